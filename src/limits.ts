@@ -1,0 +1,63 @@
+/** Every bound put on other people's data, with its reason. Sizes are bytes, times seconds, unless named otherwise. */
+export const limits = {
+  /** A coupon request is small; the largest legitimate one is a benefit with fifty products. */
+  bodyBytesMax: 16 * 1024,
+  /** A NIP-98 event is about 600 bytes; this leaves room for long URLs. The whole header value counts. */
+  authorizationBytesMax: 8 * 1024,
+  /** Bun's own limit answers without envelope or CORS, so it sits far above ours. */
+  serverBodyBytesMax: 8 * 1024 * 1024,
+  /** A body that trickles in slower than this holds a connection for nothing. */
+  bodyReadSeconds: 10,
+  /** Idle connections are closed by the server after this. */
+  idleSeconds: 30,
+  /** Requests in flight at once; beyond it the answer is 503, so that memory stays bounded. */
+  inFlightMax: 4096,
+  /** A shutdown waits this long for requests in flight. */
+  drainSeconds: 8,
+
+  nameCharsMax: 80,
+  descriptionCharsMax: 500,
+  imageCharsMax: 500,
+  labelCharsMax: 80,
+  productCharsMax: 128,
+  productsMax: 50,
+  itemsMax: 50,
+  quantityMax: 100,
+  /** Far above any price, far below where a double loses its second decimal. */
+  amountMax: 1_000_000_000_000,
+  maxUsesMax: 1_000_000,
+  /** Year 9999: later timestamps are mistakes, such as milliseconds. */
+  timestampMax: 253_402_300_799,
+  mintCountMax: 500,
+  zapRequestCharsMax: 8000,
+  definitionsPerOwnerMax: 1000,
+  mintersPerOwnerMax: 1000,
+  /** What one answer of `mintable` lists at most: anyone may name a key as minter. */
+  mintableMax: 1000,
+  pageDefault: 100,
+  pageMax: 500,
+
+  /** A key nobody knows in a `pubkey` field: nprofile with relay hints is the longest form. */
+  minterTextCharsMax: 1024,
+
+  /** NIP-98 clock tolerance, either way. */
+  proofWindowSeconds: 60,
+  /** An announcement may be this far ahead of our clock. */
+  announcementAheadSeconds: 15 * 60,
+  sessionSeconds: 12 * 60 * 60,
+  /** Verified session tokens kept, so that a busy till does not pay for the JWT each time. */
+  sessionCacheMax: 10_000,
+  /** Stored answers of the optional Idempotency-Key are kept at least 24 h. */
+  answerSeconds: 25 * 60 * 60,
+
+  /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
+  batchMax: 128,
+  /** Operations waiting for a commit; beyond it the answer is 503. */
+  queueMax: 10_000,
+  /** Rows one step of background work touches. */
+  sweepRowsMax: 500,
+  /** Between two rounds of marking and pruning. */
+  housekeepingSeconds: 60,
+  /** A clock may step back this far (NTP corrects small drifts) before writes are refused. */
+  clockBackSeconds: 10,
+} as const

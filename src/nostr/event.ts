@@ -1,0 +1,65 @@
+/** A signed Nostr event (NIP-01). */
+export type NostrEvent = {
+  id: string
+  pubkey: string
+  created_at: number
+  kind: number
+  tags: string[][]
+  content: string
+  sig: string
+}
+
+/** What is signed: an event without id and signature. */
+export type UnsignedEvent = Omit<NostrEvent, 'id' | 'sig'>
+
+/** Signs as one fixed key; `pubkey` is its x-only public key in hex. */
+export type Signer = {
+  pubkey: string
+  /** Fill in pubkey, id and sig (NIP-01, BIP-340). Synchronous. */
+  sign(event: Omit<UnsignedEvent, 'pubkey'>): NostrEvent
+}
+
+/** True when id and signature of a well-formed event are right. Synchronous, never throws. */
+export type VerifyEvent = (event: NostrEvent) => boolean
+
+const hex32 = /^[0-9a-f]{64}$/
+const hex64 = /^[0-9a-f]{128}$/
+
+/** NIP-01: sha256 of the compact JSON array `[0, pubkey, created_at, kind, tags, content]`, in hex. */
+export function eventId(event: UnsignedEvent): string {
+  const text = JSON.stringify([
+    0,
+    event.pubkey,
+    event.created_at,
+    event.kind,
+    event.tags,
+    event.content,
+  ])
+  return Bun.SHA256.hash(text, 'hex')
+}
+
+/** The event in `value` with exactly its seven fields, or null when the shape is wrong (NIP-01). */
+export function parseEvent(value: unknown): NostrEvent | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { id, pubkey, created_at, kind, tags, content, sig } = value as Record<string, unknown>
+  if (typeof id !== 'string' || !hex32.test(id)) return null
+  if (typeof pubkey !== 'string' || !hex32.test(pubkey)) return null
+  if (typeof sig !== 'string' || !hex64.test(sig)) return null
+  if (typeof content !== 'string') return null
+  if (!isUint(created_at) || !isUint(kind) || kind > 65_535) return null
+  if (!Array.isArray(tags) || !tags.every(isTag)) return null
+  return { id, pubkey, created_at, kind, tags, content, sig }
+}
+
+/** The second item of the first tag of that name, or undefined. */
+export function tagValue(event: Pick<NostrEvent, 'tags'>, name: string): string | undefined {
+  return event.tags.find((tag) => tag[0] === name)?.[1]
+}
+
+function isUint(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isTag(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}

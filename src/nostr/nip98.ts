@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from './event.ts'
+
+/** The request a NIP-98 event has to be about. */
+export type SignedRequest = {
+  method: string
+  /** Origins under which this service may be addressed; empty: none is known to be ours. */
+  origins: readonly string[]
+  /** Path and query, byte for byte as requested. */
+  target: string
+  body: Uint8Array
+}
+
+const httpAuthKind = 27_235
+const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+const httpUrl = /^(https?:\/\/[^/?#@]+)([^#]*)$/i
+
+/**
+ * The verified event of an `Authorization: Nostr …` header (NIP-98), given what follows the scheme.
+ * Checks, cheapest first: shape, kind, signature, time, method, u, payload. Refuses with an `auth-…` code.
+ */
+export function verifyHttpAuth(
+  encoded: string,
+  request: SignedRequest,
+  now: number,
+  verify: VerifyEvent,
+): NostrEvent {
+  const event = decodeEvent(encoded)
+  if (event?.kind !== httpAuthKind || !verify(event)) throw new Refusal('auth-malformed')
+  if (Math.abs(event.created_at - now) > limits.proofWindowSeconds) {
+    throw new Refusal('auth-expired')
+  }
+  const method = tagValue(event, 'method')
+  const url = tagValue(event, 'u')
+  if (method === undefined || url === undefined) throw new Refusal('auth-malformed')
+  if (method.toUpperCase() !== request.method) throw new Refusal('auth-url-mismatch')
+  requireUrl(url, request)
+  const payload = tagValue(event, 'payload')
+  if (payload !== undefined && payload.toLowerCase() !== sha256(request.body)) {
+    throw new Refusal('auth-malformed')
+  }
+  return event
+}
+
+function decodeEvent(encoded: string): NostrEvent | null {
+  if (!base64.test(encoded)) return null
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'))
+    return parseEvent(JSON.parse(text))
+  } catch (cause) {
+    // TypeError: not UTF-8. RangeError: nested deeper than the parser's stack.
+    const expected = [SyntaxError, TypeError, RangeError]
+    if (expected.some((type) => cause instanceof type)) return null
+    throw cause
+  }
+}
+
+/** Origin as URL, path and query byte for byte; a fragment never matches. */
+function requireUrl(url: string, request: SignedRequest): void {
+  if (request.origins.length === 0) throw new Refusal('auth-origin-unknown')
+  const [, origin = '', target = ''] = httpUrl.exec(url) ?? []
+  const asked = URL.parse(origin)?.origin
+  const here = (target.startsWith('/') ? target : `/${target}`) === request.target
+  if (!here || asked === undefined || !request.origins.includes(asked)) {
+    throw new Refusal('auth-url-mismatch')
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,113 @@
+/**
+ * Every expected no, in order of precedence: code, HTTP status, and the sentence a person reads.
+ * The codes are part of the wire contract; docs/protocol.md explains them.
+ */
+const table = {
+  // The request as such.
+  'shutting-down': [503, 'El servicio se está reiniciando. Probá de nuevo en unos segundos.'],
+  'too-large': [413, 'Lo que enviaste es demasiado grande. Mandá menos datos.'],
+  'request-timeout': [408, 'Tu pedido tardó demasiado en llegar. Probá de nuevo.'],
+  'rate-limited': [429, 'Hiciste demasiados pedidos seguidos. Esperá un momento y probá de nuevo.'],
+  'not-found': [404, 'Esa dirección no existe. Revisá la ruta.'],
+  'method-not-allowed': [405, 'Ese método no se puede usar acá. Mirá el encabezado Allow.'],
+  // Authentication; each code with its `reason` on the wire in `authReasons`.
+  'auth-missing': [401, 'Falta autenticarte. Firmá el pedido o iniciá sesión.'],
+  'auth-too-large': [
+    401,
+    'El encabezado de autenticación es demasiado grande. Firmá un evento más chico.',
+  ],
+  'auth-malformed': [401, 'La autenticación no es válida. Firmá el pedido de nuevo.'],
+  'auth-expired': [401, 'La firma venció. Revisá la hora de tu equipo y firmá de nuevo.'],
+  'auth-url-mismatch': [
+    401,
+    'La firma es para otra dirección o método. Firmá exactamente este pedido.',
+  ],
+  'auth-origin-unknown': [
+    401,
+    'El servicio no reconoce esta dirección como propia. Configurá PUBLIC_URL con ella y firmá de nuevo.',
+  ],
+  'auth-replay': [401, 'Esa firma ya se usó. Firmá un pedido nuevo.'],
+  'auth-session-expired': [401, 'Tu sesión venció. Iniciá sesión de nuevo.'],
+  'auth-session-invalid': [401, 'Tu sesión no es válida. Iniciá sesión de nuevo.'],
+  // The shape and meaning of what was sent.
+  'body-invalid': [400, 'El cuerpo del pedido no es un objeto JSON válido. Revisalo.'],
+  'field-invalid': [400, 'Hay un dato que no es válido. Corregilo y probá de nuevo.'],
+  'benefit-invalid': [400, 'El beneficio no es válido. Revisá sus datos.'],
+  'expiry-past': [400, 'El vencimiento ya pasó. Elegí una fecha futura.'],
+  'nothing-to-change': [400, 'No hay nada para cambiar. Mandá al menos un dato.'],
+  'minter-is-owner': [400, 'Esa clave es la tuya: ya podés emitir tus cupones.'],
+  'idempotency-key-invalid': [
+    400,
+    'El encabezado Idempotency-Key falta o no es válido. Mandá uno de 8 a 255 caracteres ASCII visibles.',
+  ],
+  'page-invalid': [
+    400,
+    'El paginado no es válido. Usá limit entre 1 y 500 y el cursor que te dimos.',
+  ],
+  'nonce-invalid': [400, 'El código del cupón no tiene la forma correcta. Escanealo de nuevo.'],
+  'announcement-kind': [400, 'El anuncio tiene que ser un evento de tipo 30078.'],
+  'announcement-author': [400, 'El anuncio está firmado por otra clave. Firmalo con la tuya.'],
+  'announcement-id': [400, 'El id del anuncio no corresponde a su contenido. Armalo de nuevo.'],
+  'announcement-signature': [400, 'La firma del anuncio no es válida. Firmalo de nuevo.'],
+  'announcement-d': [400, 'Al anuncio le falta la etiqueta d. Agregala y firmalo de nuevo.'],
+  'announcement-content': [400, 'El contenido del anuncio no es un objeto JSON. Armalo de nuevo.'],
+  'announcement-url': [400, 'El anuncio tiene una dirección que no es https. Corregila.'],
+  'announcement-future': [400, 'El anuncio tiene fecha futura. Revisá la hora de tu equipo.'],
+  // Permission, then existence.
+  'merchant-not-allowed': [403, 'Tu clave no está habilitada como comercio en este servicio.'],
+  'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
+  'coupon-unknown': [404, 'Ese cupón no existe.'],
+  'voucher-unknown': [404, 'Ese código no corresponde a ningún cupón. Revisalo.'],
+  'minter-unknown': [404, 'No encontramos esa clave. Revisá lo que escribiste.'],
+  'announcement-unknown': [404, 'No tenés ningún anuncio guardado.'],
+  // State.
+  'idempotency-key-reused': [422, 'Esa Idempotency-Key ya se usó con otro pedido. Usá una nueva.'],
+  'voucher-claimed': [409, 'Este cupón ya se canjeó.'],
+  'voucher-refreshed': [409, 'Este código ya se cambió por otro: el cupón pasó a otras manos.'],
+  'voucher-voided': [409, 'El comercio ya había anulado este cupón.'],
+  'voucher-moved': [410, 'Este código ya no vale: el cupón pasó a otras manos.'],
+  'voucher-cancelled': [410, 'El comercio anuló este cupón.'],
+  'voucher-expired': [410, 'Este cupón venció.'],
+  'coupon-archived': [410, 'Este cupón está archivado y ya no se emite.'],
+  'coupon-expired': [410, 'Este cupón venció y ya no se emite.'],
+  'coupon-exhausted': [409, 'Ya se emitieron todos los cupones disponibles.'],
+  'announcement-older': [409, 'Ya hay un anuncio más nuevo guardado. Firmá uno con fecha actual.'],
+  'definitions-full': [409, 'Llegaste al máximo de cupones definidos. Borrá alguno que no uses.'],
+  'minters-full': [409, 'Llegaste al máximo de emisores autorizados. Quitá alguno que no uses.'],
+  // The machine cannot keep its word right now.
+  'clock-behind': [503, 'El reloj del servicio está atrasado. Avisale al comercio.'],
+  overloaded: [503, 'El servicio está ocupado. Probá de nuevo en unos segundos.'],
+  unavailable: [503, 'El servicio no puede responder ahora. Probá de nuevo en unos segundos.'],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>
+
+export type RefusalCode = keyof typeof table
+
+/** The closed list of codes, for the documentation and its test. */
+export const refusalCodes = Object.keys(table) as RefusalCode[]
+
+/** Extra facts a refusal carries to the wire. */
+export type RefusalDetail = {
+  /** The field of the body or query that is wrong, as a dotted path. */
+  field?: string
+  /** Seconds until it is worth trying again. */
+  retryAfter?: number
+}
+
+/** An expected no. Thrown inside a transaction it also undoes what the operation wrote. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly status: number
+  readonly detail: RefusalDetail
+
+  constructor(code: RefusalCode, detail: RefusalDetail = {}) {
+    super(code)
+    this.code = code
+    this.status = table[code][0]
+    this.detail = detail
+  }
+
+  /** The es-AR sentence for people. */
+  get sentence(): string {
+    return table[this.code][1]
+  }
+}
