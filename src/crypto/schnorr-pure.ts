@@ -1,0 +1,36 @@
+import { schnorr } from '@noble/curves/secp256k1.js'
+import { isBytes } from './bytes.ts'
+import type { SchnorrEngine } from './schnorr.ts'
+
+/** BIP-340 in JavaScript, for machines without the library. Not yet checked against vectors. */
+export function openPureSchnorr(detail: string): SchnorrEngine {
+  return {
+    name: 'noble',
+    detail,
+    keypair(secret) {
+      if (!isBytes(secret, 32)) throw new RangeError('a secret key has 32 bytes')
+      const own = Uint8Array.from(secret)
+      return {
+        pubkey: publicKey(own),
+        sign(message, aux = crypto.getRandomValues(new Uint8Array(32))) {
+          if (!isBytes(message, 32) || !isBytes(aux, 32)) {
+            throw new RangeError('a signed message has 32 bytes')
+          }
+          return schnorr.sign(message, own, aux)
+        },
+      }
+    },
+    verify(signature, message, pubkey) {
+      if (!isBytes(signature, 64) || !isBytes(message, 32) || !isBytes(pubkey, 32)) return false
+      return schnorr.verify(signature, message, pubkey)
+    },
+  }
+}
+
+function publicKey(secret: Uint8Array): Uint8Array {
+  try {
+    return schnorr.getPublicKey(secret)
+  } catch (error) {
+    throw new RangeError('a secret key is a number from 1 to n-1', { cause: error })
+  }
+}

@@ -1,0 +1,34 @@
+import { eventId, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
+import type { SchnorrEngine } from './schnorr.ts'
+
+/** A signer for one secret key (32 bytes, or 64 lower-case hex digits). Throws RangeError on any other. */
+export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array): Signer {
+  const pair = engine.keypair(typeof secret === 'string' ? parseSecret(secret) : secret)
+  const pubkey = pair.pubkey.toHex()
+  return {
+    pubkey,
+    sign({ created_at, kind, tags, content }) {
+      const id = eventId({ pubkey, created_at, kind, tags, content })
+      const sig = pair.sign(Uint8Array.fromHex(id)).toHex()
+      return { id, pubkey, created_at, kind, tags, content, sig }
+    },
+  }
+}
+
+/** Checks shape, id and signature of an event; hex of any other length or case is refused before the engine. */
+export function createVerifier(engine: SchnorrEngine): VerifyEvent {
+  return (untrusted) => {
+    const event = parseEvent(untrusted)
+    if (!event || eventId(event) !== event.id) return false
+    return engine.verify(
+      Uint8Array.fromHex(event.sig),
+      Uint8Array.fromHex(event.id),
+      Uint8Array.fromHex(event.pubkey),
+    )
+  }
+}
+
+function parseSecret(hex: string): Uint8Array {
+  if (!/^[0-9a-f]{64}$/.test(hex)) throw new RangeError('a secret key has 64 lower-case hex digits')
+  return Uint8Array.fromHex(hex)
+}
