@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const project = join(import.meta.dir, '../..')
+
+export type TestServer = {
+  url: string
+  dataDir: string
+  pid: number
+  /** Everything the process wrote so far. */
+  output(): string
+  /** Ask it to stop; its exit code. */
+  stop(): Promise<number>
+  /** kill -9; resolves when it is gone. */
+  kill(): Promise<void>
+  exited: Promise<number>
+}
+
+export type ServerOptions = {
+  /** Kept by the caller; default: a new one, removed by `cleanUp`. */
+  dataDir?: string
+  env?: Record<string, string>
+  flags?: string[]
+  /** What to run in place of the source, such as a built binary. */
+  command?: string[]
+}
+
+const children = new Set<TestServer>()
+const directories = new Set<string>()
+
+/** A directory that `cleanUp` removes. */
+export function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'cuponera-test-'))
+  directories.add(directory)
+  return directory
+}
+
+/** Start a real server process on a free port; resolves when it listens. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? newDirectory()
+  const command = options.command ?? [process.execPath, join(project, 'src/main.ts')]
+  const child = Bun.spawn([...command, 'serve', ...(options.flags ?? [])], {
+    env: {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LOG_FORMAT: 'json',
+      ...options.env,
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let output = ''
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) output += decoder.decode(chunk, { stream: true })
+  }
+  void collect(child.stdout)
+  void collect(child.stderr)
+  const address = async () => {
+    for (;;) {
+      const found = /address\s+(http\S+)/.exec(output)?.[1]
+      if (found) return found
+      if (child.exitCode !== null) {
+        await Bun.sleep(20)
+        throw new Error(`the server ended with ${child.exitCode}: ${output}`)
+      }
+      await Bun.sleep(5)
+    }
+  }
+  const url = await address()
+  const server: TestServer = {
+    url,
+    dataDir,
+    pid: child.pid,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM')
+      return child.exited
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    exited: child.exited,
+  }
+  children.add(server)
+  return server
+}
+
+/** End every server this file started and remove their directories: for `afterEach` or `afterAll`. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([...children].map((server) => server.kill()))
+  children.clear()
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+  directories.clear()
+}

@@ -1,0 +1,748 @@
+import { afterEach, describe, expect, jest, test } from 'bun:test'
+import { createSocket } from 'node:dgram'
+import { readFile } from 'node:fs/promises'
+import { type Server, type Socket, createServer as tcpServer } from 'node:net'
+import { createServer, type TLSSocket } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import {
+  createFetchPublic,
+  type FetchPublic,
+  OutboundError,
+  type OutboundReason,
+  type OutboundSettings,
+  outboundHeaderBytesMax,
+} from '../../src/outbound/fetch-public.ts'
+import {
+  createNip05Resolver,
+  nip05BodyBytesMax,
+  nip05DeadlineMs,
+  nip05LookupsMax,
+  nip05WaitingMax,
+  nip05WaitMs,
+} from '../../src/outbound/nip05.ts'
+import { createHostResolver } from '../../src/outbound/resolve.ts'
+import {
+  expiredCertificate,
+  literalCertificate,
+  shopCertificate,
+  testAuthority,
+} from '../support/certificates.ts'
+
+const bounds = { deadlineMs: 3000, bodyBytesMax: 1000 }
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+
+type Shop = {
+  port: number
+  /** Everything that was sent to it, decrypted. */
+  requests: string[]
+  /** The names asked for in the TLS handshake. */
+  names: (string | false | null | undefined)[]
+  connections: () => number
+}
+type Reply = string | Uint8Array | ((socket: TLSSocket) => void)
+
+const cleanups: (() => void)[] = []
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup()
+})
+
+/** A TLS server that answers every request with the same raw bytes, then closes. */
+function openShop(
+  reply: Reply,
+  { certificate = shopCertificate, address = '127.0.0.1', port = 0 } = {},
+): Promise<Shop> {
+  const requests: string[] = []
+  const names: Shop['names'] = []
+  const server = createServer(certificate, (socket) => {
+    names.push((socket as TLSSocket & { servername?: string | false }).servername)
+    socket.on('error', () => {})
+    socket.once('data', (data) => {
+      requests.push(data.toString())
+      if (typeof reply === 'function') reply(socket)
+      else socket.end(reply)
+    })
+  })
+  // A client that turns away inside the handshake.
+  server.on('tlsClientError', () => {})
+  return listen(server, address, port, requests, names)
+}
+
+function listen(
+  server: Server,
+  address: string,
+  port: number,
+  requests: string[] = [],
+  names: Shop['names'] = [],
+): Promise<Shop> {
+  const sockets = new Set<Socket>()
+  let connections = 0
+  server.on('connection', (socket: Socket) => {
+    connections += 1
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  cleanups.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return new Promise((resolve, reject) => {
+    server.on('error', reject)
+    server.listen(port, address, () => {
+      const bound = server.address()
+      if (typeof bound !== 'object' || bound === null) return reject(new Error('no port'))
+      resolve({ port: bound.port, requests, names, connections: () => connections })
+    })
+  })
+}
+
+/** A name server for one zone: an IPv4 address per query for A, null for no such name, or silence. */
+function openNameServer(
+  answer: (query: number) => string | null,
+): Promise<{ address: string; queries: string[] }> {
+  const queries: string[] = []
+  let asked = 0
+  const server = createSocket('udp4')
+  cleanups.push(() => server.close())
+  server.on('message', (message, from) => {
+    const labels: string[] = []
+    let at = 12
+    for (let size = message[at] ?? 0; size > 0; size = message[at] ?? 0) {
+      labels.push(message.toString('latin1', at + 1, at + 1 + size))
+      at += 1 + size
+    }
+    const forA = message.readUInt16BE(at + 1) === 1
+    queries.push(`${labels.join('.')} ${forA ? 'A' : 'AAAA'}`)
+    const found = forA ? answer(asked++) : ''
+    if (found === 'silence') return
+    const octets = found ? found.split('.').map(Number) : []
+    const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...octets]
+    const header = [0x81, found === null ? 0x83 : 0x80, 0, 1, 0, octets.length / 4, 0, 0, 0, 0]
+    server.send(
+      Buffer.concat([
+        message.subarray(0, 2),
+        Buffer.from(header),
+        message.subarray(12, at + 5),
+        Buffer.from(octets.length > 0 ? record : []),
+      ]),
+      from.port,
+      from.address,
+    )
+  })
+  return new Promise((resolve) => {
+    server.bind(0, '127.0.0.1', () => {
+      resolve({ address: `127.0.0.1:${server.address().port}`, queries })
+    })
+  })
+}
+
+/** A way out that finds every name at 127.0.0.1 and trusts the test authority. */
+function loopback(settings: OutboundSettings = {}): FetchPublic {
+  const resolve = async () => ['127.0.0.1']
+  return createFetchPublic({ resolve, allowLoopback: true, ca: testAuthority, ...settings })
+}
+
+function shopUrl(shop: Shop, host = 'shop.test', path = '/'): URL {
+  return new URL(`https://${host}:${shop.port}${path}`)
+}
+
+/** The reason a request failed with, or what else came of it. */
+async function outcome(work: Promise<unknown>): Promise<OutboundReason | unknown> {
+  try {
+    return await work
+  } catch (error) {
+    return error instanceof OutboundError ? error.reason : error
+  }
+}
+
+describe('an outgoing request', () => {
+  test('brings back status, headers and body, and sends nothing it need not', async () => {
+    const shop = await openShop(
+      'HTTP/1.1 404 Not Found\r\nX-One: 1\r\ncontent-length: 4\r\n\r\nnada',
+    )
+    const answer = await loopback()(shopUrl(shop, 'shop.test', '/a/b?c=d%20e#f'), bounds)
+    expect(answer.status).toBe(404)
+    expect(answer.headers['x-one']).toBe('1')
+    expect(Buffer.from(answer.body).toString()).toBe('nada')
+    expect(shop.names).toEqual(['shop.test'])
+    const [line, ...headers] = shop.requests[0]?.trimEnd().toLowerCase().split('\r\n') ?? []
+    expect(line).toBe('get /a/b?c=d%20e http/1.1')
+    expect(new Set(headers)).toEqual(
+      new Set([
+        `host: shop.test:${shop.port}`,
+        'accept: application/json',
+        'accept-encoding: identity',
+        'user-agent: cuponera',
+        'connection: close',
+      ]),
+    )
+  })
+
+  const bodies: [what: string, head: string, body: string][] = [
+    ['of a declared length', 'content-length: 5', 'abcde'],
+    ['in chunks', 'transfer-encoding: chunked', '2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n'],
+    ['that ends with the connection', 'x: y', 'abcde'],
+    ['marked as identity', 'content-encoding: identity', 'abcde'],
+    ['after an early hint', 'x: y', 'abcde'],
+  ]
+  test.each(bodies)('reads a body %s', async (what, head, body) => {
+    const early = what.includes('early') ? 'HTTP/1.1 103 Early Hints\r\n\r\n' : ''
+    const shop = await openShop(`${early}HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`)
+    const answer = await loopback()(shopUrl(shop), bounds)
+    expect(Buffer.from(answer.body).toString()).toBe('abcde')
+  })
+
+  const urls: string[] = [
+    'http://shop.test/',
+    'ws://shop.test/',
+    'file:///etc/passwd',
+    'data:application/json,{}',
+    'https://user@shop.test/',
+    'https://user:password@shop.test/',
+    'https://:password@shop.test/',
+    'https://shop.test./',
+  ]
+  test.each(urls)('is not made to %s', async (text) => {
+    let asked = 0
+    const resolve = async () => {
+      asked += 1
+      return ['127.0.0.1']
+    }
+    expect(await outcome(loopback({ resolve })(new URL(text), bounds))).toBe('url')
+    expect(asked).toBe(0)
+  })
+
+  test('says nothing about our own network when it fails', async () => {
+    const refused = loopback({ resolve: async () => ['127.0.0.1'] })(
+      new URL('https://shop.test:1/'),
+      bounds,
+    )
+    const error = await refused.catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(OutboundError)
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/127|ECONN/)
+    expect((error as OutboundError).message).toBe('outbound: connect')
+    expect((error as OutboundError).cause).toBeUndefined()
+  })
+})
+
+describe('the address', () => {
+  test('that was checked is the one connected to, though the resolver changes its mind', async () => {
+    const checked = await openShop(ok, { address: '127.0.0.2' })
+    const rebound = await openShop(ok, { address: '127.0.0.1', port: checked.port })
+    const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.1']]
+    const asked: string[] = []
+    const resolve = async (host: string) => {
+      asked.push(host)
+      return answers.shift() ?? []
+    }
+    const { status } = await loopback({ resolve })(shopUrl(checked), bounds)
+    expect(status).toBe(200)
+    expect(asked).toEqual(['shop.test'])
+    expect([checked.connections(), rebound.connections()]).toEqual([1, 0])
+  })
+
+  test('is never asked of the machine, though it knows the name', async () => {
+    const checked = await openShop(ok, { address: '127.0.0.2' })
+    const machine = await openShop(ok, { address: '127.0.0.1', port: checked.port })
+    const resolve = async () => ['127.0.0.2']
+    await loopback({ resolve })(shopUrl(checked, 'localhost'), bounds)
+    expect([checked.connections(), machine.connections()]).toEqual([1, 0])
+  })
+
+  test('is asked for and judged anew for every request', async () => {
+    const shop = await openShop(ok)
+    const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']]
+    const fetchPublic = loopback({ resolve: async () => answers.shift() ?? [] })
+    expect((await fetchPublic(shopUrl(shop), bounds)).status).toBe(200)
+    expect(await outcome(fetchPublic(shopUrl(shop), bounds))).toBe('address')
+    expect((await fetchPublic(shopUrl(shop), bounds)).status).toBe(200)
+    expect(shop.connections()).toBe(2)
+  })
+
+  const answers: [what: string, addresses: string[]][] = [
+    ['loopback', ['127.0.0.1']],
+    ['IPv6 loopback', ['::1']],
+    ['mapped loopback', ['::ffff:127.0.0.1']],
+    ['private', ['10.0.0.1', '192.168.1.1']],
+    ['the metadata service', ['169.254.169.254']],
+    ['NAT64', ['64:ff9b::7f00:1']],
+    ['a zone', ['2606:4700:4700::1111%lo']],
+    ['octal', ['0177.0.0.1']],
+    ['a name', ['localhost']],
+  ]
+  test.each(answers)('is refused when the name resolves to %s', async (_, addresses) => {
+    const shop = await openShop(ok)
+    const fetchPublic = createFetchPublic({ resolve: async () => addresses, ca: testAuthority })
+    expect(await outcome(fetchPublic(shopUrl(shop), bounds))).toBe('address')
+    expect(shop.connections()).toBe(0)
+  })
+
+  test('is the usable one when a name has others too, IPv4 before IPv6', async () => {
+    const shop = await openShop(ok)
+    for (const addresses of [
+      ['64:ff9b::808:808', '127.0.0.1'],
+      ['10.0.0.1', '127.0.0.1'],
+      ['::1', '127.0.0.1'],
+    ]) {
+      const answer = await loopback({ resolve: async () => addresses })(shopUrl(shop), bounds)
+      expect(answer.status).toBe(200)
+    }
+    expect(shop.connections()).toBe(3)
+  })
+
+  const literals: string[] = [
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://0x7f000001/',
+    'https://2130706433/',
+    'https://0177.0.0.1/',
+    'https://１２７.0.0.1/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:8.8.8.8]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[fe80::1]/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://0.0.0.0/',
+    'https://[::]/',
+  ]
+  test.each(literals)('in the URL %s is refused without asking a resolver', async (text) => {
+    let asked = 0
+    const resolve = async () => {
+      asked += 1
+      return ['93.184.216.34']
+    }
+    expect(await outcome(createFetchPublic({ resolve })(new URL(text), bounds))).toBe('address')
+    expect(asked).toBe(0)
+  })
+
+  test('in a URL is what the certificate must name', async () => {
+    const named = await openShop(ok)
+    const literal = await openShop(ok, { certificate: literalCertificate })
+    expect(await outcome(loopback()(shopUrl(named, '127.0.0.1'), bounds))).toBe('certificate')
+    expect((await loopback()(shopUrl(literal, '127.0.0.1'), bounds)).status).toBe(200)
+    expect(literal.requests[0]).toContain(`host: 127.0.0.1:${literal.port}\r\n`)
+    expect([named.requests.length, named.connections()]).toEqual([0, 1])
+  })
+
+  test('that cannot be found is its own reason', async () => {
+    const url = new URL('https://shop.test/')
+    const fails = () => Promise.reject(new Error('ENOTFOUND shop.test'))
+    expect(await outcome(loopback({ resolve: fails })(url, bounds))).toBe('resolve')
+    expect(await outcome(loopback({ resolve: async () => [] })(url, bounds))).toBe('resolve')
+  })
+
+  test('of the other family is tried when one cannot be connected to, and no third', async () => {
+    const six = await openShop(ok, { address: '::1' })
+    const resolve = async () => ['127.0.0.9', '127.0.0.1', '::1']
+    expect((await loopback({ resolve })(shopUrl(six), bounds)).status).toBe(200)
+    const four = await openShop(ok)
+    const third = async () => ['127.0.0.9', '127.0.0.1']
+    expect(await outcome(loopback({ resolve: third })(shopUrl(four), bounds))).toBe('connect')
+    expect([six.connections(), four.connections()]).toEqual([1, 0])
+  })
+
+  test('of the other family is not tried once the first one has answered wrongly', async () => {
+    const four = await openShop('')
+    const six = await openShop(ok, { address: '::1', port: four.port })
+    const resolve = async () => ['::1', '127.0.0.1']
+    expect(await outcome(loopback({ resolve })(shopUrl(four), bounds))).toBe('protocol')
+    expect([four.connections(), six.connections()]).toEqual([1, 0])
+  })
+})
+
+describe('the name', () => {
+  test('is looked up once, so that a rebinding name server gains nothing', async () => {
+    const checked = await openShop(ok, { address: '127.0.0.2' })
+    const rebound = await openShop(ok, { address: '127.0.0.1', port: checked.port })
+    // Answers with time to live 0: first the harmless address, ever after the other.
+    const zone = await openNameServer((query) => (query === 0 ? '127.0.0.2' : '127.0.0.1'))
+    const fetchPublic = loopback({ resolve: createHostResolver([zone.address]) })
+    expect((await fetchPublic(shopUrl(checked), bounds)).status).toBe(200)
+    expect(zone.queries).toEqual(['shop.test A', 'shop.test AAAA'])
+    expect([checked.connections(), rebound.connections()]).toEqual([1, 0])
+  })
+
+  test('that leads to a private address is refused', async () => {
+    const shop = await openShop(ok)
+    const zone = await openNameServer(() => '127.0.0.1')
+    const resolve = createHostResolver([zone.address])
+    expect(await outcome(createFetchPublic({ resolve })(shopUrl(shop), bounds))).toBe('address')
+    expect([zone.queries.length, shop.connections()]).toEqual([2, 0])
+  })
+
+  test('that does not exist is its own reason', async () => {
+    const zone = await openNameServer(() => null)
+    const resolve = createHostResolver([zone.address])
+    const url = new URL('https://shop.test/')
+    expect(await outcome(createFetchPublic({ resolve })(url, bounds))).toBe('resolve')
+  })
+
+  test('whose server is silent ends at the deadline and holds up nothing else', async () => {
+    const zone = await openNameServer(() => 'silence')
+    const fetchPublic = createFetchPublic({ resolve: createHostResolver([zone.address]) })
+    const from = performance.now()
+    const lookups = Array.from({ length: 100 }, (_, i) =>
+      outcome(fetchPublic(new URL(`https://h${i}.test/`), { ...bounds, deadlineMs: 400 })),
+    )
+    await Bun.sleep(20)
+    await readFile(import.meta.path)
+    expect(performance.now() - from).toBeLessThan(350)
+    expect(new Set(await Promise.all(lookups))).toEqual(new Set(['timeout']))
+    expect(performance.now() - from).toBeLessThan(1400)
+  })
+})
+
+describe('the certificate', () => {
+  test('must name the host of the URL', async () => {
+    const shop = await openShop(ok)
+    expect(await outcome(loopback()(shopUrl(shop, 'other.test'), bounds))).toBe('certificate')
+    expect([shop.requests.length, shop.connections()]).toEqual([0, 1])
+  })
+
+  test('must come from an authority we trust', async () => {
+    const shop = await openShop(ok)
+    const fetchPublic = createFetchPublic({
+      resolve: async () => ['127.0.0.1'],
+      allowLoopback: true,
+    })
+    expect(await outcome(fetchPublic(shopUrl(shop), bounds))).toBe('certificate')
+    expect(shop.requests).toEqual([])
+  })
+
+  test('must not have expired', async () => {
+    const shop = await openShop(ok, { certificate: expiredCertificate })
+    expect(await outcome(loopback()(shopUrl(shop), bounds))).toBe('certificate')
+    expect(shop.requests).toEqual([])
+  })
+})
+
+describe('the environment', () => {
+  const cases: [what: string, host: string, trust: string, printed: string][] = [
+    ['lead through a proxy', 'shop.test', 'trusted', '200'],
+    ['excuse the certificate of another name', 'other.test', 'trusted', 'certificate'],
+    ['excuse a certificate nobody vouches for', 'shop.test', 'untrusted', 'certificate'],
+  ]
+  test.each(cases)('cannot %s', async (_, host, trust, printed) => {
+    const shop = await openShop(ok)
+    const proxy = await listen(tcpServer(), '127.0.0.1', 0)
+    const through = `http://127.0.0.1:${proxy.port}`
+    const child = Bun.spawn(
+      [
+        process.execPath,
+        `${import.meta.dir}/../support/outbound-child.ts`,
+        shopUrl(shop, host).href,
+        trust,
+      ],
+      {
+        env: {
+          ...process.env,
+          NODE_TLS_REJECT_UNAUTHORIZED: '0',
+          HTTPS_PROXY: through,
+          https_proxy: through,
+          HTTP_PROXY: through,
+          ALL_PROXY: through,
+          NODE_USE_ENV_PROXY: '1',
+        },
+        stderr: 'ignore',
+      },
+    )
+    cleanups.push(() => child.kill())
+    expect((await new Response(child.stdout).text()).trim()).toBe(printed)
+    expect(proxy.connections()).toBe(0)
+  })
+})
+
+describe('an answer', () => {
+  const refused: [what: string, reply: string | Uint8Array, reason: OutboundReason][] = [
+    ...[300, 301, 302, 303, 304, 307, 308, 399].map((status): [string, string, OutboundReason] => [
+      `that redirects (${status})`,
+      `HTTP/1.1 ${status} X\r\nlocation: https://shop.test/\r\ncontent-length: 0\r\n\r\n`,
+      'redirect',
+    ]),
+    [
+      'that declares too long a body',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n',
+      'too-large',
+    ],
+    [
+      'whose body grows too long by connection end',
+      `HTTP/1.1 200 OK\r\n\r\n${'a'.repeat(1001)}`,
+      'too-large',
+    ],
+    [
+      'whose body grows too long in chunks',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(1001)}0\r\n\r\n`,
+      'too-large',
+    ],
+    [
+      'that is compressed',
+      Buffer.concat([
+        Buffer.from('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n'),
+        gzipSync('a'.repeat(100_000)),
+      ]),
+      'encoding',
+    ],
+    ...['br', 'zstd', 'deflate', 'x-gzip', 'gzip, identity', 'identity, gzip'].map(
+      (encoding): [string, string, OutboundReason] => [
+        `that is encoded as ${encoding}`,
+        `HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: 2\r\n\r\nok`,
+        'encoding',
+      ],
+    ),
+    [
+      'that is compressed in transfer',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      'encoding',
+    ],
+    [
+      'whose headers are too long',
+      `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(outboundHeaderBytesMax)}\r\ncontent-length: 2\r\n\r\nok`,
+      'protocol',
+    ],
+    ['that is no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n\r\n', 'protocol'],
+    ['that breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nok', 'protocol'],
+    [
+      'that breaks off between chunks',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n',
+      'protocol',
+    ],
+    [
+      'that wants another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+      'protocol',
+    ],
+    ['that is empty', '', 'protocol'],
+  ]
+  test.each(refused)('%s is refused', async (_, reply, reason) => {
+    const shop = await openShop(reply)
+    expect(await outcome(loopback()(shopUrl(shop), bounds))).toBe(reason)
+    expect(shop.connections()).toBe(1)
+  })
+
+  test('of exactly the allowed length is taken', async () => {
+    const shop = await openShop(`HTTP/1.1 200 OK\r\n\r\n${'a'.repeat(1000)}`)
+    expect((await loopback()(shopUrl(shop), bounds)).body).toHaveLength(1000)
+  })
+
+  test('that never ends is hung up on once it is too long', async () => {
+    let hungUp = () => {}
+    const closed = new Promise<void>((resolve) => {
+      hungUp = resolve
+    })
+    const shop = await openShop((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      const drip = setInterval(() => socket.write('a'.repeat(100)), 1)
+      socket.on('close', () => {
+        clearInterval(drip)
+        hungUp()
+      })
+    })
+    expect(await outcome(loopback()(shopUrl(shop), bounds))).toBe('too-large')
+    await closed
+  })
+})
+
+describe('the deadline', () => {
+  const deadlineMs = 150
+  const slow: [what: string, reply: (socket: TLSSocket) => void][] = [
+    ['says nothing', () => {}],
+    ['sends one header and no more', (socket) => socket.write('HTTP/1.1 200 OK\r\nx: y\r\n')],
+    ['hints for ever', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+    [
+      'drips its headers',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n')
+        drip(socket, 'x: y\r\n')
+      },
+    ],
+    [
+      'drips its body',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+        drip(socket, 'a')
+      },
+    ],
+  ]
+
+  function drip(socket: TLSSocket, text: string) {
+    const timer = setInterval(() => socket.write(text), 20)
+    socket.on('close', () => clearInterval(timer))
+  }
+
+  async function expectTimeout(work: Promise<unknown>) {
+    const from = performance.now()
+    expect(await outcome(work)).toBe('timeout')
+    const took = performance.now() - from
+    expect(took).toBeGreaterThan(deadlineMs - 20)
+    expect(took).toBeLessThan(deadlineMs + 1000)
+  }
+
+  test.each(slow)('ends a request to a server that %s', async (_, reply) => {
+    const shop = await openShop(reply)
+    await expectTimeout(loopback()(shopUrl(shop), { ...bounds, deadlineMs }))
+    expect(shop.requests).toHaveLength(1)
+  })
+
+  test('ends a request whose server never shakes hands', async () => {
+    const silent = await listen(tcpServer(), '127.0.0.1', 0)
+    await expectTimeout(loopback()(shopUrl(silent), { ...bounds, deadlineMs }))
+    expect(silent.connections()).toBe(1)
+  })
+
+  test('ends a request whose resolver never answers', async () => {
+    const resolve = () => new Promise<string[]>(() => {})
+    const url = new URL('https://shop.test/')
+    await expectTimeout(loopback({ resolve })(url, { ...bounds, deadlineMs }))
+  })
+
+  test('counts the time of the resolver and of the server together', async () => {
+    const shop = await openShop(() => {})
+    const resolve = async () => {
+      await Bun.sleep(100)
+      return ['127.0.0.1']
+    }
+    await expectTimeout(loopback({ resolve })(shopUrl(shop), { ...bounds, deadlineMs }))
+  })
+
+  test('leaves no connection behind', async () => {
+    let closed = 0
+    const shop = await openShop((socket) => {
+      socket.on('close', () => {
+        closed += 1
+      })
+    })
+    await outcome(loopback()(shopUrl(shop), { ...bounds, deadlineMs }))
+    for (let i = 0; i < 100 && closed === 0; i += 1) await Bun.sleep(10)
+    expect(closed).toBe(1)
+  })
+})
+
+describe('a NIP-05 lookup', () => {
+  const key = '3bf0c63fcb93463407af97a5e5ee64fa883d107ef9e558472c4eb9aaaefa459d'
+  const json = (text: string) =>
+    `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  const document = JSON.stringify({ names: { ana: key } })
+
+  /** The real way out, with only the port changed: 443 is not ours to open. */
+  function resolver(shop: Shop) {
+    const fetchPublic = loopback()
+    return createNip05Resolver((url, limits) => {
+      expect([limits.deadlineMs, limits.bodyBytesMax]).toEqual([nip05DeadlineMs, nip05BodyBytesMax])
+      return fetchPublic(shopUrl(shop, url.hostname, url.pathname + url.search), limits)
+    })
+  }
+
+  test('asks the well-known document for one name and reads its key', async () => {
+    const shop = await openShop(json(document))
+    expect(await resolver(shop)('ana', 'shop.test')).toBe(key)
+    expect(shop.requests[0]).toStartWith('GET /.well-known/nostr.json?name=ana HTTP/1.1\r\n')
+  })
+
+  const nothing: [what: string, reply: string | Uint8Array, domain?: string][] = [
+    ['does not know the name', json('{"names":{}}')],
+    ['answers with another status', json(document).replace('200 OK', '404 Not Found')],
+    ['answers with 201', json(document).replace('200 OK', '201 Created')],
+    ['fails', json(document).replace('200 OK', '500 Internal Server Error')],
+    ['redirects', 'HTTP/1.1 302 Found\r\nlocation: https://shop.test/\r\n\r\n'],
+    ['sends no JSON', json('<html>')],
+    ['sends nothing', json('')],
+    ['sends JSON nested without end', json('['.repeat(nip05BodyBytesMax))],
+    ['sends no UTF-8', Buffer.from(json(document.replace('ana', 'an\u00e1')), 'latin1')],
+    ['sends more than it may', json(document.padEnd(nip05BodyBytesMax + 1))],
+    ['hangs up', ''],
+    ['has another name in its certificate', json(document), 'other.test'],
+  ]
+  test.each(nothing)('finds nothing when the server %s', async (_, reply, domain = 'shop.test') => {
+    const shop = await openShop(reply)
+    expect(await resolver(shop)('ana', domain)).toBeNull()
+    expect(shop.connections()).toBe(1)
+  })
+
+  test('takes a document of exactly the allowed length', async () => {
+    const shop = await openShop(json(document.padEnd(nip05BodyBytesMax)))
+    expect(await resolver(shop)('ana', 'shop.test')).toBe(key)
+  })
+
+  test('does not hide a fault of our own', async () => {
+    const fault = new TypeError('ours')
+    const resolve = createNip05Resolver(() => Promise.reject(fault))
+    expect(await outcome(resolve('ana', 'shop.test'))).toBe(fault)
+  })
+
+  test('runs beside few others, keeps a short line in order and turns the rest away', async () => {
+    const started: string[] = []
+    const finish: (() => void)[] = []
+    const resolve = createNip05Resolver((url) => {
+      started.push(url.searchParams.get('name') ?? '')
+      return new Promise((done) => {
+        finish.push(() => done({ status: 200, headers: {}, body: Buffer.from(document) }))
+      })
+    })
+    const places = nip05LookupsMax + nip05WaitingMax
+    const lookups = Array.from({ length: places }, (_, i) => resolve(`n${i}`, 'shop.test'))
+    expect(await outcome(resolve('late', 'shop.test'))).toBe('busy')
+    expect(started).toHaveLength(nip05LookupsMax)
+
+    for (let i = 0; i < places; i += 1) {
+      finish[i]?.()
+      await Bun.sleep(0)
+      expect(started).toHaveLength(Math.min(places, nip05LookupsMax + i + 1))
+    }
+    await Promise.all(lookups)
+    expect(started).toEqual(Array.from({ length: places }, (_, i) => `n${i}`))
+
+    // All slots are free again, also after failures.
+    started.length = 0
+    const more = Array.from({ length: nip05LookupsMax }, () => resolve('again', 'shop.test'))
+    await Bun.sleep(0)
+    expect(started).toHaveLength(nip05LookupsMax)
+    for (const done of finish) done()
+    await Promise.all(more)
+  })
+
+  test('gives its slot back when it fails', async () => {
+    let calls = 0
+    const resolve = createNip05Resolver(() => {
+      calls += 1
+      return Promise.reject(new OutboundError('timeout'))
+    })
+    for (let i = 0; i < nip05LookupsMax * 2; i += 1) {
+      expect(await resolve('ana', 'shop.test')).toBeNull()
+    }
+    expect(calls).toBe(nip05LookupsMax * 2)
+  })
+
+  test('waits in line for a bounded time and then gives its place to the next', async () => {
+    jest.useFakeTimers()
+    cleanups.push(() => jest.useRealTimers())
+    let started = 0
+    const finish: (() => void)[] = []
+    const resolve = createNip05Resolver(() => {
+      started += 1
+      return new Promise((done) => {
+        finish.push(() => done({ status: 404, headers: {}, body: new Uint8Array() }))
+      })
+    })
+    const running = Array.from({ length: nip05LookupsMax }, () => resolve('ana', 'shop.test'))
+    const late = outcome(resolve('late', 'shop.test'))
+    let waits = true
+    const noted = late.then(() => {
+      waits = false
+    })
+    jest.advanceTimersByTime(nip05WaitMs - 1)
+    for (let i = 0; i < 20; i += 1) await null
+    expect(waits).toBe(true)
+    jest.advanceTimersByTime(1)
+    expect(await late).toBe('busy')
+    await noted
+    jest.useRealTimers()
+    for (const done of finish.splice(0)) done()
+    await Promise.all(running)
+    const next = resolve('next', 'shop.test')
+    await Bun.sleep(0)
+    expect(started).toBe(nip05LookupsMax + 1)
+    for (const done of finish) done()
+    expect(await next).toBeNull()
+  })
+})
