@@ -1,0 +1,247 @@
+import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import type { Database, First } from './database.ts'
+import { migrate } from './migrations.ts'
+
+/** What the engine tells about itself; counted by the metrics. */
+export type EngineEvents = {
+  committed(operations: number, seconds: number): void
+  failed(cause: unknown, operations: number): void
+}
+
+export type SqliteOptions<Tx> = {
+  path: string
+  now: Clock
+  /** The stores of a connection; called again when the engine has to open a new one. */
+  stores: (connection: Sqlite) => Tx
+  events?: EngineEvents
+}
+
+/** The oldest SQLite whose WAL is free of known corruption bugs that concern us. */
+const sqliteVersionMin = [3, 51, 3] as const
+
+type Job<Tx> = {
+  operation: (tx: Tx) => Promise<unknown>
+  first: First<Tx> | undefined
+  resolve: (value: never) => void
+  reject: (cause: unknown) => void
+  outcome?: { value: unknown } | { refused: unknown }
+}
+
+/** An operation awaited something other than its transaction; the whole batch was undone. */
+export class StalledOperation extends Error {}
+
+/**
+ * The embedded engine: one writer with group commit, one connection for reads.
+ * Operations that arrive while a commit runs share the next one; each runs in its own savepoint.
+ */
+export class SqliteEngine<Tx> implements Database<Tx> {
+  readonly #options: SqliteOptions<Tx>
+  #writer: { connection: Sqlite; tx: Tx } | null = null
+  readonly #reader: { connection: Sqlite; tx: Tx }
+  #readers = 0
+  #queue: Job<Tx>[] = []
+  #flushing = false
+  #closed = false
+  #newestWrite = 0
+  #newestStored = 0
+  /** Whether the process before this one closed the file. */
+  readonly cleanStart: boolean
+
+  constructor(options: SqliteOptions<Tx>) {
+    this.#options = options
+    requireVersion()
+    const connection = openConnection(options.path)
+    migrate(connection)
+    const state = connection
+      .query<{ clean: number; newest_write: number }, []>(
+        'SELECT clean, newest_write FROM state WHERE id = 1',
+      )
+      .get()
+    this.cleanStart = state?.clean === 1
+    this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
+    connection.run('UPDATE state SET clean = 0 WHERE id = 1')
+    this.#writer = { connection, tx: options.stores(connection) }
+    const reader = openConnection(options.path)
+    reader.run('PRAGMA query_only = ON')
+    this.#reader = { connection: reader, tx: options.stores(reader) }
+  }
+
+  /** True while the machine's clock is behind the newest write: nothing may be written then. */
+  get clockBehind(): boolean {
+    return this.#options.now() < this.#newestWrite - limits.clockBackSeconds
+  }
+
+  transact<T>(operation: (tx: Tx) => Promise<T>, first?: First<Tx>): Promise<T> {
+    if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
+    if (this.#queue.length >= limits.queueMax) {
+      return Promise.reject(new Refusal('overloaded', { retryAfter: 1 }))
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ operation, first, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  async read<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    // Overlapping reads share the snapshot of the first: they end within the same turn of the loop.
+    if (this.#readers++ === 0) this.#reader.connection.run('BEGIN')
+    try {
+      return await query(this.#reader.tx)
+    } finally {
+      if (--this.#readers === 0) this.#reader.connection.run('COMMIT')
+    }
+  }
+
+  /** Finish what waits, fold the WAL into the file, mark it clean and let go of it. */
+  async close(): Promise<void> {
+    this.#closed = true
+    while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
+    this.#reader.connection.close()
+    const connection = this.#writer?.connection ?? openConnection(this.#options.path)
+    connection.run('UPDATE state SET clean = 1, newest_write = max(newest_write, ?) WHERE id = 1', [
+      this.#newestWrite,
+    ])
+    connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    connection.close()
+    this.#writer = null
+  }
+
+  #schedule(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    setImmediate(() => void this.#flush())
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#queue.splice(0, limits.batchMax)
+    // Operations await only their transaction, so all of them end before the loop turns.
+    const watch = { stalled: false }
+    const timer = setImmediate(() => {
+      watch.stalled = true
+      this.#discard()
+      this.#fail(batch, new StalledOperation('an operation awaited more than its transaction'))
+    })
+    try {
+      await this.#commit(batch, watch)
+    } catch (cause) {
+      if (watch.stalled) return
+      clearImmediate(timer)
+      this.#discard()
+      this.#fail(batch, cause)
+      return
+    }
+    clearImmediate(timer)
+    this.#next()
+    for (const job of batch) settle(job)
+  }
+
+  #next(): void {
+    this.#flushing = false
+    if (this.#queue.length > 0) this.#schedule()
+  }
+
+  #fail(batch: Job<Tx>[], cause: unknown): void {
+    this.#options.events?.failed(cause, batch.length)
+    this.#next()
+    for (const job of batch) job.reject(cause)
+  }
+
+  /** Run and commit the batch; when it throws, nothing of it stands. */
+  async #commit(batch: Job<Tx>[], watch: { stalled: boolean }): Promise<void> {
+    const now = this.#options.now()
+    if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
+    const started = performance.now()
+    this.#writer ??= this.#reopen()
+    const { connection, tx } = this.#writer
+    connection.run('BEGIN IMMEDIATE')
+    for (const job of batch) {
+      await runJob(connection, tx, job)
+      if (watch.stalled) throw new StalledOperation()
+    }
+    if (now >= this.#newestStored + limits.clockBackSeconds) {
+      connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
+      this.#newestStored = now
+    }
+    connection.run('COMMIT')
+    if (now > this.#newestWrite) this.#newestWrite = now
+    this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
+  }
+
+  /**
+   * Let go of the writing connection; the next commit opens a new one. After a failed write the
+   * state of the old one is a guess, and a stray operation must not write through it any more.
+   */
+  #discard(): void {
+    const connection = this.#writer?.connection
+    this.#writer = null
+    this.#newestStored = 0
+    // Closing finalises every statement of `query`, and with the last one it rolls back.
+    connection?.close()
+  }
+
+  #reopen(): { connection: Sqlite; tx: Tx } {
+    const connection = openConnection(this.#options.path)
+    return { connection, tx: this.#options.stores(connection) }
+  }
+}
+
+async function runJob<Tx>(connection: Sqlite, tx: Tx, job: Job<Tx>): Promise<void> {
+  try {
+    await job.first?.(tx)
+  } catch (refused) {
+    if (!(refused instanceof Refusal)) throw refused
+    job.outcome = { refused }
+    return
+  }
+  connection.run('SAVEPOINT operation')
+  try {
+    job.outcome = { value: await job.operation(tx) }
+    connection.run('RELEASE operation')
+  } catch (refused) {
+    // A failure of the file itself concerns the whole batch.
+    if (refused instanceof SQLiteError && !refused.code?.startsWith('SQLITE_CONSTRAINT')) {
+      throw refused
+    }
+    connection.run('ROLLBACK TO operation')
+    connection.run('RELEASE operation')
+    job.outcome = { refused }
+  }
+}
+
+function settle<Tx>(job: Job<Tx>): void {
+  if (job.outcome && 'value' in job.outcome) job.resolve(job.outcome.value as never)
+  else job.reject(job.outcome?.refused)
+}
+
+/** Open a connection with the settings that every promise of the port rests on. */
+export function openConnection(path: string): Sqlite {
+  const connection = new Sqlite(path, { create: true, readwrite: true, strict: true })
+  connection.run('PRAGMA busy_timeout = 5000')
+  connection.run('PRAGMA journal_mode = WAL')
+  // FULL: a commit is on disk before it is answered; a burn forgotten at power loss is a double spend.
+  connection.run('PRAGMA synchronous = FULL')
+  connection.run('PRAGMA foreign_keys = ON')
+  connection.run('PRAGMA secure_delete = ON')
+  connection.run('PRAGMA temp_store = MEMORY')
+  connection.run('PRAGMA cache_size = -8000')
+  return connection
+}
+
+function requireVersion(): void {
+  const memory = new Sqlite(':memory:')
+  const row = memory.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()
+  memory.close()
+  const found = (row?.version ?? '0').split('.').map(Number)
+  for (const [index, least] of sqliteVersionMin.entries()) {
+    const part = found[index] ?? 0
+    if (part > least) return
+    if (part < least) {
+      throw new Error(
+        `SQLite ${row?.version} is too old: ${sqliteVersionMin.join('.')} or newer is needed`,
+      )
+    }
+  }
+}

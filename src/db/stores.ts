@@ -1,0 +1,23 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import { createAnnouncementStore } from '../coupons/announcement-store.ts'
+import { createAnswerStore } from '../coupons/answer-store.ts'
+import { createDefinitionStore } from '../coupons/definition-store.ts'
+import { createMinterStore } from '../coupons/minter-store.ts'
+import { createVoucherStore } from '../coupons/voucher-store.ts'
+import { createProofStore } from '../session/proof-store.ts'
+import { createFactStore } from './fact-store.ts'
+
+export type Stores = ReturnType<typeof createStores>
+
+/** Every store of the product on one connection: what a transaction can read and write. */
+export function createStores(sql: Sqlite) {
+  return {
+    facts: createFactStore(sql),
+    definitions: createDefinitionStore(sql),
+    vouchers: createVoucherStore(sql),
+    minters: createMinterStore(sql),
+    announcements: createAnnouncementStore(sql),
+    answers: createAnswerStore(sql),
+    proofs: createProofStore(sql),
+  }
+}
