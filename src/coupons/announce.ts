@@ -1,0 +1,41 @@
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import { parseAnnouncement } from './announcement.ts'
+import { requireMerchant } from './permission.ts'
+import type { Mint } from './service.ts'
+
+/**
+ * Store a merchant's announcement and hand it to the relays; one each, the newer wins.
+ * Refuses the `announcement-…` codes, and `announcement-older` when a newer one is stored.
+ */
+export async function announce(
+  mint: Mint,
+  caller: Caller,
+  value: unknown,
+  origins: readonly string[],
+) {
+  return mint.database.transact(async (tx) => {
+    const { event, warnings } = parseAnnouncement(value, {
+      author: caller.pubkey,
+      manager: mint.signer.pubkey,
+      origins,
+      now: mint.now(),
+      verify: mint.verify,
+    })
+    requireMerchant(mint, caller)
+    if (await tx.announcements.put(event)) mint.broadcast(event)
+    else if ((await tx.announcements.find(caller.pubkey))?.id !== event.id) {
+      throw new Refusal('announcement-older')
+    }
+    return warnings.length > 0 ? { event, warnings } : { event }
+  }, caller.spend)
+}
+
+/** Forget the announcement; it is no longer broadcast again. Refuses `announcement-unknown`. */
+export async function withdraw(mint: Mint, caller: Caller) {
+  return mint.database.transact(async (tx) => {
+    requireMerchant(mint, caller)
+    if (!(await tx.announcements.remove(caller.pubkey))) throw new Refusal('announcement-unknown')
+    return { removed: true }
+  }, caller.spend)
+}

@@ -1,0 +1,38 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { NostrEvent } from '../nostr/event.ts'
+
+export type AnnouncementStore = ReturnType<typeof createAnnouncementStore>
+
+/** Each merchant's current announcement; on one connection. */
+export function createAnnouncementStore(sql: Sqlite) {
+  const find = sql.query<{ event: string }, [Uint8Array]>(
+    'SELECT event FROM announcements WHERE owner = ?',
+  )
+  const put = sql.query<null, [Uint8Array, Uint8Array, number, string]>(
+    `INSERT INTO announcements (owner, event_id, created_at, event) VALUES (?, ?, ?, ?)
+     ON CONFLICT (owner) DO UPDATE SET event_id = excluded.event_id,
+       created_at = excluded.created_at, event = excluded.event
+     WHERE excluded.created_at > created_at
+       OR (excluded.created_at = created_at AND excluded.event_id < event_id)`,
+  )
+  const remove = sql.query<null, [Uint8Array]>('DELETE FROM announcements WHERE owner = ?')
+
+  return {
+    async find(owner: string): Promise<NostrEvent | null> {
+      const row = find.get(Buffer.from(owner, 'hex'))
+      return row && (JSON.parse(row.event) as NostrEvent)
+    },
+
+    /** Store it unless the one we have replaces it (NIP-01: newer, or lower id at the same time). */
+    async put(event: NostrEvent): Promise<boolean> {
+      const owner = Buffer.from(event.pubkey, 'hex')
+      const id = Buffer.from(event.id, 'hex')
+      return put.run(owner, id, event.created_at, JSON.stringify(event)).changes === 1
+    },
+
+    /** False when there was none. */
+    async remove(owner: string): Promise<boolean> {
+      return remove.run(Buffer.from(owner, 'hex')).changes === 1
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { limits } from '../limits.ts'
+import { eventId, type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+
+/** What an announcement is compared with. */
+export type AnnouncementFacts = {
+  author: string
+  manager: string
+  /** Origins under which this service is reached, such as `https://cupones.example`. */
+  origins: readonly string[]
+  now: number
+  verify: VerifyEvent
+}
+
+/** A word to the merchant about an announcement that was accepted all the same. */
+export type Warning = { code: string; message: string }
+
+const recommendedD = 'lacrypta.merchant/coupons'
+const addressNames = ['mintUrl', 'claimUrl', 'refreshUrl'] as const
+const paths = {
+  mintUrl: '/api/coupons/mint',
+  claimUrl: '/api/coupons/claim',
+  refreshUrl: '/api/coupons/refresh',
+} as const
+
+/** Check a merchant-signed announcement (kind 30078); refuses with the code that names what is wrong. */
+export function parseAnnouncement(
+  value: unknown,
+  facts: AnnouncementFacts,
+): { event: NostrEvent; warnings: Warning[] } {
+  const event = parseEvent(value)
+  if (!event) throw new Refusal('field-invalid', { field: 'event' })
+  if (event.kind !== kinds.announcement) throw new Refusal('announcement-kind')
+  if (event.pubkey !== facts.author) throw new Refusal('announcement-author')
+  if (eventId(event) !== event.id) throw new Refusal('announcement-id')
+  if (!facts.verify(event)) throw new Refusal('announcement-signature')
+  if (tagValue(event, 'd') === undefined) throw new Refusal('announcement-d')
+  const content = parseContent(event.content)
+  for (const name of addressNames) requireHttps(content[name], name, facts.origins)
+  if (event.created_at > facts.now + limits.announcementAheadSeconds) {
+    throw new Refusal('announcement-future')
+  }
+  return { event, warnings: warn(event, content, facts) }
+}
+
+function parseContent(text: string): Record<string, unknown> {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new Refusal('announcement-content')
+  }
+  return content as Record<string, unknown>
+}
+
+/** Plain http only where it cannot be overheard, or where the operator says that this service lives. */
+function requireHttps(value: unknown, field: string, origins: readonly string[]): void {
+  if (value === undefined || value === null) return
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  const plain =
+    url?.protocol === 'http:' && (isLoopback(url.hostname) || hosts(origins).has(url.host))
+  if (!url || (url.protocol !== 'https:' && !plain)) {
+    throw new Refusal('announcement-url', { field: `event.content.${field}` })
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
+
+function hosts(origins: readonly string[]): Set<string> {
+  return new Set(origins.flatMap((origin) => URL.parse(origin)?.host ?? []))
+}
+
+function warn(
+  event: NostrEvent,
+  content: Record<string, unknown>,
+  facts: AnnouncementFacts,
+): Warning[] {
+  const warnings: Warning[] = []
+  const add = (code: string, message: string) => warnings.push({ code, message })
+  if (tagValue(event, 'd') !== recommendedD) {
+    add(
+      'other-d',
+      `La etiqueta d no es «${recommendedD}»: las cajas pueden no encontrar el anuncio.`,
+    )
+  }
+  if (content.v !== 2) add('other-version', 'La versión (v) no es 2: las cajas pueden no leerlo.')
+  const managers = event.tags.filter((tag) => tag[0] === 'p').map((tag) => tag[1])
+  if (managers.length === 0) {
+    add('no-manager', 'Falta la etiqueta p con la clave de este servicio.')
+  } else if (managers[0] !== facts.manager) {
+    add(
+      'other-manager',
+      'La etiqueta p no es la clave de este servicio: las cajas van a desconfiar.',
+    )
+  }
+  for (const name of addressNames) {
+    const value = content[name]
+    if (value === undefined || value === null) {
+      add(`no-${name}`, `Falta ${name}: las cajas no van a saber a dónde llamar.`)
+    } else if (!ours(String(value), paths[name], facts.origins)) {
+      add(`other-${name}`, `${name} no es una dirección de este servicio.`)
+    }
+  }
+  return warnings
+}
+
+function ours(value: string, path: string, origins: readonly string[]): boolean {
+  const url = URL.parse(value)
+  if (!url) return false
+  return origins.some((origin) => URL.parse(path, origin)?.href === url.href.replace(/\/$/, ''))
+}

@@ -1,0 +1,35 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+/** An answer kept for the optional Idempotency-Key. */
+export type KeptAnswer = { request: Uint8Array; status: number; sealed: Uint8Array }
+
+export type AnswerStore = ReturnType<typeof createAnswerStore>
+
+/** Answers kept for the optional Idempotency-Key; on one connection. */
+export function createAnswerStore(sql: Sqlite) {
+  const find = sql.query<KeptAnswer, [Uint8Array]>(
+    'SELECT request, status, sealed FROM answers WHERE slot = ?',
+  )
+  const insert = sql.query<null, [Uint8Array, Uint8Array, number, Uint8Array, number]>(
+    'INSERT INTO answers (slot, request, status, sealed, created_at) VALUES (?, ?, ?, ?, ?)',
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM answers WHERE created_at < ?2
+       AND id IN (SELECT id FROM answers ORDER BY id LIMIT ?1)`,
+  )
+
+  return {
+    async find(slot: Uint8Array): Promise<KeptAnswer | null> {
+      return find.get(slot)
+    },
+
+    async insert(slot: Uint8Array, answer: KeptAnswer, now: number): Promise<void> {
+      insert.run(slot, answer.request, answer.status, answer.sealed, now)
+    },
+
+    /** Delete up to `rowsMax` of the oldest answers from before `before`; how many there were. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return prune.run(rowsMax, before).changes
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import { parseText } from './text.ts'
+
+export type Currency = 'ARS' | 'USD' | 'SAT'
+export type Cap = { amount: number; currency: Currency }
+
+/** What a coupon is worth, in canonical form: no nulls, no unknown keys, no empty `productDs`. */
+export type Benefit = (
+  | { type: 'percent'; percent: number; productDs?: string[] }
+  | { type: 'fixed'; amount: number; currency: Currency; productDs?: string[] }
+  | { type: 'multibuy'; buyQty: number; payQty: number; productDs?: string[] }
+  | { type: 'buyXgetY'; buyProductD: string; giftProductD: string }
+  | { type: 'freeItems'; items: { d: string; qty: number }[] }
+) & { cap?: Cap }
+
+type Fields = Record<string, unknown>
+
+const currencies = ['ARS', 'USD', 'SAT'] as const
+
+/** The canonical form of a benefit that makes sense; refuses `benefit-invalid` naming the field. */
+export function parseBenefit(value: unknown): Benefit {
+  const fields = parseObject(value, 'benefit')
+  const cap = parseCap(fields.cap)
+  return cap ? { ...parseType(fields), cap } : parseType(fields)
+}
+
+function parseType(fields: Fields): Benefit {
+  switch (fields.type) {
+    case 'percent':
+      return { type: 'percent', percent: parsePercent(fields.percent), ...productDs(fields) }
+    case 'fixed': {
+      const money = parseMoney(fields, 'benefit')
+      return { type: 'fixed', ...money, ...productDs(fields) }
+    }
+    case 'multibuy': {
+      const buyQty = parseQuantity(fields.buyQty, 'benefit.buyQty')
+      const payQty = parseQuantity(fields.payQty, 'benefit.payQty')
+      if (payQty >= buyQty) refuse('benefit.payQty')
+      return { type: 'multibuy', buyQty, payQty, ...productDs(fields) }
+    }
+    case 'buyXgetY':
+      return {
+        type: 'buyXgetY',
+        buyProductD: parseProduct(fields.buyProductD, 'benefit.buyProductD'),
+        giftProductD: parseProduct(fields.giftProductD, 'benefit.giftProductD'),
+      }
+    case 'freeItems':
+      return { type: 'freeItems', items: parseItems(fields.items) }
+    default:
+      return refuse('benefit.type')
+  }
+}
+
+function parsePercent(value: unknown): number {
+  if (!isNumber(value) || value <= 0 || value > 100 || decimals(value) > 2) {
+    refuse('benefit.percent')
+  }
+  return value
+}
+
+function parseCap(value: unknown): Cap | null {
+  if (value === undefined || value === null) return null
+  return parseMoney(parseObject(value, 'benefit.cap'), 'benefit.cap')
+}
+
+function parseMoney(fields: Fields, path: string): Cap {
+  const currency = currencies.find((name) => name === fields.currency)
+  if (!currency) refuse(`${path}.currency`)
+  const { amount } = fields
+  const places = currency === 'SAT' ? 0 : 2
+  if (!isNumber(amount) || amount <= 0 || amount > limits.amountMax || decimals(amount) > places) {
+    refuse(`${path}.amount`)
+  }
+  return { amount, currency }
+}
+
+/** Absent, null and empty all mean every product, and are left out. */
+function productDs(fields: Fields): { productDs?: string[] } {
+  const list = fields.productDs
+  if (list === undefined || list === null) return {}
+  if (!Array.isArray(list)) refuse('benefit.productDs')
+  const products = list.map((d, at) => parseProduct(d, `benefit.productDs.${at}`))
+  const distinct = [...new Set(products)]
+  if (distinct.length > limits.productsMax) refuse('benefit.productDs')
+  return distinct.length > 0 ? { productDs: distinct } : {}
+}
+
+function parseItems(value: unknown): { d: string; qty: number }[] {
+  if (!Array.isArray(value) || value.length < 1 || value.length > limits.itemsMax) {
+    refuse('benefit.items')
+  }
+  const items = value.map((entry, at) => {
+    const item = parseObject(entry, `benefit.items.${at}`)
+    return {
+      d: parseProduct(item.d, `benefit.items.${at}.d`),
+      qty: parseQuantity(item.qty, `benefit.items.${at}.qty`),
+    }
+  })
+  if (new Set(items.map((item) => item.d)).size < items.length) refuse('benefit.items')
+  return items
+}
+
+function parseProduct(value: unknown, field: string): string {
+  return parseText(value, { field, charsMin: 1, charsMax: limits.productCharsMax })
+}
+
+function parseQuantity(value: unknown, field: string): number {
+  if (!Number.isInteger(value) || !isNumber(value)) refuse(field)
+  if (value < 1 || value > limits.quantityMax) refuse(field)
+  return value
+}
+
+function parseObject(value: unknown, field: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(field)
+  return value as Fields
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** How many decimal places a number within `amountMax` is written with; 3 stands for more than two. */
+function decimals(value: number): number {
+  for (const places of [0, 1, 2]) {
+    if (Number(value.toFixed(places)) === value) return places
+  }
+  return 3
+}
+
+function refuse(field: string): never {
+  throw new Refusal('benefit-invalid', { field })
+}

@@ -1,0 +1,49 @@
+import { Refusal } from '../refusal.ts'
+import { type Answer, once, type Repeat } from './answer.ts'
+import { handleOf } from './nonce.ts'
+import type { Mint } from './service.ts'
+import { claimedResult, live, refusalFor, type Voucher } from './voucher.ts'
+import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
+
+type ClaimInput = {
+  nonce: string
+  /** Untrusted; filed when they qualify, dropped otherwise. */
+  zapRequest: unknown
+  amountMsat: unknown
+}
+
+/** Redeem a voucher. Again: the first time and the same event id, with status `claimed`. */
+export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Promise<Answer> {
+  return mint.database.transact(async (tx) => {
+    const voucher = await tx.vouchers.find(handleOf(input.nonce))
+    if (!voucher) throw new Refusal('voucher-unknown')
+    return once(mint, tx, repeat, async () => {
+      const now = mint.now()
+      if (voucher.phase === 'claimed') {
+        return answer(mint, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
+      }
+      if (!live(voucher, now)) throw refusalFor(voucher, now, 'claim')
+
+      const order = parseZapRequest(input.zapRequest, voucher, input.nonce, mint.verify)
+      const filed = {
+        zapRequest: order?.json ?? null,
+        zapRequestId: order?.id ?? null,
+        amountMsat: parseAmountMsat(input.amountMsat),
+      }
+      const success = answer(mint, 'success', voucher, input.nonce, now)
+      if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
+      return success
+    })
+  })
+}
+
+function answer(
+  mint: Mint,
+  status: 'success' | 'claimed',
+  voucher: Voucher,
+  nonce: string,
+  claimedAt: number,
+): Answer {
+  const result = claimedResult(mint.signer, { ...voucher, nonce }, claimedAt)
+  return { status: 200, body: JSON.stringify({ status, claimedAt, ...result }) }
+}

@@ -1,0 +1,81 @@
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import { type Answer, once, type Repeat } from './answer.ts'
+import {
+  type DefinitionChanges,
+  definitionView,
+  type NewDefinition,
+  parseChanges,
+  parseNewDefinition,
+} from './definition.ts'
+import type { StoredDefinition } from './definition-store.ts'
+import { ownDefinition, requireMerchant } from './permission.ts'
+import type { Mint } from './service.ts'
+
+type Fields = Record<string, unknown>
+
+/** Create a definition. The answer is `{coupon}` with status 201. */
+export async function define(
+  mint: Mint,
+  caller: Caller,
+  fields: Fields,
+  repeat: Repeat | null,
+): Promise<Answer> {
+  return mint.database.transact(async (tx) => {
+    return once(mint, tx, repeat, async () => {
+      const now = mint.now()
+      const input = parseNewDefinition(fields, now)
+      requireMerchant(mint, caller)
+      if ((await tx.definitions.count(caller.pubkey)) >= limits.definitionsPerOwnerMax) {
+        throw new Refusal('definitions-full')
+      }
+      const id = mint.newId()
+      await tx.definitions.insert(id, caller.pubkey, input, now)
+      const coupon = definitionView(created(id, caller.pubkey, input, now))
+      return { status: 201, body: JSON.stringify({ coupon }) }
+    })
+  }, caller.spend)
+}
+
+/** Change a definition; vouchers already minted keep their terms. Refuses `nothing-to-change`, `coupon-unknown`. */
+export async function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
+  return mint.database.transact(async (tx) => {
+    const changes = parseChanges(fields)
+    requireMerchant(mint, caller)
+    const definition = await ownDefinition(tx, caller, id)
+    const edited = apply(definition, changes, mint.now())
+    await tx.definitions.update(edited)
+    return { coupon: definitionView(edited) }
+  }, caller.spend)
+}
+
+/** Delete a definition from which nothing was ever minted, and archive any other. */
+export async function remove(mint: Mint, caller: Caller, id: string) {
+  return mint.database.transact(async (tx) => {
+    requireMerchant(mint, caller)
+    const definition = await ownDefinition(tx, caller, id)
+    if (definition.issued === 0) {
+      await tx.definitions.delete(definition.rowId)
+      return { deleted: true, archived: false }
+    }
+    await tx.definitions.update(apply(definition, { archived: true }, mint.now()))
+    return { deleted: false, archived: true }
+  }, caller.spend)
+}
+
+function created(id: string, owner: string, input: NewDefinition, now: number) {
+  const counters = { minted: 0, claimed: 0 }
+  const times = { archivedAt: null, createdAt: now, updatedAt: now }
+  return { ...input, ...counters, ...times, id, owner }
+}
+
+function apply(
+  definition: StoredDefinition,
+  { archived, ...changes }: DefinitionChanges,
+  now: number,
+): StoredDefinition {
+  const edited = { ...definition, ...changes, updatedAt: now }
+  if (archived !== undefined) edited.archivedAt = archived ? (definition.archivedAt ?? now) : null
+  return edited
+}

@@ -1,0 +1,182 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { Benefit } from './benefit.ts'
+import type { Definition, NewDefinition, Terms } from './definition.ts'
+
+type DefinitionRow = {
+  id: number
+  uuid: string
+  owner: Uint8Array
+  revision_id: number
+  max_uses: number | null
+  issued: number
+  claimed: number
+  voided: number
+  archived_at: number | null
+  created_at: number
+  updated_at: number
+  name: string
+  description: string
+  image: string | null
+  benefit: string
+  expires_at: number | null
+}
+
+/** A definition with what only minting and voiding need to know. */
+export type StoredDefinition = Definition & {
+  rowId: number
+  revisionId: number
+  issued: number
+  /** Issued and neither claimed nor voided, following refreshes. */
+  open: number
+}
+
+const columns = `
+  d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, d.claimed, d.voided, d.archived_at,
+  d.created_at, d.updated_at, r.name, r.description, r.image, r.benefit, r.expires_at
+  FROM definitions d JOIN revisions r ON r.id = d.revision_id`
+
+export type DefinitionStore = ReturnType<typeof createDefinitionStore>
+
+/** Definitions and their revisions; on one connection. */
+export function createDefinitionStore(sql: Sqlite) {
+  const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
+  const list = sql.query<DefinitionRow, [Uint8Array]>(
+    `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
+  )
+  const listMintable = sql.query<DefinitionRow, [Uint8Array, number, number]>(
+    `WITH merchants (owner) AS (
+       SELECT ?1 UNION SELECT owner FROM minters WHERE pubkey = ?1
+     )
+     SELECT ${columns} JOIN merchants m ON m.owner = d.owner
+     WHERE d.archived_at IS NULL AND ifnull(r.expires_at, ?2 + 1) > ?2
+       AND (d.max_uses IS NULL OR d.issued - d.voided < d.max_uses)
+     LIMIT ?3`,
+  )
+  const count = sql.query<{ n: number }, [Uint8Array]>(
+    'SELECT count(*) AS n FROM definitions WHERE owner = ?',
+  )
+  const insert = sql.query<{ id: number }, [string, Uint8Array, number | null, number, number]>(
+    `INSERT INTO definitions (uuid, owner, revision_id, max_uses, created_at, updated_at)
+     VALUES (?, ?, 0, ?, ?, ?) RETURNING id`,
+  )
+  const insertRevision = sql.query<
+    { id: number },
+    [number, number, string, string, string | null, string, number | null]
+  >(
+    `INSERT INTO revisions (definition_id, issued_before, name, description, image, benefit, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  )
+  const rewriteRevision = sql.query<
+    null,
+    [string, string, string | null, string, number | null, number, number]
+  >(
+    `UPDATE revisions SET name = ?, description = ?, image = ?, benefit = ?, expires_at = ?
+     WHERE id = ? AND issued_before = ?`,
+  )
+  const pointTo = sql.query<null, [number, number]>(
+    'UPDATE definitions SET revision_id = ? WHERE id = ?',
+  )
+  const update = sql.query<null, [number | null, number | null, number, number]>(
+    'UPDATE definitions SET max_uses = ?, archived_at = ?, updated_at = ? WHERE id = ?',
+  )
+  const take = sql.query<null, [number, number, number]>(
+    `UPDATE definitions SET issued = issued + ?1 WHERE id = ?2 AND archived_at IS NULL
+       AND (max_uses IS NULL OR issued - voided + ?1 <= max_uses)
+       AND ifnull((SELECT expires_at FROM revisions WHERE id = revision_id), ?3 + 1) > ?3`,
+  )
+  const countTotal = sql.query<null, [number]>('UPDATE totals SET issued = issued + ? WHERE id = 1')
+  const deleteRevisions = sql.query<null, [number]>('DELETE FROM revisions WHERE definition_id = ?')
+  const deleteDefinition = sql.query<null, [number]>('DELETE FROM definitions WHERE id = ?')
+
+  const addRevision = (definitionId: number, issued: number, terms: Terms) => {
+    const row = insertRevision.get(
+      definitionId,
+      issued,
+      terms.name,
+      terms.description,
+      terms.image,
+      JSON.stringify(terms.benefit),
+      terms.expiresAt,
+    )
+    if (!row) throw new Error('the revision was not inserted')
+    pointTo.run(row.id, definitionId)
+  }
+
+  return {
+    async find(id: string): Promise<StoredDefinition | null> {
+      const row = find.get(id)
+      return row && toDefinition(row)
+    },
+
+    /** All of an owner's, newest first, archived included. */
+    async list(owner: string): Promise<StoredDefinition[]> {
+      return list.all(Buffer.from(owner, 'hex')).map(toDefinition)
+    },
+
+    /** What `caller` may mint now: its own and those of merchants that list it, newest first. */
+    async listMintable(caller: string, now: number, most: number): Promise<StoredDefinition[]> {
+      const rows = listMintable.all(Buffer.from(caller, 'hex'), now, most)
+      return rows.map(toDefinition).sort((a, b) => b.rowId - a.rowId)
+    },
+
+    async count(owner: string): Promise<number> {
+      return count.get(Buffer.from(owner, 'hex'))?.n ?? 0
+    },
+
+    async insert(id: string, owner: string, input: NewDefinition, now: number): Promise<void> {
+      const row = insert.get(id, Buffer.from(owner, 'hex'), input.maxUses, now, now)
+      if (!row) throw new Error('the definition was not inserted')
+      addRevision(row.id, 0, input)
+    },
+
+    /** Write the edited definition; terms that a voucher already points to stay as they are. */
+    async update(edited: StoredDefinition): Promise<void> {
+      update.run(edited.maxUses, edited.archivedAt, edited.updatedAt, edited.rowId)
+      const inPlace = rewriteRevision.run(
+        edited.name,
+        edited.description,
+        edited.image,
+        JSON.stringify(edited.benefit),
+        edited.expiresAt,
+        edited.revisionId,
+        edited.issued,
+      )
+      if (inPlace.changes === 0) addRevision(edited.rowId, edited.issued, edited)
+    },
+
+    /** Take `count` slots for vouchers; false when it is archived, expired or has too few left. */
+    async take(rowId: number, count: number, now: number): Promise<boolean> {
+      if (take.run(count, rowId, now).changes !== 1) return false
+      countTotal.run(count)
+      return true
+    },
+
+    /** Delete a definition from which nothing was ever minted. */
+    async delete(rowId: number): Promise<void> {
+      deleteRevisions.run(rowId)
+      deleteDefinition.run(rowId)
+    },
+  }
+}
+
+function toDefinition(row: DefinitionRow): StoredDefinition {
+  return {
+    rowId: row.id,
+    id: row.uuid,
+    owner: Buffer.from(row.owner).toString('hex'),
+    revisionId: row.revision_id,
+    name: row.name,
+    description: row.description,
+    image: row.image,
+    benefit: JSON.parse(row.benefit) as Benefit,
+    maxUses: row.max_uses,
+    issued: row.issued,
+    open: row.issued - row.claimed - row.voided,
+    minted: row.issued - row.voided,
+    claimed: row.claimed,
+    expiresAt: row.expires_at,
+    archivedAt: row.archived_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

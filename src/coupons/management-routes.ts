@@ -1,0 +1,304 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Authenticator } from '../http/auth.ts'
+import { documented } from '../http/document.ts'
+import { factsOf } from '../http/facts.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+import { parseRepeat } from '../http/repeat.ts'
+import { reply, replyJson } from '../http/reply.ts'
+import { announce, withdraw } from './announce.ts'
+import { define, edit, remove } from './define.ts'
+import { issuances, mintable, overview, redemptions } from './history.ts'
+import { mintVouchers } from './mint.ts'
+import { authorizeMinter, listMinters, removeMinter } from './minters.ts'
+import {
+  AnnouncementModel,
+  ChangesModel,
+  DefinitionModel,
+  IssuanceModel,
+  IssuancesModel,
+  MintAnswerModel,
+  MintableModel,
+  MinterModel,
+  MintModel,
+  NewAnnouncementModel,
+  NewDefinitionModel,
+  NewMinterModel,
+  OverviewModel,
+  RedemptionsModel,
+} from './models.ts'
+import type { Mint } from './service.ts'
+import { voidAll, voidVoucher } from './void.ts'
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const page = t.Object({ limit: t.Optional(t.String()), cursor: t.Optional(t.String()) })
+/** How many vouchers of one mint count as one more request against the key's rate. */
+const vouchersPerRequest = 25
+
+/** Routes for merchants and their minters. */
+export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: RateLimits) {
+  return new Elysia({ name: 'management', prefix: '/api/coupons' })
+    .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
+    .get('/', async ({ caller }) => replyJson(200, await overview(mint, caller)), {
+      ...documented({
+        summary: 'Definitions, minters and announcement of the caller',
+        access: 'any',
+        answers: { 200: OverviewModel },
+        refusals: ['merchant-not-allowed'],
+      }),
+    })
+    .post(
+      '/',
+      async ({ request, caller, body }) => {
+        const repeat = parseRepeat(request, `define ${caller.pubkey}`)
+        const answer = await define(mint, caller, body, repeat)
+        return reply(answer.status, answer.body)
+      },
+      {
+        body: NewDefinitionModel,
+        ...documented({
+          summary: 'Create a definition',
+          access: 'any',
+          answers: { 201: t.Object({ coupon: DefinitionModel }) },
+          refusals: [
+            'body-invalid',
+            'field-invalid',
+            'benefit-invalid',
+            'expiry-past',
+            'idempotency-key-invalid',
+            'merchant-not-allowed',
+            'idempotency-key-reused',
+            'definitions-full',
+          ],
+          idempotencyKey: 'optional',
+        }),
+      },
+    )
+    .get('/mintable', async ({ caller }) => replyJson(200, await mintable(mint, caller)), {
+      ...documented({
+        summary: 'What the caller may mint now',
+        access: 'any',
+        answers: { 200: MintableModel },
+      }),
+    })
+    .get(
+      '/redemptions',
+      async ({ caller, query }) => replyJson(200, await redemptions(mint, caller, query)),
+      {
+        query: page,
+        ...documented({
+          summary: 'Redemptions of the caller’s coupons, newest first',
+          access: 'any',
+          answers: { 200: RedemptionsModel },
+          refusals: ['page-invalid', 'merchant-not-allowed'],
+        }),
+      },
+    )
+    .get('/minters', async ({ caller }) => replyJson(200, await listMinters(mint, caller)), {
+      ...documented({
+        summary: 'Who may mint the caller’s coupons',
+        access: 'any',
+        answers: { 200: t.Object({ minters: t.Array(MinterModel) }) },
+        refusals: ['merchant-not-allowed'],
+      }),
+    })
+    .post(
+      '/minters',
+      async ({ caller, body }) => {
+        const { created, minter } = await authorizeMinter(mint, caller, body)
+        return replyJson(created ? 201 : 200, { minter })
+      },
+      {
+        body: NewMinterModel,
+        ...documented({
+          summary: 'Let a key mint the caller’s coupons',
+          access: 'any',
+          answers: {
+            200: t.Object({ minter: MinterModel }),
+            201: t.Object({ minter: MinterModel }),
+          },
+          refusals: [
+            'body-invalid',
+            'field-invalid',
+            'minter-is-owner',
+            'merchant-not-allowed',
+            'minter-unknown',
+            'minters-full',
+          ],
+        }),
+      },
+    )
+    .delete(
+      '/minters/:key',
+      async ({ caller, params }) => replyJson(200, await removeMinter(mint, caller, params.key)),
+      {
+        ...documented({
+          summary: 'Take the permission to mint back',
+          access: 'any',
+          answers: { 200: t.Object({ removed: t.Literal(true) }) },
+          refusals: ['merchant-not-allowed', 'minter-unknown'],
+        }),
+      },
+    )
+    .put(
+      '/discovery',
+      async ({ request, caller, body }) => {
+        const { origins } = factsOf(request)
+        return replyJson(200, await announce(mint, caller, body.event, origins()))
+      },
+      {
+        body: NewAnnouncementModel,
+        ...documented({
+          summary: 'Store and broadcast the caller’s announcement',
+          access: 'any',
+          answers: { 200: AnnouncementModel },
+          refusals: [
+            'body-invalid',
+            'field-invalid',
+            'announcement-kind',
+            'announcement-author',
+            'announcement-id',
+            'announcement-signature',
+            'announcement-d',
+            'announcement-content',
+            'announcement-url',
+            'announcement-future',
+            'merchant-not-allowed',
+            'announcement-older',
+          ],
+        }),
+      },
+    )
+    .delete('/discovery', async ({ caller }) => replyJson(200, await withdraw(mint, caller)), {
+      ...documented({
+        summary: 'Withdraw the announcement',
+        access: 'any',
+        answers: { 200: t.Object({ removed: t.Literal(true) }) },
+        refusals: ['merchant-not-allowed', 'announcement-unknown'],
+      }),
+    })
+    .post(
+      '/mint',
+      async ({ request, caller, body }) => {
+        const { couponId, count = null } = body
+        rateLimits.key(caller.pubkey, Math.floor((count ?? 0) / vouchersPerRequest))
+        const repeat = parseRepeat(request, `mint ${caller.pubkey}`)
+        const input = { couponId: couponId.toLowerCase(), count }
+        const answer = await mintVouchers(mint, caller, input, repeat)
+        return reply(answer.status, answer.body)
+      },
+      {
+        body: MintModel,
+        ...documented({
+          summary: 'Issue vouchers from a definition',
+          access: 'any',
+          answers: { 200: MintAnswerModel },
+          refusals: [
+            'body-invalid',
+            'field-invalid',
+            'idempotency-key-invalid',
+            'mint-not-allowed',
+            'coupon-unknown',
+            'idempotency-key-reused',
+            'coupon-archived',
+            'coupon-expired',
+            'coupon-exhausted',
+          ],
+          idempotencyKey: 'optional',
+        }),
+      },
+    )
+    .patch(
+      '/:id',
+      async ({ caller, params, body }) =>
+        replyJson(200, await edit(mint, caller, parseId(params.id), body)),
+      {
+        body: ChangesModel,
+        ...documented({
+          summary: 'Edit a definition; minted vouchers do not change',
+          access: 'any',
+          answers: { 200: t.Object({ coupon: DefinitionModel }) },
+          refusals: [
+            'body-invalid',
+            'field-invalid',
+            'benefit-invalid',
+            'nothing-to-change',
+            'merchant-not-allowed',
+            'coupon-unknown',
+          ],
+        }),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ caller, params }) => replyJson(200, await remove(mint, caller, parseId(params.id))),
+      {
+        ...documented({
+          summary: 'Delete a definition that was never minted, archive any other',
+          access: 'any',
+          answers: { 200: t.Object({ deleted: t.Boolean(), archived: t.Boolean() }) },
+          refusals: ['merchant-not-allowed', 'coupon-unknown'],
+        }),
+      },
+    )
+    .get(
+      '/:id/mints',
+      async ({ caller, params, query }) =>
+        replyJson(200, await issuances(mint, caller, parseId(params.id), query)),
+      {
+        query: page,
+        ...documented({
+          summary: 'Vouchers issued from a definition, newest first',
+          access: 'any',
+          answers: { 200: IssuancesModel },
+          refusals: ['page-invalid', 'merchant-not-allowed', 'coupon-unknown'],
+        }),
+      },
+    )
+    .delete(
+      '/:id/mints',
+      async ({ caller, params }) => replyJson(200, await voidAll(mint, caller, parseId(params.id))),
+      {
+        ...documented({
+          summary: 'Void every open voucher of a definition',
+          access: 'any',
+          answers: { 200: t.Object({ voided: t.Integer() }) },
+          refusals: ['merchant-not-allowed', 'coupon-unknown'],
+        }),
+      },
+    )
+    .delete(
+      '/:id/mints/:name',
+      async ({ caller, params, query }) => {
+        const input = {
+          couponId: parseId(params.id),
+          name: params.name,
+          chain: query.chain === '1',
+        }
+        return replyJson(200, await voidVoucher(mint, caller, input))
+      },
+      {
+        query: t.Object({ chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])) }),
+        ...documented({
+          summary: 'Void one voucher, or with chain=1 where refreshes have brought it',
+          access: 'any',
+          answers: { 200: t.Object({ mint: IssuanceModel }) },
+          refusals: [
+            'field-invalid',
+            'merchant-not-allowed',
+            'coupon-unknown',
+            'voucher-unknown',
+            'voucher-claimed',
+            'voucher-refreshed',
+            'voucher-voided',
+          ],
+        }),
+      },
+    )
+}
+
+/** A path that is no UUID names nothing. */
+function parseId(text: string): string {
+  const id = text.toLowerCase()
+  return uuid.test(id) ? id : ''
+}

@@ -1,0 +1,73 @@
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import { type Answer, once, type Repeat } from './answer.ts'
+import type { StoredDefinition } from './definition-store.ts'
+import { handleOf } from './nonce.ts'
+import type { CouponStores, Mint } from './service.ts'
+import { expired, mintedResult, type VoucherResult } from './voucher.ts'
+
+type MintInput = {
+  couponId: string
+  /** How many at once, all or none; absent: one, answered without a list. */
+  count: number | null
+}
+
+/**
+ * Issue vouchers from a definition, as its owner or an authorized minter.
+ * Refuses, in this order: `mint-not-allowed`, `coupon-unknown`, `coupon-archived`, `coupon-expired`, `coupon-exhausted`.
+ */
+export async function mintVouchers(
+  mint: Mint,
+  caller: Caller,
+  { couponId, count }: MintInput,
+  repeat: Repeat | null,
+): Promise<Answer> {
+  return mint.database.transact(async (tx) => {
+    return once(mint, tx, repeat, async () => {
+      const now = mint.now()
+      const definition = await mintableBy(tx, caller, couponId)
+      if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
+        throw whyNot(definition, now)
+      }
+      const results: VoucherResult[] = []
+      for (let made = 0; made < (count ?? 1); made++) {
+        results.push(await issue(mint, tx, definition, caller, now))
+      }
+      const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
+      return { status: 200, body }
+    })
+  }, caller.spend)
+}
+
+async function mintableBy(
+  tx: CouponStores,
+  caller: Caller,
+  couponId: string,
+): Promise<StoredDefinition> {
+  const definition = await tx.definitions.find(couponId)
+  if (!definition) throw new Refusal('coupon-unknown')
+  if (definition.owner === caller.pubkey) return definition
+  if (await tx.minters.find(definition.owner, caller.pubkey)) return definition
+  throw new Refusal('mint-not-allowed')
+}
+
+async function issue(
+  mint: Mint,
+  tx: CouponStores,
+  definition: StoredDefinition,
+  caller: Caller,
+  now: number,
+): Promise<VoucherResult> {
+  const nonce = mint.newNonce()
+  const { owner, id: couponId, rowId: definitionRowId, revisionId } = definition
+  const result = mintedResult(mint.signer, { couponId, owner, terms: definition, nonce }, now)
+  const from = { definitionRowId, revisionId, mintedBy: caller.pubkey, now }
+  await tx.vouchers.issue(handleOf(nonce), from)
+  return result
+}
+
+function whyNot(definition: StoredDefinition, now: number): Refusal {
+  if (definition.archivedAt !== null) return new Refusal('coupon-archived')
+  if (expired(definition, now)) return new Refusal('coupon-expired')
+  return new Refusal('coupon-exhausted')
+}

@@ -1,0 +1,72 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+/** A key that may mint a merchant's coupons. */
+export type Minter = { pubkey: string; label: string | null; createdAt: number }
+
+type MinterRow = { pubkey: Uint8Array; label: string | null; created_at: number }
+
+export type MinterStore = ReturnType<typeof createMinterStore>
+
+/** Who may mint for whom; on one connection. */
+export function createMinterStore(sql: Sqlite) {
+  const find = sql.query<MinterRow, [Uint8Array, Uint8Array]>(
+    'SELECT pubkey, label, created_at FROM minters WHERE owner = ? AND pubkey = ?',
+  )
+  const list = sql.query<MinterRow, [Uint8Array]>(
+    'SELECT pubkey, label, created_at FROM minters WHERE owner = ? ORDER BY id DESC',
+  )
+  const count = sql.query<{ n: number }, [Uint8Array]>(
+    'SELECT count(*) AS n FROM minters WHERE owner = ?',
+  )
+  const insert = sql.query<null, [Uint8Array, Uint8Array, string | null, number]>(
+    'INSERT INTO minters (owner, pubkey, label, created_at) VALUES (?, ?, ?, ?)',
+  )
+  const relabel = sql.query<null, [string | null, Uint8Array, Uint8Array]>(
+    'UPDATE minters SET label = ? WHERE owner = ? AND pubkey = ?',
+  )
+  const remove = sql.query<null, [Uint8Array, Uint8Array]>(
+    'DELETE FROM minters WHERE owner = ? AND pubkey = ?',
+  )
+
+  return {
+    async find(owner: string, pubkey: string): Promise<Minter | null> {
+      const row = find.get(bytes(owner), bytes(pubkey))
+      return row && toMinter(row)
+    },
+
+    /** All of an owner's, newest first. */
+    async list(owner: string): Promise<Minter[]> {
+      // The unique index finds them, a sort of at most a thousand rows orders them.
+      return list.all(bytes(owner)).map(toMinter)
+    },
+
+    async count(owner: string): Promise<number> {
+      return count.get(bytes(owner))?.n ?? 0
+    },
+
+    async insert(owner: string, minter: Minter): Promise<void> {
+      insert.run(bytes(owner), bytes(minter.pubkey), minter.label, minter.createdAt)
+    },
+
+    async relabel(owner: string, pubkey: string, label: string | null): Promise<void> {
+      relabel.run(label, bytes(owner), bytes(pubkey))
+    },
+
+    /** False when it was not listed. */
+    async remove(owner: string, pubkey: string): Promise<boolean> {
+      return remove.run(bytes(owner), bytes(pubkey)).changes === 1
+    },
+  }
+}
+
+function toMinter(row: MinterRow): Minter {
+  return {
+    pubkey: Buffer.from(row.pubkey).toString('hex'),
+    label: row.label,
+    createdAt: row.created_at,
+  }
+}
+
+function bytes(pubkey: string): Uint8Array {
+  return Buffer.from(pubkey, 'hex')
+}

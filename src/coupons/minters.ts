@@ -1,0 +1,88 @@
+import { limits } from '../limits.ts'
+import { npubOf, parsePubkey } from '../nostr/keys.ts'
+import { parseNip05 } from '../nostr/nip05.ts'
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import type { Minter } from './minter-store.ts'
+import { requireMerchant } from './permission.ts'
+import type { Mint } from './service.ts'
+import { parseText } from './text.ts'
+
+type MinterInput = { pubkey: string; label?: string | null | undefined }
+
+/** A minter on the wire. */
+export function minterView(minter: Minter) {
+  return {
+    pubkey: minter.pubkey,
+    npub: npubOf(minter.pubkey),
+    label: minter.label,
+    createdAt: minter.createdAt,
+  }
+}
+
+/** Everyone the caller lets mint, newest first. */
+export async function listMinters(mint: Mint, caller: Caller) {
+  requireMerchant(mint, caller)
+  const minters = await mint.database.read((tx) => tx.minters.list(caller.pubkey))
+  return { minters: minters.map(minterView) }
+}
+
+/**
+ * Let a key mint the caller's coupons; `created` is false when it already could. Without a label the label stays.
+ * Refuses `field-invalid`, `minter-is-owner`, `minter-unknown` (a name that resolves to nothing), `minters-full`.
+ */
+export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterInput) {
+  const label = parseLabel(input.label)
+  const name = parseMinterText(input.pubkey)
+  requireMerchant(mint, caller)
+  const pubkey = await resolve(mint, name)
+  return mint.database.transact(async (tx) => {
+    if (pubkey === null) throw new Refusal('minter-unknown')
+    if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
+    const listed = await tx.minters.find(caller.pubkey, pubkey)
+    if (listed) {
+      const relabelled = { ...listed, label: label === undefined ? listed.label : label }
+      await tx.minters.relabel(caller.pubkey, pubkey, relabelled.label)
+      return { created: false, minter: minterView(relabelled) }
+    }
+    if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
+      throw new Refusal('minters-full')
+    }
+    const minter = { pubkey, label: label ?? null, createdAt: mint.now() }
+    await tx.minters.insert(caller.pubkey, minter)
+    return { created: true, minter: minterView(minter) }
+  }, caller.spend)
+}
+
+/** Take the permission back, at once. Refuses `minter-unknown`. */
+export async function removeMinter(mint: Mint, caller: Caller, text: string) {
+  return mint.database.transact(async (tx) => {
+    requireMerchant(mint, caller)
+    const pubkey = parsePubkey(text)
+    if (!pubkey || !(await tx.minters.remove(caller.pubkey, pubkey))) {
+      throw new Refusal('minter-unknown')
+    }
+    return { removed: true }
+  }, caller.spend)
+}
+
+type MinterText = { pubkey: string } | { name: string; domain: string }
+
+function parseMinterText(value: string): MinterText {
+  if (value.length <= limits.minterTextCharsMax) {
+    const pubkey = parsePubkey(value)
+    if (pubkey) return { pubkey }
+    const address = parseNip05(value.trim())
+    if (address) return address
+  }
+  throw new Refusal('field-invalid', { field: 'pubkey' })
+}
+
+async function resolve(mint: Mint, text: MinterText): Promise<string | null> {
+  return 'pubkey' in text ? text.pubkey : mint.resolveName(text.name, text.domain)
+}
+
+function parseLabel(value: string | null | undefined): string | null | undefined {
+  if (value === undefined || value === null) return value
+  return parseText(value, { field: 'label', charsMax: limits.labelCharsMax }) || null
+}

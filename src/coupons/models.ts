@@ -1,0 +1,220 @@
+import { type TSchema, Type as t } from '@sinclair/typebox'
+
+/** JSON answers `null` for what is unset. */
+const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
+/** Requests may leave a field out or send null. */
+const optional = <T extends TSchema>(schema: T) => t.Optional(nullable(schema))
+
+const timestamp = t.Integer({ description: 'Unix seconds' })
+const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+const pubkey = t.String({ pattern: '^[0-9a-f]{64}$' })
+const noncePattern = '^[A-Za-z0-9_-]{22}$'
+const nonce = t.String({ pattern: noncePattern, description: 'Bearer credential of a voucher' })
+const handle = t.String({ pattern: noncePattern, description: 'Names a voucher, cannot spend it' })
+
+export const NostrEventModel = t.Object({
+  id: t.String(),
+  pubkey: t.String(),
+  created_at: t.Integer(),
+  kind: t.Integer(),
+  tags: t.Array(t.Array(t.String())),
+  content: t.String(),
+  sig: t.String(),
+})
+
+const currency = t.Union([t.Literal('ARS'), t.Literal('USD'), t.Literal('SAT')])
+const money = { amount: t.Number({ exclusiveMinimum: 0 }), currency }
+const cap = t.Object(money, { description: 'The most it takes off' })
+const product = t.String({ description: 'A product reference (d), 1 to 128 characters' })
+const products = t.Array(product)
+
+const extra = { cap: t.Optional(cap) }
+const listed = { productDs: t.Optional(products), ...extra }
+
+/** In canonical form, as it comes back. */
+export const BenefitModel = t.Union([
+  t.Object({ type: t.Literal('percent'), percent: t.Number(), ...listed }),
+  t.Object({ type: t.Literal('fixed'), ...money, ...listed }),
+  t.Object({
+    type: t.Literal('multibuy'),
+    buyQty: t.Integer(),
+    payQty: t.Integer(),
+    ...listed,
+  }),
+  t.Object({ type: t.Literal('buyXgetY'), buyProductD: product, giftProductD: product, ...extra }),
+  t.Object({
+    type: t.Literal('freeItems'),
+    items: t.Array(t.Object({ d: product, qty: t.Integer() })),
+    ...extra,
+  }),
+])
+
+export const DefinitionModel = t.Object({
+  id: t.String({ format: 'uuid' }),
+  name: t.String(),
+  description: t.String(),
+  image: nullable(t.String()),
+  benefit: BenefitModel,
+  maxUses: nullable(t.Integer()),
+  minted: t.Integer(),
+  claimed: t.Integer(),
+  expiresAt: nullable(timestamp),
+  archivedAt: nullable(timestamp),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+
+/** Shape only: lengths, characters and sense are checked by `parseNewDefinition` and `parseBenefit`. */
+const authored = {
+  description: optional(t.String({ description: 'At most 500 characters' })),
+  image: optional(t.String({ description: 'An https URL, at most 500 characters' })),
+  maxUses: optional(t.Integer({ description: '1 to 1 000 000' })),
+  expiresAt: optional(timestamp),
+}
+/** The benefit is read whole by `parseBenefit`, which names the field that is wrong. */
+const authoredBenefit = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Benefit' }))
+
+export const NewDefinitionModel = t.Object({
+  name: t.String({ description: '1 to 80 characters' }),
+  benefit: authoredBenefit,
+  ...authored,
+})
+
+export const ChangesModel = t.Object({
+  name: t.Optional(t.String({ description: '1 to 80 characters' })),
+  benefit: t.Optional(authoredBenefit),
+  archived: t.Optional(t.Boolean()),
+  ...authored,
+})
+
+export const MinterModel = t.Object({
+  pubkey,
+  npub: t.String(),
+  label: nullable(t.String()),
+  createdAt: timestamp,
+})
+
+export const NewMinterModel = t.Object({
+  pubkey: t.String({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),
+  label: optional(t.String({ description: 'At most 80 characters' })),
+})
+
+const voucherFacts = {
+  couponId: t.String({ format: 'uuid' }),
+  coupon: BenefitModel,
+  name: t.String(),
+  description: t.String(),
+  npub: t.String({ description: "The owner's" }),
+  image: nullable(t.String()),
+  nonce,
+  expiresAt: nullable(timestamp),
+}
+
+export const VoucherResultModel = t.Object({ ...voucherFacts, voucher: NostrEventModel })
+
+export const MintModel = t.Object({
+  couponId: t.String({ pattern: uuidPattern }),
+  count: t.Optional(t.Integer({ minimum: 1, maximum: 500 })),
+})
+
+export const MintAnswerModel = t.Union([
+  VoucherResultModel,
+  t.Object({ vouchers: t.Array(VoucherResultModel) }),
+])
+
+const status = t.Union([
+  t.Literal('minted'),
+  t.Literal('claimed'),
+  t.Literal('refreshed'),
+  t.Literal('voided'),
+  t.Literal('expired'),
+])
+
+export const PreviewModel = t.Object({
+  status,
+  ...voucherFacts,
+  claimedAt: nullable(timestamp),
+})
+
+/** Its form is checked by `parseNonce`. */
+const sentNonce = t.String({ description: '22 characters' })
+
+export const NonceModel = t.Object({ nonce: sentNonce })
+
+export const ClaimModel = t.Object({
+  nonce: sentNonce,
+  zapRequest: t.Optional(t.Unknown({ description: 'Kind 9734, signed; dropped when it is not' })),
+  amountMsat: t.Optional(t.Unknown({ description: 'Integer, 0 or more; dropped when it is not' })),
+})
+
+export const ClaimAnswerModel = t.Object({
+  status: t.Union([t.Literal('success'), t.Literal('claimed')]),
+  claimedAt: timestamp,
+  ...voucherFacts,
+  voucher: NostrEventModel,
+})
+
+export const IssuanceModel = t.Object({
+  handle,
+  status,
+  mintedBy: pubkey,
+  mintedByNpub: t.String(),
+  mintedAt: timestamp,
+  claimedAt: nullable(timestamp),
+  voidedAt: nullable(timestamp),
+  refreshedAt: nullable(timestamp),
+  chain: handle,
+})
+
+const next = nullable(t.String({ description: 'The cursor of the next page' }))
+
+export const IssuancesModel = t.Object({ mints: t.Array(IssuanceModel), next })
+
+export const RedemptionsModel = t.Object({
+  redemptions: t.Array(
+    t.Object({
+      handle,
+      claimedAt: timestamp,
+      couponId: t.String({ format: 'uuid' }),
+      name: t.String(),
+      benefit: BenefitModel,
+      order: nullable(t.Unknown({ description: 'The zap request as sent' })),
+      orderId: nullable(t.String()),
+      amountMsat: nullable(t.Integer()),
+    }),
+  ),
+  next,
+})
+
+export const MintableModel = t.Object({
+  coupons: t.Array(
+    t.Object({
+      id: t.String({ format: 'uuid' }),
+      name: t.String(),
+      description: t.String(),
+      image: nullable(t.String()),
+      coupon: BenefitModel,
+      npub: t.String(),
+      remaining: nullable(t.Integer()),
+      expiresAt: nullable(timestamp),
+    }),
+  ),
+})
+
+export const AnnouncementModel = t.Object({
+  event: NostrEventModel,
+  warnings: t.Optional(t.Array(t.Object({ code: t.String(), message: t.String() }))),
+})
+
+/** The event is read by `parseAnnouncement`, which says what is wrong with it. */
+export const NewAnnouncementModel = t.Object({
+  event: t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Nostr event' })),
+})
+
+export const OverviewModel = t.Object({
+  coupons: t.Array(DefinitionModel),
+  minters: t.Array(MinterModel),
+  discovery: nullable(NostrEventModel),
+})
+
+export const ManagerModel = t.Object({ pubkey, npub: t.String() })

@@ -1,0 +1,22 @@
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import type { StoredDefinition } from './definition-store.ts'
+import type { CouponStores, Mint } from './service.ts'
+
+/** Refuses keys that may not manage coupons here. */
+export function requireMerchant(mint: Pick<Mint, 'merchants'>, caller: Caller): void {
+  if (mint.merchants && !mint.merchants.has(caller.pubkey)) {
+    throw new Refusal('merchant-not-allowed')
+  }
+}
+
+/** The caller's own definition; another's looks like one that does not exist. */
+export async function ownDefinition(
+  tx: Pick<CouponStores, 'definitions'>,
+  caller: Caller,
+  id: string,
+): Promise<StoredDefinition> {
+  const definition = await tx.definitions.find(id)
+  if (definition?.owner !== caller.pubkey) throw new Refusal('coupon-unknown')
+  return definition
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
+import type { ProofStore } from '../session/proof-store.ts'
+import type { AnnouncementStore } from './announcement-store.ts'
+import type { AnswerStore } from './answer-store.ts'
+import type { DefinitionStore } from './definition-store.ts'
+import type { MinterStore } from './minter-store.ts'
+import type { VoucherStore } from './voucher-store.ts'
+
+/** What an operation of the mint can read and write. */
+export type CouponStores = {
+  definitions: DefinitionStore
+  vouchers: VoucherStore
+  minters: MinterStore
+  announcements: AnnouncementStore
+  answers: AnswerStore
+  /** The replay guard that an authenticated caller's first write goes to. */
+  proofs: ProofStore
+}
+
+/** Everything the operations of this folder need; put together by `app.ts`. */
+export type Mint = {
+  database: Database<CouponStores>
+  now: Clock
+  newNonce: () => string
+  newId: () => string
+  /** The manager key: signs vouchers. */
+  signer: Signer
+  verify: VerifyEvent
+  /** 32 bytes; seals what must be repeated and binds Idempotency-Keys. */
+  storeKey: Uint8Array
+  /** Keys that may manage; null: any. */
+  merchants: ReadonlySet<string> | null
+  /** The key a NIP-05 name belongs to, or null. */
+  resolveName: (name: string, domain: string) => Promise<string | null>
+  /** Hand an accepted announcement to the relays; in the transaction that stores it. */
+  broadcast: (event: NostrEvent) => void
+  /** Vouchers were voided by the kill switch: their rows are to be marked. */
+  killed: () => void
+}

@@ -1,0 +1,136 @@
+import { Elysia } from 'elysia'
+import { documented } from '../http/document.ts'
+import { factsOf } from '../http/facts.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+import { parseRepeat } from '../http/repeat.ts'
+import { reply, replyJson } from '../http/reply.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { Refusal } from '../refusal.ts'
+import { parseIdempotencyKey } from './answer.ts'
+import { claim } from './claim.ts'
+import {
+  ClaimAnswerModel,
+  ClaimModel,
+  ManagerModel,
+  NonceModel,
+  PreviewModel,
+  VoucherResultModel,
+} from './models.ts'
+import { handleOf, handleText, parseNonce } from './nonce.ts'
+import { preview } from './preview.ts'
+import { refresh } from './refresh.ts'
+import type { Mint } from './service.ts'
+
+/** Routes for whoever holds a nonce, and the manager's key. */
+export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
+  const { pubkey } = mint.signer
+  const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
+
+  /** Run something that a nonce pays for; an unknown one counts as a failure of its sender. */
+  const byNonce = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation()
+    } catch (refused) {
+      if (refused instanceof Refusal && refused.code === 'voucher-unknown') {
+        rateLimits.failure(factsOf(request).address)
+      }
+      throw refused
+    }
+  }
+  const previewed = async (request: Request, nonce: string) =>
+    replyJson(200, await byNonce(request, () => preview(mint, parseNonce(nonce))))
+
+  return new Elysia({ name: 'vouchers', prefix: '/api/coupons' })
+    .get('/manager', () => reply(200, manager, { 'Cache-Control': 'public, max-age=300' }), {
+      ...documented({
+        summary: 'The key that signs vouchers here',
+        access: 'public',
+        answers: { 200: ManagerModel },
+      }),
+    })
+    .get('/claim', ({ request, query }) => previewed(request, query.nonce), {
+      query: NonceModel,
+      ...documented({
+        summary: 'Preview a voucher',
+        access: 'public',
+        answers: { 200: PreviewModel },
+        refusals: ['nonce-invalid', 'voucher-unknown'],
+      }),
+    })
+    .post('/preview', ({ request, body }) => previewed(request, body.nonce), {
+      body: NonceModel,
+      ...documented({
+        summary: 'Preview a voucher, without its nonce in a URL',
+        access: 'public',
+        answers: { 200: PreviewModel },
+        refusals: ['body-invalid', 'nonce-invalid', 'voucher-unknown'],
+      }),
+    })
+    .post(
+      '/claim',
+      async ({ request, body }) => {
+        const nonce = parseNonce(body.nonce)
+        const { zapRequest, amountMsat } = body
+        const repeat = parseRepeat(request, `claim ${nonce}`)
+        const input = { nonce, zapRequest, amountMsat }
+        const answer = await byNonce(request, () => claim(mint, input, repeat))
+        return reply(answer.status, answer.body)
+      },
+      {
+        body: ClaimModel,
+        ...documented({
+          summary: 'Redeem a voucher',
+          access: 'public',
+          answers: { 200: ClaimAnswerModel },
+          refusals: [
+            'body-invalid',
+            'nonce-invalid',
+            'idempotency-key-invalid',
+            'voucher-unknown',
+            'idempotency-key-reused',
+            'voucher-moved',
+            'voucher-cancelled',
+            'voucher-expired',
+          ],
+          idempotencyKey: 'optional',
+        }),
+      },
+    )
+    .post(
+      '/refresh',
+      async ({ request, body }) => {
+        const key = parseIdempotencyKey(request.headers.get('idempotency-key'))
+        const nonce = parseNonce(body.nonce)
+        const tried = [handleText(handleOf(nonce)), factsOf(request).address] as const
+        rateLimits.wrongKeyTry(...tried)
+        try {
+          const outcome = await byNonce(request, () => refresh(mint, { nonce, key }))
+          return reply(outcome.replayed ? 200 : 201, outcome.body)
+        } catch (refused) {
+          if (refused instanceof Refusal && refused.code === 'voucher-refreshed') {
+            rateLimits.wrongKey(...tried)
+          }
+          throw refused
+        }
+      },
+      {
+        body: NonceModel,
+        ...documented({
+          summary: 'Swap a nonce for a new one: how a coupon changes hands',
+          access: 'public',
+          answers: { 200: VoucherResultModel, 201: VoucherResultModel },
+          refusals: [
+            'body-invalid',
+            'nonce-invalid',
+            'idempotency-key-invalid',
+            'voucher-unknown',
+            'voucher-claimed',
+            'voucher-refreshed',
+            'voucher-cancelled',
+            'voucher-expired',
+          ],
+          idempotencyKey: 'required',
+        }),
+      },
+    )
+}

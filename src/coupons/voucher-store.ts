@@ -1,0 +1,331 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { Terms } from './definition.ts'
+import type { Phase, Voucher } from './voucher.ts'
+
+export type Page = { limit: number; before: number | null }
+export type ListedVoucher = Voucher & { root: Uint8Array }
+export type Redemption = {
+  rowId: number
+  handle: Uint8Array
+  claimedAt: number
+  couponId: string
+  terms: Pick<Terms, 'name' | 'benefit'>
+  zapRequest: string | null
+  zapRequestId: string | null
+  amountMsat: number | null
+}
+export type Kill = { definitionRowId: number; upto: number; swept: number }
+export type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
+
+type VoucherRow = {
+  id: number
+  handle: Uint8Array
+  definition_id: number
+  revision_id: number
+  root_id: number | null
+  minted_by: Uint8Array
+  minted_at: number
+  phase: Phase
+  ended_at: number | null
+  name: string
+  description: string
+  image: string | null
+  benefit: string
+  expires_at: number | null
+  uuid: string
+  owner: Uint8Array
+  killed_at: number | null
+  root: Uint8Array
+}
+
+const found = `
+  SELECT v.id, v.handle, v.definition_id, v.revision_id, v.root_id, v.minted_by, v.minted_at,
+    v.phase, v.ended_at, r.name, r.description, r.image, r.benefit, r.expires_at, d.uuid, d.owner,
+    (SELECT k.killed_at FROM kills k WHERE k.definition_id = v.definition_id
+       AND k.upto_voucher_id >= v.id ORDER BY k.upto_voucher_id LIMIT 1) AS killed_at`
+const joined = `
+  FROM vouchers v
+  JOIN revisions r ON r.id = v.revision_id
+  JOIN definitions d ON d.id = v.definition_id`
+
+/** True of a row that is stored as minted and was not stopped by the kill switch. */
+const open = `phase = 'minted' AND NOT EXISTS (
+  SELECT 1 FROM kills k WHERE k.definition_id = vouchers.definition_id
+    AND k.upto_voucher_id >= vouchers.id)`
+
+export type VoucherStore = ReturnType<typeof createVoucherStore>
+
+/** Vouchers, what burned or redeemed them, and the kill switch; on one connection. */
+export function createVoucherStore(sql: Sqlite) {
+  const find = sql.query<VoucherRow, [Uint8Array]>(`${found} ${joined} WHERE v.handle = ?`)
+  const findEnd = sql.query<VoucherRow, [number]>(
+    `${found} ${joined} WHERE ifnull(v.root_id, v.id) = ? AND v.phase <> 'refreshed'`,
+  )
+  const list = sql.query<VoucherRow, [number, number, number]>(
+    `${found}, root.handle AS root ${joined}
+     JOIN vouchers root ON root.id = ifnull(v.root_id, v.id)
+     WHERE v.definition_id = ? AND v.id < ? ORDER BY v.id DESC LIMIT ?`,
+  )
+  const handleById = sql.query<{ handle: Uint8Array }, [number]>(
+    'SELECT handle FROM vouchers WHERE id = ?',
+  )
+  const insert = sql.query<
+    { id: number },
+    [Uint8Array, number, number, number | null, Uint8Array, number]
+  >(
+    `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at)
+     VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+  )
+  const leave = sql.query<null, [Phase, number, number, number]>(
+    `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${open}
+       AND ifnull((SELECT expires_at FROM revisions WHERE id = revision_id), ?4 + 1) > ?4`,
+  )
+  const voidOne = sql.query<null, [number, number]>(
+    `UPDATE vouchers SET phase = 'voided', ended_at = ?1 WHERE id = ?2 AND ${open}`,
+  )
+  const insertRefresh = sql.query<null, [number, number, Uint8Array, Uint8Array]>(
+    'INSERT INTO refreshes (id, voucher_id, key_mac, sealed) VALUES (?, ?, ?, ?)',
+  )
+  const findRefresh = sql.query<{ key_mac: Uint8Array; sealed: Uint8Array }, [number]>(
+    'SELECT key_mac, sealed FROM refreshes WHERE voucher_id = ?',
+  )
+  const insertRedemption = sql.query<
+    null,
+    [number, Uint8Array, string | null, string | null, number | null]
+  >(
+    `INSERT INTO redemptions (voucher_id, owner, zap_request, zap_request_id, amount_msat)
+     VALUES (?, ?, ?, ?, ?)`,
+  )
+  const listRedemptions = sql.query<
+    {
+      id: number
+      handle: Uint8Array
+      ended_at: number
+      uuid: string
+      name: string
+      benefit: string
+      zap_request: string | null
+      zap_request_id: string | null
+      amount_msat: number | null
+    },
+    [Uint8Array, number, number]
+  >(
+    `SELECT x.id, v.handle, v.ended_at, d.uuid, r.name, r.benefit, x.zap_request, x.zap_request_id,
+       x.amount_msat
+     FROM redemptions x
+     JOIN vouchers v ON v.id = x.voucher_id
+     JOIN revisions r ON r.id = v.revision_id
+     JOIN definitions d ON d.id = v.definition_id
+     WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
+  )
+  const countClaimed = sql.query<null, [number]>(
+    'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
+  )
+  const countVoided = sql.query<null, [number, number]>(
+    'UPDATE definitions SET voided = voided + ? WHERE id = ?',
+  )
+  const addTotals = sql.query<null, [number, number, number]>(
+    `UPDATE totals SET claimed = claimed + ?, voided = voided + ?, refreshed = refreshed + ?
+     WHERE id = 1`,
+  )
+  const totals = sql.query<Totals, []>(
+    'SELECT issued, claimed, voided, refreshed FROM totals WHERE id = 1',
+  )
+  const newest = sql.query<{ id: number }, [number]>(
+    'SELECT id FROM vouchers WHERE definition_id = ? ORDER BY id DESC LIMIT 1',
+  )
+  const insertKill = sql.query<null, [number, number, number]>(
+    `INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  )
+  const nextKill = sql.query<
+    { definition_id: number; upto_voucher_id: number; swept_voucher_id: number },
+    []
+  >(
+    `SELECT definition_id, upto_voucher_id, swept_voucher_id FROM kills
+     ORDER BY definition_id, upto_voucher_id LIMIT 1`,
+  )
+  const sweepEnd = sql.query<{ id: number | null }, [number, number, number, number]>(
+    `SELECT max(id) AS id FROM (SELECT id FROM vouchers
+       WHERE definition_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?)`,
+  )
+  const markKilled = sql.query<null, [number, number, number, number]>(
+    `UPDATE vouchers SET phase = 'voided', ended_at =
+       (SELECT killed_at FROM kills WHERE definition_id = ?1 AND upto_voucher_id = ?4)
+     WHERE definition_id = ?1 AND id > ?2 AND id <= ?3 AND phase = 'minted'`,
+  )
+  const moveSweep = sql.query<null, [number, number, number]>(
+    'UPDATE kills SET swept_voucher_id = ? WHERE definition_id = ? AND upto_voucher_id = ?',
+  )
+  const deleteKill = sql.query<null, [number, number]>(
+    'DELETE FROM kills WHERE definition_id = ? AND upto_voucher_id = ?',
+  )
+
+  return {
+    async find(handle: Uint8Array): Promise<Voucher | null> {
+      const row = find.get(handle)
+      return row && toVoucher(row)
+    },
+
+    /** Where refreshes have brought a chain: its one voucher that is not refreshed. */
+    async findEnd(rootId: number): Promise<Voucher> {
+      const row = findEnd.get(rootId)
+      if (!row) throw new Error('a chain of refreshes has no end')
+      return toVoucher(row)
+    },
+
+    async handleOf(rowId: number): Promise<Uint8Array> {
+      const row = handleById.get(rowId)
+      if (!row) throw new Error('a voucher points to one that does not exist')
+      return row.handle
+    },
+
+    /** One row more than the page holds, newest first. */
+    async list(definitionRowId: number, page: Page): Promise<ListedVoucher[]> {
+      const rows = list.all(definitionRowId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit + 1)
+      return rows.map((row) => ({ ...toVoucher(row), root: row.root }))
+    },
+
+    /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
+    async issue(handle: Uint8Array, from: IssueFrom): Promise<void> {
+      const { definitionRowId, revisionId, mintedBy, now } = from
+      insert.get(handle, definitionRowId, revisionId, null, bytes(mintedBy), now)
+    },
+
+    /** Redeem; false when it was not live. The terms decide the expiry, read again here. */
+    async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
+      if (leave.run('claimed', now, voucher.rowId, now).changes !== 1) return false
+      insertRedemption.run(
+        voucher.rowId,
+        bytes(voucher.owner),
+        filed.zapRequest,
+        filed.zapRequestId,
+        filed.amountMsat,
+      )
+      countClaimed.run(voucher.definitionRowId)
+      addTotals.run(1, 0, 0)
+      return true
+    },
+
+    /** Burn `old` and insert its successor; false when it was not live. */
+    async replace(old: Voucher, by: Successor): Promise<boolean> {
+      if (leave.run('refreshed', by.now, old.rowId, by.now).changes !== 1) return false
+      const row = insert.get(
+        by.handle,
+        old.definitionRowId,
+        old.revisionId,
+        old.rootId,
+        bytes(old.mintedBy),
+        by.now,
+      )
+      if (!row) throw new Error('the successor was not inserted')
+      insertRefresh.run(row.id, old.rowId, by.keyMac, by.sealed)
+      addTotals.run(0, 0, 1)
+      return true
+    },
+
+    /** What burned a voucher, or null when it was not refreshed. */
+    async findRefresh(rowId: number): Promise<{ keyMac: Uint8Array; sealed: Uint8Array } | null> {
+      const row = findRefresh.get(rowId)
+      return row && { keyMac: row.key_mac, sealed: row.sealed }
+    },
+
+    /** Void one open voucher, expired or not; false when it was not open. */
+    async void(voucher: Voucher, now: number): Promise<boolean> {
+      if (voidOne.run(now, voucher.rowId).changes !== 1) return false
+      countVoided.run(1, voucher.definitionRowId)
+      addTotals.run(0, 1, 0)
+      return true
+    },
+
+    /** Void all that is open now, in constant time: every check honours the cut-off. */
+    async kill(definitionRowId: number, openCount: number, now: number): Promise<void> {
+      const last = newest.get(definitionRowId)
+      if (!last) return
+      insertKill.run(definitionRowId, last.id, now)
+      countVoided.run(openCount, definitionRowId)
+      addTotals.run(0, openCount, 0)
+    },
+
+    /** The cut-off whose rows are marked next; oldest first, so that each row gets its own time. */
+    async nextKill(): Promise<Kill | null> {
+      const row = nextKill.get()
+      return (
+        row && {
+          definitionRowId: row.definition_id,
+          upto: row.upto_voucher_id,
+          swept: row.swept_voucher_id,
+        }
+      )
+    },
+
+    /** Mark up to `rowsMax` rows of a cut-off, and forget it when none is left. */
+    async sweep(kill: Kill, rowsMax: number): Promise<void> {
+      const { definitionRowId, upto, swept } = kill
+      const end = sweepEnd.get(definitionRowId, swept, upto, rowsMax)?.id ?? upto
+      markKilled.run(definitionRowId, swept, end, upto)
+      if (end >= upto) deleteKill.run(definitionRowId, upto)
+      else moveSweep.run(end, definitionRowId, upto)
+    },
+
+    /** One row more than the page holds, newest first. */
+    async listRedemptions(owner: string, page: Page): Promise<Redemption[]> {
+      const before = page.before ?? Number.MAX_SAFE_INTEGER
+      return listRedemptions.all(bytes(owner), before, page.limit + 1).map((row) => ({
+        rowId: row.id,
+        handle: row.handle,
+        claimedAt: row.ended_at,
+        couponId: row.uuid,
+        terms: { name: row.name, benefit: JSON.parse(row.benefit) as Terms['benefit'] },
+        zapRequest: row.zap_request,
+        zapRequestId: row.zap_request_id,
+        amountMsat: row.amount_msat,
+      }))
+    },
+
+    async totals(): Promise<Totals> {
+      return totals.get() ?? { issued: 0, claimed: 0, voided: 0, refreshed: 0 }
+    },
+  }
+}
+
+type IssueFrom = {
+  definitionRowId: number
+  revisionId: number
+  mintedBy: string
+  now: number
+}
+type Filed = { zapRequest: string | null; zapRequestId: string | null; amountMsat: number | null }
+type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
+
+function toVoucher(row: VoucherRow): Voucher {
+  const killed = row.phase === 'minted' && row.killed_at !== null
+  return {
+    rowId: row.id,
+    handle: row.handle,
+    definitionRowId: row.definition_id,
+    revisionId: row.revision_id,
+    rootId: row.root_id ?? row.id,
+    couponId: row.uuid,
+    owner: hex(row.owner),
+    mintedBy: hex(row.minted_by),
+    mintedAt: row.minted_at,
+    phase: killed ? 'voided' : row.phase,
+    endedAt: killed ? row.killed_at : row.ended_at,
+    terms: {
+      name: row.name,
+      description: row.description,
+      image: row.image,
+      benefit: JSON.parse(row.benefit) as Terms['benefit'],
+      expiresAt: row.expires_at,
+    },
+  }
+}
+
+function bytes(pubkey: string): Uint8Array {
+  return Buffer.from(pubkey, 'hex')
+}
+
+function hex(blob: Uint8Array): string {
+  return Buffer.from(blob).toString('hex')
+}

@@ -1,0 +1,43 @@
+import { limits } from '../limits.ts'
+import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import type { Voucher } from './voucher.ts'
+
+/** The order behind a redemption: a zap request (NIP-57) as sent, in JSON, and its event id in hex. */
+type Order = { json: string; id: string }
+
+/**
+ * The zap request to file with a redemption, or null when it does not qualify: kind 9734, a valid
+ * signature, a `coupon` tag that names the definition, and the nonce nowhere in it.
+ */
+export function parseZapRequest(
+  value: unknown,
+  voucher: Voucher,
+  nonce: string,
+  verify: VerifyEvent,
+): Order | null {
+  if (value === undefined || value === null) return null
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text.length > limits.zapRequestCharsMax * 2) return null
+  if ([...text].length > limits.zapRequestCharsMax || text.includes(nonce)) return null
+  const event = readEvent(text)
+  if (event?.kind !== kinds.zapRequest || tagValue(event, 'coupon') !== voucher.couponId)
+    return null
+  // Escapes could hide the nonce from the search above.
+  if (JSON.stringify(event).includes(nonce)) return null
+  return verify(event) ? { json: JSON.stringify(value), id: event.id } : null
+}
+
+function readEvent(text: string): NostrEvent | null {
+  try {
+    return parseEvent(JSON.parse(text))
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return null
+    throw cause
+  }
+}
+
+/** Millisatoshi, or null when it is no non-negative integer. */
+export function parseAmountMsat(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}

@@ -1,0 +1,53 @@
+import type { Clock } from './clock.ts'
+import type { CouponStores, Mint } from './coupons/service.ts'
+import { sweepKilled } from './coupons/void.ts'
+import type { Database } from './db/database.ts'
+import { limits } from './limits.ts'
+
+export type Housekeeping = {
+  /** Do what is due soon, not at the next tick: the kill switch has left rows to mark. */
+  wake(): void
+  stop(): Promise<void>
+}
+
+/** Work that nobody waits for, in steps small enough that nobody notices: marks and prunes rows. */
+export function startHousekeeping(
+  database: Mint['database'],
+  now: Clock,
+  failed: (cause: unknown) => void,
+): Housekeeping {
+  let running: Promise<void> | null = null
+  let stopped = false
+  const run = async () => {
+    while (!stopped && (await step(database, now()))) await Bun.sleep(1)
+  }
+  const wake = () => {
+    if (stopped || running !== null) return
+    running = run()
+      .catch(failed)
+      .finally(() => {
+        running = null
+      })
+  }
+  const timer = setInterval(wake, limits.housekeepingSeconds * 1000)
+  wake()
+  return {
+    wake,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/** One step of each kind; false when nothing was left to do. */
+async function step(database: Database<CouponStores>, now: number): Promise<boolean> {
+  const swept = await sweepKilled({ database })
+  const pruned = await database.transact(async (tx) => {
+    const proofs = await tx.proofs.prune(limits.sweepRowsMax, now - limits.proofWindowSeconds)
+    const answers = await tx.answers.prune(limits.sweepRowsMax, now - limits.answerSeconds)
+    return proofs + answers
+  })
+  return swept || pruned > 0
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import type { VerifyEvent } from '../nostr/event.ts'
+import { verifyHttpAuth } from '../nostr/nip98.ts'
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import type { Sessions } from '../session/session.ts'
+import { factsOf, type RequestFacts } from './facts.ts'
+import type { RateLimits } from './rate-limit.ts'
+
+export type AuthenticatorOptions = {
+  sessions: Sessions
+  verify: VerifyEvent
+  now: Clock
+  rateLimits: RateLimits
+}
+
+export type Authenticator = {
+  /** NIP-98 or Bearer. Refuses with an `auth-…` code. */
+  any(request: Request): Promise<Caller>
+  /** NIP-98 only: any other scheme counts as missing. */
+  signed(request: Request): Promise<Caller>
+}
+
+/** Checks the Authorization header; an accepted NIP-98 event is used up by the caller's first write. */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const authenticate = async (request: Request, bearer: boolean) => {
+    const facts = factsOf(request)
+    try {
+      facts.caller = await identify(options, request, facts, bearer)
+    } catch (refused) {
+      // Nobody gained anything by asking without credentials, or with those of yesterday.
+      const harmless = ['auth-missing', 'auth-session-expired']
+      if (refused instanceof Refusal && !harmless.includes(refused.code)) {
+        options.rateLimits.failure(facts.address)
+      }
+      throw refused
+    }
+    options.rateLimits.key(facts.caller.pubkey, 1)
+    return facts.caller
+  }
+  return {
+    any: (request) => authenticate(request, true),
+    signed: (request) => authenticate(request, false),
+  }
+}
+
+async function identify(
+  { sessions, verify, now }: AuthenticatorOptions,
+  request: Request,
+  facts: RequestFacts,
+  bearer: boolean,
+): Promise<Caller> {
+  const header = request.headers.get('authorization') ?? ''
+  if (header.length > limits.authorizationBytesMax) throw new Refusal('auth-too-large')
+  const [, scheme = '', value = ''] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(header) ?? []
+  switch (scheme.toLowerCase()) {
+    case 'nostr':
+      return signedCaller(value)
+    case 'bearer':
+      if (bearer) return { pubkey: await sessions.verify(value), spend: undefined }
+  }
+  throw new Refusal('auth-missing')
+
+  function signedCaller(encoded: string): Caller {
+    const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
+    const { method, body } = facts
+    const signed = { method, origins: facts.origins(), target, body }
+    const event = verifyHttpAuth(encoded, signed, now(), verify)
+    return {
+      pubkey: event.pubkey,
+      spend: async (tx) => {
+        facts.spent = true
+        const acceptedUntil = event.created_at + limits.proofWindowSeconds
+        if (!(await tx.proofs.use(event.id, acceptedUntil))) throw new Refusal('auth-replay')
+      },
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { Caller } from '../session/caller.ts'
+
+/** What the edge knows of a request besides what Elysia does. */
+export type RequestFacts = {
+  /** As the client sent it; a HEAD is answered by the route of GET. */
+  method: string
+  /** The key of the client's rate limits. */
+  address: string
+  /** Origins a NIP-98 event may name for this request; asked only where one is verified. */
+  origins: () => readonly string[]
+  /** The exact bytes of the body. */
+  body: Uint8Array
+  /** Set once authentication passed. */
+  caller: Caller | null
+  /** The caller's NIP-98 event was used up in some transaction. */
+  spent: boolean
+}
+
+const known = new WeakMap<Request, RequestFacts>()
+
+export function keepFacts(request: Request, facts: RequestFacts): void {
+  known.set(request, facts)
+}
+
+export function factsOf(request: Request): RequestFacts {
+  const facts = known.get(request)
+  if (!facts) throw new Error('a request reached a route without passing the server')
+  return facts
+}

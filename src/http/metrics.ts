@@ -1,0 +1,106 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Counts for `/metrics`; no label comes from what somebody sent. */
+export type Metrics = ReturnType<typeof createMetrics>
+
+type Sources = {
+  engine: string
+  version: string
+  vouchers: () => Promise<Record<'minted' | 'claimed' | 'refreshed' | 'voided', number>>
+}
+
+const known = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+
+export function createMetrics() {
+  const register = new Registry()
+  const registers = [register]
+  const requests = new Counter({
+    name: 'cuponera_http_requests_total',
+    help: 'Requests by route, method and status',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const latency = new Histogram({
+    name: 'cuponera_http_request_seconds',
+    help: 'Time to answer by route',
+    labelNames: ['route'],
+    buckets: seconds,
+    registers,
+  })
+  const commits = new Counter({
+    name: 'cuponera_commits_total',
+    help: 'Durable commits',
+    registers,
+  })
+  const commitFailures = new Counter({
+    name: 'cuponera_commit_failures_total',
+    help: 'Commits that failed; their operations were answered 503',
+    registers,
+  })
+  const batch = new Histogram({
+    name: 'cuponera_commit_operations',
+    help: 'Operations that shared a commit',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+    registers,
+  })
+  const commitTime = new Histogram({
+    name: 'cuponera_commit_seconds',
+    help: 'Time of a commit with its operations',
+    buckets: seconds,
+    registers,
+  })
+  const checks = new Gauge({
+    name: 'cuponera_check_problems',
+    help: 'Problems the last full check found; -1 when none ran',
+    registers,
+  })
+  checks.set(-1)
+
+  return {
+    request(route: string, method: string, status: number, startedMs: number): void {
+      const label = known.has(method) ? method : 'other'
+      requests.inc({ route, method: label, status })
+      latency.observe({ route }, (performance.now() - startedMs) / 1000)
+    },
+    committed(operations: number, took: number): void {
+      commits.inc()
+      batch.observe(operations)
+      commitTime.observe(took)
+    },
+    commitFailed(): void {
+      commitFailures.inc()
+    },
+    checked(problems: number): void {
+      checks.set(problems)
+    },
+    /** Facts that are asked for at each scrape. */
+    describe({ engine, version, vouchers }: Sources): void {
+      new Gauge({
+        name: 'cuponera_info',
+        help: 'Version and signature engine',
+        labelNames: ['version', 'engine'],
+        registers,
+      }).set({ version, engine }, 1)
+      new Gauge({
+        name: 'cuponera_vouchers',
+        help: 'Vouchers by stored phase',
+        labelNames: ['phase'],
+        registers,
+        async collect() {
+          for (const [phase, count] of Object.entries(await vouchers())) this.set({ phase }, count)
+        },
+      })
+      new Gauge({
+        name: 'process_resident_memory_bytes',
+        help: 'Resident memory',
+        registers,
+        collect() {
+          this.set(process.memoryUsage.rss())
+        },
+      })
+    },
+    /** Prometheus text. */
+    text: () => register.metrics(),
+  }
+}

@@ -1,0 +1,73 @@
+import { type Network, parseAddress, within } from '../network.ts'
+
+/** Which peers may speak for their clients, and where this service lives. */
+export type OriginRules = {
+  /** Public origins from `PUBLIC_URL`; empty: taken from the request where that is safe. */
+  publicOrigins: readonly string[]
+  /** Reverse proxies. */
+  trustedProxies: readonly Network[]
+}
+
+export type Origins = ReturnType<typeof createOrigins>
+
+/** Who asks, and under which address, from the socket and the headers of trusted proxies. */
+export function createOrigins(rules: OriginRules) {
+  const trusts = (peer: string) => {
+    const address = parseAddress(peer)
+    return address !== null && rules.trustedProxies.some((network) => within(address, network))
+  }
+
+  return {
+    /** True when the peer speaks for somebody else without being declared in `TRUSTED_PROXIES`. */
+    undeclaredProxy(request: Request, peer: string): boolean {
+      const { headers } = request
+      return (headers.has('x-forwarded-for') || headers.has('x-forwarded-host')) && !trusts(peer)
+    },
+
+    /** The address that limits are counted by: IPv6 by its /64. */
+    client(request: Request, peer: string): string {
+      let client = peer
+      if (trusts(peer)) {
+        // From the right: each trusted proxy vouches for the entry before its own.
+        const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').slice(-20)
+        for (const hop of hops.reverse()) {
+          const address = hop.trim()
+          if (parseAddress(address) === null) break
+          client = address
+          if (!trusts(address)) break
+        }
+      }
+      return limitKey(client)
+    },
+
+    /** The origins this request may have been signed for (NIP-98); empty when none is safe to assume. */
+    accepted(request: Request, peer: string): readonly string[] {
+      if (rules.publicOrigins.length > 0) return rules.publicOrigins
+      const forwarded = trusts(peer)
+      const { headers } = request
+      const host = (forwarded && headers.get('x-forwarded-host')) || headers.get('host')
+      const scheme = (forwarded && headers.get('x-forwarded-proto')) || schemeOf(request)
+      const url = URL.parse(`${scheme}://${host}`)
+      // Any other host would let a stranger's site have a merchant sign for it.
+      return url && isLocalName(url.hostname) ? [url.origin] : []
+    },
+  }
+}
+
+function schemeOf(request: Request): string {
+  return request.url.startsWith('https:') ? 'https' : 'http'
+}
+
+function isLocalName(hostname: string): boolean {
+  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
+  if (hostname.endsWith('.local')) return true
+  if (parseAddress(hostname.replace(/^\[|\]$/g, '')) !== null) return true
+  return hostname !== '' && !hostname.includes('.')
+}
+
+function limitKey(text: string): string {
+  const address = parseAddress(text)
+  if (address === null) return 'unknown'
+  if (address.kind() === 'ipv4') return address.toString()
+  return address.toByteArray().slice(0, 8).join('.')
+}

@@ -1,0 +1,109 @@
+import { Refusal } from '../refusal.ts'
+
+type Rule = { burst: number; perSecond: number; entriesMax: number }
+
+/** Token buckets by key, in bounded memory: the one that was refilled longest ago is forgotten first. */
+export class Buckets {
+  readonly #rule: Rule
+  readonly #entries = new Map<string, { tokens: number; at: number }>()
+
+  constructor(rule: Rule) {
+    this.#rule = rule
+  }
+
+  /** Take tokens at `at` (seconds on any steady clock); seconds to wait when there are too few, else 0. */
+  take(key: string, at: number, cost = 1): number {
+    const { burst, perSecond } = this.#rule
+    const entry = this.#entries.get(key)
+    const tokens = entry ? Math.min(burst, entry.tokens + (at - entry.at) * perSecond) : burst
+    // What costs more than a bucket holds passes when the bucket is full, and leaves it in debt.
+    const needed = Math.min(cost, burst)
+    this.#put(key, { tokens: tokens >= needed ? tokens - cost : tokens, at })
+    return tokens >= needed ? 0 : (needed - tokens) / perSecond
+  }
+
+  /** Give back what was taken for something that is counted elsewhere. */
+  give(key: string, cost = 1): void {
+    const entry = this.#entries.get(key)
+    if (entry) entry.tokens = Math.min(this.#rule.burst, entry.tokens + cost)
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  #put(key: string, entry: { tokens: number; at: number }): void {
+    this.#entries.delete(key)
+    if (this.#entries.size >= this.#rule.entriesMax) {
+      const [oldest] = this.#entries.keys()
+      if (oldest !== undefined) this.#entries.delete(oldest)
+    }
+    this.#entries.set(key, entry)
+  }
+}
+
+const entriesMax = 20_000
+
+/**
+ * Who may ask how often. A failure is counted apart from other requests: it costs its author only
+ * further failures, so that a stranger cannot use up what a shop behind the same address needs.
+ */
+export type RateLimits = {
+  /** Every request, by client address. Refuses `rate-limited`. */
+  request(address: string): void
+  /** An authenticated request, by key; `cost` grows with what it makes. Refuses `rate-limited`. */
+  key(pubkey: string, cost: number): void
+  /** A failed authentication or an unknown nonce, by client address. Refuses `rate-limited`. */
+  failure(address: string): void
+  /** Trying an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
+  wrongKeyTry(handle: string, address: string): void
+  /** A key tried on a burned voucher was wrong. */
+  wrongKey(handle: string, address: string): void
+}
+
+/** A busy shop behind one address sends some hundred claims a minute, each with its preview. */
+const requestRule = { burst: 1200, perSecond: 40, entriesMax }
+/** A till that issues all day, a panel that reloads; a mint of many costs more. */
+const keyRule = { burst: 1200, perSecond: 40, entriesMax }
+/** A person mistypes a few codes; a guesser needs 2^127 of them. */
+const failureRule = { burst: 100, perSecond: 1, entriesMax }
+/** Wallets that race for one voucher bring some hundred keys at most, and once. */
+const wrongKeyRule = { burst: 300, perSecond: 0.1, entriesMax }
+
+/** `seconds` reads a steady clock. */
+export function createRateLimits(seconds: () => number): RateLimits {
+  const requests = new Buckets(requestRule)
+  const keys = new Buckets(keyRule)
+  const failures = new Buckets(failureRule)
+  const wrongKeys = new Buckets(wrongKeyRule)
+
+  return {
+    request: (address) => refuse(requests.take(address, seconds())),
+    key: (pubkey, cost) => refuse(keys.take(pubkey, seconds(), cost)),
+    failure(address) {
+      requests.give(address)
+      refuse(failures.take(address, seconds()))
+    },
+    wrongKeyTry(handle, address) {
+      const voucher = `${handle} ${address}`
+      refuse(wrongKeys.take(voucher, seconds()))
+      wrongKeys.give(voucher)
+    },
+    wrongKey(handle, address) {
+      wrongKeys.take(`${handle} ${address}`, seconds())
+    },
+  }
+}
+
+/** For measurements: `RATE_LIMIT=off`. */
+export const noRateLimits: RateLimits = {
+  request: () => undefined,
+  key: () => undefined,
+  failure: () => undefined,
+  wrongKeyTry: () => undefined,
+  wrongKey: () => undefined,
+}
+
+function refuse(waitSeconds: number): void {
+  if (waitSeconds > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
+}

@@ -1,0 +1,60 @@
+import type { Refusal, RefusalCode } from '../refusal.ts'
+
+/** On every answer: who may read it, and that nobody keeps it. */
+const common = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Location, Retry-After, WWW-Authenticate, X-Nostr-Relays',
+}
+
+/** An answer whose JSON text is ready. */
+export function reply(status: number, body: string, headers?: Record<string, string>): Response {
+  return new Response(body, { status, headers: headers ? { ...common, ...headers } : common })
+}
+
+/** An answer from a value. */
+export function replyJson(status: number, value: unknown, headers?: Record<string, string>) {
+  return reply(status, JSON.stringify(value), headers)
+}
+
+/** The `reason` of authentication failures on the wire. */
+const reasons: Partial<Record<RefusalCode, string>> = {
+  'auth-missing': 'missing',
+  'auth-too-large': 'too-large',
+  'auth-malformed': 'malformed',
+  'auth-expired': 'expired',
+  'auth-url-mismatch': 'url-mismatch',
+  'auth-origin-unknown': 'url-mismatch',
+  'auth-replay': 'replay',
+  'auth-session-expired': 'session-expired',
+  'auth-session-invalid': 'session-invalid',
+}
+
+/** A refusal on the wire; `authenticated`: the route takes credentials. */
+export function replyRefusal(refusal: Refusal, authenticated: boolean): Response {
+  const { code, status, sentence, detail } = refusal
+  const reason = code === 'too-large' && authenticated ? 'too-large' : reasons[code]
+  const headers: Record<string, string> = {}
+  if (status === 401) headers['WWW-Authenticate'] = 'Nostr, Bearer'
+  if (detail.retryAfter !== undefined) headers['Retry-After'] = String(detail.retryAfter)
+  // The rest of such a body is not worth reading.
+  if (code === 'too-large' || code === 'request-timeout') headers.Connection = 'close'
+  return replyJson(status, { error: sentence, code, reason, ...detail }, headers)
+}
+
+const preflight = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Headers':
+    'Content-Type, Authorization, Idempotency-Key, X-LaWallet-Action, X-LaWallet-Param',
+  'Access-Control-Expose-Headers': common['Access-Control-Expose-Headers'],
+  'Access-Control-Max-Age': '86400',
+  'Cache-Control': 'no-store',
+}
+
+/** The answer to OPTIONS. */
+export function replyOptions(methods: readonly string[]): Response {
+  const allow = methods.join(', ')
+  const headers = { ...preflight, Allow: allow, 'Access-Control-Allow-Methods': allow }
+  return new Response(null, { status: 204, headers })
+}

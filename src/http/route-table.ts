@@ -1,0 +1,38 @@
+/** What a path is in the table: its pattern, for metrics, and the methods it takes. */
+export type RouteMatch = { pattern: string; methods: readonly string[] }
+
+type Route = { method: string; path: string }
+
+/** Which methods a path takes. A static path wins over a pattern, with all its methods. */
+export function createRouteTable(routes: readonly Route[]) {
+  const statics = new Map<string, RouteMatch>()
+  const patterns: { match: RouteMatch; segments: string[] }[] = []
+  for (const [pattern, list] of Map.groupBy(routes, ({ path }) => trimmed(path))) {
+    const methods = list.map(({ method }) => method)
+    if (methods.includes('GET')) methods.push('HEAD')
+    const match = { pattern, methods: [...methods, 'OPTIONS'] }
+    if (pattern.includes(':')) patterns.push({ match, segments: pattern.split('/') })
+    else statics.set(pattern, match)
+  }
+
+  return {
+    /** The route of a path, with or without its trailing slash, or null. */
+    find(path: string): RouteMatch | null {
+      const found = statics.get(trimmed(path))
+      if (found) return found
+      const asked = trimmed(path).split('/')
+      return patterns.find(({ segments }) => fits(segments, asked))?.match ?? null
+    },
+  }
+}
+
+function fits(segments: readonly string[], asked: readonly string[]): boolean {
+  if (segments.length !== asked.length) return false
+  return segments.every((segment, at) =>
+    segment.startsWith(':') ? asked[at] !== '' : segment === asked[at],
+  )
+}
+
+function trimmed(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}

@@ -1,0 +1,38 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** Facts of an event. Never a nonce, key, token, sealed answer or query string. */
+type LogFields = Record<string, unknown>
+
+/** One line an event: `log.info('voucher.refreshed', { handle })`. */
+export type Log = Record<LogLevel, (event: string, fields?: LogFields) => void>
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/** A log that writes lines to standard error, as JSON or for people. */
+export function createLog(least: LogLevel, format: 'json' | 'pretty'): Log {
+  const write =
+    (level: LogLevel) =>
+    (event: string, fields: LogFields = {}) => {
+      if (levels.indexOf(level) < levels.indexOf(least)) return
+      const time = new Date().toISOString()
+      const plain = Object.entries(fields).map(([name, value]) => [name, describe(value)] as const)
+      console.error(
+        format === 'json'
+          ? JSON.stringify({ time, level, event, ...Object.fromEntries(plain) })
+          : [time, level.padEnd(5), event, ...plain.map(pair)].join(' '),
+      )
+    }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+function pair([name, value]: readonly [string, unknown]): string {
+  return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+}
+
+/** Errors by type, code and where they come from: a message may quote what somebody sent. */
+function describe(value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  const code = 'code' in value ? String(value.code) : undefined
+  const frames = (value.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  return { type: value.name, code, at: frames.slice(0, 5).map((line) => line.trim()) }
+}

@@ -1,0 +1,10 @@
+import type { First } from '../db/database.ts'
+import type { ProofStore } from './proof-store.ts'
+
+/** Who authenticated. */
+export type Caller = {
+  /** Hex. */
+  pubkey: string
+  /** Uses up the NIP-98 event; the first write of whatever the caller does. None for a session. */
+  spend: First<{ proofs: ProofStore }> | undefined
+}

@@ -1,0 +1,26 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+export type ProofStore = ReturnType<typeof createProofStore>
+
+/** The replay guard of NIP-98: event ids already used; on one connection. */
+export function createProofStore(sql: Sqlite) {
+  const insert = sql.query<null, [Uint8Array, number]>(
+    'INSERT INTO proofs (event_id, accepted_until) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM proofs WHERE accepted_until < ?2
+       AND id IN (SELECT id FROM proofs ORDER BY id LIMIT ?1)`,
+  )
+
+  return {
+    /** Use an event up; false when it was used before. `acceptedUntil`: Unix seconds. */
+    async use(eventId: string, acceptedUntil: number): Promise<boolean> {
+      return insert.run(Buffer.from(eventId, 'hex'), acceptedUntil).changes === 1
+    },
+
+    /** Delete up to `rowsMax` of the oldest that nobody could send again; how many there were. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return prune.run(rowsMax, before).changes
+    },
+  }
+}

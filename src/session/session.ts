@@ -1,0 +1,73 @@
+import { errors, jwtVerify, SignJWT } from 'jose'
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+
+/** What `POST /api/auth/session` answers. */
+export type Session = { token: string; pubkey: string; expiresAt: number }
+
+/** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`; nothing is stored. */
+export type Sessions = {
+  create(pubkey: string): Promise<Session>
+  /** The public key behind a token. Refuses `auth-session-expired`, `auth-session-invalid`. */
+  verify(token: string): Promise<string>
+}
+
+const algorithm = 'HS256'
+const hex32 = /^[0-9a-f]{64}$/
+
+export function createSessions(secret: string, now: Clock): Sessions {
+  const key = new TextEncoder().encode(secret)
+  // Verifying a JWT costs more than a native signature check, and a till sends the same one all day.
+  const verified = new Map<string, { pubkey: string; expiresAt: number }>()
+
+  return {
+    async create(pubkey) {
+      const issuedAt = now()
+      const expiresAt = issuedAt + limits.sessionSeconds
+      const token = await new SignJWT()
+        .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+        .setSubject(pubkey)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(key)
+      return { token, pubkey, expiresAt }
+    },
+
+    async verify(token) {
+      const known = verified.get(token)
+      if (known) return unexpired(known)
+      const session = await read(token, key)
+      if (verified.size >= limits.sessionCacheMax) {
+        const [oldest] = verified.keys()
+        if (oldest !== undefined) verified.delete(oldest)
+      }
+      verified.set(token, session)
+      return unexpired(session)
+    },
+  }
+
+  function unexpired({ pubkey, expiresAt }: { pubkey: string; expiresAt: number }): string {
+    if (expiresAt <= now()) throw new Refusal('auth-session-expired')
+    return pubkey
+  }
+}
+
+/** Signature first; the expiry is compared by our own clock. */
+async function read(token: string, key: Uint8Array) {
+  try {
+    // The epoch as current date switches jose's own expiry check off.
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [algorithm],
+      currentDate: new Date(0),
+      requiredClaims: ['sub', 'exp'],
+    })
+    const { sub, exp } = payload
+    if (sub !== undefined && hex32.test(sub) && exp !== undefined) {
+      return { pubkey: sub, expiresAt: exp }
+    }
+  } catch (cause) {
+    if (!(cause instanceof errors.JOSEError)) throw cause
+  }
+  throw new Refusal('auth-session-invalid')
+}
