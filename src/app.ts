@@ -1,0 +1,179 @@
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { version } from '../package.json'
+import { systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { managementRoutes } from './coupons/management-routes.ts'
+import { createNonce } from './coupons/nonce.ts'
+import type { Mint } from './coupons/service.ts'
+import { voucherRoutes } from './coupons/voucher-routes.ts'
+import { openSchnorr } from './crypto/schnorr.ts'
+import { mac } from './crypto/seal.ts'
+import { createSigner, createVerifier } from './crypto/sign-event.ts'
+import { takeLock } from './db/lock.ts'
+import { SqliteEngine } from './db/sqlite.ts'
+import { createStores, type Stores } from './db/stores.ts'
+import { startHousekeeping } from './housekeeping.ts'
+import { createAuthenticator } from './http/auth.ts'
+import { healthRoutes } from './http/health.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createOrigins } from './http/origin.ts'
+import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
+import { startServer } from './http/server.ts'
+import { type Keyring, loadKeyring } from './keyring.ts'
+import type { Log } from './log.ts'
+import { npubOf } from './nostr/keys.ts'
+import { createFetchPublic, OutboundError } from './outbound/fetch-public.ts'
+import { createNip05Resolver } from './outbound/nip05.ts'
+import { Refusal } from './refusal.ts'
+import { sessionRoutes } from './session/routes.ts'
+import { createSessions } from './session/session.ts'
+
+/** The start cannot go on; the message tells the operator why and what to do. */
+export class StartError extends Error {}
+
+export type App = {
+  url: string
+  managerNpub: string
+  engine: string
+  /** Finish what is in flight, close the database clean. */
+  stop(): Promise<void>
+}
+
+/** The coupon database inside a data directory. */
+export function databasePath(dataDir: string): string {
+  return join(dataDir, 'cuponera.db')
+}
+
+/** The start order: directory, lock, keys, signatures, database, service, HTTP. */
+export async function start(config: Config, log: Log): Promise<App> {
+  const { dataDir } = config
+  openDataDir(dataDir)
+  const lock = takeLock(join(dataDir, 'lock'))
+  if (!lock) throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
+  const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
+  const schnorr = openSchnorr()
+  const signer = createSigner(schnorr, keys.managerSecret)
+  const verify = createVerifier(schnorr)
+  const metrics = createMetrics()
+  const database = new SqliteEngine({
+    path: databasePath(dataDir),
+    now: systemClock,
+    stores: createStores,
+    events: {
+      committed: metrics.committed,
+      failed(cause, operations) {
+        metrics.commitFailed()
+        log.error('commit.failed', { cause, operations })
+      },
+    },
+  })
+  await pinKeys(database, keys, signer.pubkey)
+  const housekeeping = startHousekeeping(database, systemClock, (cause) =>
+    log.warn('housekeeping.failed', { cause }),
+  )
+
+  const mint: Mint = {
+    database,
+    now: systemClock,
+    newNonce: createNonce,
+    newId: () => Bun.randomUUIDv7(),
+    signer,
+    verify,
+    storeKey: keys.storeKey,
+    merchants: config.merchants,
+    resolveName: createNameResolver(),
+    broadcast: ({ id, pubkey }) => log.info('announcement.accepted', { id, pubkey }),
+    killed: housekeeping.wake,
+  }
+  const rateLimits = config.rateLimit
+    ? createRateLimits(() => performance.now() / 1000)
+    : noRateLimits
+  const sessions = createSessions(keys.sessionSecret, systemClock)
+  const auth = createAuthenticator({ sessions, verify, now: systemClock, rateLimits })
+  metrics.describe({
+    version,
+    engine: schnorr.name,
+    vouchers: () => database.read(vouchersByPhase),
+  })
+  const server = startServer({
+    hostname: config.host,
+    port: config.port,
+    publicRoutes: [voucherRoutes(mint, rateLimits), healthRoutes(() => ready(database), metrics)],
+    authenticatedRoutes: [sessionRoutes(sessions, auth), managementRoutes(mint, auth, rateLimits)],
+    origins: createOrigins({
+      publicOrigins: config.publicUrls,
+      trustedProxies: config.trustedProxies,
+    }),
+    rateLimits,
+    metrics,
+    log,
+    spend: async ({ spend }) => database.transact(async () => undefined, spend),
+  })
+
+  return {
+    url: server.url,
+    managerNpub: npubOf(signer.pubkey),
+    engine: schnorr.detail,
+    async stop() {
+      await server.stop()
+      await housekeeping.stop()
+      await database.close()
+      lock.release()
+    },
+  }
+}
+
+function openDataDir(dataDir: string): void {
+  // Whatever the shell says: nobody else reads what this process writes.
+  process.umask(0o077)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  chmodSync(dataDir, 0o700)
+}
+
+/** The database belongs to one manager key and one store key for ever; others stop the start. */
+async function pinKeys(
+  database: SqliteEngine<Stores>,
+  keys: Keyring,
+  manager: string,
+): Promise<void> {
+  const binding = { purpose: 'fingerprint', secret: '', key: '' } as const
+  const fingerprint = Buffer.from(mac(keys.storeKey, binding)).toString('hex')
+  const pinned = await database.transact(async (tx) => ({
+    manager: await tx.facts.pin('manager', manager),
+    storeKey: await tx.facts.pin('store-key', fingerprint),
+  }))
+  if (pinned.manager !== manager) {
+    throw new StartError(
+      `this database belongs to the manager key ${npubOf(pinned.manager)}, not to ${npubOf(manager)}: set COUPON_MANAGER_NSEC to that one`,
+    )
+  }
+  if (pinned.storeKey !== fingerprint) {
+    throw new StartError(
+      'this database was written with another store key: set STORE_KEY to that one, or bring it back with "cuponera keys import"',
+    )
+  }
+}
+
+/** NIP-05 over the guarded outbound door; too many at once is our refusal, not the name's. */
+function createNameResolver(): Mint['resolveName'] {
+  const resolve = createNip05Resolver(createFetchPublic())
+  return async (name, domain) => {
+    try {
+      return await resolve(name, domain)
+    } catch (cause) {
+      if (cause instanceof OutboundError) throw new Refusal('overloaded', { retryAfter: 5 })
+      throw cause
+    }
+  }
+}
+
+async function ready(database: SqliteEngine<Stores>): Promise<void> {
+  if (database.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
+  await database.transact(async () => undefined)
+}
+
+async function vouchersByPhase(tx: Stores) {
+  const { issued, claimed, voided, refreshed } = await tx.vouchers.totals()
+  return { minted: issued - claimed - voided, claimed, voided, refreshed }
+}

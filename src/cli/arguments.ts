@@ -1,0 +1,28 @@
+/** The command line, taken apart: what stands alone, and flags with their values. */
+export type Arguments = { words: string[]; flags: Map<string, string> }
+
+/** The command line is not understood; the message says why. */
+export class UsageError extends Error {}
+
+/** Read `word --flag value --flag=value --switch`; a switch is a flag named in `switches`, its value `on`. */
+export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {
+  const words: string[] = []
+  const flags = new Map<string, string>()
+  const rest = [...argv]
+  for (let item = rest.shift(); item !== undefined; item = rest.shift()) {
+    if (!item.startsWith('--')) {
+      words.push(item)
+      continue
+    }
+    const [name = '', ...value] = item.slice(2).split('=')
+    if (flags.has(name)) throw new UsageError(`--${name} is given twice`)
+    if (value.length > 0) flags.set(name, value.join('='))
+    else if (switches.includes(name)) flags.set(name, 'on')
+    else flags.set(name, rest.shift() ?? missing(name))
+  }
+  return { words, flags }
+}
+
+function missing(name: string): never {
+  throw new UsageError(`--${name} needs a value`)
+}

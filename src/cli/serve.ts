@@ -1,0 +1,43 @@
+import { version } from '../../package.json'
+import { type App, start } from '../app.ts'
+import type { Config } from '../config.ts'
+import { createLog } from '../log.ts'
+
+/** Run the service until it is told to stop (SIGTERM, SIGINT). */
+export async function serve(config: Config, warnings: string[]): Promise<number> {
+  const log = createLog(config.logLevel, config.logFormat)
+  for (const warning of warnings) log.warn('config', { warning })
+  const app = await start(config, log)
+  console.log(startBlock(app, config))
+  if (config.merchants === null && reachable(config)) {
+    log.warn('management.open', { hint: 'anyone may manage coupons here: set MERCHANTS' })
+  }
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  log.info('stopping')
+  await app.stop()
+  log.info('stopped')
+  return 0
+}
+
+function startBlock(app: App, config: Config): string {
+  const management = config.merchants ? `${config.merchants.size} merchant(s)` : 'open to any key'
+  const rows = [
+    ['address', app.url],
+    ['manager', app.managerNpub],
+    ['data', config.dataDir],
+    ['signatures', app.engine],
+    ['relays', config.relays.join(', ')],
+    ['management', management],
+  ]
+  const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
+  return [`Cuponera ${version}`, ...lines].join('\n')
+}
+
+/** Others than this machine can reach it. */
+function reachable(config: Config): boolean {
+  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(config.host)
+  return !loopback || config.publicUrls.length > 0
+}
