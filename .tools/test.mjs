@@ -1,0 +1,104 @@
+/**
+ * `npm test`: installs what is missing, then format and lint, the type check and every test of test/.
+ * Arguments go to `bun test`: `npm test -- test/unit/benefit.test.ts`. The last line is the verdict.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { bun, root, setUp } from './install.mjs'
+
+const testTimeoutMs = 60_000
+/** A suite that hangs must end as a failure, long before the machine that runs it gives up. */
+const partTimeoutMs = 15 * 60_000
+const stragglerMs = 5000
+
+const colours = process.stdout.isTTY && !process.env.CI && !process.env.NO_COLOR
+const total = { passed: 0, failed: 0 }
+const timings = []
+let current
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    current?.kill(signal)
+    process.exit(1)
+  })
+}
+
+setUp()
+const bin = (name) => join(root, 'node_modules', '.bin', name)
+const biome = ['ci', '--error-on-warnings', `--colors=${colours ? 'force' : 'off'}`]
+await check('format and lint', bin('biome'), biome)
+await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
+await suite(process.argv.slice(2))
+verdict()
+
+/** A tool that only says yes or no counts as one test. */
+async function check(name, command, args) {
+  const { code } = await part(name, command, args)
+  if (code === 0) total.passed += 1
+  else total.failed += 1
+}
+
+/** Takes the counts from Bun's summary; an end without one, or with nothing in it, is a failure. */
+async function suite(args) {
+  const paths = args.length > 0 ? args : ['./test']
+  const options = ['test', '--isolate', '--no-orphans', `--timeout=${testTimeoutMs}`, ...paths]
+  const { code, output } = await part('tests', bun, options)
+  const passed = count(output, 'pass')
+  const failed = count(output, 'fail')
+  total.passed += passed
+  total.failed += failed
+  if (passed + failed === 0) complain('No test ran.')
+  else if (code !== 0 && failed === 0) complain(`bun test ended with ${code} outside of any test.`)
+}
+
+function complain(sentence) {
+  console.log(sentence)
+  total.failed += 1
+}
+
+function count(output, word) {
+  const lines = [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))]
+  return Number(lines.at(-1)?.[1] ?? 0)
+}
+
+/** Runs one part, shows its output as it comes and keeps it, without colours, for the counts. */
+function part(name, command, args) {
+  console.log(`\n── ${name}`)
+  const started = performance.now()
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, [colours ? 'FORCE_COLOR' : 'NO_COLOR']: '1' },
+      timeout: partTimeoutMs,
+      killSignal: 'SIGKILL',
+      shell: process.platform === 'win32' && existsSync(`${command}.cmd`),
+    })
+    current = child
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8')
+      stream.on('data', (text) => {
+        process.stdout.write(text)
+        output += text
+      })
+    }
+    child.on('error', (error) => console.log(`${command}: ${error.message}`))
+    const end = (code, signal) => {
+      for (const stream of [child.stdout, child.stderr]) stream.destroy()
+      timings.push(`${name} ${((performance.now() - started) / 1000).toFixed(1)} s`)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a colour starts with
+      resolve({ code: code ?? signal, output: output.replace(/\u001b\[[\d;]*m/g, '') })
+    }
+    child.on('close', end)
+    // A process that a test left behind may hold the pipe open: do not wait for it for ever.
+    child.on('exit', (code, signal) => setTimeout(end, stragglerMs, code, signal).unref())
+  })
+}
+
+function verdict() {
+  console.log(`\n${timings.join(', ')}`)
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  process.exitCode = total.failed > 0 ? 1 : 0
+}
