@@ -19,7 +19,7 @@ import { healthRoutes } from './http/health.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createOrigins } from './http/origin.ts'
 import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
-import { startServer } from './http/server.ts'
+import { type HttpServer, type ServerOptions, startServer } from './http/server.ts'
 import { type Keyring, loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
@@ -40,6 +40,9 @@ export type App = {
   stop(): Promise<void>
 }
 
+/** What the log says while management is open and the service public. */
+export const openManagement = { hint: 'anyone may manage coupons here: set MERCHANTS' }
+
 /** The coupon database inside a data directory. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, 'cuponera.db')
@@ -48,9 +51,12 @@ export function databasePath(dataDir: string): string {
 /** The start order: directory, lock, keys, signatures, database, service, HTTP. */
 export async function start(config: Config, log: Log): Promise<App> {
   const { dataDir } = config
+  // What was opened is closed again in reverse order, at the stop or when the start fails half-way.
+  await using opened = new AsyncDisposableStack()
   openDataDir(dataDir)
   const lock = takeLock(join(dataDir, 'lock'))
   if (!lock) throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
+  opened.defer(() => lock.release())
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
@@ -68,10 +74,12 @@ export async function start(config: Config, log: Log): Promise<App> {
       },
     },
   })
+  opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
   const housekeeping = startHousekeeping(database, systemClock, (cause) =>
     log.warn('housekeeping.failed', { cause }),
   )
+  opened.defer(() => housekeeping.stop())
 
   const mint: Mint = {
     database,
@@ -96,7 +104,7 @@ export async function start(config: Config, log: Log): Promise<App> {
     engine: schnorr.name,
     vouchers: () => database.read(vouchersByPhase),
   })
-  const server = startServer({
+  const server = listen({
     hostname: config.host,
     port: config.port,
     publicRoutes: [voucherRoutes(mint, rateLimits), healthRoutes(() => ready(database), metrics)],
@@ -108,19 +116,33 @@ export async function start(config: Config, log: Log): Promise<App> {
     rateLimits,
     metrics,
     log,
+    onUndeclaredProxy(peer) {
+      const hint = 'its forwarded headers are ignored: name it in TRUSTED_PROXIES'
+      log.warn('proxy.undeclared', { peer, hint })
+      if (config.merchants === null) log.warn('management.open', openManagement)
+    },
     spend: async ({ spend }) => database.transact(async () => undefined, spend),
   })
+
+  opened.defer(() => server.stop())
+  const running = opened.move()
 
   return {
     url: server.url,
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
-    async stop() {
-      await server.stop()
-      await housekeeping.stop()
-      await database.close()
-      lock.release()
-    },
+    stop: () => running.disposeAsync(),
+  }
+}
+
+/** Start listening; an address that is taken or not ours is the operator's to mend. */
+function listen(options: ServerOptions): HttpServer {
+  try {
+    return startServer(options)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (!/^E[A-Z]+$/.test(code)) throw cause
+    throw new StartError(`cannot listen on ${options.hostname} port ${options.port}: ${code}`)
   }
 }
 
@@ -139,20 +161,25 @@ async function pinKeys(
 ): Promise<void> {
   const binding = { purpose: 'fingerprint', secret: '', key: '' } as const
   const fingerprint = Buffer.from(mac(keys.storeKey, binding)).toString('hex')
-  const pinned = await database.transact(async (tx) => ({
-    manager: await tx.facts.pin('manager', manager),
-    storeKey: await tx.facts.pin('store-key', fingerprint),
+  const pinned = await database.read(async (tx) => ({
+    manager: await tx.facts.find('manager'),
+    storeKey: await tx.facts.find('store-key'),
   }))
-  if (pinned.manager !== manager) {
+  if (pinned.manager !== null && pinned.manager !== manager) {
     throw new StartError(
       `this database belongs to the manager key ${npubOf(pinned.manager)}, not to ${npubOf(manager)}: set COUPON_MANAGER_NSEC to that one`,
     )
   }
-  if (pinned.storeKey !== fingerprint) {
+  if (pinned.storeKey !== null && pinned.storeKey !== fingerprint) {
     throw new StartError(
       'this database was written with another store key: set STORE_KEY to that one, or bring it back with "cuponera keys import"',
     )
   }
+  if (pinned.manager !== null && pinned.storeKey !== null) return
+  await database.transact(async (tx) => {
+    await tx.facts.pin('manager', manager)
+    await tx.facts.pin('store-key', fingerprint)
+  })
 }
 
 /** NIP-05 over the guarded outbound door; too many at once is our refusal, not the name's. */

@@ -14,6 +14,8 @@ export const limits = {
   inFlightMax: 4096,
   /** A shutdown waits this long for requests in flight. */
   drainSeconds: 8,
+  /** After it, idle connections are kept this much longer while the last answers leave. */
+  lingerSeconds: 0.2,
 
   nameCharsMax: 80,
   descriptionCharsMax: 500,

@@ -1,5 +1,5 @@
 import { version } from '../../package.json'
-import { type App, start } from '../app.ts'
+import { type App, openManagement, start } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
 
@@ -10,7 +10,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   const app = await start(config, log)
   console.log(startBlock(app, config))
   if (config.merchants === null && reachable(config)) {
-    log.warn('management.open', { hint: 'anyone may manage coupons here: set MERCHANTS' })
+    log.warn('management.open', openManagement)
   }
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)

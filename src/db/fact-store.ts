@@ -1,5 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
+type FactName = 'manager' | 'store-key'
+
 export type FactStore = ReturnType<typeof createFactStore>
 
 /** Facts about the file itself; on one connection. */
@@ -10,10 +12,13 @@ export function createFactStore(sql: Sqlite) {
   )
 
   return {
-    /** Write a fact down unless one of that name stands; the one that stands. */
-    async pin(name: 'manager' | 'store-key', value: string): Promise<string> {
+    async find(name: FactName): Promise<string | null> {
+      return find.get(name)?.value ?? null
+    },
+
+    /** Write a fact down for ever; one that stands already stays. */
+    async pin(name: FactName, value: string): Promise<void> {
       insert.run(name, value)
-      return find.get(name)?.value ?? value
     },
   }
 }

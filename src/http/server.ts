@@ -25,6 +25,8 @@ export type ServerOptions = {
   log: Log
   /** Write down that a NIP-98 event was used, for requests whose operation did not. */
   spend: (caller: Caller) => Promise<void>
+  /** Told once: a peer speaks for others and is not in `TRUSTED_PROXIES`. */
+  onUndeclaredProxy: (peer: string) => void
 }
 
 export type HttpServer = {
@@ -34,8 +36,8 @@ export type HttpServer = {
   stop(): Promise<void>
 }
 
-/** Paths that tell the state of the process: never limited, and answered while it drains. */
-const stateful = new Set(['/livez', '/readyz', '/metrics'])
+/** Paths for supervisors: never limited. */
+const supervised = new Set(['/livez', '/readyz', '/metrics'])
 
 /** Start listening. What every route shares happens here, in the order of the protocol's checks. */
 export function startServer(options: ServerOptions): HttpServer {
@@ -67,6 +69,7 @@ export function startServer(options: ServerOptions): HttpServer {
       try {
         const response = await answer(request, bun, path, route)
         metrics.request(pattern, request.method, response.status, started)
+        log.debug('request', { route: pattern, status: response.status })
         return response
       } catch (error) {
         const refusal = toRefusal(error, log)
@@ -95,11 +98,14 @@ export function startServer(options: ServerOptions): HttpServer {
     }
     const peer = bun.requestIP(request)?.address ?? ''
     const address = options.origins.client(request, peer)
-    if (!stateful.has(path)) {
-      if (draining) throw new Refusal('shutting-down', { retryAfter: 5 })
+    if (draining && path !== '/livez') throw new Refusal('shutting-down', { retryAfter: 5 })
+    if (!supervised.has(path)) {
       if (inFlight > limits.inFlightMax) throw new Refusal('overloaded', { retryAfter: 1 })
       options.rateLimits.request(address)
-      warnOfProxy(request, peer)
+      if (!warned && options.origins.undeclaredProxy(request, peer)) {
+        warned = true
+        options.onUndeclaredProxy(peer)
+      }
     }
     const origins = () => options.origins.accepted(request, peer)
     const facts = { method, address, origins, body: new Uint8Array(), caller: null, spent: false }
@@ -111,22 +117,14 @@ export function startServer(options: ServerOptions): HttpServer {
     return method === 'HEAD' ? withoutBody(response) : response
   }
 
-  /** Behind a proxy that is not declared every client has one address, and addresses can be forged. */
-  function warnOfProxy(request: Request, peer: string): void {
-    if (warned || !options.origins.undeclaredProxy(request, peer)) return
-    warned = true
-    log.warn('proxy.undeclared', {
-      peer,
-      hint: 'forwarded headers are ignored: name the proxy in TRUSTED_PROXIES',
-    })
-  }
-
   return {
     url: server.url.href.replace(/\/$/, ''),
     async stop() {
       draining = true
       const deadline = performance.now() + limits.drainSeconds * 1000
       while (inFlight > 0 && performance.now() < deadline) await Bun.sleep(10)
+      // Closes the door, and lets the last answers leave; then whoever still holds a connection.
+      await Promise.race([server.stop(), Bun.sleep(limits.lingerSeconds * 1000)])
       await server.stop(true)
     },
   }

@@ -19,7 +19,6 @@ export function parsePubkey(text: string): string | null {
   if (text.length > keyTextMax) return null
   const key = text.trim().replace(/^nostr:/i, '')
   if (hex32.test(key)) return key.toLowerCase()
-  if (!/^(npub|nprofile)1/i.test(key)) return null
   const decoded = decodeOrNull(key)
   if (decoded?.type === 'nprofile') return decoded.data.pubkey
   if (decoded?.type !== 'npub' || !hex32.test(decoded.data)) return null
@@ -31,7 +30,6 @@ export function parseSecret(text: string): Uint8Array | null {
   if (text.length > keyTextMax) return null
   const key = text.trim()
   if (hex32.test(key)) return usableSecret(Buffer.from(key, 'hex'))
-  if (!/^nsec1/i.test(key)) return null
   const decoded = decodeOrNull(key)
   return decoded?.type === 'nsec' ? usableSecret(decoded.data) : null
 }

@@ -1,4 +1,4 @@
-/** A host name has at most 253 characters; anything longer than this in all is not an identifier. */
+/** With a name of one letter and the @, this leaves the 253 characters that a host name may have. */
 export const nip05TextMax = 255
 
 /** An internet identifier `name@domain`, in lower case, the domain in punycode (NIP-05). */
@@ -9,7 +9,7 @@ const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /** At least two labels; the last starts with a letter, which no spelling of an IPv4 address does. */
 const hostName = new RegExp(`^(?:${label}\\.)+(?=[a-z])${label}$`)
 /** What would end the host name inside a URL, or be silently dropped from it. */
-const notInHostName = /[\p{Cc}\p{Cf}\p{Z}/\\:@?#%[\]]/u
+const notInHostName = /[\p{Cc}\p{Cf}/\\:@?#%[\]]/u
 const pubkey = /^[0-9a-f]{64}$/
 
 /** The identifier in `name@domain`, or in a bare domain (its name is `_`); null for anything else. */
@@ -36,5 +36,5 @@ export function readNip05(json: unknown, name: string): string | null {
 function parseDomain(text: string): string | null {
   if (notInHostName.test(text)) return null
   const host = URL.parse(`https://${text}`)?.hostname
-  return host !== undefined && host.length <= 253 && hostName.test(host) ? host : null
+  return host !== undefined && hostName.test(host) ? host : null
 }

@@ -31,7 +31,11 @@ export class OutboundError extends Error {
   }
 }
 
-export type OutboundAnswer = { status: number; headers: IncomingHttpHeaders; body: Uint8Array }
+export type OutboundAnswer = {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Uint8Array
+}
 
 /** The bounds of one request; the deadline covers name resolution to the last byte. */
 export type OutboundBounds = { deadlineMs: number; bodyBytesMax: number }
@@ -153,11 +157,10 @@ function get(address: string, target: Target): Promise<OutboundAnswer> {
       reject(new OutboundError(reason))
       request.destroy()
     }
-    if (signal.aborted) fail('timeout')
     signal.addEventListener('abort', () => fail('timeout'), { once: true })
     request.on('error', (error) => fail(connected ? reasonOf(error) : 'connect'))
+    // Whatever ends early ends here: a broken body, an upgrade, a reset.
     request.on('close', () => fail('protocol'))
-    request.on('upgrade', () => fail('protocol'))
     request.on('socket', (socket) => {
       // The connected socket has the last word on where we are, before anything is said.
       socket.on('connect', () => {
@@ -175,9 +178,7 @@ function get(address: string, target: Target): Promise<OutboundAnswer> {
         if (bytes > bodyBytesMax) return fail('too-large')
         chunks.push(chunk)
       })
-      response.on('error', () => fail('protocol'))
       response.on('end', () => {
-        if (!response.complete) return fail('protocol')
         const { statusCode: status = 0, headers } = response
         resolve({ status, headers, body: Buffer.concat(chunks) })
       })

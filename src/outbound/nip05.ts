@@ -23,7 +23,10 @@ export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
     url.searchParams.set('name', name)
     await slots.take()
     try {
-      const bounds = { deadlineMs: nip05DeadlineMs, bodyBytesMax: nip05BodyBytesMax }
+      const bounds = {
+        deadlineMs: nip05DeadlineMs,
+        bodyBytesMax: nip05BodyBytesMax,
+      }
       const { status, body } = await fetchPublic(url, bounds)
       return status === 200 ? readNip05(parseJson(body), name) : null
     } catch (error) {
@@ -41,9 +44,8 @@ function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (error) {
-    // RangeError: nested deeper than the parser's stack. TypeError: not UTF-8.
-    const expected = [SyntaxError, RangeError, TypeError]
-    if (expected.some((type) => error instanceof type)) return undefined
+    // TypeError: not UTF-8.
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
     throw error
   }
 }

@@ -206,8 +206,17 @@ const ipv6Ranges: Range[] = [
     last: '64:ff9b:1:ffff:ffff:ffff:ffff:ffff',
     inside: ['64:ff9b:1::10.0.0.1', '64:ff9b:1:7f00:0:100::'],
   },
-  { what: 'discard', first: '100::', last: '100::ffff:ffff:ffff:ffff', inside: ['100::1'] },
-  { what: 'dummy', first: '100:0:0:1::', last: '100:0:0:1:ffff:ffff:ffff:ffff' },
+  {
+    what: 'discard',
+    first: '100::',
+    last: '100::ffff:ffff:ffff:ffff',
+    inside: ['100::1'],
+  },
+  {
+    what: 'dummy',
+    first: '100:0:0:1::',
+    last: '100:0:0:1:ffff:ffff:ffff:ffff',
+  },
   {
     what: 'the space below global unicast',
     first: '200::',
@@ -288,7 +297,12 @@ const ipv6Ranges: Range[] = [
     inside: ['5000::1'],
     before: `3fff:ffff:${end}`,
   },
-  { what: 'segment routing', first: '5f00::', last: `5f00:ffff:${end}`, inside: ['5f00::1'] },
+  {
+    what: 'segment routing',
+    first: '5f00::',
+    last: `5f00:ffff:${end}`,
+    inside: ['5f00::1'],
+  },
   {
     what: 'unassigned',
     first: '5f01::',
@@ -301,14 +315,24 @@ const ipv6Ranges: Range[] = [
     last: `fdff:ffff:${end}`,
     inside: ['fc00::1', 'fd00::1', 'fd00:ec2::254', 'fd12:3456:789a::1'],
   },
-  { what: 'unassigned 2', first: 'fe00::', last: `fe7f:ffff:${end}`, inside: ['fe00::1'] },
+  {
+    what: 'unassigned 2',
+    first: 'fe00::',
+    last: `fe7f:ffff:${end}`,
+    inside: ['fe00::1'],
+  },
   {
     what: 'link-local',
     first: 'fe80::',
     last: `febf:ffff:${end}`,
     inside: ['fe80::1', 'fe80::a9fe:a9fe', 'FE80::1'],
   },
-  { what: 'site-local', first: 'fec0::', last: `feff:ffff:${end}`, inside: ['fec0::1', 'fed0::1'] },
+  {
+    what: 'site-local',
+    first: 'fec0::',
+    last: `feff:ffff:${end}`,
+    inside: ['fec0::1', 'fed0::1'],
+  },
   {
     what: 'multicast',
     first: 'ff00::',

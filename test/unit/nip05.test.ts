@@ -86,6 +86,8 @@ describe('an internet identifier', () => {
     `${'a'.repeat(255)}@tienda.example`,
     `ana@tienda.example${' '.repeat(300)}`,
     'xn--a.example',
+    // Short enough as written, too long in punycode.
+    `${'a'.repeat(222)}@${'ñ'.repeat(24)}.example`,
   ]
   test.each(refused)('is not read from %p', (text) => {
     expect(parseNip05(text)).toBeNull()

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { createSocket } from 'node:dgram'
 import { readFile } from 'node:fs/promises'
 import { type Server, type Socket, createServer as tcpServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { createServer, type TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import {
@@ -20,7 +21,7 @@ import {
   nip05WaitingMax,
   nip05WaitMs,
 } from '../../src/outbound/nip05.ts'
-import { createHostResolver } from '../../src/outbound/resolve.ts'
+import { createHostResolver, dnsTryMs } from '../../src/outbound/resolve.ts'
 import {
   expiredCertificate,
   literalCertificate,
@@ -29,6 +30,10 @@ import {
 } from '../support/certificates.ts'
 
 const bounds = { deadlineMs: 3000, bodyBytesMax: 1000 }
+/** Some machines and containers have no IPv6 at all. */
+const noIpv6 = !Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
 type Shop = {
@@ -90,7 +95,12 @@ function listen(
     server.listen(port, address, () => {
       const bound = server.address()
       if (typeof bound !== 'object' || bound === null) return reject(new Error('no port'))
-      resolve({ port: bound.port, requests, names, connections: () => connections })
+      resolve({
+        port: bound.port,
+        requests,
+        names,
+        connections: () => connections,
+      })
     })
   })
 }
@@ -138,7 +148,12 @@ function openNameServer(
 /** A way out that finds every name at 127.0.0.1 and trusts the test authority. */
 function loopback(settings: OutboundSettings = {}): FetchPublic {
   const resolve = async () => ['127.0.0.1']
-  return createFetchPublic({ resolve, allowLoopback: true, ca: testAuthority, ...settings })
+  return createFetchPublic({
+    resolve,
+    allowLoopback: true,
+    ca: testAuthority,
+    ...settings,
+  })
 }
 
 function shopUrl(shop: Shop, host = 'shop.test', path = '/'): URL {
@@ -227,7 +242,10 @@ describe('an outgoing request', () => {
 describe('the address', () => {
   test('that was checked is the one connected to, though the resolver changes its mind', async () => {
     const checked = await openShop(ok, { address: '127.0.0.2' })
-    const rebound = await openShop(ok, { address: '127.0.0.1', port: checked.port })
+    const rebound = await openShop(ok, {
+      address: '127.0.0.1',
+      port: checked.port,
+    })
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.1']]
     const asked: string[] = []
     const resolve = async (host: string) => {
@@ -242,7 +260,10 @@ describe('the address', () => {
 
   test('is never asked of the machine, though it knows the name', async () => {
     const checked = await openShop(ok, { address: '127.0.0.2' })
-    const machine = await openShop(ok, { address: '127.0.0.1', port: checked.port })
+    const machine = await openShop(ok, {
+      address: '127.0.0.1',
+      port: checked.port,
+    })
     const resolve = async () => ['127.0.0.2']
     await loopback({ resolve })(shopUrl(checked, 'localhost'), bounds)
     expect([checked.connections(), machine.connections()]).toEqual([1, 0])
@@ -251,7 +272,9 @@ describe('the address', () => {
   test('is asked for and judged anew for every request', async () => {
     const shop = await openShop(ok)
     const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']]
-    const fetchPublic = loopback({ resolve: async () => answers.shift() ?? [] })
+    const fetchPublic = loopback({
+      resolve: async () => answers.shift() ?? [],
+    })
     expect((await fetchPublic(shopUrl(shop), bounds)).status).toBe(200)
     expect(await outcome(fetchPublic(shopUrl(shop), bounds))).toBe('address')
     expect((await fetchPublic(shopUrl(shop), bounds)).status).toBe(200)
@@ -271,7 +294,10 @@ describe('the address', () => {
   ]
   test.each(answers)('is refused when the name resolves to %s', async (_, addresses) => {
     const shop = await openShop(ok)
-    const fetchPublic = createFetchPublic({ resolve: async () => addresses, ca: testAuthority })
+    const fetchPublic = createFetchPublic({
+      resolve: async () => addresses,
+      ca: testAuthority,
+    })
     expect(await outcome(fetchPublic(shopUrl(shop), bounds))).toBe('address')
     expect(shop.connections()).toBe(0)
   })
@@ -332,32 +358,43 @@ describe('the address', () => {
     expect(await outcome(loopback({ resolve: async () => [] })(url, bounds))).toBe('resolve')
   })
 
-  test('of the other family is tried when one cannot be connected to, and no third', async () => {
-    const six = await openShop(ok, { address: '::1' })
-    const resolve = async () => ['127.0.0.9', '127.0.0.1', '::1']
-    expect((await loopback({ resolve })(shopUrl(six), bounds)).status).toBe(200)
-    const four = await openShop(ok)
-    const third = async () => ['127.0.0.9', '127.0.0.1']
-    expect(await outcome(loopback({ resolve: third })(shopUrl(four), bounds))).toBe('connect')
-    expect([six.connections(), four.connections()]).toEqual([1, 0])
-  })
+  test.skipIf(noIpv6)(
+    'of the other family is tried when one cannot be connected to, and no third',
+    async () => {
+      const six = await openShop(ok, { address: '::1' })
+      const resolve = async () => ['127.0.0.9', '127.0.0.1', '::1']
+      expect((await loopback({ resolve })(shopUrl(six), bounds)).status).toBe(200)
+      const four = await openShop(ok)
+      const third = async () => ['127.0.0.9', '127.0.0.1']
+      expect(await outcome(loopback({ resolve: third })(shopUrl(four), bounds))).toBe('connect')
+      expect([six.connections(), four.connections()]).toEqual([1, 0])
+    },
+  )
 
-  test('of the other family is not tried once the first one has answered wrongly', async () => {
-    const four = await openShop('')
-    const six = await openShop(ok, { address: '::1', port: four.port })
-    const resolve = async () => ['::1', '127.0.0.1']
-    expect(await outcome(loopback({ resolve })(shopUrl(four), bounds))).toBe('protocol')
-    expect([four.connections(), six.connections()]).toEqual([1, 0])
-  })
+  test.skipIf(noIpv6)(
+    'of the other family is not tried once the first one has answered wrongly',
+    async () => {
+      const four = await openShop('')
+      const six = await openShop(ok, { address: '::1', port: four.port })
+      const resolve = async () => ['::1', '127.0.0.1']
+      expect(await outcome(loopback({ resolve })(shopUrl(four), bounds))).toBe('protocol')
+      expect([four.connections(), six.connections()]).toEqual([1, 0])
+    },
+  )
 })
 
 describe('the name', () => {
   test('is looked up once, so that a rebinding name server gains nothing', async () => {
     const checked = await openShop(ok, { address: '127.0.0.2' })
-    const rebound = await openShop(ok, { address: '127.0.0.1', port: checked.port })
+    const rebound = await openShop(ok, {
+      address: '127.0.0.1',
+      port: checked.port,
+    })
     // Answers with time to live 0: first the harmless address, ever after the other.
     const zone = await openNameServer((query) => (query === 0 ? '127.0.0.2' : '127.0.0.1'))
-    const fetchPublic = loopback({ resolve: createHostResolver([zone.address]) })
+    const fetchPublic = loopback({
+      resolve: createHostResolver([zone.address]),
+    })
     expect((await fetchPublic(shopUrl(checked), bounds)).status).toBe(200)
     expect(zone.queries).toEqual(['shop.test A', 'shop.test AAAA'])
     expect([checked.connections(), rebound.connections()]).toEqual([1, 0])
@@ -378,12 +415,27 @@ describe('the name', () => {
     expect(await outcome(createFetchPublic({ resolve })(url, bounds))).toBe('resolve')
   })
 
+  test('is given up at once when nobody waits for it any more', async () => {
+    const zone = await openNameServer(() => 'silence')
+    const from = performance.now()
+    const resolve = createHostResolver([zone.address])
+    expect(await resolve('shop.test', AbortSignal.timeout(50))).toEqual([])
+    expect(performance.now() - from).toBeLessThan(dnsTryMs)
+  })
+
   test('whose server is silent ends at the deadline and holds up nothing else', async () => {
     const zone = await openNameServer(() => 'silence')
-    const fetchPublic = createFetchPublic({ resolve: createHostResolver([zone.address]) })
+    const fetchPublic = createFetchPublic({
+      resolve: createHostResolver([zone.address]),
+    })
     const from = performance.now()
     const lookups = Array.from({ length: 100 }, (_, i) =>
-      outcome(fetchPublic(new URL(`https://h${i}.test/`), { ...bounds, deadlineMs: 400 })),
+      outcome(
+        fetchPublic(new URL(`https://h${i}.test/`), {
+          ...bounds,
+          deadlineMs: 400,
+        }),
+      ),
     )
     await Bun.sleep(20)
     await readFile(import.meta.path)
@@ -622,6 +674,7 @@ describe('a NIP-05 lookup', () => {
   const key = '3bf0c63fcb93463407af97a5e5ee64fa883d107ef9e558472c4eb9aaaefa459d'
   const json = (text: string) =>
     `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  const bare = (text: string) => `HTTP/1.1 200 OK\r\n\r\n${text}`
   const document = JSON.stringify({ names: { ana: key } })
 
   /** The real way out, with only the port changed: 443 is not ours to open. */
@@ -648,7 +701,7 @@ describe('a NIP-05 lookup', () => {
     ['sends no JSON', json('<html>')],
     ['sends nothing', json('')],
     ['sends JSON nested without end', json('['.repeat(nip05BodyBytesMax))],
-    ['sends no UTF-8', Buffer.from(json(document.replace('ana', 'an\u00e1')), 'latin1')],
+    ['sends no UTF-8', Buffer.from(bare(document.replace('}}', ',"eva":"\u00e1"}}')), 'latin1')],
     ['sends more than it may', json(document.padEnd(nip05BodyBytesMax + 1))],
     ['hangs up', ''],
     ['has another name in its certificate', json(document), 'other.test'],
@@ -739,10 +792,10 @@ describe('a NIP-05 lookup', () => {
     jest.useRealTimers()
     for (const done of finish.splice(0)) done()
     await Promise.all(running)
-    const next = resolve('next', 'shop.test')
+    const next = Array.from({ length: nip05LookupsMax }, () => resolve('next', 'shop.test'))
     await Bun.sleep(0)
-    expect(started).toBe(nip05LookupsMax + 1)
+    expect(started).toBe(nip05LookupsMax * 2)
     for (const done of finish) done()
-    expect(await next).toBeNull()
+    await Promise.all(next)
   })
 })
