@@ -15,7 +15,8 @@ FROM debian:bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends libsecp256k1-1 \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin cuponera \
+ && groupadd --gid 10001 cuponera \
+ && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin cuponera \
  && install -d -o cuponera -g cuponera -m 0700 /data
 COPY --from=build /build/dist/cuponera /usr/local/bin/cuponera
 # As numbers, so that an orchestrator can see that it is not root.

@@ -48,7 +48,7 @@ async function suite(args) {
   const failed = count(output, 'fail')
   total.passed += passed
   total.failed += failed
-  if (passed + failed === 0) complain('No test ran.')
+  if (passed + failed === 0) complain(`bun test ended with ${code}, and no count of tests.`)
   else if (code !== 0 && failed === 0) complain(`bun test ended with ${code} outside of any test.`)
 }
 
@@ -85,7 +85,10 @@ function part(name, command, args) {
       })
     }
     child.on('error', (error) => console.log(`${command}: ${error.message}`))
+    let straggler
     const end = (code, signal) => {
+      clearTimeout(straggler)
+      child.off('close', end)
       for (const stream of [child.stdout, child.stderr]) stream.destroy()
       timings.push(`${name} ${((performance.now() - started) / 1000).toFixed(1)} s`)
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a colour starts with
@@ -93,7 +96,9 @@ function part(name, command, args) {
     }
     child.on('close', end)
     // A process that a test left behind may hold the pipe open: do not wait for it for ever.
-    child.on('exit', (code, signal) => setTimeout(end, stragglerMs, code, signal).unref())
+    child.on('exit', (code, signal) => {
+      straggler = setTimeout(end, stragglerMs, code, signal)
+    })
   })
 }
 

@@ -2,7 +2,7 @@
 export const nip05TextMax = 255
 
 /** An internet identifier `name@domain`, in lower case, the domain in punycode (NIP-05). */
-export type Nip05 = { name: string; domain: string }
+type Nip05 = { name: string; domain: string }
 
 const localPart = /^[a-z0-9._-]+$/
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'

@@ -31,14 +31,14 @@ export class OutboundError extends Error {
   }
 }
 
-export type OutboundAnswer = {
+type OutboundAnswer = {
   status: number
   headers: IncomingHttpHeaders
   body: Uint8Array
 }
 
 /** The bounds of one request; the deadline covers name resolution to the last byte. */
-export type OutboundBounds = { deadlineMs: number; bodyBytesMax: number }
+type OutboundBounds = { deadlineMs: number; bodyBytesMax: number }
 
 /** GET an https URL of the public Internet. Throws nothing but OutboundError. */
 export type FetchPublic = (url: URL, bounds: OutboundBounds) => Promise<OutboundAnswer>

@@ -5,7 +5,7 @@ import { type FetchPublic, OutboundError } from './fetch-public.ts'
 export const nip05DeadlineMs = 5000
 /** A document of several hundred names; ours is asked for one (protocol: 64 KiB). */
 export const nip05BodyBytesMax = 64 * 1024
-/** Sockets and threads that slow servers can hold at the same time. */
+/** Sockets that slow servers can hold at the same time. */
 export const nip05LookupsMax = 8
 /** Callers that may stand in line behind them. */
 export const nip05WaitingMax = 32
@@ -13,7 +13,7 @@ export const nip05WaitingMax = 32
 export const nip05WaitMs = 5000
 
 /** The key behind a NIP-05 identifier, or null when it resolves to nothing. OutboundError `busy` when too many ask. */
-export type ResolveNip05 = (name: string, domain: string) => Promise<string | null>
+type ResolveNip05 = (name: string, domain: string) => Promise<string | null>
 
 /** Build a resolver of NIP-05 identifiers over `fetchPublic`, bounded in work and in waiting. */
 export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
