@@ -1,0 +1,404 @@
+import { afterAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { flagOf, settings } from '../../src/config.ts'
+import { managementRoutes } from '../../src/coupons/management-routes.ts'
+import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
+import { RefusalModel } from '../../src/http/document.ts'
+import { noRateLimits } from '../../src/http/rate-limit.ts'
+import { limits } from '../../src/limits.ts'
+import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
+import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
+import { sessionRoutes } from '../../src/session/routes.ts'
+import {
+  createDefinition,
+  mintOne,
+  newSigner,
+  openSession,
+  verifyEvent,
+} from '../support/client.ts'
+import { cleanUp, startServer } from '../support/server.ts'
+
+const root = join(import.meta.dir, '../..')
+const protocol = readText('docs/protocol.md')
+const readme = readText('README.md')
+
+afterAll(cleanUp)
+
+// ── docs/protocol.md: routes
+
+test('the protocol describes every route of the source, and no other', () => {
+  expect(describedRoutes()).toEqual(sourceRoutes())
+})
+
+test('each route names every code that it refuses with', () => {
+  const missing = couponRoutes().flatMap(({ name, refusals }) =>
+    refusals
+      .filter((code) => !sectionOf(name).includes(`\`${code}\``))
+      .map((code) => `${name}: ${code}`),
+  )
+  expect(missing).toEqual([])
+})
+
+test('the request of each example is one that its route takes', () => {
+  const requests = couponRoutes().flatMap(({ name, body }) =>
+    fencesOf('http', sectionOf(name)).map((text) => ({ name, body, sent: bodyOf(text) })),
+  )
+  expect(requests.length).toBeGreaterThan(15)
+  const wrong = requests.filter(({ body, sent }) => body && !Value.Check(body, sent))
+  expect(wrong.map(({ name }) => name)).toEqual([])
+})
+
+test('the answer of each example has the form that its route promises', () => {
+  const answers = couponRoutes().flatMap(({ name, models }) =>
+    [...sectionOf(name).matchAll(/^Answer `(\d+)`[^\n]*\n\n```json\n([\s\S]*?)^```/gm)].map(
+      ([, status = '', text = '']) => ({
+        name,
+        status,
+        model: models[status],
+        value: JSON.parse(text),
+      }),
+    ),
+  )
+  expect(answers.length).toBeGreaterThan(15)
+  const wrong = answers.filter(({ model, value }) => !model || !Value.Check(model, value))
+  expect(wrong.map(({ name, status }) => `${name} ${status}`)).toEqual([])
+})
+
+test('the refusals in the examples are those of the code, word for word', () => {
+  const refusals = jsonExamples().filter((value) => value.error !== undefined)
+  expect(refusals.length).toBeGreaterThan(2)
+  for (const refusal of refusals) {
+    expect(Value.Check(RefusalModel, refusal)).toBe(true)
+    expect(refusal.error).toBe(new Refusal(refusal.code as RefusalCode).sentence)
+  }
+})
+
+// ── docs/protocol.md: tables
+
+test('the catalogue lists every refusal in order, with its status', () => {
+  const rows = rowsUnder('## Errors').map(([code, status]) => [code, Number(status)])
+  expect(rows).toEqual(refusalCodes.map((code) => [`\`${code}\``, new Refusal(code).status]))
+})
+
+test('the documented limits are those of the code', () => {
+  const documented = Object.fromEntries(
+    rowsUnder('### Limits').map(([what = '', limit = '']) => [what, limit]),
+  )
+  const known: Record<string, string> = {
+    'request body': `${spaced(limits.bodyBytesMax)} bytes`,
+    '`Authorization` header': `${spaced(limits.authorizationBytesMax)} bytes`,
+    'time for a body to arrive': `${limits.bodyReadSeconds} seconds`,
+    '`name`': `1 to ${limits.nameCharsMax} characters`,
+    '`description`': `up to ${limits.descriptionCharsMax} characters`,
+    '`image`': `up to ${limits.imageCharsMax} characters`,
+    '`label` of a minter': `up to ${limits.labelCharsMax} characters`,
+    '`pubkey` of a minter, as text': `up to ${spaced(limits.minterTextCharsMax)} characters`,
+    'product reference': `1 to ${limits.productCharsMax} characters`,
+    '`productDs`': `up to ${limits.productsMax}`,
+    '`items`': `1 to ${limits.itemsMax}`,
+    '`buyQty`, `payQty`, `qty`': `1 to ${limits.quantityMax}`,
+    '`amount`': `up to ${spaced(limits.amountMax)}`,
+    '`maxUses`': `1 to ${spaced(limits.maxUsesMax)}`,
+    '`expiresAt`': `up to ${spaced(limits.timestampMax)}`,
+    '`count` of a mint': `1 to ${limits.mintCountMax}`,
+    '`zapRequest`': `up to ${spaced(limits.zapRequestCharsMax)} characters`,
+    '`Idempotency-Key`': '8 to 255 visible ASCII characters',
+    'page `limit`': `1 to ${limits.pageMax}, ${limits.pageDefault} if absent`,
+    'definitions of one owner': spaced(limits.definitionsPerOwnerMax),
+    'minters of one owner': spaced(limits.mintersPerOwnerMax),
+    'entries of `mintable`': spaced(limits.mintableMax),
+    'clock tolerance of a signature': `${limits.proofWindowSeconds} seconds`,
+    session: `${spaced(limits.sessionSeconds)} seconds`,
+    'an announcement ahead of our clock': `${limits.announcementAheadSeconds} seconds`,
+    'kept answers of the optional `Idempotency-Key`': `${spaced(limits.answerSeconds)} seconds`,
+  }
+  expect(Object.keys(documented)).toEqual(Object.keys(known))
+  for (const [what, limit] of Object.entries(known)) {
+    // Words may follow the number, but no further digit.
+    expect({ what, limit: documented[what] }).toEqual({
+      what,
+      limit: expect.stringMatching(new RegExp(`^${limit}(?![ \\d]*\\d)`)),
+    })
+  }
+})
+
+test('the documented rate limits are those of the code', () => {
+  const source = readText('src/http/rate-limit.ts')
+  const rules = [...source.matchAll(/Rule = \{ burst: (\d+), perSecond: ([\d.]+)/g)]
+  const documented = rowsUnder('## Rate limits').map(([, , burst, refill = '']) => {
+    const [, count, seconds = '1'] = /^(\d+) (?:a second|in (\d+) seconds)$/.exec(refill) ?? []
+    return [Number(burst), Number(count) / Number(seconds)]
+  })
+  expect(documented).toEqual(
+    rules.map(([, burst, perSecond]) => [Number(burst), Number(perSecond)]),
+  )
+})
+
+test('every warning about an announcement is documented', () => {
+  const source = readText('src/coupons/announcement.ts')
+  const fixed = [...source.matchAll(/\badd\(\s*'([\w-]+)'/g)].map(([, code]) => code as string)
+  const perAddress = [...source.matchAll(/\badd\(`([\w-]+)-\$\{name\}`/g)].flatMap(([, kind]) =>
+    ['mintUrl', 'claimUrl', 'refreshUrl'].map((name) => `${kind}-${name}`),
+  )
+  expect(fixed.length * perAddress.length).toBeGreaterThan(0)
+  const missing = [...fixed, ...perAddress].filter((code) => !protocol.includes(`\`${code}\``))
+  expect(missing).toEqual([])
+})
+
+// ── docs/protocol.md: examples
+
+test('every JSON example of the documentation parses', () => {
+  for (const page of ['README.md', ...pages()]) {
+    const text = readText(page)
+    for (const json of fencesOf('json', text)) expect(() => JSON.parse(json)).not.toThrow()
+    for (const http of fencesOf('http', text)) expect(() => bodyOf(http)).not.toThrow()
+  }
+})
+
+test('every event in an example has the right id and signature', () => {
+  const bodies = fencesOf('http', protocol).map(bodyOf)
+  const events = [...jsonExamples(), ...bodies, ...headerEvents()].flatMap(eventsIn)
+  const kinds = new Set(events.map(({ kind }) => kind))
+  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734]))
+  for (const event of events)
+    expect({ id: event.id, good: verifyEvent(event) }).toEqual({ id: event.id, good: true })
+})
+
+test('the NIP-98 header in the example holds the event shown above it', () => {
+  const [carried] = headerEvents()
+  expect(jsonExamples()).toContainEqual(carried as never)
+})
+
+test('the content of the example voucher is the one shown below it', () => {
+  const vouchers = jsonExamples().filter(({ kind }) => kind === 20_402)
+  expect(vouchers).toHaveLength(1)
+  for (const { content } of vouchers)
+    expect(jsonExamples()).toContainEqual(JSON.parse(content as string))
+})
+
+test('the till in the recipe redeems a voucher, and its retry gets the same answer', async () => {
+  const { url } = await startServer()
+  const token = await openSession(url, newSigner())
+  const { nonce } = await mintOne(url, token, await createDefinition(url, token))
+  const [source = ''] = fencesOf('js', sectionOf('A till', 3))
+  const redeem = new Function(`return ${source}`)() as (
+    base: string,
+    nonce: string,
+    order: object,
+  ) => Promise<{ status: string }>
+  const order = { amountMsat: 1000 }
+  const first = await redeem(url, nonce, order)
+  expect(first.status).toBe('success')
+  expect(await redeem(url, nonce, order)).toEqual(first)
+  expect((await redeem(url, nonce, {})).status).toBe('claimed')
+})
+
+// ── README.md
+
+test('the README lists every setting with its flag and its default', () => {
+  const rows = rowsUnder('## Configuration', readme).map(([variable, flag, fallback]) => [
+    variable,
+    flag,
+    fallback,
+  ])
+  const known = (Object.keys(settings) as (keyof typeof settings)[]).map((name) => [
+    `\`${settings[name].variable}\``,
+    `\`--${flagOf(name)}\``,
+    settings[name].shown,
+  ])
+  expect(rows.map((row) => row.map((cell) => cell?.replaceAll('`', '')))).toEqual(
+    known.map((row) => row.map((cell) => cell.replaceAll('`', ''))),
+  )
+})
+
+test('every npm script that the README names exists', () => {
+  const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
+  const named = [...readme.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z0-9-]+)/g)]
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.map(([, name]) => name as string).filter((name) => !(name in scripts))).toEqual([])
+})
+
+test('the README names every command of the program, and no other', () => {
+  const { stdout } = Bun.spawnSync([process.execPath, join(root, 'src/main.ts'), 'help'])
+  const [, list = ''] = /Commands:\n([\s\S]*?)\n\n/.exec(stdout.toString()) ?? []
+  const commands = [...list.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)/gm)].map(([, name = '']) => name)
+  expect(commands).toContain('serve')
+  const absent = commands.filter((name) => !new RegExp(`cuponera ${name}(?![a-z])`).test(readme))
+  expect(absent).toEqual([])
+  // Where it stands for the program: in code, at the start of a line of it, or by its path.
+  const named = readme.matchAll(/(?:`|^|[ /])cuponera (?!cuponera)([a-z]+)(?=[ `\n])/gm)
+  const words = new Set([...commands, 'help'].flatMap((name) => name.split(' ')[0] ?? []))
+  expect([...named].map(([, word = '']) => word).filter((word) => !words.has(word))).toEqual([])
+})
+
+test('the README can be read in one sitting', () => {
+  expect(readme.split('\n').length).toBeLessThan(350)
+})
+
+// ── Reading the routes
+
+type DescribedRoute = {
+  /** Such as `DELETE /api/coupons/{}`. */
+  name: string
+  body: TSchema | undefined
+  /** By status. */
+  models: Record<string, TSchema>
+  /** Beyond those that every route of its kind has. */
+  refusals: RefusalCode[]
+}
+
+/** The routes of the coupon service, as Elysia knows them. */
+function couponRoutes(): DescribedRoute[] {
+  const nothing = { signer: { pubkey: '0'.repeat(64) } } as never
+  const instances = [
+    voucherRoutes(nothing, noRateLimits),
+    managementRoutes(nothing, nothing, noRateLimits),
+    sessionRoutes(nothing, nothing),
+  ]
+  return instances.flatMap(({ routes }) =>
+    routes.map(({ method, path, hooks }) => ({
+      name: nameOf(method, path),
+      body: hooks.body as TSchema | undefined,
+      models: Object.fromEntries(
+        Object.entries((hooks.detail?.responses ?? {}) as Record<string, Described>).map(
+          ([status, { content }]) => [status, content['application/json']?.schema as TSchema],
+        ),
+      ),
+      refusals: (hooks.detail['x-refusals'] as RefusalCode[]).filter((code) => !general.has(code)),
+    })),
+  )
+}
+
+type Described = { content: Record<string, { schema: unknown }> }
+
+/** Said once for all routes, in the ground rules and under authentication. */
+const general = new Set(
+  refusalCodes.filter((code) => {
+    const { status } = new Refusal(code)
+    return code.startsWith('auth-') || [408, 413, 429, 503].includes(status)
+  }),
+)
+
+/** Method and path of every route in the source, also of those that no instance above has. */
+function sourceRoutes(): Set<string> {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  const routes = files
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readText(`src/${file}`))
+    .flatMap((text) => {
+      const [, plugin = ''] =
+        /new Elysia\(\{ name: ('[^']+'(?:, prefix: '[^']+')?) \}\)/.exec(text) ?? []
+      if (plugin === '') return []
+      const [, prefix = ''] = /prefix: '([^']+)'/.exec(plugin) ?? []
+      return [...text.matchAll(/\.(get|post|put|patch|delete)\(\s*'(\/[^']*)'/g)].map(
+        ([, method = '', path = '']) => nameOf(method, prefix + path),
+      )
+    })
+  for (const { name } of couponRoutes()) expect(routes).toContain(name)
+  return new Set(routes)
+}
+
+/** Routes that have a heading, or a row in the table of the service itself. */
+function describedRoutes(): Set<string> {
+  const headings = [...protocol.matchAll(/^### (GET|POST|PUT|PATCH|DELETE) (\/\S*)$/gm)]
+  const rows = rowsUnder('## The service itself').map(([route = '']) =>
+    /^`(\w+) (\S+)`$/.exec(route),
+  )
+  return new Set([...headings, ...rows].map((found) => nameOf(found?.[1] ?? '', found?.[2] ?? '')))
+}
+
+/** Names of parameters do not matter: `/:id` and `/{id}` both read `/{}`. */
+function nameOf(method: string, path: string): string {
+  const plain = path.replace(/(?<=.)\/$/, '').replace(/:\w+|\{\w*\}/g, '{}')
+  return `${method.toUpperCase()} ${plain}`
+}
+
+// ── Reading the pages
+
+function readText(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function pages(): string[] {
+  return readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+}
+
+/** From a heading to the next of its level or above. */
+function sectionOf(title: string, level = 3): string {
+  const lines = protocol.split('\n')
+  const mark = '#'.repeat(level)
+  const start = lines.findIndex(
+    (line) =>
+      line.startsWith(`${mark} `) && (line === `${mark} ${title}` || headingName(line) === title),
+  )
+  if (start === -1) throw new Error(`docs/protocol.md has no section ${title}`)
+  const length = lines
+    .slice(start + 1)
+    .findIndex((line) => /^#{1,6} /.test(line) && line.indexOf(' ') <= level)
+  return lines.slice(start, length === -1 ? undefined : start + 1 + length).join('\n')
+}
+
+function headingName(line: string): string {
+  const [, method = '', path = ''] = /^#+ ([A-Z]+) (\/\S*)$/.exec(line) ?? []
+  return nameOf(method, path)
+}
+
+function fencesOf(language: string, text: string): string[] {
+  const fences = text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
+  return [...fences].map(([, body = '']) => body)
+}
+
+type Json = Record<string, unknown>
+
+function jsonExamples(): Json[] {
+  return fencesOf('json', protocol).map((text) => JSON.parse(text) as Json)
+}
+
+/** The JSON after the headers of a request, or null. */
+function bodyOf(http: string): unknown {
+  const [, body] = /\n\n([\s\S]+)$/.exec(http) ?? []
+  return body === undefined ? null : JSON.parse(body)
+}
+
+/** Events that a request carries in its Authorization header. */
+function headerEvents(): NostrEvent[] {
+  return [...protocol.matchAll(/^Authorization: Nostr ([A-Za-z0-9+/=]{100,})$/gm)].map(
+    ([, encoded = '']) => JSON.parse(Buffer.from(encoded, 'base64').toString()) as NostrEvent,
+  )
+}
+
+/** Every Nostr event in a value, however deep. */
+function eventsIn(value: unknown): NostrEvent[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inside = Object.values(value).flatMap(eventsIn)
+  if (!('sig' in value)) return inside
+  const event = parseEvent(value)
+  if (!event) throw new Error('an example has something like an event that is none')
+  return [event, ...inside]
+}
+
+/** The cells of the first table below a heading, without its head. */
+function rowsUnder(heading: string, page = protocol): string[][] {
+  const [, below = ''] = page.split(`\n${heading}\n`)
+  const [table = ''] = /^(\|.*\n)+/m.exec(below) ?? []
+  return table
+    .trimEnd()
+    .split('\n')
+    .slice(2)
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+}
+
+/** 1000000 as `1 000 000`. */
+function spaced(number: number): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ' ')
+}
