@@ -102,7 +102,12 @@ function parseItems(value: unknown): { d: string; qty: number }[] {
 }
 
 function parseProduct(value: unknown, field: string): string {
-  return parseText(value, { field, charsMin: 1, charsMax: limits.productCharsMax })
+  return parseText(value, {
+    field,
+    charsMin: 1,
+    charsMax: limits.productCharsMax,
+    code: 'benefit-invalid',
+  })
 }
 
 function parseQuantity(value: unknown, field: string): number {

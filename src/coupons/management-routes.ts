@@ -25,13 +25,14 @@ import {
   NewDefinitionModel,
   NewMinterModel,
   OverviewModel,
+  PageModel,
   RedemptionsModel,
+  VoidModel,
 } from './models.ts'
 import type { Mint } from './service.ts'
 import { voidAll, voidVoucher } from './void.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const page = t.Object({ limit: t.Optional(t.String()), cursor: t.Optional(t.String()) })
 /** How many vouchers of one mint count as one more request against the key's rate. */
 const vouchersPerRequest = 25
 
@@ -85,7 +86,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
       '/redemptions',
       async ({ caller, query }) => replyJson(200, await redemptions(mint, caller, query)),
       {
-        query: page,
+        query: PageModel,
         ...documented({
           summary: 'Redemptions of the caller’s coupons, newest first',
           access: 'any',
@@ -246,7 +247,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
       async ({ caller, params, query }) =>
         replyJson(200, await issuances(mint, caller, parseId(params.id), query)),
       {
-        query: page,
+        query: PageModel,
         ...documented({
           summary: 'Vouchers issued from a definition, newest first',
           access: 'any',
@@ -278,7 +279,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         return replyJson(200, await voidVoucher(mint, caller, input))
       },
       {
-        query: t.Object({ chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])) }),
+        query: VoidModel,
         ...documented({
           summary: 'Void one voucher, or with chain=1 where refreshes have brought it',
           access: 'any',

@@ -1,9 +1,13 @@
-import { type TSchema, Type as t } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 
 /** JSON answers `null` for what is unset. */
 const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Requests may leave a field out or send null. */
 const optional = <T extends TSchema>(schema: T) => t.Optional(nullable(schema))
+
+/** What a request brings. Unknown keys are ignored; Elysia would refuse them where a schema does not say. */
+const request = <T extends TProperties>(fields: T) =>
+  t.Object(fields, { additionalProperties: true })
 
 const timestamp = t.Integer({ description: 'Unix seconds' })
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
@@ -74,13 +78,13 @@ const authored = {
 /** The benefit is read whole by `parseBenefit`, which names the field that is wrong. */
 const authoredBenefit = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Benefit' }))
 
-export const NewDefinitionModel = t.Object({
+export const NewDefinitionModel = request({
   name: t.String({ description: '1 to 80 characters' }),
   benefit: authoredBenefit,
   ...authored,
 })
 
-export const ChangesModel = t.Object({
+export const ChangesModel = request({
   name: t.Optional(t.String({ description: '1 to 80 characters' })),
   benefit: t.Optional(authoredBenefit),
   archived: t.Optional(t.Boolean()),
@@ -94,7 +98,7 @@ export const MinterModel = t.Object({
   createdAt: timestamp,
 })
 
-export const NewMinterModel = t.Object({
+export const NewMinterModel = request({
   pubkey: t.String({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),
   label: optional(t.String({ description: 'At most 80 characters' })),
 })
@@ -112,7 +116,7 @@ const voucherFacts = {
 
 export const VoucherResultModel = t.Object({ ...voucherFacts, voucher: NostrEventModel })
 
-export const MintModel = t.Object({
+export const MintModel = request({
   couponId: t.String({ pattern: uuidPattern }),
   count: t.Optional(t.Integer({ minimum: 1, maximum: 500 })),
 })
@@ -139,9 +143,9 @@ export const PreviewModel = t.Object({
 /** Its form is checked by `parseNonce`. */
 const sentNonce = t.String({ description: '22 characters' })
 
-export const NonceModel = t.Object({ nonce: sentNonce })
+export const NonceModel = request({ nonce: sentNonce })
 
-export const ClaimModel = t.Object({
+export const ClaimModel = request({
   nonce: sentNonce,
   zapRequest: t.Optional(t.Unknown({ description: 'Kind 9734, signed; dropped when it is not' })),
   amountMsat: t.Optional(t.Unknown({ description: 'Integer, 0 or more; dropped when it is not' })),
@@ -164,6 +168,12 @@ export const IssuanceModel = t.Object({
   voidedAt: nullable(timestamp),
   refreshedAt: nullable(timestamp),
   chain: handle,
+})
+
+export const PageModel = request({ limit: t.Optional(t.String()), cursor: t.Optional(t.String()) })
+
+export const VoidModel = request({
+  chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])),
 })
 
 const next = nullable(t.String({ description: 'The cursor of the next page' }))
@@ -207,8 +217,8 @@ export const AnnouncementModel = t.Object({
 })
 
 /** The event is read by `parseAnnouncement`, which says what is wrong with it. */
-export const NewAnnouncementModel = t.Object({
-  event: t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Nostr event' })),
+export const NewAnnouncementModel = request({
+  event: t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'NostrEvent' })),
 })
 
 export const OverviewModel = t.Object({

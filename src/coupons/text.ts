@@ -1,6 +1,13 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal, type RefusalCode } from '../refusal.ts'
 
-type TextRule = { field: string; charsMin?: number; charsMax: number; lines?: boolean }
+type TextRule = {
+  field: string
+  charsMin?: number
+  charsMax: number
+  lines?: boolean
+  /** What it is refused with; default `field-invalid`. */
+  code?: RefusalCode
+}
 
 const control = /\p{Cc}/u
 const controlButLines = /[^\P{Cc}\n\t]/u
@@ -17,5 +24,5 @@ export function parseText(value: unknown, rule: TextRule): string {
 }
 
 function refuse(rule: TextRule): never {
-  throw new Refusal('field-invalid', { field: rule.field })
+  throw new Refusal(rule.code ?? 'field-invalid', { field: rule.field })
 }

@@ -19,13 +19,20 @@ export function parseZapRequest(
   if (value === undefined || value === null) return null
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length > limits.zapRequestCharsMax * 2) return null
-  if ([...text].length > limits.zapRequestCharsMax || text.includes(nonce)) return null
+  if ([...text].length > limits.zapRequestCharsMax) return null
+  // Escapes could hide the nonce, also in keys that the event does not have.
+  if (text.includes(nonce) || unescaped(text).includes(nonce)) return null
   const event = readEvent(text)
   if (event?.kind !== kinds.zapRequest || tagValue(event, 'coupon') !== voucher.couponId)
     return null
-  // Escapes could hide the nonce from the search above.
-  if (JSON.stringify(event).includes(nonce)) return null
   return verify(event) ? { json: JSON.stringify(value), id: event.id } : null
+}
+
+/** JSON text without its `\u` escapes, for searching. */
+function unescaped(text: string): string {
+  return text.replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }
 
 function readEvent(text: string): NostrEvent | null {

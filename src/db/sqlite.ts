@@ -104,6 +104,8 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     connection.run('UPDATE state SET clean = 1, newest_write = max(newest_write, ?) WHERE id = 1', [
       this.#newestWrite,
     ])
+    // A check in another thread may still read; then the WAL stays, and the next start folds it.
+    connection.run('PRAGMA busy_timeout = 1000')
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
     this.#writer = null
@@ -144,7 +146,8 @@ export class SqliteEngine<Tx> implements Database<Tx> {
   }
 
   #fail(batch: Job<Tx>[], cause: unknown): void {
-    this.#options.events?.failed(cause, batch.length)
+    // A clock that is behind is refused, not broken.
+    if (!(cause instanceof Refusal)) this.#options.events?.failed(cause, batch.length)
     this.#next()
     for (const job of batch) job.reject(cause)
   }
