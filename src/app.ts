@@ -4,23 +4,25 @@ import { version } from '../package.json'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { managementRoutes } from './coupons/management-routes.ts'
+import * as models from './coupons/models.ts'
 import { createNonce } from './coupons/nonce.ts'
 import type { Mint } from './coupons/service.ts'
 import { voucherRoutes } from './coupons/voucher-routes.ts'
 import { openSchnorr } from './crypto/schnorr.ts'
-import { mac } from './crypto/seal.ts'
 import { createSigner, createVerifier } from './crypto/sign-event.ts'
 import { takeLock } from './db/lock.ts'
 import { SqliteEngine } from './db/sqlite.ts'
 import { createStores, type Stores } from './db/stores.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createAuthenticator } from './http/auth.ts'
+import { startControl } from './http/control.ts'
+import { documentRoutes } from './http/document-routes.ts'
 import { healthRoutes } from './http/health.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createOrigins } from './http/origin.ts'
 import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from './http/server.ts'
-import { type Keyring, loadKeyring } from './keyring.ts'
+import { fingerprintOf, type Keyring, loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
 import { createFetchPublic, OutboundError } from './outbound/fetch-public.ts'
@@ -104,11 +106,22 @@ export async function start(config: Config, log: Log): Promise<App> {
     engine: schnorr.name,
     vouchers: () => database.read(vouchersByPhase),
   })
+  const publicRoutes = [
+    voucherRoutes(mint, rateLimits),
+    healthRoutes(() => ready(database), metrics),
+  ]
+  const authenticatedRoutes = [
+    sessionRoutes(sessions, auth),
+    managementRoutes(mint, auth, rateLimits),
+  ]
   const server = listen({
     hostname: config.host,
     port: config.port,
-    publicRoutes: [voucherRoutes(mint, rateLimits), healthRoutes(() => ready(database), metrics)],
-    authenticatedRoutes: [sessionRoutes(sessions, auth), managementRoutes(mint, auth, rateLimits)],
+    publicRoutes: [
+      ...publicRoutes,
+      documentRoutes([...publicRoutes, ...authenticatedRoutes], models, version),
+    ],
+    authenticatedRoutes,
     origins: createOrigins({
       publicOrigins: config.publicUrls,
       trustedProxies: config.trustedProxies,
@@ -125,6 +138,22 @@ export async function start(config: Config, log: Log): Promise<App> {
   })
 
   opened.defer(() => server.stop())
+  const startedMs = performance.now()
+  const control = startControl({
+    dataDir,
+    database: databasePath(dataDir),
+    unclean: !database.cleanStart,
+    status: () => ({
+      version,
+      address: server.url,
+      pid: process.pid,
+      uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
+    }),
+    log,
+    checked: metrics.checked,
+  })
+  // First of all at the stop, so that the thread of a check lets go of the file while requests end.
+  opened.defer(() => control.stop())
   const running = opened.move()
 
   return {
@@ -146,7 +175,8 @@ function listen(options: ServerOptions): HttpServer {
   }
 }
 
-function openDataDir(dataDir: string): void {
+/** Make the data directory, readable by this user alone. */
+export function openDataDir(dataDir: string): void {
   // Whatever the shell says: nobody else reads what this process writes.
   process.umask(0o077)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -159,8 +189,7 @@ async function pinKeys(
   keys: Keyring,
   manager: string,
 ): Promise<void> {
-  const binding = { purpose: 'fingerprint', secret: '', key: '' } as const
-  const fingerprint = Buffer.from(mac(keys.storeKey, binding)).toString('hex')
+  const fingerprint = fingerprintOf(keys.storeKey)
   const pinned = await database.read(async (tx) => ({
     manager: await tx.facts.find('manager'),
     storeKey: await tx.facts.find('store-key'),

@@ -1,16 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import { type Config, settings } from './config.ts'
+import { mac } from './crypto/seal.ts'
+import { ownLikeDirectory, writeDurably } from './durable.ts'
 import { nsecOf, parseSecret } from './nostr/keys.ts'
 
 /** The secrets of this service. */
@@ -48,7 +41,8 @@ export function loadKeyring(config: Config, mayCreate: boolean): Keyring {
   ): T => {
     const path = keyPath(config.dataDir, key)
     if (!existsSync(path)) {
-      if (!mayCreate) {
+      // Sessions are short: a new secret only ends them. The other two the database cannot do without.
+      if (!mayCreate && key !== 'sessionSecret') {
         throw new KeyringError(
           `${path} is missing, and the database needs it: bring it back with "cuponera keys import"`,
         )
@@ -70,18 +64,49 @@ export function loadKeyring(config: Config, mayCreate: boolean): Keyring {
   }
 }
 
+/** A key as text, and what it comes from: the name of a setting, or a file. */
+type FoundKey = { text: string; from: string }
+
+/** The keys that there are, none made; null where one is missing. */
+export function findKeys(config: Config): Record<keyof Keyring, FoundKey | null> {
+  const find = (key: keyof Keyring, set: string | null): FoundKey | null => {
+    if (set !== null) return { text: set, from: `the setting ${settings[key].variable}` }
+    const path = keyPath(config.dataDir, key)
+    return existsSync(path) ? { text: readFileSync(path, 'utf8').trim(), from: path } : null
+  }
+  const { managerSecret, storeKey, sessionSecret } = config
+  return {
+    managerSecret: find('managerSecret', managerSecret && nsecOf(managerSecret)),
+    storeKey: find('storeKey', storeKey && Buffer.from(storeKey).toString('hex')),
+    sessionSecret: find('sessionSecret', sessionSecret),
+  }
+}
+
+/** Keys from their texts, or null when one of them is not one. */
+export function parseKeyring(texts: Partial<Record<keyof Keyring, unknown>>): Keyring | null {
+  const { managerSecret, storeKey, sessionSecret } = texts
+  if (![managerSecret, storeKey, sessionSecret].every((text) => typeof text === 'string')) {
+    return null
+  }
+  const manager = parseSecret(String(managerSecret))
+  const store = parseStoreKey(String(storeKey))
+  const session = parseSession(String(sessionSecret))
+  if (manager === null || store === null || session === null) return null
+  return { managerSecret: manager, storeKey: store, sessionSecret: session }
+}
+
+/** What names a store key without telling it: the database is pinned to it. Hex. */
+export function fingerprintOf(storeKey: Uint8Array): string {
+  const binding = { purpose: 'fingerprint', secret: '', key: '' } as const
+  return Buffer.from(mac(storeKey, binding)).toString('hex')
+}
+
 /** Keep a key in its file (0600), on disk before this returns. */
 export function writeKey(dataDir: string, key: keyof Keyring, text: string): void {
-  const path = keyPath(dataDir, key)
-  mkdirSync(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
-  const file = openSync(`${path}.new`, 'w', 0o600)
-  writeSync(file, `${text}\n`)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(`${path}.new`, path)
-  const directory = openSync(join(dataDir, 'keys'), 'r')
-  fsyncSync(directory)
-  closeSync(directory)
+  const directory = join(dataDir, 'keys')
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  ownLikeDirectory(directory)
+  writeDurably(keyPath(dataDir, key), `${text}\n`)
 }
 
 function newSecret(): Uint8Array {

@@ -4,18 +4,24 @@ export type Arguments = { words: string[]; flags: Map<string, string> }
 /** The command line is not understood; the message says why. */
 export class UsageError extends Error {}
 
+const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
+
 /** Read `word --flag value --flag=value --switch`; a switch is a flag named in `switches`, its value `on`. */
 export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {
   const words: string[] = []
   const flags = new Map<string, string>()
   const rest = [...argv]
   for (let item = rest.shift(); item !== undefined; item = rest.shift()) {
-    if (!item.startsWith('--')) {
+    if (!item.startsWith('-')) {
       words.push(item)
       continue
     }
-    const [name = '', ...value] = item.slice(2).split('=')
+    const [name = '', ...value] = (short[item] ?? item).slice(2).split('=')
+    if (!/^--[a-z]|^-[hv]$/.test(item)) throw new UsageError(`unknown flag ${item}`)
     if (flags.has(name)) throw new UsageError(`--${name} is given twice`)
+    if (value.length > 0 && switches.includes(name)) {
+      throw new UsageError(`--${name} takes no value`)
+    }
     if (value.length > 0) flags.set(name, value.join('='))
     else if (switches.includes(name)) flags.set(name, 'on')
     else flags.set(name, rest.shift() ?? missing(name))

@@ -1,40 +1,148 @@
 import { version } from '../../package.json'
 import { StartError } from '../app.ts'
-import { ConfigError, environment, flagOf, readConfig, settings } from '../config.ts'
+import { type Config, ConfigError, environment, flagOf, readConfig, settings } from '../config.ts'
 import { NewerSchema } from '../db/migrations.ts'
 import { KeyringError } from '../keyring.ts'
+import { OperatorError } from '../operator-error.ts'
 import { type Arguments, parseArguments, UsageError } from './arguments.ts'
+import { backup } from './backup.ts'
+import { check } from './check.ts'
+import { demo } from './demo.ts'
+import { health, localAddress } from './health.ts'
+import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
+import { status } from './status.ts'
 
-/** Run the command that the arguments name; the exit code. */
+type Input = { config: Config; warnings: string[]; operands: string[]; flags: Arguments['flags'] }
+
+type Command = {
+  /** One line of the help. */
+  about: string
+  /** What stands behind the name, one word an operand. */
+  operands?: string
+  /** Flags of its own, besides the settings. */
+  flags?: readonly string[]
+  run: (input: Input) => Promise<number>
+}
+
+const switches = ['help', 'version', 'force', 'ncryptsec']
+
+/** What `cuponera NAME` does. */
+const commands: Record<string, Command> = {
+  serve: {
+    about: 'run the service (what happens without a command)',
+    run: ({ config, warnings }) => serve(config, warnings),
+  },
+  status: {
+    about: 'version, address and process of the running server',
+    run: ({ config }) => status(config),
+  },
+  health: {
+    about: 'exit code 0 when the running server is ready, else 1',
+    run: ({ config }) => health(config),
+  },
+  check: {
+    about: 'verify the database, running or not; exit code 1 when there is a problem',
+    run: ({ config }) => check(config),
+  },
+  backup: {
+    about: 'write a verified copy of the database, running or not (--force replaces FILE)',
+    operands: 'FILE',
+    flags: ['force'],
+    run: ({ config, operands: [file = ''], flags }) => backup(config, file, flags.has('force')),
+  },
+  restore: {
+    about: 'put a backup in the place of the database (--force when there is one)',
+    operands: 'FILE',
+    flags: ['force'],
+    run: ({ config, operands: [file = ''], flags }) => restore(config, file, flags.has('force')),
+  },
+  'keys show': {
+    about: 'public key, fingerprint, and where each key comes from',
+    run: ({ config }) => showKeys(config),
+  },
+  'keys export': {
+    about:
+      'write all keys to FILE under a passphrase (--passphrase-file, --force), or with --ncryptsec and no FILE print the manager key (NIP-49)',
+    operands: '[FILE]',
+    flags: ['force', 'passphrase-file', 'ncryptsec'],
+    run: ({ config, operands: [file], flags }) => {
+      if (flags.has('ncryptsec') === (file !== undefined)) {
+        throw new UsageError('keys export needs either FILE or --ncryptsec')
+      }
+      return file === undefined
+        ? exportNcryptsec(config, keyOptions(flags))
+        : exportKeys(config, file, keyOptions(flags))
+    },
+  },
+  'keys import': {
+    about: 'bring exported keys back (--passphrase-file, --force)',
+    operands: 'FILE',
+    flags: ['force', 'passphrase-file'],
+    run: ({ config, operands: [file = ''], flags }) => importKeys(config, file, keyOptions(flags)),
+  },
+  demo: {
+    about: "go through a coupon's whole life against a running server (--url, else this machine's)",
+    flags: ['url'],
+    run: ({ config, flags }) => demo(flags.get('url') ?? localAddress(config)),
+  },
+}
+
+/** Run the command that the arguments name; the exit code: 2 when they are not understood. */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
-    return await dispatch(parseArguments(argv, ['help', 'version']))
+    return await dispatch(parseArguments(argv, switches))
   } catch (cause) {
     // What an operator can mend is said in a line; anything else is a fault, with its trace.
-    const expected = [UsageError, ConfigError, StartError, KeyringError, NewerSchema]
+    const expected = [UsageError, ConfigError, StartError, KeyringError, NewerSchema, OperatorError]
     if (!expected.some((type) => cause instanceof type) || !(cause instanceof Error)) throw cause
     for (const line of cause.message.split('\n')) console.error(`cuponera: ${line}`)
-    return 1
+    return cause instanceof UsageError ? 2 : 1
   }
 }
 
 async function dispatch({ words, flags }: Arguments): Promise<number> {
-  const [command = 'serve', ...operands] = words
-  if (flags.has('help') || command === 'help') return print(help())
-  if (flags.has('version') || command === 'version') return print(version)
-  const refuseOperands = () => {
-    if (operands.length > 0) throw new UsageError(`${command} takes no operand`)
+  if (flags.has('help') || words[0] === 'help') return print(help())
+  if (flags.has('version') || words[0] === 'version') return print(version)
+  const { name, command, operands } = findCommand(words)
+  const expected = command.operands?.split(' ') ?? []
+  if (operands.length > expected.length) {
+    const takes = command.operands ? `takes ${command.operands} only` : 'takes no operand'
+    throw new UsageError(`${name} ${takes}: what is ${operands.at(-1)}?`)
   }
-  switch (command) {
-    case 'serve': {
-      refuseOperands()
-      const { config, warnings } = readConfig(flags, environment, process.stderr.isTTY)
-      return serve(config, warnings)
-    }
-    default:
-      throw new UsageError(`unknown command ${command}: see cuponera help`)
+  if (operands.length < expected.filter((operand) => !operand.startsWith('[')).length) {
+    throw new UsageError(`${name} needs ${command.operands}`)
   }
+  const own = command.flags ?? []
+  const known = new Set([...own, ...settingNames.map(flagOf)])
+  for (const flag of flags.keys()) {
+    if (!known.has(flag)) throw new UsageError(`${name} knows no flag --${flag}`)
+  }
+  const given = new Map([...flags].filter(([flag]) => !own.includes(flag)))
+  const { config, warnings } = readConfig(given, environment, process.stderr.isTTY)
+  if (name !== 'serve') for (const warning of warnings) console.error(`cuponera: ${warning}`)
+  return command.run({ config, warnings, operands, flags })
+}
+
+/** The longest name wins: `keys show` is one command. */
+function findCommand(words: string[]): { name: string; command: Command; operands: string[] } {
+  if (words.length === 0) words = ['serve']
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(' ')
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (command) return { name, command, operands: words.slice(length) }
+  }
+  const parts = Object.keys(commands).filter((name) => name.startsWith(`${words[0]} `))
+  throw new UsageError(
+    parts.length > 0
+      ? `${words[0]} needs one of: ${parts.join(', ')}`
+      : `unknown command ${words[0]}: see cuponera help`,
+  )
+}
+
+function keyOptions(flags: Arguments['flags']) {
+  return { force: flags.has('force'), passphraseFile: flags.get('passphrase-file') }
 }
 
 function print(text: string): number {
@@ -42,10 +150,15 @@ function print(text: string): number {
   return 0
 }
 
+const settingNames = Object.keys(settings) as (keyof typeof settings)[]
+
 function help(): string {
-  const rows = (Object.keys(settings) as (keyof typeof settings)[]).map((name) => {
+  const rows = settingNames.map((name) => {
     const { variable, about, shown } = settings[name]
     return `  --${flagOf(name).padEnd(20)} ${variable.padEnd(20)} ${about} (${shown})`
+  })
+  const list = Object.entries(commands).map(([name, { operands = '', about }]) => {
+    return `  ${`${name} ${operands}`.padEnd(22)} ${about}`
   })
   return [
     `Cuponera ${version}: coupons on Nostr for small merchants`,
@@ -53,7 +166,7 @@ function help(): string {
     'Usage: cuponera [command] [--flag value]',
     '',
     'Commands:',
-    '  serve (default)       run the service',
+    ...list,
     '  version, help',
     '',
     'Settings (flag, environment variable; VARIABLE_FILE names a file that holds the value):',

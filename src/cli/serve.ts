@@ -7,15 +7,17 @@ import { createLog } from '../log.ts'
 export async function serve(config: Config, warnings: string[]): Promise<number> {
   const log = createLog(config.logLevel, config.logFormat)
   for (const warning of warnings) log.warn('config', { warning })
+  // From here on: a signal during the start stops what has started, in order.
+  const told = new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
   const app = await start(config, log)
   console.log(startBlock(app, config))
   if (config.merchants === null && reachable(config)) {
     log.warn('management.open', openManagement)
   }
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
+  await told
   log.info('stopping')
   await app.stop()
   log.info('stopped')

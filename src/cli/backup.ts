@@ -1,0 +1,18 @@
+import { resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { type BackupReport, partialOf, writeBackup } from '../db/backup.ts'
+import { rowsOf } from './check.ts'
+import { withDatabase } from './control.ts'
+
+/** Write a verified copy of the database. A relative name is relative to the caller's directory. */
+export async function backup(config: Config, file: string, force: boolean): Promise<number> {
+  const target = resolve(file)
+  const report = await withDatabase(config, {
+    alone: (source) => writeBackup({ source, target, partial: partialOf(target), force }),
+    running: (server) => server.ask<BackupReport>('POST', 'backup', { file: target, force }),
+  })
+  const megabytes = (report.bytes / 1e6).toFixed(1)
+  console.log(`${target}: ${megabytes} MB, checked: ${rowsOf(report.check)}`)
+  console.log('It holds no key: keep those too, with "cuponera keys export".')
+  return 0
+}

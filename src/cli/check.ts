@@ -1,0 +1,22 @@
+import type { Config } from '../config.ts'
+import { type CheckReport, checkDatabase, noPause } from '../db/check.ts'
+import { withDatabase } from './control.ts'
+
+/** Verify the database; the exit code is 1 when there is a problem. */
+export async function check(config: Config): Promise<number> {
+  const report = await withDatabase(config, {
+    alone: (database) => checkDatabase(database, noPause),
+    running: (server) => server.ask<CheckReport>('POST', 'check'),
+  })
+  for (const problem of report.problems) console.log(`problem: ${problem}`)
+  const unlisted = report.found - report.problems.length
+  if (unlisted > 0) console.log(`and ${unlisted} more`)
+  const verdict = report.found === 0 ? 'no problems' : `${report.found} problem(s)`
+  console.log(`${verdict}: ${rowsOf(report)}, in ${report.seconds} s`)
+  return report.found === 0 ? 0 : 1
+}
+
+/** What a check has seen, in words. */
+export function rowsOf({ rows }: CheckReport): string {
+  return `${rows.definitions} definitions, ${rows.vouchers} vouchers, ${rows.refreshes} refreshes, ${rows.redemptions} redemptions`
+}

@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { databasePath } from '../app.ts'
+import type { Config } from '../config.ts'
+import { type Lock, takeLock } from '../db/lock.ts'
+import { type ControlAnswer, controlPath, type Status } from '../http/control.ts'
+import { limits } from '../limits.ts'
+import { OperatorError } from '../operator-error.ts'
+
+/** Nothing answers on the control socket. */
+export class NoAnswer extends OperatorError {}
+
+/** The server that uses a data directory. */
+type Server = {
+  /** Throws OperatorError with the server's words when it refuses. */
+  ask<T>(method: 'GET' | 'POST', command: string, body?: object): Promise<T>
+}
+
+type Ways<T> = {
+  /** Without a server: on the database itself, under the lock. */
+  alone: (database: string) => Promise<T>
+  /** Through the server that has the lock. */
+  running: (server: Server) => Promise<T>
+}
+
+/** Run a command in the one way that is safe now. Throws OperatorError when neither is. */
+export async function withDatabase<T>(config: Config, ways: Ways<T>): Promise<T> {
+  const lock = lockDirectory(config)
+  if (!lock) {
+    const server = connect(config)
+    await server.ask<Status>('GET', 'status')
+    return ways.running(server)
+  }
+  try {
+    return await ways.alone(requireDatabase(config))
+  } finally {
+    lock.release()
+  }
+}
+
+/** Run a command that must have the data directory to itself. */
+export async function withoutServer<T>(config: Config, command: () => Promise<T>): Promise<T> {
+  const lock = lockDirectory(config)
+  if (!lock) {
+    throw new OperatorError(`a server is using ${config.dataDir}: stop it first`)
+  }
+  try {
+    return await command()
+  } finally {
+    lock.release()
+  }
+}
+
+/** Whether a process has the data directory. */
+export function inUse(config: Config): boolean {
+  const lock = lockDirectory(config)
+  lock?.release()
+  return lock === null
+}
+
+function requireDatabase({ dataDir }: Config): string {
+  const path = databasePath(dataDir)
+  if (!existsSync(path)) throw new OperatorError(`there is no database in ${dataDir}`)
+  return path
+}
+
+function lockDirectory({ dataDir }: Config): Lock | null {
+  if (!existsSync(dataDir)) throw new OperatorError(`there is no data directory ${dataDir}`)
+  process.umask(0o077)
+  try {
+    return takeLock(join(dataDir, 'lock'))
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause)) throw cause
+    throw new OperatorError(`${dataDir} cannot be used: ${String(cause.code)} (another user's?)`)
+  }
+}
+
+/** The server behind the control socket; whether there is one shows when it is asked. */
+export function connect({ dataDir }: Config): Server {
+  const unix = controlPath(dataDir)
+  return {
+    async ask<T>(method: 'GET' | 'POST', command: string, body?: object): Promise<T> {
+      let answer: ControlAnswer<T>
+      try {
+        const response = await fetch(`http://control/${command}`, {
+          unix,
+          method,
+          body: body ? JSON.stringify(body) : null,
+          // Work takes as long as it takes; a question is answered at once.
+          ...(method === 'POST'
+            ? { timeout: false }
+            : { signal: AbortSignal.timeout(limits.controlAnswerSeconds * 1000) }),
+        })
+        answer = (await response.json()) as ControlAnswer<T>
+      } catch (cause) {
+        throw new NoAnswer(silence(dataDir, cause))
+      }
+      if ('refused' in answer) throw new OperatorError(answer.refused)
+      return answer.result
+    },
+  }
+}
+
+function silence(dataDir: string, cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+  return `${dataDir} is in use by another process, but its control socket does not answer${code}: it may be starting or stopping, or be another command; try again`
+}

@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { systemClock } from '../clock.ts'
+import type { Signer } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { DemoFailure, expectEqual, type Json, type Reply } from './demo-checks.ts'
+
+/** No server answered at that address. */
+export class Unreachable extends Error {}
+
+type Call = {
+  body?: unknown
+  /** Signs the request (NIP-98). */
+  signer?: Signer
+  /** A ready Authorization header. */
+  authorization?: string
+  idempotencyKey?: string
+}
+
+/** What a step did last, for its line. */
+export type Exchange = { method: string; path: string; status: number }
+
+const answerMs = 15_000
+
+/** A client for one server; `last` is the exchange it had last. */
+export function createDemoClient(base: string) {
+  const client = { last: null as Exchange | null, call, authorization }
+  return client
+
+  async function call(method: string, path: string, options: Call = {}): Promise<Reply> {
+    const { body, signer, idempotencyKey } = options
+    const text = body === undefined ? null : JSON.stringify(body)
+    const headers: Record<string, string> = {}
+    if (text !== null) headers['Content-Type'] = 'application/json'
+    if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey
+    if (options.authorization) headers.Authorization = options.authorization
+    if (signer) headers.Authorization = authorization(signer, method, path, text)
+    client.last = { method, path: shorten(path), status: 0 }
+    const { status, origin, answer } = await send(`${base}${path}`, { method, headers, body: text })
+    client.last = { method, path: shorten(path), status }
+    const json = parseJson(answer)
+    expectEqual('the header Access-Control-Allow-Origin', origin, '*')
+    return { status, text: answer, json }
+  }
+
+  /** The Authorization header of a NIP-98 event for one request. */
+  function authorization(
+    signer: Signer,
+    method: string,
+    path: string,
+    body: string | null = null,
+  ): string {
+    const tags = [
+      ['u', `${base}${path}`],
+      ['method', method],
+      ['nonce', randomBytes(8).toString('hex')],
+    ]
+    if (body !== null) tags.push(['payload', createHash('sha256').update(body).digest('hex')])
+    const event = { kind: kinds.httpAuth, created_at: systemClock(), tags, content: '' }
+    return `Nostr ${Buffer.from(JSON.stringify(signer.sign(event))).toString('base64')}`
+  }
+}
+
+async function send(url: string, request: RequestInit) {
+  try {
+    const signal = AbortSignal.timeout(answerMs)
+    const response = await fetch(url, { ...request, redirect: 'manual', signal })
+    const origin = response.headers.get('access-control-allow-origin')
+    return { status: response.status, origin, answer: await response.text() }
+  } catch (cause) {
+    // Whatever fetch throws is about the connection; there is no closed list of its codes.
+    if (!(cause instanceof Error)) throw cause
+    throw new Unreachable('code' in cause ? String(cause.code) : cause.message)
+  }
+}
+
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    throw new DemoFailure(`the answer is not JSON: ${text.slice(0, 80)}`)
+  }
+}
+
+/** Enough of a credential to tell two apart. */
+export function short(text: string): string {
+  return text.length > 12 ? `${text.slice(0, 6)}…` : text
+}
+
+/** Ids and nonces in a path, shortened. */
+function shorten(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (segment.length > 20 ? short(segment) : segment))
+    .join('/')
+}

@@ -1,0 +1,49 @@
+import { DemoFailure } from './demo-checks.ts'
+import { createDemoClient, type Exchange, Unreachable } from './demo-client.ts'
+import { story } from './demo-steps.ts'
+
+/**
+ * Take a coupon through its whole life on a running server, with fresh keys, and check every answer.
+ * Prints each step; the exit code is 0 only when nothing was off.
+ */
+export async function demo(url: string): Promise<number> {
+  const address = URL.parse(url)
+  if (!address || !/^https?:$/.test(address.protocol) || address.search + address.hash !== '') {
+    console.error(
+      `cuponera: ${url} is no address of a server: give one such as http://127.0.0.1:3000`,
+    )
+    return 1
+  }
+  const base = address.href.replace(/\/+$/, '')
+  const client = createDemoClient(base)
+  console.log(`A coupon's life at ${base}\n`)
+  let title = ''
+  try {
+    for (const step of story(base, client)) {
+      title = step.title
+      client.last = null
+      const detail = await step.run()
+      print('✓', title, client.last, detail)
+    }
+  } catch (cause) {
+    if (cause instanceof Unreachable) {
+      console.error(
+        `cuponera: no answer from ${base} (${cause.message}): start it with "cuponera serve" or "npm start", or name another address with --url`,
+      )
+      return 1
+    }
+    if (!(cause instanceof DemoFailure)) throw cause
+    print('✗', title, client.last, '')
+    console.error(`\ncuponera: the demo failed at "${title}": ${cause.message}`)
+    return 1
+  }
+  console.log('\nEverything as it should be: every signature, every byte.')
+  return 0
+}
+
+function print(mark: string, title: string, last: Exchange | null, detail: string): void {
+  const exchange = last
+    ? `${last.method.padEnd(6)} ${last.path} → ${last.status || 'no answer'}`
+    : ''
+  console.log(`${mark} ${title}\n    ${exchange.padEnd(50)} ${detail}`)
+}

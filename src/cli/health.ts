@@ -1,0 +1,46 @@
+import type { Config } from '../config.ts'
+import type { Status } from '../http/control.ts'
+import { limits } from '../limits.ts'
+import { connect, NoAnswer } from './control.ts'
+
+/** Ask the running server whether it is ready: 0 or 1, within `healthSeconds`. */
+export async function health(config: Config): Promise<number> {
+  const late = Bun.sleep(limits.healthSeconds * 1000 - 200).then(() => 'no answer in time')
+  const problem = await Promise.race([findProblem(config), late])
+  console.log(problem === null ? 'ready' : `not ready: ${problem}`)
+  return problem === null ? 0 : 1
+}
+
+async function findProblem(config: Config): Promise<string | null> {
+  const url = `${await findAddress(config)}/readyz`
+  try {
+    const { status } = await fetch(url)
+    return status === 200 ? null : `${url} answers ${status}`
+  } catch (cause) {
+    return `${url}: ${cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'}`
+  }
+}
+
+/**
+ * The server's own word, which knows what `PORT=0` came to; without it what the settings say.
+ * The lock is left alone: taking it could stop a server that is just starting.
+ */
+async function findAddress(config: Config): Promise<string> {
+  try {
+    return callable((await connect(config).ask<Status>('GET', 'status')).address)
+  } catch (cause) {
+    if (!(cause instanceof NoAnswer)) throw cause
+    return localAddress(config)
+  }
+}
+
+/** Where a server with these settings is reached from this machine. */
+export function localAddress({ host, port }: Config): string {
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+  return callable(`http://${name}:${port}`)
+}
+
+/** "Every address of this machine" is one to listen on, not one to call. */
+function callable(address: string): string {
+  return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
+}

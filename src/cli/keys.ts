@@ -1,0 +1,158 @@
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { encrypt } from 'nostr-tools/nip49'
+import { databasePath, openDataDir } from '../app.ts'
+import { systemClock } from '../clock.ts'
+import { type Config, settings } from '../config.ts'
+import { openKeyFile, sealKeyFile } from '../crypto/key-file.ts'
+import { openSchnorr } from '../crypto/schnorr.ts'
+import { partialOf, refuseTarget } from '../db/backup.ts'
+import { readPins } from '../db/inspect.ts'
+import { writeDurably } from '../durable.ts'
+import {
+  findKeys,
+  fingerprintOf,
+  type Keyring,
+  keyPath,
+  parseKeyring,
+  writeKey,
+} from '../keyring.ts'
+import { limits } from '../limits.ts'
+import { npubOf, parseSecret } from '../nostr/keys.ts'
+import { OperatorError } from '../operator-error.ts'
+import { withoutServer } from './control.ts'
+import { readPassphrase } from './passphrase.ts'
+import { findMismatch } from './restore.ts'
+
+type Options = { force: boolean; passphraseFile: string | undefined }
+type Texts = Record<keyof Keyring, string>
+
+const keyNames = ['managerSecret', 'storeKey', 'sessionSecret'] as const
+const words: Texts = {
+  managerSecret: 'manager key',
+  storeKey: 'store key',
+  sessionSecret: 'session secret',
+}
+
+/** Show which keys the service uses and where each comes from; no secret. */
+export async function showKeys(config: Config): Promise<number> {
+  const found = findKeys(config)
+  const print = (name: keyof Keyring, say: (text: string) => string[]) => {
+    const key = found[name]
+    const lines = key
+      ? [...say(key.text), `from ${key.from}`]
+      : ['none yet: the first start makes it']
+    console.log(`${words[name]}\n${lines.map((line) => `  ${line}`).join('\n')}`)
+  }
+  print('managerSecret', (text) => {
+    const pubkey = pubkeyOf(text)
+    return pubkey ? [npubOf(pubkey), pubkey] : ['damaged']
+  })
+  print('storeKey', (text) => [
+    /^[0-9a-f]{64}$/i.test(text)
+      ? `fingerprint ${fingerprintOf(Uint8Array.fromHex(text)).slice(0, 16)}`
+      : 'damaged',
+  ])
+  print('sessionSecret', () => [])
+  return 0
+}
+
+/** Write all keys to a file, sealed under a passphrase. */
+export async function exportKeys(config: Config, file: string, options: Options): Promise<number> {
+  const target = resolve(file)
+  refuseTarget(databasePath(config.dataDir), target, options.force)
+  const texts = requireKeys(config)
+  const keys = parseKeyring(texts)
+  if (!keys) throw new OperatorError('a key is damaged: "cuponera keys show" says which')
+  const passphrase = await readPassphrase(options.passphraseFile, 'new')
+  const npub = npubOf(openSchnorr().keypair(keys.managerSecret).pubkey.toHex())
+  writeDurably(target, sealKeyFile(JSON.stringify(texts), npub, passphrase), partialOf(target))
+  console.log(`${target}: the keys of ${npub}. Without its passphrase it is worth nothing.`)
+  return 0
+}
+
+/** Print the manager key alone, encrypted under a passphrase as other Nostr programs read it (NIP-49). */
+export async function exportNcryptsec(config: Config, options: Options): Promise<number> {
+  const { managerSecret } = findKeys(config)
+  const secret = managerSecret && parseSecret(managerSecret.text)
+  if (!secret) throw new OperatorError('there is no manager key yet')
+  const passphrase = await readPassphrase(options.passphraseFile, 'new')
+  console.log(encrypt(secret, passphrase))
+  return 0
+}
+
+/** Bring exported keys into the data directory, unless they are not those of its database. */
+export async function importKeys(config: Config, file: string, options: Options): Promise<number> {
+  const content = readKeyFile(resolve(file))
+  const { dataDir } = config
+  openDataDir(dataDir)
+  return withoutServer(config, async () => {
+    const texts = JSON.parse(
+      openKeyFile(content, await readPassphrase(options.passphraseFile, 'known')),
+    )
+    const keys = parseKeyring(texts)
+    if (!keys) throw new OperatorError('the file holds other things than keys')
+    const database = databasePath(dataDir)
+    const wrong = existsSync(database) ? findMismatch(keys, readPins(database)) : null
+    if (wrong) throw new OperatorError(`the database belongs to ${wrong}: nothing was replaced`)
+    replaceKeys(config, texts, options.force)
+    const npub = npubOf(openSchnorr().keypair(keys.managerSecret).pubkey.toHex())
+    console.log(`${dataDir} has the keys of ${npub}`)
+    return 0
+  })
+}
+
+function replaceKeys(config: Config, texts: Texts, force: boolean): void {
+  const { dataDir } = config
+  const others = keyNames.filter((name) => {
+    const path = keyPath(dataDir, name)
+    return existsSync(path) && readFileSync(path, 'utf8').trim() !== texts[name]
+  })
+  if (others.length > 0 && !force) {
+    const which = others.map((name) => keyPath(dataDir, name)).join(', ')
+    throw new OperatorError(
+      `other keys are here already (${which}): --force replaces them, and keeps them under another name`,
+    )
+  }
+  const now = systemClock()
+  for (const name of others) {
+    // It may be the only copy of a key that a backup somewhere needs.
+    const path = keyPath(dataDir, name)
+    renameSync(path, `${path}.before-import-${now}`)
+    console.log(`The ${words[name]} before is kept as ${path}.before-import-${now}`)
+  }
+  for (const name of keyNames) {
+    writeKey(dataDir, name, texts[name])
+    if (config[name] !== null) {
+      console.log(`Mind that the setting ${settings[name].variable} goes before the imported key.`)
+    }
+  }
+}
+
+function requireKeys(config: Config): Texts {
+  const found = findKeys(config)
+  const text = (name: keyof Keyring) => {
+    const key = found[name]
+    if (!key) throw new OperatorError(`there is no ${words[name]} yet: start the service once`)
+    return key.text
+  }
+  return {
+    managerSecret: text('managerSecret'),
+    storeKey: text('storeKey'),
+    sessionSecret: text('sessionSecret'),
+  }
+}
+
+function pubkeyOf(text: string): string | null {
+  const secret = parseSecret(text)
+  return secret && openSchnorr().keypair(secret).pubkey.toHex()
+}
+
+function readKeyFile(path: string): string {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (!there?.isFile()) throw new OperatorError(`there is no file ${path}`)
+  if (there.size > limits.keyFileBytesMax) {
+    throw new OperatorError(`${path} is not a file of "cuponera keys export"`)
+  }
+  return readFileSync(path, 'utf8')
+}

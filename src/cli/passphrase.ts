@@ -1,0 +1,71 @@
+import { readFileSync, statSync } from 'node:fs'
+import { limits } from '../limits.ts'
+import { OperatorError } from '../operator-error.ts'
+import { UsageError } from './arguments.ts'
+
+/**
+ * A passphrase from a file, or typed without echo; a new one is typed twice and must be long enough.
+ * Neither from the environment nor from the command line, which other processes can read.
+ */
+export async function readPassphrase(file: string | undefined, use: 'new' | 'known') {
+  const passphrase = file === undefined ? await askFor(use) : fromFile(file)
+  if ([...passphrase].length < limits.passphraseCharsMin && use === 'new') {
+    throw new OperatorError(
+      `the passphrase is too short: at least ${limits.passphraseCharsMin} characters`,
+    )
+  }
+  return passphrase
+}
+
+function fromFile(path: string): string {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (!there) throw new OperatorError(`there is no file ${path}`)
+  if (there.size > limits.passphraseBytesMax) {
+    throw new OperatorError(`${path} is too large for a passphrase`)
+  }
+  // An editor ends the last line; that is no part of what was chosen.
+  return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+}
+
+async function askFor(use: 'new' | 'known'): Promise<string> {
+  if (!process.stdin.isTTY) {
+    throw new UsageError('there is no terminal to ask on: give --passphrase-file FILE')
+  }
+  const typed = await ask('Passphrase: ')
+  if (use === 'new' && (await ask('Once more: ')) !== typed) {
+    throw new OperatorError('the two passphrases differ')
+  }
+  return typed
+}
+
+/** One line from the terminal, which shows nothing of it. */
+async function ask(prompt: string): Promise<string> {
+  const { stdin } = process
+  // Before the prompt: who types at once must not be shown either.
+  stdin.setRawMode(true)
+  process.stderr.write(prompt)
+  stdin.setEncoding('utf8')
+  stdin.resume()
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let typed: string[] = []
+  const take = (chunk: string) => {
+    for (const letter of chunk) {
+      if (letter === '\r' || letter === '\n') return resolve(typed.join(''))
+      // Ctrl-C and Ctrl-D arrive as letters in raw mode.
+      if (letter === '\u0003' || letter === '\u0004') {
+        return reject(new OperatorError('interrupted'))
+      }
+      if (letter === '\u007f' || letter === '\b') typed = typed.slice(0, -1)
+      else if (letter >= ' ' && typed.length < limits.passphraseBytesMax) typed.push(letter)
+    }
+  }
+  stdin.on('data', take)
+  try {
+    return await promise
+  } finally {
+    stdin.off('data', take)
+    stdin.pause()
+    stdin.setRawMode(false)
+    process.stderr.write('\n')
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { databasePath, openDataDir } from '../app.ts'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { openSchnorr } from '../crypto/schnorr.ts'
+import type { Pins } from '../db/inspect.ts'
+import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
+import { findKeys, fingerprintOf, type Keyring, parseKeyring } from '../keyring.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { OperatorError } from '../operator-error.ts'
+import { rowsOf } from './check.ts'
+import { withoutServer } from './control.ts'
+
+/** What going back in time means; the operator must have read it. */
+const consequences = `Going back means: whatever happened since the backup is unknown to the service again. Vouchers that were redeemed, voided or handed on since become spendable again, by whoever still has their old nonce (their new holders' are unknown); vouchers minted since no longer exist; counters, coupons, minters and announcements are as they were. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints) and mint new ones for those who ask, and have each merchant announce the service again.`
+
+/** Put a backup in the place of the database, after checking it and its keys. */
+export async function restore(config: Config, file: string, force: boolean): Promise<number> {
+  const { dataDir } = config
+  const database = databasePath(dataDir)
+  openDataDir(dataDir)
+  return withoutServer(config, async () => {
+    if (existsSync(database) && !force) {
+      throw new OperatorError(
+        `${database} exists: --force replaces it, and keeps it under another name\n${consequences}`,
+      )
+    }
+    const candidate = await prepareRestore(resolve(file), database)
+    try {
+      const missing = compareKeys(config, candidate.pins)
+      const replaced = replaceDatabase(candidate, database, systemClock())
+      console.log(`${database}: restored from ${file}, checked: ${rowsOf(candidate.check)}`)
+      if (replaced) console.log(`The database before is kept as ${replaced}`)
+      if (missing) console.log(missing)
+      console.log(consequences)
+      return 0
+    } finally {
+      discard(candidate.path)
+    }
+  })
+}
+
+/** What is to be done about keys that are not there yet. Throws OperatorError when they are others. */
+function compareKeys(config: Config, pins: Pins): string | null {
+  const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
+  if (texts.some(([, text]) => text === undefined)) {
+    const owner = pins.manager ? ` of ${npubOf(pins.manager)}` : ''
+    return `Its keys${owner} are not here yet: bring them with "cuponera keys import" before the start.`
+  }
+  const keys = parseKeyring(Object.fromEntries(texts))
+  if (!keys) throw new OperatorError('a file of keys is damaged: bring it back first')
+  const wrong = findMismatch(keys, pins)
+  if (wrong === null) return null
+  throw new OperatorError(
+    `the backup belongs to ${wrong}; nothing was replaced. Restore it in a new data directory: "cuponera keys import" there first, then restore`,
+  )
+}
+
+/** Which key is not the one that a database is pinned to, in words; null when all are. */
+export function findMismatch(keys: Keyring, pins: Pins): string | null {
+  const manager = openSchnorr().keypair(keys.managerSecret).pubkey.toHex()
+  if (pins.manager !== null && pins.manager !== manager) {
+    return `the manager key ${npubOf(pins.manager)}, not to ${npubOf(manager)}`
+  }
+  if (pins.storeKey !== null && pins.storeKey !== fingerprintOf(keys.storeKey)) {
+    return 'another store key than this one'
+  }
+  return null
+}

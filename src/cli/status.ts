@@ -1,0 +1,17 @@
+import type { Config } from '../config.ts'
+import type { Status } from '../http/control.ts'
+import { connect, inUse, NoAnswer } from './control.ts'
+
+/** Say what runs on the data directory; the exit code is 1 when nothing does. */
+export async function status(config: Config): Promise<number> {
+  try {
+    const running = await connect(config).ask<Status>('GET', 'status')
+    const { version, address, pid, uptimeSeconds } = running
+    console.log(`Cuponera ${version} at ${address}, process ${pid}, up ${uptimeSeconds} s`)
+    return 0
+  } catch (cause) {
+    if (!(cause instanceof NoAnswer) || inUse(config)) throw cause
+    console.log(`no server is running on ${config.dataDir}`)
+    return 1
+  }
+}

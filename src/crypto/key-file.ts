@@ -1,0 +1,114 @@
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
+import { limits } from '../limits.ts'
+import { OperatorError } from '../operator-error.ts'
+
+/** Costs a person half a second and 128 MiB once, and who tries passphrases as much for each. */
+const scrypt = { N: 2 ** 17, r: 8, p: 1 } as const
+
+/** The text form of sealed keys: JSON, every byte string in hex. */
+type KeyFile = {
+  format: 'cuponera-keys'
+  version: 1
+  /** Whose keys they are; not secret, and bound to what is sealed. */
+  npub: string
+  kdf: { name: 'scrypt'; N: number; r: number; p: number; salt: string }
+  cipher: { name: 'aes-256-gcm'; iv: string; tag: string }
+  sealed: string
+}
+
+/** Seal a text under a passphrase: scrypt, then AES-256-GCM over it, with the header authenticated. */
+export function sealKeyFile(text: string, npub: string, passphrase: string): string {
+  const kdf = { name: 'scrypt', ...scrypt, salt: randomBytes(16).toString('hex') } as const
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', deriveKey(passphrase, kdf), iv)
+  cipher.setAAD(headerOf(npub, kdf))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]).toString('hex')
+  const file: KeyFile = {
+    format: 'cuponera-keys',
+    version: 1,
+    npub,
+    kdf,
+    cipher: {
+      name: 'aes-256-gcm',
+      iv: iv.toString('hex'),
+      tag: cipher.getAuthTag().toString('hex'),
+    },
+    sealed,
+  }
+  return `${JSON.stringify(file, null, 2)}\n`
+}
+
+/** The text that was sealed. Throws OperatorError on another format and on a wrong passphrase. */
+export function openKeyFile(content: string, passphrase: string): string {
+  const file = parseKeyFile(content)
+  const key = deriveKey(passphrase, file.kdf)
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(file.cipher.iv, 'hex'), {
+    authTagLength: 16,
+  })
+  decipher.setAAD(headerOf(file.npub, file.kdf))
+  decipher.setAuthTag(Buffer.from(file.cipher.tag, 'hex'))
+  const sealed = Buffer.from(file.sealed, 'hex')
+  try {
+    return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
+  } catch {
+    // GCM has one answer to both.
+    throw new OperatorError('wrong passphrase (or the file was changed)')
+  }
+}
+
+/** Refuse anything but what `sealKeyFile` writes; its costs must not be able to exhaust the machine. */
+function parseKeyFile(content: string): KeyFile {
+  const file = parseJson(content)
+  if (file?.format !== 'cuponera-keys') {
+    throw new OperatorError('this is not a file of "cuponera keys export"')
+  }
+  if (file.version !== 1) throw new OperatorError('the file is of a newer version: upgrade first')
+  const { kdf, cipher } = file
+  const { N = 0, r, p } = kdf ?? {}
+  const sound =
+    typeof file.npub === 'string' &&
+    kdf?.name === 'scrypt' &&
+    cipher?.name === 'aes-256-gcm' &&
+    Number.isInteger(Math.log2(N)) &&
+    N >= 2 ** 14 &&
+    N <= limits.scryptCostMax &&
+    r === 8 &&
+    p === 1 &&
+    isHex(kdf.salt, 16) &&
+    isHex(cipher.iv, 12) &&
+    isHex(cipher.tag, 16) &&
+    isHex(file.sealed, null)
+  if (!sound) throw new OperatorError('the file of keys is damaged')
+  return file as KeyFile
+}
+
+type Untrusted = Partial<Omit<KeyFile, 'kdf' | 'cipher' | 'version'>> & {
+  version?: number
+  kdf?: Partial<KeyFile['kdf']>
+  cipher?: Partial<KeyFile['cipher']>
+}
+
+function parseJson(content: string): Untrusted | null {
+  try {
+    return JSON.parse(content)
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return null
+    throw cause
+  }
+}
+
+function isHex(value: unknown, bytes: number | null): boolean {
+  if (typeof value !== 'string' || !/^([0-9a-f]{2})+$/.test(value)) return false
+  return bytes === null || value.length === bytes * 2
+}
+
+function deriveKey(passphrase: string, { N, r, p, salt }: KeyFile['kdf']): Buffer {
+  // The same letters typed on another system may come as other code points.
+  const text = passphrase.normalize('NFKC')
+  const maxmem = 128 * N * r * 2
+  return scryptSync(text, Buffer.from(salt, 'hex'), 32, { N, r, p, maxmem })
+}
+
+function headerOf(npub: string, { name, N, r, p, salt }: KeyFile['kdf']): Buffer {
+  return Buffer.from(['cuponera-keys', 1, npub, name, N, r, p, salt].join(' '))
+}

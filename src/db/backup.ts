@@ -1,0 +1,114 @@
+import { SQLiteError } from 'bun:sqlite'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { ownLikeDirectory, syncDirectory, syncFile } from '../durable.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type CheckReport, checkDatabase } from './check.ts'
+import { openForReading } from './inspect.ts'
+
+export type BackupJob = {
+  /** The database. */
+  source: string
+  /** An absolute path. */
+  target: string
+  /** Where it is written until it has passed the check: beside `target`, on the same disk. */
+  partial: string
+  /** Replace a file that is there. */
+  force: boolean
+}
+
+export type BackupReport = { bytes: number; check: CheckReport }
+
+/** A name beside the target that nothing else has. */
+export function partialOf(target: string): string {
+  return `${target}.partial-${crypto.randomUUID().slice(0, 8)}`
+}
+
+/**
+ * Copy the database as it stands at one moment, check the copy, and only then give it its name.
+ * Others may write meanwhile. Throws OperatorError, and leaves nothing behind, when it cannot be done.
+ */
+export async function writeBackup(job: BackupJob): Promise<BackupReport> {
+  const { source, target, partial, force } = job
+  refuseTarget(source, target, force)
+  try {
+    createEmpty(partial)
+    copy(source, partial)
+    const check = await checkDatabase(partial, (tookMs) => Bun.sleep(Math.min(tookMs, 5)))
+    if (check.found > 0) {
+      throw new OperatorError(
+        `the copy does not pass the check (${check.problems[0]}), so the database itself is damaged: stop the service, and copy the data directory as it stands`,
+      )
+    }
+    syncFile(partial)
+    // Once more: another may have put a file there meanwhile.
+    refuseTarget(source, target, force)
+    renameSync(partial, target)
+    syncDirectory(dirname(target))
+    return { bytes: statSync(target).size, check }
+  } catch (cause) {
+    throw asOperatorError(cause, target)
+  } finally {
+    removePartial(partial)
+  }
+}
+
+/** Remove what an interrupted backup left. */
+export function removePartial(partial: string): void {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) {
+    rmSync(`${partial}${suffix}`, { force: true })
+  }
+}
+
+/** Refuse to write where something of value lies. */
+export function refuseTarget(database: string, target: string, force: boolean): void {
+  const directory = dirname(target)
+  if (!existsSync(directory)) throw new OperatorError(`there is no directory ${directory}`)
+  const dataDir = existsSync(dirname(database)) ? realpathSync(dirname(database)) : ''
+  const place = realpathSync(directory)
+  const own = ['cuponera.db', 'cuponera.db-wal', 'cuponera.db-shm', 'lock', 'control.sock']
+  if ((place === dataDir && own.includes(basename(target))) || place === join(dataDir, 'keys')) {
+    throw new OperatorError(`${target} belongs to the service itself: choose another name`)
+  }
+  const there = statSync(target, { throwIfNoEntry: false })
+  if (there?.isDirectory()) throw new OperatorError(`${target} is a directory: name a file`)
+  if (there && !force) {
+    throw new OperatorError(`${target} exists already: --force replaces it`)
+  }
+}
+
+/** SQLite would create it readable for all. */
+function createEmpty(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600))
+  ownLikeDirectory(path)
+}
+
+function copy(source: string, partial: string): void {
+  const sql = openForReading(source)
+  try {
+    // It writes nothing to the source, but the copy counts as a write.
+    sql.run('PRAGMA query_only = OFF')
+    sql.query('VACUUM INTO ?').run(partial)
+  } finally {
+    sql.close()
+  }
+}
+
+function asOperatorError(cause: unknown, target: string): unknown {
+  if (cause instanceof OperatorError || !(cause instanceof Error) || !('code' in cause)) {
+    return cause
+  }
+  if (!(cause instanceof SQLiteError) && !('syscall' in cause)) return cause
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(String(cause.code))) {
+    return new OperatorError('the database is damaged: "cuponera check" says where')
+  }
+  return new OperatorError(`cannot write ${target}: ${String(cause.code)}`)
+}

@@ -1,0 +1,105 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+/** Tables that are walked row by row. */
+export const tables = ['definitions', 'vouchers', 'refreshes', 'redemptions'] as const
+
+type Rule = {
+  /** FROM and WHERE of the rows of `t` that break the rule. */
+  where: string
+  says: string
+}
+
+/** What must hold of each row beyond the constraints of schema.sql. */
+export const rowRules: Record<(typeof tables)[number], Rule[]> = {
+  definitions: [
+    {
+      where:
+        'FROM definitions t JOIN revisions r ON r.id = t.revision_id WHERE r.definition_id <> t.id',
+      says: 'its current revision belongs to another definition',
+    },
+  ],
+  vouchers: [
+    {
+      where: `FROM vouchers t JOIN revisions r ON r.id = t.revision_id
+        WHERE r.definition_id <> t.definition_id`,
+      says: 'its revision belongs to another definition',
+    },
+    {
+      where: `FROM vouchers t JOIN vouchers root ON root.id = t.root_id
+        WHERE (root.root_id IS NOT NULL OR root.definition_id <> t.definition_id
+          OR root.revision_id <> t.revision_id)`,
+      says: 'the voucher first minted is itself a successor, or of another definition or revision',
+    },
+    {
+      where: `FROM vouchers t
+        LEFT JOIN refreshes x ON x.voucher_id = t.id
+        LEFT JOIN vouchers s ON s.id = x.id
+        WHERE t.phase = 'refreshed' AND (s.id IS NULL OR s.definition_id <> t.definition_id
+          OR s.revision_id <> t.revision_id OR s.root_id IS NOT ifnull(t.root_id, t.id))`,
+      says: 'it is refreshed, but has no successor of the same definition, revision and chain',
+    },
+    {
+      where: `FROM vouchers t WHERE t.root_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM refreshes x WHERE x.id = t.id)`,
+      says: 'it is a successor, but no refresh made it',
+    },
+    {
+      where: `FROM vouchers t WHERE t.phase = 'claimed'
+        AND NOT EXISTS (SELECT 1 FROM redemptions x WHERE x.voucher_id = t.id)`,
+      says: 'it is claimed, but its redemption is missing',
+    },
+    {
+      where: `FROM vouchers t WHERE t.phase = 'minted' AND EXISTS (
+        SELECT 1 FROM kills k WHERE k.definition_id = t.definition_id AND k.swept_voucher_id >= t.id)`,
+      says: 'the kill switch has passed it, but it is not marked as voided',
+    },
+  ],
+  refreshes: [
+    {
+      where: "FROM refreshes t JOIN vouchers v ON v.id = t.voucher_id WHERE v.phase <> 'refreshed'",
+      says: 'its voucher is not refreshed',
+    },
+  ],
+  redemptions: [
+    {
+      where: "FROM redemptions t JOIN vouchers v ON v.id = t.voucher_id WHERE v.phase <> 'claimed'",
+      says: 'its voucher is not claimed',
+    },
+    {
+      where: `FROM redemptions t JOIN vouchers v ON v.id = t.voucher_id
+        JOIN definitions d ON d.id = v.definition_id WHERE d.owner <> t.owner`,
+      says: 'it is filed under another owner than that of its coupon',
+    },
+  ],
+}
+
+/** Vouchers of one definition. Those that a kill switch stopped count as voided. */
+export type Counts = {
+  roots: number
+  ends: number
+  claimed: number
+  voided: number
+  refreshed: number
+}
+
+/** Counts the vouchers of a range of ids into a map by definition. */
+export function countSlice(sql: Sqlite) {
+  const count = sql.query<Counts & { id: number }, [number, number]>(
+    `SELECT definition_id AS id,
+       sum(root_id IS NULL) AS roots,
+       sum(phase <> 'refreshed') AS ends,
+       sum(phase = 'claimed') AS claimed,
+       sum(phase = 'voided' OR (phase = 'minted' AND id <= ifnull(
+         (SELECT max(k.upto_voucher_id) FROM kills k WHERE k.definition_id = v.definition_id), 0)
+       )) AS voided,
+       sum(phase = 'refreshed') AS refreshed
+     FROM vouchers v WHERE id > ? AND id <= ? GROUP BY definition_id`,
+  )
+  return (counted: Map<number, Counts>, after: number, upto: number): void => {
+    for (const { id, ...found } of count.all(after, upto)) {
+      const sum = counted.get(id)
+      if (!sum) counted.set(id, found)
+      else for (const name of Object.keys(found) as (keyof Counts)[]) sum[name] += found[name]
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import schema from '../../schema.sql' with { type: 'text' }
+import { limits } from '../limits.ts'
+import { type Counts, countSlice, rowRules, tables } from './check-rules.ts'
+import { openForReading } from './inspect.ts'
+import { schemaVersion } from './migrations.ts'
+
+export type CheckReport = {
+  /** One sentence each; at most `checkProblemsMax` of them. */
+  problems: string[]
+  /** How many there are. */
+  found: number
+  rows: Record<(typeof tables)[number], number>
+  seconds: number
+}
+
+/** Between two slices; `tookMs` is how long the last one kept the processor. */
+type Pause = (tookMs: number) => Promise<void>
+
+/** No pause: for who has the database to itself. */
+export const noPause: Pause = async () => undefined
+
+/**
+ * Verify the whole file: pages, indexes, constraints, foreign keys, then that counters and vouchers
+ * agree in one snapshot. Reads only. Throws SQLiteError when the file cannot be read for a reason
+ * outside of it (missing, no permission, I/O).
+ */
+export async function checkDatabase(path: string, pause: Pause): Promise<CheckReport> {
+  const started = performance.now()
+  const problems = createProblems()
+  const rows: CheckReport['rows'] = { definitions: 0, vouchers: 0, refreshes: 0, redemptions: 0 }
+  let sql: Sqlite | null = null
+  try {
+    sql = openForReading(path)
+    if (checkSchema(sql, problems.add)) {
+      // Each on a snapshot of its own: one that lasts keeps the WAL of a busy server from shrinking.
+      checkPages(sql, problems.add)
+      await pause(0)
+      checkReferences(sql, problems.add)
+      await pause(0)
+      sql.run('BEGIN')
+      await checkInvariants(sql, { add: problems.add, rows, pause })
+      sql.run('COMMIT')
+    }
+  } catch (cause) {
+    if (!damaged(cause)) throw cause
+    problems.add(`the file is damaged and cannot be read on: ${cause.message}`)
+  } finally {
+    sql?.close()
+  }
+  const seconds = Math.round(performance.now() - started) / 1000
+  return { problems: problems.list, found: problems.found(), rows, seconds }
+}
+
+type Add = (problem: string) => void
+
+function createProblems() {
+  const list: string[] = []
+  let found = 0
+  return {
+    list,
+    found: () => found,
+    add(problem: string) {
+      found++
+      if (list.length < limits.checkProblemsMax) list.push(problem)
+    },
+  }
+}
+
+function damaged(cause: unknown): cause is SQLiteError {
+  return cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code ?? '')
+}
+
+/** Whether the tables are there to be looked at. A lost index would let a voucher be spent twice. */
+function checkSchema(sql: Sqlite, add: Add): boolean {
+  const version = sql.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+  if (version !== schemaVersion) {
+    add(
+      version === 0
+        ? 'this is not a database of Cuponera'
+        : `the database has schema ${version}, this program knows ${schemaVersion}`,
+    )
+    return false
+  }
+  const names = (from: Sqlite) =>
+    from
+      .query<{ name: string }, []>(
+        "SELECT type || ' ' || name AS name FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+      )
+      .all()
+      .map(({ name }) => name)
+  const model = new Sqlite(':memory:')
+  model.run(schema)
+  const expected = names(model)
+  model.close()
+  const present = new Set(names(sql))
+  const missing = expected.filter((name) => !present.has(name))
+  for (const name of missing) add(`the ${name} is missing`)
+  return missing.every((name) => !name.startsWith('table '))
+}
+
+function checkPages(sql: Sqlite, add: Add): void {
+  const found = sql
+    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${limits.checkProblemsMax})`)
+    .all()
+  for (const { integrity_check: line } of found) if (line !== 'ok') add(`integrity: ${line}`)
+}
+
+function checkReferences(sql: Sqlite, add: Add): void {
+  const broken = sql.query<{ table: string; rowid: number | null; parent: string }, []>(
+    'PRAGMA foreign_key_check',
+  )
+  for (const { table, rowid, parent } of broken.iterate()) {
+    add(`${table} row ${rowid ?? '?'}: it points to a row of ${parent} that does not exist`)
+  }
+}
+
+type Walk = { add: Add; rows: CheckReport['rows']; pause: Pause }
+
+async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise<void> {
+  const counted = new Map<number, Counts>()
+  const count = countSlice(sql)
+  for (const table of tables) {
+    const rules = rowRules[table].map(({ where, says }) => ({
+      find: sql.query<{ id: number }, [number, number]>(
+        `SELECT t.id ${where} AND t.id > ?1 AND t.id <= ?2 ORDER BY t.id`,
+      ),
+      says,
+    }))
+    for (const { after, upto, size } of slices(sql, table)) {
+      const started = performance.now()
+      rows[table] += size
+      for (const { find, says } of rules) {
+        for (const { id } of find.all(after, upto)) add(`${table} row ${id}: ${says}`)
+      }
+      if (table === 'vouchers') count(counted, after, upto)
+      await pause(performance.now() - started)
+    }
+  }
+  checkKills(sql, add)
+  await checkCounters(sql, counted, { add, rows, pause })
+}
+
+/** Ranges of ids that hold `checkSliceRows` rows each, whatever gaps there are. */
+function* slices(sql: Sqlite, table: string) {
+  const next = sql.query<{ upto: number | null; size: number }, [number, number]>(
+    `SELECT max(id) AS upto, count(*) AS size
+     FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ?)`,
+  )
+  let after = Number.MIN_SAFE_INTEGER
+  for (;;) {
+    const { upto, size } = next.get(after, limits.checkSliceRows) ?? { upto: null, size: 0 }
+    // Beyond what a double can count the range would stand still.
+    if (upto === null || upto <= after) return
+    yield { after, upto, size }
+    after = upto
+  }
+}
+
+/** A cut-off must not reach vouchers that are still to come. */
+function checkKills(sql: Sqlite, add: Add): void {
+  const beyond = sql.query<{ definition_id: number }, []>(
+    `SELECT definition_id FROM kills
+     WHERE upto_voucher_id > (SELECT ifnull(max(id), 0) FROM vouchers)`,
+  )
+  for (const { definition_id: id } of beyond.iterate()) {
+    add(`definitions row ${id}: its kill switch reaches beyond the newest voucher`)
+  }
+}
+
+type Counters = { issued: number; claimed: number; voided: number }
+
+/** Per definition issued = open + claimed + voided along the chains, and the totals are the sums. */
+async function checkCounters(
+  sql: Sqlite,
+  counted: Map<number, Counts>,
+  { add, pause }: Walk,
+): Promise<void> {
+  const sums = { issued: 0, claimed: 0, voided: 0, refreshed: 0 }
+  const list = sql.query<Counters & { id: number; uuid: string }, [number, number]>(
+    'SELECT id, uuid, issued, claimed, voided FROM definitions WHERE id > ? AND id <= ?',
+  )
+  const none: Counts = { roots: 0, ends: 0, claimed: 0, voided: 0, refreshed: 0 }
+  for (const { after, upto } of slices(sql, 'definitions')) {
+    const started = performance.now()
+    for (const { id, uuid, issued, claimed, voided } of list.all(after, upto)) {
+      const is = counted.get(id) ?? none
+      const differs = (counter: string, says: number, words: string, count: number) => {
+        if (says !== count) {
+          add(`coupon ${uuid}: ${counter} is ${says}, but ${words} ${count}`)
+        }
+      }
+      differs('issued', issued, 'the vouchers first minted are', is.roots)
+      differs('issued', issued, 'the vouchers at the end of a chain are', is.ends)
+      differs('claimed', claimed, 'the vouchers redeemed are', is.claimed)
+      differs('voided', voided, 'the vouchers voided are', is.voided)
+      sums.issued += issued
+      sums.claimed += claimed
+      sums.voided += voided
+      sums.refreshed += is.refreshed
+    }
+    await pause(performance.now() - started)
+  }
+  const totals = sql
+    .query<typeof sums, []>('SELECT issued, claimed, voided, refreshed FROM totals WHERE id = 1')
+    .get()
+  if (!totals) return add('the row of totals is missing')
+  for (const name of ['issued', 'claimed', 'voided', 'refreshed'] as const) {
+    if (totals[name] !== sums[name]) {
+      add(`totals: ${name} is ${totals[name]}, but the sum is ${sums[name]}`)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { OperatorError } from '../operator-error.ts'
+
+/** What a database says about the keys it was written with; null before its first start. */
+export type Pins = { manager: string | null; storeKey: string | null }
+
+/** A connection that only reads, and leaves the file in the journal mode it is in. */
+export function openForReading(path: string): Sqlite {
+  // Not `readonly`: after an unclean stop the WAL has to be read, and its index is made by who opens it.
+  const connection = new Sqlite(path, { readwrite: true, create: false, strict: true })
+  connection.run('PRAGMA busy_timeout = 5000')
+  connection.run('PRAGMA query_only = ON')
+  connection.run('PRAGMA temp_store = MEMORY')
+  connection.run('PRAGMA cache_size = -8000')
+  return connection
+}
+
+/** The keys that a database file is bound to. Throws OperatorError when it cannot be read. */
+export function readPins(path: string): Pins {
+  let sql: Sqlite | null = null
+  try {
+    sql = openForReading(path)
+    const find = sql.query<{ value: string }, [string]>('SELECT value FROM facts WHERE name = ?')
+    return {
+      manager: find.get('manager')?.value ?? null,
+      storeKey: find.get('store-key')?.value ?? null,
+    }
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    throw new OperatorError(`${path} cannot be read: ${cause.message}`)
+  } finally {
+    sql?.close()
+  }
+}

@@ -1,0 +1,81 @@
+import { limits } from '../limits.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type BackupReport, partialOf, removePartial } from './backup.ts'
+import type { CheckReport } from './check.ts'
+import type { Job, Outcome } from './maintenance-worker.ts'
+
+type Maintenance = {
+  /** Throws OperatorError when too much waits already; MaintenanceStopped when `stop` came first. */
+  check(): Promise<CheckReport>
+  /** `target` is an absolute path. Throws OperatorError when it cannot be written. */
+  backup(target: string, force: boolean): Promise<BackupReport>
+  /** Give up what runs and what waits. */
+  stop(): void
+}
+
+/** The server stopped before the work was done. */
+export class MaintenanceStopped extends Error {}
+
+/** Long work on the database of a running server: one job at a time, each in a thread of its own. */
+export function createMaintenance(source: string): Maintenance {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  let giveUp: (() => void) | null = null
+  let stopped = false
+
+  async function enqueue<T>(job: Job): Promise<T> {
+    if (waiting >= limits.maintenanceJobsMax) {
+      throw new OperatorError('too many checks and backups are waiting: try again later')
+    }
+    waiting++
+    const before = last
+    const { promise: turn, resolve: done } = Promise.withResolvers<void>()
+    last = turn
+    try {
+      await before
+      if (stopped) throw new MaintenanceStopped('the server is stopping')
+      return (await runInWorker(job, (stop) => {
+        giveUp = stop
+      })) as T
+    } finally {
+      giveUp = null
+      waiting--
+      done()
+    }
+  }
+
+  return {
+    check: () => enqueue<CheckReport>({ kind: 'check', source }),
+    async backup(target, force) {
+      const partial = partialOf(target)
+      try {
+        return await enqueue<BackupReport>({ kind: 'backup', source, target, partial, force })
+      } finally {
+        removePartial(partial)
+      }
+    },
+    stop() {
+      stopped = true
+      giveUp?.()
+    },
+  }
+}
+
+/** A thread for one job; `started` is given the way to end it early. */
+async function runInWorker(job: Job, started: (stop: () => void) => void): Promise<unknown> {
+  const worker = new Worker(new URL('./maintenance-worker.ts', import.meta.url))
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>()
+  worker.onmessage = ({ data }: MessageEvent<Outcome>) => resolve(data)
+  worker.onerror = ({ message }) => reject(new Error(`the maintenance worker failed: ${message}`))
+  started(() => reject(new MaintenanceStopped('the server is stopping')))
+  worker.postMessage(job)
+  try {
+    const outcome = await promise
+    if ('done' in outcome) return outcome.done
+    if ('refused' in outcome) throw new OperatorError(outcome.refused)
+    const { message, code } = outcome.failed
+    throw Object.assign(new Error(message), { code })
+  } finally {
+    worker.terminate()
+  }
+}

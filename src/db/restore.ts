@@ -1,0 +1,120 @@
+import { SQLiteError } from 'bun:sqlite'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { ownLikeDirectory, syncDirectory, syncFile } from '../durable.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type CheckReport, checkDatabase, noPause } from './check.ts'
+import { openForReading, type Pins, readPins } from './inspect.ts'
+import { migrate } from './migrations.ts'
+import { openConnection } from './sqlite.ts'
+
+/** A backup that may take the place of the database. */
+type Candidate = { path: string; check: CheckReport; pins: Pins }
+
+/**
+ * Copy a backup beside the database and check the copy, brought to this program's schema.
+ * Throws OperatorError when it is no sound database. `discard` removes the copy.
+ */
+export async function prepareRestore(file: string, database: string): Promise<Candidate> {
+  const there = statSync(file, { throwIfNoEntry: false })
+  if (!there) throw new OperatorError(`there is no file ${file}`)
+  if (!there.isFile()) throw new OperatorError(`${file} is not a file`)
+  if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) {
+    throw new OperatorError(
+      `${file}-wal lies beside it: this is a database in use or left by a crash, not a backup; make one with "cuponera backup"`,
+    )
+  }
+  const path = `${database}.restoring-${crypto.randomUUID().slice(0, 8)}`
+  try {
+    copyFileSync(file, path)
+    chmodSync(path, 0o600)
+    ownLikeDirectory(path)
+    upgrade(path, file)
+    const check = await checkDatabase(path, noPause)
+    if (check.found > 0) {
+      const more = check.found > 1 ? ` (and ${check.found - 1} more problems)` : ''
+      throw new OperatorError(`${file} does not pass the check: ${check.problems[0]}${more}`)
+    }
+    return { path, check, pins: readPins(path) }
+  } catch (cause) {
+    discard(path)
+    throw cause
+  }
+}
+
+/** Remove a copy that `prepareRestore` made. */
+export function discard(path: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+}
+
+/**
+ * Put the candidate in the place of the database, durably. The name of what it replaced, kept
+ * aside, or null when there was nothing.
+ */
+export function replaceDatabase(candidate: Candidate, database: string, now: number) {
+  syncFile(candidate.path)
+  const replaced = existsSync(database) ? `${database}.before-restore-${now}` : null
+  if (replaced !== null) {
+    foldWal(database)
+    keepAside(database, replaced)
+  }
+  // What could not be folded belongs to the old file; beside the new one it would corrupt it.
+  if (existsSync(`${database}-wal`)) {
+    if (replaced === null) rmSync(`${database}-wal`)
+    else renameSync(`${database}-wal`, `${replaced}-wal`)
+  }
+  rmSync(`${database}-shm`, { force: true })
+  syncDirectory(dirname(database))
+  renameSync(candidate.path, database)
+  syncDirectory(dirname(database))
+  return replaced
+}
+
+function upgrade(path: string, file: string): void {
+  try {
+    const probe = openForReading(path)
+    const tables = probe.query("SELECT 1 FROM sqlite_schema WHERE name = 'vouchers'").get()
+    probe.close()
+    // An empty file would be made into an empty database by the migration.
+    if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
+    const connection = openConnection(path)
+    migrate(connection)
+    connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    connection.close()
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    throw new OperatorError(`${file} is not a sound database: ${cause.message}`)
+  }
+}
+
+/** Bring what a crash left in the WAL into the file. */
+function foldWal(database: string): void {
+  try {
+    const connection = openConnection(database)
+    connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    connection.close()
+  } catch (cause) {
+    // Damaged: that may be why it is replaced. Its WAL goes aside with it.
+    if (!(cause instanceof SQLiteError)) throw cause
+  }
+}
+
+/** A second name first, so that at no moment there is no database. */
+function keepAside(database: string, aside: string): void {
+  if (existsSync(aside)) throw new OperatorError(`${aside} exists already: try again in a second`)
+  try {
+    linkSync(database, aside)
+  } catch (cause) {
+    // File systems without second names (FAT): the old one is moved.
+    if (!(cause instanceof Error && 'syscall' in cause)) throw cause
+    renameSync(database, aside)
+  }
+}

@@ -1,0 +1,120 @@
+import { chmodSync, rmSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import type { BackupReport } from '../db/backup.ts'
+import type { CheckReport } from '../db/check.ts'
+import { createMaintenance, MaintenanceStopped } from '../db/maintenance.ts'
+import { limits } from '../limits.ts'
+import type { Log } from '../log.ts'
+import { OperatorError } from '../operator-error.ts'
+
+export type Status = { version: string; address: string; pid: number; uptimeSeconds: number }
+
+/** An answer of the control socket: a result, or why there is none. */
+export type ControlAnswer<T> = { result: T } | { refused: string }
+
+type ControlOptions = {
+  dataDir: string
+  database: string
+  /** The process before this one did not close the database. */
+  unclean: boolean
+  status: () => Status
+  log: Log
+  /** A full check ended with that many problems. */
+  checked: (problems: number) => void
+}
+
+type Control = {
+  /** Close the socket and give up what runs. */
+  stop(): Promise<void>
+}
+
+/** Where commands reach the server that uses a data directory. */
+export function controlPath(dataDir: string): string {
+  return join(dataDir, 'control.sock')
+}
+
+/** The operator's door to a running server: HTTP over a Unix socket that only its user can open. */
+export function startControl(options: ControlOptions): Control {
+  const { dataDir, log } = options
+  const maintenance = createMaintenance(options.database)
+
+  async function check(): Promise<CheckReport> {
+    log.info('check.started')
+    const report = await maintenance.check()
+    const { problems, found, seconds, rows } = report
+    options.checked(found)
+    if (found === 0) log.info('check.passed', { seconds, rows })
+    else log.error('check.failed', { found, problems, seconds, rows })
+    return report
+  }
+
+  async function backup(request: Request): Promise<BackupReport> {
+    const { file, force } = (await request.json()) as { file?: unknown; force?: unknown }
+    if (typeof file !== 'string' || !isAbsolute(file)) {
+      throw new OperatorError('a backup needs an absolute file name')
+    }
+    const report = await maintenance.backup(file, force === true)
+    log.info('backup.written', { file, bytes: report.bytes })
+    return report
+  }
+
+  const answers: Record<string, (request: Request) => Promise<unknown>> = {
+    'GET /status': async () => options.status(),
+    'POST /check': check,
+    'POST /backup': backup,
+  }
+  const server = listen(dataDir, log, async (request) => {
+    const answer = answers[`${request.method} ${new URL(request.url).pathname}`]
+    try {
+      if (!answer) throw new OperatorError('this server does not know that command: same version?')
+      return Response.json({ result: await answer(request) })
+    } catch (cause) {
+      if (cause instanceof OperatorError || cause instanceof MaintenanceStopped) {
+        return Response.json({ refused: cause.message }, { status: 409 })
+      }
+      log.error('control.failed', { cause })
+      return Response.json(
+        { refused: 'it failed: the log of the server says why' },
+        { status: 500 },
+      )
+    }
+  })
+  if (options.unclean) {
+    check().catch((cause) => {
+      if (cause instanceof MaintenanceStopped) log.info('check.stopped')
+      else log.error('check.broken', { cause })
+    })
+  }
+
+  return {
+    async stop() {
+      maintenance.stop()
+      // Bun removes the socket with it.
+      await server?.stop(true)
+    },
+  }
+}
+
+/** Null where there can be no such socket (some network file systems): the service goes on without. */
+function listen(dataDir: string, log: Log, answer: (request: Request) => Promise<Response>) {
+  const path = controlPath(dataDir)
+  try {
+    // Left by a process that was killed: the lock says that it is gone.
+    rmSync(path, { force: true })
+    // Bun reaches a path that is too long for a socket address through its directory (Linux).
+    const server = Bun.serve({
+      unix: path,
+      maxRequestBodySize: limits.controlBodyBytesMax,
+      // A check of a large file takes its time before the first byte. Bun honours this for sockets
+      // (and not `server.timeout`), though its types deny it.
+      idleTimeout: 0 as never,
+      fetch: answer,
+    })
+    chmodSync(path, 0o600)
+    return server
+  } catch (cause) {
+    const hint = 'commands cannot reach this server while it runs'
+    log.warn('control.unavailable', { cause, hint })
+    return null
+  }
+}

@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { parseSecret } from '../../src/nostr/keys.ts'
+import {
+  copyDirectory,
+  createPopulated,
+  damage,
+  type Populated,
+  runCommand,
+} from '../support/cli.ts'
+import { call, createDefinition, newSigner, openSession } from '../support/client.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+
+const counts = '2 definitions, 6 vouchers, 1 refreshes, 1 redemptions'
+let sound: Populated
+
+beforeAll(async () => {
+  sound = await createPopulated()
+})
+afterAll(cleanUp)
+
+/** A backup of the sound directory, in a directory of its own. */
+async function createBackup(): Promise<string> {
+  const cwd = newDirectory()
+  const { code } = await runCommand(['backup', 'copy.db'], { dataDir: sound.dataDir, cwd })
+  expect(code).toBe(0)
+  return join(cwd, 'copy.db')
+}
+
+function bringKeys(dataDir: string): void {
+  mkdirSync(join(dataDir, 'keys'))
+  for (const name of readdirSync(join(sound.dataDir, 'keys'))) {
+    copyFileSync(join(sound.dataDir, 'keys', name), join(dataDir, 'keys', name))
+  }
+}
+
+describe('cuponera backup', () => {
+  test.each(['stopped', 'running'])(
+    'writes a verified copy where the caller is (%s)',
+    async (how) => {
+      const dataDir = copyDirectory(sound.dataDir)
+      const server = how === 'running' ? await startServer({ dataDir }) : null
+      const cwd = newDirectory()
+      const { code, stdout, stderr } = await runCommand(['backup', 'copy.db'], { dataDir, cwd })
+      expect(stderr).toBe('')
+      expect(stdout).toContain(`${join(cwd, 'copy.db')}: 0.1 MB, checked: ${counts}`)
+      expect(code).toBe(0)
+      expect(statSync(join(cwd, 'copy.db')).mode & 0o777).toBe(0o600)
+      expect(readdirSync(cwd)).toEqual(['copy.db'])
+      await server?.stop()
+    },
+  )
+
+  test('is consistent while vouchers are minted and claimed, and restores to the same', async () => {
+    const server = await startServer({ env: { RATE_LIMIT: 'off' } })
+    const { url, dataDir } = server
+    const token = await openSession(url, newSigner())
+    const couponId = await createDefinition(url, token)
+    const before: string[] = []
+    let running = true
+    const sell = async () => {
+      while (running) {
+        const minted = await call(url, '/api/coupons/mint', { body: { couponId, count: 5 }, token })
+        for (const { nonce } of minted.json.vouchers) {
+          before.push(nonce)
+          await call(url, '/api/coupons/claim', { body: { nonce } })
+        }
+      }
+    }
+    const selling = Promise.all([sell(), sell(), sell(), sell()])
+    while (before.length < 100) await Bun.sleep(5)
+    const claimed = before.slice(0, 50)
+    const file = join(newDirectory(), 'copy.db')
+    const made = await runCommand(['backup', file], { dataDir })
+    running = false
+    await selling
+    expect(made.stderr).toBe('')
+    await server.stop()
+
+    const restored = copyDirectory(dataDir)
+    expect((await runCommand(['restore', file, '--force'], { dataDir: restored })).code).toBe(0)
+    const again = await startServer({ dataDir: restored })
+    for (const nonce of claimed) {
+      const { json } = await call(again.url, '/api/coupons/preview', { body: { nonce } })
+      expect(json.status).toBe('claimed')
+    }
+    const { json } = await call(again.url, '/api/coupons/preview', {
+      body: { nonce: before.at(-1) },
+    })
+    expect(json.code ?? json.status).not.toBe('claimed')
+    await again.stop()
+    const { found, rows } = await checkDatabase(join(restored, 'cuponera.db'), noPause)
+    expect(found).toBe(0)
+    expect(made.stdout).toContain(`${rows.vouchers} vouchers`)
+  })
+
+  test('holds no key', async () => {
+    const bytes = readFileSync(await createBackup())
+    const texts = readdirSync(join(sound.dataDir, 'keys')).map((name) =>
+      readFileSync(join(sound.dataDir, 'keys', name), 'utf8').trim(),
+    )
+    expect(texts).toHaveLength(3)
+    for (const text of texts) {
+      const raw = parseSecret(text) ?? Buffer.from(text, 'hex')
+      expect(bytes.includes(text)).toBe(false)
+      if (raw.length === 32) {
+        expect(bytes.includes(raw)).toBe(false)
+        expect(bytes.includes(Buffer.from(raw).toString('hex'))).toBe(false)
+      }
+    }
+    for (const nonce of [sound.open, sound.claimed, sound.refreshed]) {
+      expect(bytes.includes(nonce)).toBe(false)
+    }
+  })
+
+  test.each(['stopped', 'running'])('replaces a file only when told to (%s)', async (how) => {
+    const dataDir = copyDirectory(sound.dataDir)
+    const server = how === 'running' ? await startServer({ dataDir }) : null
+    const file = join(newDirectory(), 'copy.db')
+    writeFileSync(file, 'precious')
+    const refused = await runCommand(['backup', file], { dataDir })
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `cuponera: ${file} exists already: --force replaces it\n`,
+    })
+    expect(readFileSync(file, 'utf8')).toBe('precious')
+    expect((await runCommand(['backup', file, '--force'], { dataDir })).code).toBe(0)
+    expect(readFileSync(file).subarray(0, 6).toString()).toBe('SQLite')
+    await server?.stop()
+  })
+
+  test('never writes over what the service itself needs, nor where nothing can be', async () => {
+    const { dataDir } = sound
+    const whole = readFileSync(join(dataDir, 'cuponera.db'))
+    for (const name of ['cuponera.db', 'lock', 'keys/manager.nsec']) {
+      const { code, stderr } = await runCommand(['backup', name, '--force'], {
+        dataDir,
+        cwd: dataDir,
+      })
+      expect(stderr).toBe(
+        `cuponera: ${join(dataDir, name)} belongs to the service itself: choose another name\n`,
+      )
+      expect(code).toBe(1)
+    }
+    expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
+    expect((await runCommand(['backup', '/nowhere/copy.db'], { dataDir })).stderr).toBe(
+      'cuponera: there is no directory /nowhere\n',
+    )
+    expect((await runCommand(['backup', dataDir, '--force'], { dataDir })).stderr).toBe(
+      `cuponera: ${dataDir} is a directory: name a file\n`,
+    )
+  })
+
+  test('of a damaged database is refused, and leaves nothing behind', async () => {
+    const dataDir = copyDirectory(sound.dataDir)
+    damage(dataDir, 'UPDATE totals SET refreshed = 7')
+    const cwd = newDirectory()
+    const { code, stderr } = await runCommand(['backup', 'copy.db'], { dataDir, cwd })
+    expect(stderr).toContain('does not pass the check (totals: refreshed is 7, but the sum is 1)')
+    expect(code).toBe(1)
+    expect(readdirSync(cwd)).toEqual([])
+  })
+})
+
+describe('cuponera restore', () => {
+  test('puts a backup in the place of the database and keeps what was there', async () => {
+    const file = await createBackup()
+    const dataDir = copyDirectory(sound.dataDir)
+    const server = await startServer({ dataDir })
+    await call(server.url, '/api/coupons/claim', { body: { nonce: sound.open } })
+    // What it acknowledged is in the WAL only: that must not get lost, nor get into the restored file.
+    await server.kill()
+    const { code, stdout, stderr } = await runCommand(['restore', file, '--force'], { dataDir })
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    expect(stdout).toContain(`restored from ${file}, checked: ${counts}`)
+    expect(stdout).toContain('become spendable again')
+    const left = readdirSync(dataDir).filter((name) => name.startsWith('cuponera.db'))
+    const aside = left.find((name) => /^cuponera\.db\.before-restore-\d+$/.test(name)) as string
+    expect(left.sort()).toEqual(['cuponera.db', aside])
+    expect(statSync(join(dataDir, 'cuponera.db')).mode & 0o777).toBe(0o600)
+    expect((await checkDatabase(join(dataDir, aside), noPause)).rows.redemptions).toBe(2)
+
+    const again = await startServer({ dataDir })
+    const { json } = await call(again.url, '/api/coupons/preview', { body: { nonce: sound.open } })
+    expect(json.status).toBe('minted')
+    await again.stop()
+  })
+
+  test('keeps a damaged database aside too, with its WAL', async () => {
+    const file = await createBackup()
+    const dataDir = copyDirectory(sound.dataDir)
+    writeFileSync(join(dataDir, 'cuponera.db'), 'nothing of the kind'.repeat(500))
+    writeFileSync(join(dataDir, 'cuponera.db-wal'), 'stale')
+    expect((await runCommand(['restore', file, '--force'], { dataDir })).code).toBe(0)
+    const left = readdirSync(dataDir).filter((name) => name.startsWith('cuponera.db'))
+    expect(left.filter((name) => name.endsWith('-wal')).join()).toMatch(/before-restore-\d+-wal$/)
+    expect((await runCommand(['check'], { dataDir })).code).toBe(0)
+  })
+
+  test('without --force replaces nothing and says what going back means', async () => {
+    const file = await createBackup()
+    const dataDir = copyDirectory(sound.dataDir)
+    const whole = readFileSync(join(dataDir, 'cuponera.db'))
+    const { code, stderr } = await runCommand(['restore', file], { dataDir })
+    expect(code).toBe(1)
+    expect(stderr).toContain('--force replaces it')
+    expect(stderr).toContain('become spendable again')
+    expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
+  })
+
+  test('into a new directory needs no --force, and waits for the keys', async () => {
+    const file = await createBackup()
+    const dataDir = join(newDirectory(), 'new')
+    const { code, stdout } = await runCommand(['restore', file], { dataDir })
+    expect(code).toBe(0)
+    expect(stdout).toContain('are not here yet: bring them with "cuponera keys import"')
+    expect((await runCommand(['serve'], { dataDir })).stderr).toContain('manager.nsec is missing')
+    bringKeys(dataDir)
+    const server = await startServer({ dataDir })
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('refuses while a server runs', async () => {
+    const file = await createBackup()
+    const server = await startServer({ dataDir: copyDirectory(sound.dataDir) })
+    const { code, stderr } = await runCommand(['restore', file, '--force'], server)
+    expect(stderr).toBe(`cuponera: a server is using ${server.dataDir}: stop it first\n`)
+    expect(code).toBe(1)
+    await server.stop()
+  })
+
+  test.each([
+    ['manager.nsec', /belongs to the manager key npub1\w+, not to npub1\w+; nothing was replaced/],
+    ['store.key', /belongs to another store key than this one; nothing was replaced/],
+  ])('refuses when %s is not the key of the backup', async (name, refusal) => {
+    const file = await createBackup()
+    const dataDir = copyDirectory(sound.dataDir)
+    writeFileSync(join(dataDir, 'keys', name), `${'ab'.repeat(32)}\n`)
+    const whole = readFileSync(join(dataDir, 'cuponera.db'))
+    const { code, stderr } = await runCommand(['restore', file, '--force'], { dataDir })
+    expect(stderr).toMatch(refusal)
+    expect(code).toBe(1)
+    expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
+    expect(readdirSync(dataDir).filter((left) => left.includes('restor'))).toEqual([])
+  })
+
+  const unfit: [name: string, make: (directory: string) => void, says: RegExp][] = [
+    ['that is not there', () => undefined, /there is no file/],
+    [
+      'that is no database',
+      (directory) => writeFileSync(join(directory, 'cuponera.db'), 'x'.repeat(9000)),
+      /is not a sound database: file is not a database/,
+    ],
+    [
+      'that is empty',
+      (directory) => writeFileSync(join(directory, 'cuponera.db'), ''),
+      /is not a database of Cuponera/,
+    ],
+    [
+      'that does not pass the check',
+      (directory) => spoil(directory, 'DELETE FROM totals'),
+      /does not pass the check: the row of totals is missing/,
+    ],
+    [
+      'of a newer program',
+      (directory) => spoil(directory, 'PRAGMA user_version = 99'),
+      /the database has schema 99, this program knows up to \d+: upgrade it/,
+    ],
+    [
+      'that is a database in use',
+      (directory) => {
+        spoil(directory, 'DELETE FROM answers')
+        writeFileSync(join(directory, 'cuponera.db-wal'), 'frames')
+      },
+      /not a backup; make one with "cuponera backup"/,
+    ],
+  ]
+  test.each(unfit)('refuses a file %s', async (_, make, says) => {
+    const directory = newDirectory()
+    make(directory)
+    const dataDir = newDirectory()
+    const file = join(directory, 'cuponera.db')
+    const { code, stderr } = await runCommand(['restore', file], { dataDir })
+    expect(stderr).toMatch(says)
+    expect(code).toBe(1)
+    expect(existsSync(join(dataDir, 'cuponera.db'))).toBe(false)
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('cuponera'))).toEqual([])
+  })
+})
+
+function spoil(directory: string, sql: string): void {
+  copyFileSync(join(sound.dataDir, 'cuponera.db'), join(directory, 'cuponera.db'))
+  damage(directory, sql)
+}

@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { limits } from '../../src/limits.ts'
+import { copyDirectory, createPopulated, damage, runCommand } from '../support/cli.ts'
+import { cleanUp, startServer } from '../support/server.ts'
+
+let sound: string
+
+beforeAll(async () => {
+  sound = (await createPopulated()).dataDir
+})
+afterAll(cleanUp)
+
+async function checkAfter(sql: string) {
+  const dataDir = copyDirectory(sound)
+  damage(dataDir, sql)
+  return checkDatabase(join(dataDir, 'cuponera.db'), noPause)
+}
+
+const refreshed = "(SELECT id FROM vouchers WHERE phase = 'refreshed')"
+const successor = '(SELECT id FROM refreshes)'
+const claimed = "(SELECT id FROM vouchers WHERE phase = 'claimed')"
+const openOne = "(SELECT min(id) FROM vouchers WHERE phase = 'minted')"
+const newest = '(SELECT max(id) FROM vouchers)'
+
+describe('the check finds', () => {
+  const wrongs: [name: string, sql: string, problem: RegExp][] = [
+    [
+      'a counter of issued vouchers that is wrong',
+      'UPDATE definitions SET issued = issued + 1 WHERE id = 1',
+      /^coupon \S+: issued is 5, but the vouchers first minted are 4$/,
+    ],
+    [
+      'a counter of redeemed vouchers that is wrong',
+      'UPDATE definitions SET claimed = 0 WHERE id = 1',
+      /^coupon \S+: claimed is 0, but the vouchers redeemed are 1$/,
+    ],
+    [
+      'a counter of voided vouchers that is wrong',
+      'UPDATE definitions SET voided = 2 WHERE id = 1',
+      /^coupon \S+: voided is 2, but the vouchers voided are 1$/,
+    ],
+    [
+      'totals that are not the sums',
+      'UPDATE totals SET refreshed = 7',
+      /^totals: refreshed is 7, but the sum is 1$/,
+    ],
+    ['totals that are gone', 'DELETE FROM totals', /^the row of totals is missing$/],
+    [
+      'a chain of refreshes without an end',
+      `UPDATE vouchers SET phase = 'refreshed', ended_at = 1 WHERE id = ${openOne}`,
+      /issued is 4, but the vouchers at the end of a chain are 3$/,
+    ],
+    [
+      'a refreshed voucher without the record of it',
+      'DELETE FROM refreshes',
+      /^vouchers row 3: it is refreshed, but has no successor/,
+    ],
+    [
+      'a successor of another definition',
+      `UPDATE vouchers SET definition_id = 2 WHERE id = ${successor}`,
+      /^vouchers row 3: it is refreshed, but has no successor of the same definition/,
+    ],
+    [
+      'a successor of another chain',
+      `UPDATE vouchers SET root_id = ${openOne}, phase = 'refreshed', ended_at = 1 WHERE id = ${successor}`,
+      /^vouchers row 3: it is refreshed, but has no successor of the same definition/,
+    ],
+    [
+      'a successor that no refresh made',
+      `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at, phase, ended_at)
+       SELECT randomblob(16), definition_id, revision_id, id, minted_by, 1, 'refreshed', 1 FROM vouchers WHERE id = 1`,
+      /^vouchers row 7: it is a successor, but no refresh made it$/,
+    ],
+    [
+      'a chain that begins in the middle of another',
+      `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at)
+       SELECT randomblob(16), definition_id, revision_id, id, minted_by, 1 FROM vouchers WHERE id = ${successor}`,
+      /^vouchers row 7: the voucher first minted is itself a successor/,
+    ],
+    [
+      'a redeemed voucher without redemption',
+      'DELETE FROM redemptions',
+      /^vouchers row 2: it is claimed, but its redemption is missing$/,
+    ],
+    [
+      'a redemption of a voucher that can still be spent',
+      `UPDATE vouchers SET phase = 'minted', ended_at = NULL WHERE id = ${claimed}`,
+      /^redemptions row 1: its voucher is not claimed$/,
+    ],
+    [
+      'a redemption filed under a stranger',
+      'UPDATE redemptions SET owner = randomblob(32)',
+      /^redemptions row 1: it is filed under another owner/,
+    ],
+    [
+      'the record of a refresh whose voucher can still be spent',
+      `DELETE FROM vouchers WHERE id = ${successor};
+       UPDATE vouchers SET phase = 'minted', ended_at = NULL WHERE id = ${refreshed}`,
+      /^refreshes row 6: its voucher is not refreshed$/,
+    ],
+    [
+      'a definition that shows the words of another',
+      'UPDATE definitions SET revision_id = 1 WHERE id = 2',
+      /^definitions row 2: its current revision belongs to another definition$/,
+    ],
+    [
+      'a voucher that promises what another definition does',
+      `UPDATE vouchers SET revision_id = 2 WHERE id = ${openOne}`,
+      /^vouchers row 1: its revision belongs to another definition$/,
+    ],
+    [
+      'a kill switch that reaches vouchers to come',
+      `INSERT INTO kills VALUES (1, 1000, 1, 0)`,
+      /^definitions row 1: its kill switch reaches beyond the newest voucher$/,
+    ],
+    [
+      'a voucher that the kill switch passed and left open',
+      `INSERT INTO kills VALUES (1, ${newest}, 1, ${openOne})`,
+      /^vouchers row 1: the kill switch has passed it/,
+    ],
+    [
+      'a reference that leads nowhere',
+      'DELETE FROM revisions WHERE id = 2',
+      /^definitions row 2: it points to a row of revisions that does not exist$/,
+    ],
+    [
+      'a state that must not exist',
+      `UPDATE vouchers SET ended_at = 5 WHERE id = ${openOne}`,
+      /^integrity: CHECK constraint failed in vouchers$/,
+    ],
+    [
+      'an index that is gone',
+      'DROP INDEX vouchers_chain_end',
+      /^the index vouchers_chain_end is missing$/,
+    ],
+    ['a table that is gone', 'DROP TABLE redemptions', /^the table redemptions is missing$/],
+    [
+      'a schema of another program',
+      'PRAGMA user_version = 99',
+      /^the database has schema 99, this program knows \d+$/,
+    ],
+    ['a file of something else', 'PRAGMA user_version = 0', /^this is not a database of Cuponera$/],
+  ]
+  test.each(wrongs)('%s', async (_, sql, problem) => {
+    const { problems, found } = await checkAfter(sql)
+    expect(problems.filter((line) => problem.test(line))).toHaveLength(1)
+    expect(found).toBe(problems.length)
+  })
+
+  test('nothing in a sound file', async () => {
+    const { problems, rows } = await checkDatabase(join(sound, 'cuponera.db'), noPause)
+    expect(problems).toEqual([])
+    expect(rows).toEqual({ definitions: 2, vouchers: 6, refreshes: 1, redemptions: 1 })
+  })
+
+  test('nothing where vouchers beyond a kill switch wait to be marked', async () => {
+    const { problems } = await checkAfter(
+      `INSERT INTO kills VALUES (1, ${newest}, 1, 0);
+       UPDATE definitions SET voided = voided + 2 WHERE id = 1;
+       UPDATE totals SET voided = voided + 2`,
+    )
+    expect(problems).toEqual([])
+  })
+
+  test('nothing where maxUses was lowered below what was minted', async () => {
+    const { problems } = await checkAfter('UPDATE definitions SET max_uses = 1')
+    expect(problems).toEqual([])
+  })
+
+  test('one bad row among many slices, with gaps between their ids', async () => {
+    const rows = limits.checkSliceRows * 2 + 100
+    const { problems, rows: seen } = await checkAfter(
+      `INSERT INTO vouchers (id, handle, definition_id, revision_id, minted_by, minted_at, phase, ended_at)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+         SELECT 1000 + i * 7, randomblob(16), 1, CASE i WHEN ${rows - 5} THEN 2 ELSE 1 END, randomblob(32), 1, 'voided', 1 FROM n;
+       UPDATE definitions SET issued = issued + ${rows}, voided = voided + ${rows} WHERE id = 1;
+       UPDATE totals SET issued = issued + ${rows}, voided = voided + ${rows}`,
+    )
+    expect(problems).toEqual([
+      `vouchers row ${1000 + (rows - 5) * 7}: its revision belongs to another definition`,
+    ])
+    expect(seen.vouchers).toBe(6 + rows)
+  })
+
+  test('thousands of problems, and lists a hundred', async () => {
+    const { problems, found } = await checkAfter(
+      `INSERT INTO redemptions (voucher_id, owner)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+         SELECT 1000 + i, randomblob(32) FROM n`,
+    )
+    expect(found).toBe(3000)
+    expect(problems).toHaveLength(limits.checkProblemsMax)
+  })
+
+  test('bytes that were overwritten', async () => {
+    const dataDir = copyDirectory(sound)
+    const path = join(dataDir, 'cuponera.db')
+    const file = openSync(path, 'r+')
+    writeSync(file, new Uint8Array(statSync(path).size - 4096).fill(0x5a), 0, undefined, 4096)
+    const { found } = await checkDatabase(path, noPause)
+    expect(found).toBeGreaterThan(0)
+  })
+
+  test('a file that is no database', async () => {
+    const dataDir = copyDirectory(sound)
+    const path = join(dataDir, 'cuponera.db')
+    writeFileSync(path, 'nothing of the kind'.repeat(500))
+    const { problems } = await checkDatabase(path, noPause)
+    expect(problems).toEqual(['the file is damaged and cannot be read on: file is not a database'])
+  })
+})
+
+describe('cuponera check', () => {
+  test('verifies a stopped database by itself', async () => {
+    const { code, stdout, stderr } = await runCommand(['check'], { dataDir: sound })
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(
+      /^no problems: 2 definitions, 6 vouchers, 1 refreshes, 1 redemptions, in [\d.]+ s\n$/,
+    )
+    expect(code).toBe(0)
+  })
+
+  test('has a running server verify its own', async () => {
+    const server = await startServer({ dataDir: copyDirectory(sound) })
+    const { code, stdout } = await runCommand(['check'], server)
+    expect(stdout).toStartWith('no problems: 2 definitions, 6 vouchers')
+    expect(code).toBe(0)
+    expect(server.output()).toContain('"event":"check.passed"')
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    expect(metrics).toContain('cuponera_check_problems 0\n')
+    expect(await server.stop()).toBe(0)
+  })
+
+  test.each(['stopped', 'running'])('names problems and ends with 1 (%s)', async (how) => {
+    const dataDir = copyDirectory(sound)
+    damage(dataDir, 'UPDATE totals SET refreshed = 7')
+    const server = how === 'running' ? await startServer({ dataDir }) : null
+    const { code, stdout } = await runCommand(['check'], { dataDir })
+    expect(stdout).toStartWith('problem: totals: refreshed is 7, but the sum is 1\n1 problem(s): ')
+    expect(code).toBe(1)
+    await server?.stop()
+  })
+})
+
+describe('after an unclean stop', () => {
+  test('the full check runs behind the service and says that all is well', async () => {
+    const dataDir = copyDirectory(sound)
+    const killed = await startServer({ dataDir })
+    await killed.kill()
+    const server = await startServer({ dataDir })
+    await logged(server, 'check.passed')
+    expect(await gauge(server.url)).toBe(0)
+    await server.stop()
+
+    const clean = await startServer({ dataDir })
+    expect(await gauge(clean.url)).toBe(-1)
+    expect(clean.output()).not.toContain('check.started')
+    await clean.stop()
+  })
+
+  test('the full check reports what is wrong to log and metrics, and the service goes on', async () => {
+    const dataDir = copyDirectory(sound)
+    damage(dataDir, 'UPDATE totals SET refreshed = 7; UPDATE state SET clean = 0')
+    const server = await startServer({ dataDir })
+    const line = await logged(server, 'check.failed')
+    expect(line.problems).toEqual(['totals: refreshed is 7, but the sum is 1'])
+    expect(await gauge(server.url)).toBe(1)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await server.stop()
+  })
+
+  test('a stop does not wait for the end of the check', async () => {
+    const dataDir = copyDirectory(sound)
+    const rows = 300_000
+    damage(
+      dataDir,
+      `INSERT INTO vouchers (handle, definition_id, revision_id, minted_by, minted_at)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+         SELECT randomblob(16), 1, 1, randomblob(32), 1 FROM n;
+       UPDATE definitions SET issued = issued + ${rows} WHERE id = 1;
+       UPDATE totals SET issued = issued + ${rows};
+       UPDATE state SET clean = 0`,
+    )
+    const server = await startServer({ dataDir })
+    await logged(server, 'check.started')
+    await Bun.sleep(100)
+    const started = performance.now()
+    expect(await server.stop()).toBe(0)
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(server.output()).toContain('"event":"check.stopped"')
+    expect(server.output()).not.toContain('"event":"check.passed"')
+  })
+})
+
+type Logging = { output(): string }
+
+async function logged(server: Logging, event: string) {
+  for (;;) {
+    const line = server
+      .output()
+      .split('\n')
+      .find((text) => text.includes(`"event":"${event}"`))
+    if (line) return JSON.parse(line)
+    await Bun.sleep(10)
+  }
+}
+
+async function gauge(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^cuponera_check_problems (\S+)$/m.exec(text)?.[1])
+}

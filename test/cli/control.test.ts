@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { takeLock } from '../../src/db/lock.ts'
+import { runCommand } from '../support/cli.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+
+afterEach(cleanUp)
+
+describe('the control socket', () => {
+  test('is for the user of the service alone, and goes with it', async () => {
+    const server = await startServer()
+    const path = join(server.dataDir, 'control.sock')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(path).isSocket()).toBe(true)
+    expect(await server.stop()).toBe(0)
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test.each([
+    ['a killed server left', async (dataDir: string) => (await startServer({ dataDir })).kill()],
+    ['is no socket', async (dataDir: string) => writeFileSync(join(dataDir, 'control.sock'), 'x')],
+  ])('replaces one that %s', async (_, leave) => {
+    const dataDir = newDirectory()
+    await leave(dataDir)
+    expect(existsSync(join(dataDir, 'control.sock'))).toBe(true)
+    const server = await startServer({ dataDir })
+    expect((await runCommand(['status'], server)).stdout).toContain(server.url)
+    await server.stop()
+  })
+
+  test('works in a directory whose name is too long for a socket address', async () => {
+    const dataDir = join(newDirectory(), 'x'.repeat(120), 'y'.repeat(120))
+    mkdirSync(dataDir, { recursive: true })
+    const server = await startServer({ dataDir })
+    expect(statSync(join(dataDir, 'control.sock')).mode & 0o777).toBe(0o600)
+    expect((await runCommand(['status'], server)).stdout).toContain(server.url)
+    expect((await runCommand(['check'], server)).code).toBe(0)
+    expect(await server.stop()).toBe(0)
+    expect(readdirSync(dataDir)).not.toContain('control.sock')
+  })
+
+  test('that cannot be made does not keep the service from starting', async () => {
+    const dataDir = newDirectory()
+    mkdirSync(join(dataDir, 'control.sock'))
+    const server = await startServer({ dataDir })
+    expect(server.output()).toContain('"event":"control.unavailable"')
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('answers nothing but its commands', async () => {
+    const server = await startServer()
+    const unix = join(server.dataDir, 'control.sock')
+    const unknown = await fetch('http://control/other', { unix })
+    expect(unknown.status).toBe(409)
+    const relative = await fetch('http://control/backup', {
+      unix,
+      method: 'POST',
+      body: JSON.stringify({ file: 'copy.db' }),
+    })
+    expect(await relative.json()).toEqual({ refused: 'a backup needs an absolute file name' })
+    await server.stop()
+  })
+})
+
+describe('a data directory in use', () => {
+  test('stops a second server with a line that says so', async () => {
+    const server = await startServer()
+    const { code, stderr } = await runCommand(['serve'], server)
+    expect(stderr).toBe(`cuponera: another Cuponera is using ${server.dataDir}: stop it first\n`)
+    expect(code).toBe(1)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await server.stop()
+  })
+
+  test.each(['check', 'backup copy.db', 'status'])(
+    'by a process that does not answer is said to be that: %s',
+    async (args) => {
+      const dataDir = newDirectory()
+      writeFileSync(join(dataDir, 'cuponera.db'), '')
+      const lock = takeLock(join(dataDir, 'lock'))
+      const { code, stderr } = await runCommand(args.split(' '), { dataDir })
+      lock?.release()
+      expect(stderr).toStartWith(
+        `cuponera: ${dataDir} is in use by another process, but its control socket does not answer`,
+      )
+      expect(code).toBe(1)
+    },
+  )
+
+  test('by a server that hangs is said to be that, within seconds', async () => {
+    const server = await startServer()
+    process.kill(server.pid, 'SIGSTOP')
+    const started = performance.now()
+    const [status, health] = await Promise.all([
+      runCommand(['status'], server),
+      runCommand(['health'], server),
+    ])
+    const tookMs = performance.now() - started
+    process.kill(server.pid, 'SIGCONT')
+    expect(status.stderr).toContain('its control socket does not answer')
+    expect(health).toMatchObject({ code: 1, stdout: 'not ready: no answer in time\n' })
+    expect(tookMs).toBeLessThan(6000)
+    await server.stop()
+  })
+})
+
+describe('cuponera status and health', () => {
+  test('say where the server is and that it is ready, whatever port it got', async () => {
+    const server = await startServer({ env: { HOST: '0.0.0.0' } })
+    const { code, stdout } = await runCommand(['status'], server)
+    expect(stdout).toMatch(
+      new RegExp(
+        `^Cuponera \\S+ at http://\\S+:${new URL(server.url).port}, process ${server.pid}, up \\d+ s\n$`,
+      ),
+    )
+    expect(code).toBe(0)
+    expect(await runCommand(['health'], server)).toEqual({
+      code: 0,
+      stdout: 'ready\n',
+      stderr: '',
+    })
+    await server.stop()
+  })
+
+  test('of a server on IPv6 works as well', async () => {
+    const server = await startServer({ env: { HOST: '::' } })
+    expect((await runCommand(['health'], server)).stdout).toBe('ready\n')
+    await server.stop()
+  })
+
+  test('health goes by the settings when the directory is out of reach', async () => {
+    const server = await startServer()
+    const env = { PORT: new URL(server.url).port, HOST: '0.0.0.0' }
+    const elsewhere = { dataDir: newDirectory(), env }
+    expect((await runCommand(['health'], elsewhere)).code).toBe(0)
+    await server.stop()
+    expect((await runCommand(['health'], elsewhere)).code).toBe(1)
+  })
+
+  test('say so when the server has stopped', async () => {
+    const server = await startServer()
+    await server.stop()
+    const { code, stdout } = await runCommand(['health'], server)
+    expect(stdout).toStartWith('not ready: ')
+    expect(code).toBe(1)
+    expect(await runCommand(['status'], server)).toEqual({
+      code: 1,
+      stdout: `no server is running on ${server.dataDir}\n`,
+      stderr: '',
+    })
+  })
+
+  test.each(['check', 'backup x', 'status', 'keys import x'])(
+    'a directory that is not there is a line, not a trace: %s',
+    async (args) => {
+      const dataDir = join(newDirectory(), 'none')
+      const { code, stderr } = await runCommand(args.split(' '), { dataDir })
+      expect(stderr).toMatch(/^cuponera: there is no (data directory|file) \S+\n$/)
+      expect(code).toBe(1)
+      expect(existsSync(dataDir)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,83 @@
+import { Database } from 'bun:sqlite'
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+import type { Answer } from './client.ts'
+import type { TestServer } from './server.ts'
+
+/** What a refusal says besides its status and code. */
+export type Expected = {
+  reason?: string
+  field?: string
+  /** The answer names a time to wait. */
+  retry?: true
+}
+
+/** Every row of a server's database, by table; without the replay guard and the engine's own notes. */
+export function readRows(dataDir: string): Record<string, unknown[]> {
+  const file = new Database(join(dataDir, 'cuponera.db'), { readonly: true })
+  try {
+    const tables = file
+      .query<{ name: string }, []>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+           AND name NOT IN ('proofs', 'state') ORDER BY name`,
+      )
+      .all()
+    return Object.fromEntries(
+      tables.map(({ name }) => [name, file.query(`SELECT * FROM ${name}`).all()]),
+    )
+  } finally {
+    file.close()
+  }
+}
+
+/** Check a refusal as a whole: status, the exact fields of its body, and the headers that go with it. */
+export function expectRefusal(
+  answer: Answer,
+  status: number,
+  code: string,
+  { reason, field, retry }: Expected = {},
+): void {
+  const { error, retryAfter, ...rest } = answer.json ?? {}
+  expect({ status: answer.status, ...rest }).toEqual({
+    status,
+    code,
+    ...(reason === undefined ? {} : { reason }),
+    ...(field === undefined ? {} : { field }),
+  })
+  expect(error).toMatch(/^\S.*\.$/)
+  expectCommonHeaders(answer)
+  expect(answer.headers.has('www-authenticate')).toBe(status === 401)
+  expect(answer.headers.has('allow')).toBe(status === 405)
+  expect(Number.isInteger(retryAfter) && retryAfter > 0).toBe(retry === true)
+  expect(answer.headers.get('retry-after')).toBe(retry ? String(retryAfter) : null)
+}
+
+/** The headers that every answer with a body carries, good or bad. */
+export function expectCommonHeaders({ headers }: Pick<Answer, 'headers'>): void {
+  expect({
+    type: headers.get('content-type'),
+    cache: headers.get('cache-control'),
+    origin: headers.get('access-control-allow-origin'),
+    exposed: headers.get('access-control-expose-headers'),
+  }).toEqual({
+    type: 'application/json; charset=utf-8',
+    cache: 'no-store',
+    origin: '*',
+    exposed: 'Location, Retry-After, WWW-Authenticate, X-Nostr-Relays',
+  })
+}
+
+/** A request that is refused and leaves every row as it was. */
+export async function refuses(
+  server: TestServer,
+  request: () => Promise<Answer>,
+  status: number,
+  code: string,
+  expected: Expected = {},
+): Promise<Answer> {
+  const before = readRows(server.dataDir)
+  const answer = await request()
+  expectRefusal(answer, status, code, expected)
+  expect(readRows(server.dataDir)).toEqual(before)
+  return answer
+}
