@@ -53,7 +53,8 @@ async function identify(
 ): Promise<Caller> {
   const header = request.headers.get('authorization') ?? ''
   if (header.length > limits.authorizationBytesMax) throw new Refusal('auth-too-large')
-  const [, scheme = '', value = ''] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(header) ?? []
+  // Trimmed first: a pattern that also looked for the end would try every run of spaces again and again.
+  const [, scheme = '', value = ''] = /^(\S+)\s+(\S.*)$/.exec(header.trim()) ?? []
   switch (scheme.toLowerCase()) {
     case 'nostr':
       return signedCaller(value)

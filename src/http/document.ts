@@ -1,21 +1,23 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
-import { Refusal, type RefusalCode, refusalCodes } from '../refusal.ts'
+import { type RefusalCode, refusalCodes } from '../refusal.ts'
 
-type Access = 'public' | 'signed' | 'any'
-
-type Responses = NonNullable<DocumentDecoration['responses']>
+/** Who may call a route. `state`: supervisors; never limited, and answered while the service drains. */
+type Access = 'state' | 'public' | 'signed' | 'any'
 
 type Documented = {
   summary: string
   access: Access
   /** Status and body of each good answer. */
   answers: Record<number, TSchema>
-  /** What it refuses beyond what every route does. */
+  /** What it refuses beyond what every route of its access and method does. */
   refusals?: readonly RefusalCode[]
   /** Whether the route reads an Idempotency-Key, and whether it must be there. */
   idempotencyKey?: 'optional' | 'required'
 }
+
+/** What a route says of itself, as Elysia keeps it; `openapi.ts` makes the document from it. */
+export type RouteDetail = DocumentDecoration & { 'x-refusals': readonly RefusalCode[] }
 
 export const RefusalModel = t.Object({
   error: t.String({ description: 'One sentence for people, es-AR' }),
@@ -24,34 +26,53 @@ export const RefusalModel = t.Object({
     { description: 'Stable, for programs' },
   ),
   reason: t.Optional(t.String({ description: 'Why authentication failed' })),
-  field: t.Optional(t.String()),
+  field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
   retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
 })
 
-const everywhere: readonly RefusalCode[] = ['rate-limited', 'unavailable']
-const authenticated: readonly RefusalCode[] = ['auth-missing']
+/** The body of an answer that is not JSON. */
+export function textModel(contentMediaType: string, description: string): TSchema {
+  return t.String({ contentMediaType, description })
+}
+
+const busy: readonly RefusalCode[] = ['shutting-down', 'rate-limited', 'overloaded', 'unavailable']
+/** A signature is used up by a write, whatever the request then comes to. */
+const signed: readonly RefusalCode[] = [
+  ...busy,
+  'auth-missing',
+  'auth-too-large',
+  'auth-malformed',
+  'auth-expired',
+  'auth-url-mismatch',
+  'auth-origin-unknown',
+  'auth-replay',
+  'clock-behind',
+]
+const refused: Record<Access, readonly RefusalCode[]> = {
+  state: [],
+  public: busy,
+  signed,
+  any: [...signed, 'auth-session-expired', 'auth-session-invalid'],
+}
+
+const security: Record<Access, NonNullable<DocumentDecoration['security']>> = {
+  state: [],
+  public: [],
+  signed: [{ nostr: [] }],
+  any: [{ nostr: [] }, { bearer: [] }],
+}
 
 /** The OpenAPI side of a route: what it answers and what it refuses. */
-export function documented(route: Documented): { detail: DocumentDecoration } {
-  const codes = [
-    ...(route.refusals ?? []),
-    ...(route.access === 'public' ? [] : authenticated),
-    ...everywhere,
-  ]
+export function documented(route: Documented): { detail: RouteDetail } {
   return {
     detail: {
       summary: route.summary,
       security: security[route.access],
       parameters: route.idempotencyKey ? [keyHeader(route.idempotencyKey)] : [],
-      responses: { ...answers(route.answers), ...refusals(codes) },
+      responses: answers(route.answers),
+      'x-refusals': [...refused[route.access], ...(route.refusals ?? [])],
     },
   }
-}
-
-const security: Record<Access, NonNullable<DocumentDecoration['security']>> = {
-  public: [],
-  signed: [{ nostr: [] }],
-  any: [{ nostr: [] }, { bearer: [] }],
 }
 
 function keyHeader(presence: 'optional' | 'required') {
@@ -59,26 +80,15 @@ function keyHeader(presence: 'optional' | 'required') {
     name: 'Idempotency-Key',
     in: 'header' as const,
     required: presence === 'required',
-    schema: { type: 'string' as const, minLength: 8, maxLength: 255 },
+    description: 'Chosen by the caller, not to be guessed; the same request again, the same answer',
+    schema: { type: 'string' as const, minLength: 8, maxLength: 255, pattern: '^[!-~]+$' },
   }
 }
 
 function answers(models: Record<number, TSchema>) {
-  const entries = Object.entries(models).map(([status, schema]) => [
-    status,
-    { description: 'Good', content: { 'application/json': { schema } } },
-  ])
-  return Object.fromEntries(entries) as Responses
-}
-
-function refusals(codes: readonly RefusalCode[]) {
-  const byStatus = Map.groupBy(codes, (code) => new Refusal(code).status)
-  const entries = [...byStatus].map(([status, list]) => [
-    String(status),
-    {
-      description: list.join(', '),
-      content: { 'application/json': { schema: RefusalModel } },
-    },
-  ])
-  return Object.fromEntries(entries) as Responses
+  const entries = Object.entries(models).map(([status, schema]) => {
+    const media: string = schema.contentMediaType ?? 'application/json'
+    return [status, { description: 'Done', content: { [media]: { schema } } }]
+  })
+  return Object.fromEntries(entries) as NonNullable<DocumentDecoration['responses']>
 }

@@ -1,15 +1,23 @@
+import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { documented, textModel } from './document.ts'
 import type { Metrics } from './metrics.ts'
 import { replyJson } from './reply.ts'
 
 /** Whether the service can keep its word; refuses with the reason when it cannot. */
-export type Readiness = () => Promise<void>
+type Readiness = () => Promise<void>
+
+const StateModel = t.Object({ status: t.Literal('ok') })
 
 /** State of the process for supervisors and Prometheus. */
 export function healthRoutes(ready: Readiness, metrics: Metrics) {
   return new Elysia({ name: 'health' })
     .get('/livez', () => replyJson(200, { status: 'ok' }), {
-      detail: { summary: 'The process answers' },
+      ...documented({
+        summary: 'The process answers',
+        access: 'state',
+        answers: { 200: StateModel },
+      }),
     })
     .get(
       '/readyz',
@@ -17,7 +25,14 @@ export function healthRoutes(ready: Readiness, metrics: Metrics) {
         await ready()
         return replyJson(200, { status: 'ok' })
       },
-      { detail: { summary: 'The service can read and write' } },
+      {
+        ...documented({
+          summary: 'The service can read and write',
+          access: 'state',
+          answers: { 200: StateModel },
+          refusals: ['shutting-down', 'clock-behind', 'overloaded', 'unavailable'],
+        }),
+      },
     )
     .get(
       '/metrics',
@@ -25,6 +40,13 @@ export function healthRoutes(ready: Readiness, metrics: Metrics) {
         new Response(await metrics.text(), {
           headers: { 'Content-Type': 'text/plain; version=0.0.4', 'Cache-Control': 'no-store' },
         }),
-      { detail: { summary: 'Prometheus metrics' } },
+      {
+        ...documented({
+          summary: 'Prometheus metrics',
+          access: 'state',
+          answers: { 200: textModel('text/plain', 'Prometheus text, version 0.0.4') },
+          refusals: ['shutting-down', 'unavailable'],
+        }),
+      },
     )
 }

@@ -29,8 +29,19 @@ export function createRouteTable(routes: readonly Route[]) {
 function fits(segments: readonly string[], asked: readonly string[]): boolean {
   if (segments.length !== asked.length) return false
   return segments.every((segment, at) =>
-    segment.startsWith(':') ? asked[at] !== '' : segment === asked[at],
+    segment.startsWith(':') ? names(asked[at]) : segment === asked[at],
   )
+}
+
+/** Elysia gives a handler null for a parameter that cannot be decoded: such a path names nothing. */
+function names(segment: string | undefined): boolean {
+  if (!segment?.includes('%')) return segment !== ''
+  try {
+    return decodeURIComponent(segment) !== ''
+  } catch (cause) {
+    if (cause instanceof URIError) return false
+    throw cause
+  }
 }
 
 function trimmed(path: string): string {

@@ -1,0 +1,47 @@
+import { type TSchema, Type as t } from '@sinclair/typebox'
+import { type AnyElysia, Elysia } from 'elysia'
+import { createDocsPage } from './docs-page.ts'
+import { documented, textModel } from './document.ts'
+import { describeApi } from './openapi.ts'
+import { reply } from './reply.ts'
+
+const documentModel = t.Unknown({ description: 'An OpenAPI 3.1 document' })
+const pageModel = textModel('text/html', 'The same for people')
+
+/** The document of `instances` and of these two routes, for programs and for people; made when first asked for. */
+export function documentRoutes(
+  instances: readonly AnyElysia[],
+  models: Record<string, TSchema>,
+  version: string,
+) {
+  let made: ReturnType<typeof describeApi> | undefined
+  let page: ReturnType<typeof createDocsPage> | undefined
+  const describe = () => {
+    const routes = [...instances, own].flatMap((instance) => instance.routes)
+    made ??= describeApi(routes, models, version)
+    return made
+  }
+  const own: AnyElysia = new Elysia({ name: 'document' })
+    .get('/openapi.json', async () => reply(200, JSON.stringify(await describe())), {
+      ...documented({
+        summary: 'This document',
+        access: 'public',
+        answers: { 200: documentModel },
+      }),
+    })
+    .get(
+      '/docs',
+      async () => {
+        page ??= createDocsPage(await describe())
+        return reply(200, page.html, page.headers)
+      },
+      {
+        ...documented({
+          summary: 'This document as a page',
+          access: 'public',
+          answers: { 200: pageModel },
+        }),
+      },
+    )
+  return own
+}

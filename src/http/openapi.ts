@@ -1,0 +1,263 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Refusal, type RefusalCode, refusalCodes } from '../refusal.ts'
+import type { RouteDetail } from './document.ts'
+import { RefusalModel } from './document.ts'
+import { replyRefusal } from './reply.ts'
+
+/** JSON Schema 2020-12, as far as TypeBox writes it. */
+export type Schema = {
+  $ref?: string
+  type?: string
+  title?: string
+  description?: string
+  const?: unknown
+  enum?: unknown[]
+  pattern?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description?: string
+  schema: Schema
+}
+
+type Media = { schema: Schema; examples?: Record<string, { $ref: string }> }
+
+export type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  security: Record<string, string[]>[]
+  parameters: Parameter[]
+  requestBody?: { required: true; content: Record<string, Media> }
+  responses: Record<string, Response>
+  /** Every code this operation may refuse with, in order of precedence. */
+  'x-refusals': RefusalCode[]
+}
+
+type Response = {
+  description: string
+  headers?: Record<string, { description: string; schema: Schema }>
+  content: Record<string, Media>
+}
+
+/** An OpenAPI 3.1 document with what this service writes into one. */
+export type ApiDocument = {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string; license: object }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, Schema>
+    examples: Record<string, { summary: string; value: unknown }>
+    securitySchemes: Record<string, { description: string } & Record<string, string>>
+  }
+}
+
+/** What Elysia knows of a route. */
+type DescribedRoute = { method: string; path: string; hooks: object }
+
+type Hooks = { detail?: RouteDetail; body?: TSchema; query?: TSchema }
+
+const tags = {
+  Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
+  Session: 'One signature in exchange for a token.',
+  Management: 'For merchants and the minters they list.',
+  Service: 'State of the process and this document.',
+}
+
+const pathParameters: Record<string, string> = {
+  id: 'A definition: UUID',
+  key: 'A public key: npub or hex',
+  name: 'A voucher: its handle, or its nonce',
+}
+
+/**
+ * The document of these routes. `models`: schemas that get a name of their own wherever they occur,
+ * each under its key without the ending `Model`.
+ */
+export async function describeApi(
+  routes: readonly DescribedRoute[],
+  models: Record<string, TSchema>,
+  version: string,
+): Promise<ApiDocument> {
+  // By text: Elysia and TypeBox copy a schema when they decorate it.
+  const named = Object.entries({ ...models, RefusalModel }).map(
+    ([name, model]) => [JSON.stringify(model), name.replace(/Model$/, '')] as const,
+  )
+  const names = new Map(named)
+  const paths: ApiDocument['paths'] = {}
+  for (const { method, path, hooks } of routes) {
+    const pattern = path.replace(/(?<=.)\/$/, '').replace(/:(\w+)/g, '{$1}')
+    paths[pattern] ??= {}
+    paths[pattern][method.toLowerCase()] = describeOperation(method, pattern, hooks, names)
+  }
+  const schemas = named.map(([text, name]) => [name, nameParts(JSON.parse(text), names)] as const)
+  const written = JSON.stringify([paths, schemas])
+  const used = schemas.filter(([name]) => written.includes(`"${refTo(name)}"`))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cuponera',
+      version,
+      description:
+        'Coupons on Nostr. Timestamps are Unix seconds; `null` is unset. Unknown keys in a request are ignored.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      examples: await describeRefusals(),
+      securitySchemes: {
+        nostr: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description:
+            '`Nostr <base64 of a signed kind 27235 event>` (NIP-98) with the tags `u`, `method`, optionally `payload`, and a random `nonce`. Within 60 seconds, once.',
+        },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of `POST /api/auth/session`, good for 12 hours.',
+        },
+      },
+    },
+  }
+}
+
+function describeOperation(method: string, path: string, hooks: Hooks, names: Names): Operation {
+  const { detail, body, query } = hooks
+  if (!detail) throw new Error(`${method} ${path} is not documented`)
+  const codes = new Set(detail['x-refusals'])
+  const imply = (...implied: RefusalCode[]) => {
+    for (const code of implied) codes.add(code)
+  }
+  if (method !== 'GET') imply('too-large', 'request-timeout', 'clock-behind')
+  if (body) imply('body-invalid', 'field-invalid')
+  if (query) imply('field-invalid')
+  const refusals = refusalCodes.filter((code) => codes.has(code))
+  const good = nameParts(JSON.parse(JSON.stringify(detail.responses)), names)
+  return {
+    operationId: operationId(method, path),
+    tags: [tagOf(path, detail)],
+    summary: detail.summary ?? '',
+    security: detail.security ?? [],
+    parameters: [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
+      ...(query ? queryParameters(nameParts(JSON.parse(JSON.stringify(query)), names)) : []),
+      ...((detail.parameters ?? []) as Parameter[]),
+    ],
+    ...(body && { requestBody: { required: true, content: json(body, names) } }),
+    responses: { ...(good as Record<string, Response>), ...refusalResponses(refusals, names) },
+    'x-refusals': refusals,
+  }
+}
+
+function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
+  if (!path.startsWith('/api/')) return 'Service'
+  if (path.startsWith('/api/auth/')) return 'Session'
+  return security?.length ? 'Management' : 'Vouchers'
+}
+
+/** Such as `deleteCouponsIdMints`. */
+function operationId(method: string, path: string): string {
+  const words = path.match(/[a-z0-9]+/gi) ?? []
+  const rest = words
+    .filter((word) => word !== 'api')
+    .map((word) => word[0]?.toUpperCase() + word.slice(1))
+  return method.toLowerCase() + rest.join('')
+}
+
+function pathParameter(name: string): Parameter {
+  const description = pathParameters[name]
+  return {
+    name,
+    in: 'path',
+    required: true,
+    ...(description && { description }),
+    schema: { type: 'string' },
+  }
+}
+
+function queryParameters({ properties = {}, required = [] }: Schema): Parameter[] {
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description && { description }),
+    schema,
+  }))
+}
+
+function refusalResponses(codes: readonly RefusalCode[], names: Names) {
+  const byStatus = Map.groupBy(codes, (code) => new Refusal(code).status)
+  const entries = [...byStatus].map(([status, list]): [string, Response] => {
+    const examples = list.map((code) => [code, { $ref: `#/components/examples/${code}` }])
+    const content = json(RefusalModel, names, Object.fromEntries(examples))
+    const headers = refusalHeaders[status]
+    return [String(status), { description: list.join(', '), ...(headers && { headers }), content }]
+  })
+  return Object.fromEntries(entries)
+}
+
+const retryAfter = {
+  'Retry-After': { description: 'Seconds', schema: { type: 'integer' } },
+}
+const refusalHeaders: Record<number, NonNullable<Response['headers']>> = {
+  401: { 'WWW-Authenticate': { description: 'Schemes', schema: { type: 'string' } } },
+  429: retryAfter,
+  503: retryAfter,
+}
+
+/** Each refusal as it goes out. */
+async function describeRefusals(): Promise<ApiDocument['components']['examples']> {
+  const entries = refusalCodes.map(async (code) => {
+    const refusal = new Refusal(code)
+    const value: unknown = await replyRefusal(refusal, false).json()
+    return [code, { summary: `${refusal.status} ${refusal.sentence}`, value }] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+function json(schema: TSchema, names: Names, examples?: NonNullable<Media['examples']>) {
+  const plain = nameParts({ part: JSON.parse(JSON.stringify(schema)) }, names).part as Schema
+  return { 'application/json': { schema: plain, ...(examples && { examples }) } }
+}
+
+type Names = ReadonlyMap<string, string>
+
+function refTo(name: string): string {
+  return `#/components/schemas/${name}`
+}
+
+/** The same tree with every named schema inside it as a reference, and unions of constants as `enum`. */
+function nameParts(tree: Record<string, unknown>, names: Names): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(tree).map(([key, part]) => [key, namePart(part, names)]))
+}
+
+function namePart(part: unknown, names: Names): unknown {
+  if (Array.isArray(part)) return part.map((item) => namePart(item, names))
+  if (typeof part !== 'object' || part === null) return part
+  const name = names.get(JSON.stringify(part))
+  if (name !== undefined) return { $ref: refTo(name) }
+  const { anyOf, ...rest } = part as Schema
+  // What is read by hand is an object with only a title: the name of what it should be.
+  if (rest.title !== undefined && [...names.values()].includes(rest.title)) {
+    return { $ref: refTo(rest.title) }
+  }
+  if (anyOf?.every((option) => option.const !== undefined)) {
+    return { type: 'string', ...rest, enum: anyOf.map((option) => option.const) }
+  }
+  return nameParts(part as Record<string, unknown>, names)
+}
