@@ -1,0 +1,124 @@
+/**
+ * What the product is measured against, as processes of their own; prints its address. Three of them:
+ * - `stack`: the product's own HTTP edge, authentication, schemas, signature and answers, but the operations
+ *   keep nothing: no database, no sealing. What any implementation on this stack can reach at most.
+ * - `bare`: Elysia alone, with the schema of the request and a constant answer.
+ * - `raw`: `Bun.serve` with a constant answer: what the load generator can drive at most.
+ */
+import { Elysia } from 'elysia'
+import { systemClock } from '../../src/clock.ts'
+import { parseIdempotencyKey } from '../../src/coupons/answer.ts'
+import { ClaimModel, MintModel, NonceModel } from '../../src/coupons/models.ts'
+import { createNonce, parseNonce } from '../../src/coupons/nonce.ts'
+import { claimedResult, mintedResult, voucherFacts } from '../../src/coupons/voucher.ts'
+import { openSchnorr } from '../../src/crypto/schnorr.ts'
+import { createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
+import { createAuthenticator } from '../../src/http/auth.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { createOrigins } from '../../src/http/origin.ts'
+import { noRateLimits } from '../../src/http/rate-limit.ts'
+import { reply, replyJson } from '../../src/http/reply.ts'
+import { startServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { Refusal } from '../../src/refusal.ts'
+import { createSessions } from '../../src/session/session.ts'
+import { benchDefinition, benchKeys } from './fixture.ts'
+
+const schnorr = openSchnorr()
+const signer = createSigner(schnorr, benchKeys.COUPON_MANAGER_NSEC)
+const merchant = createSigner(schnorr, benchKeys.merchant)
+const terms = { description: '', image: null, expiresAt: null, ...benchDefinition }
+const issued = { couponId: crypto.randomUUID(), owner: merchant.pubkey, terms }
+const previewed = (nonce: string) => ({
+  status: 'minted',
+  ...voucherFacts(issued, nonce),
+  claimedAt: null,
+})
+
+const servers = { stack: startStack, bare: startBare, raw: startRaw }
+const start = servers[process.argv[2] as keyof typeof servers]
+console.log(`  address     ${start()}`)
+
+function startStack(): string {
+  const verify = createVerifier(schnorr)
+  const sessions = createSessions(benchKeys.SESSION_JWT_SECRET, systemClock)
+  const options = { sessions, verify, now: systemClock, rateLimits: noRateLimits }
+  const auth = createAuthenticator(options)
+  const used = new Set<string>()
+
+  const vouchers = new Elysia({ name: 'vouchers', prefix: '/api/coupons' })
+    .get('/claim', ({ query }) => replyJson(200, previewed(parseNonce(query.nonce))), {
+      query: NonceModel,
+    })
+    .post('/preview', ({ body }) => replyJson(200, previewed(parseNonce(body.nonce))), {
+      body: NonceModel,
+    })
+    .post(
+      '/claim',
+      async ({ body }) => {
+        const at = systemClock()
+        const result = claimedResult(signer, { ...issued, nonce: parseNonce(body.nonce) }, at)
+        return reply(200, JSON.stringify({ status: 'success', claimedAt: at, ...result }))
+      },
+      { body: ClaimModel },
+    )
+    .post(
+      '/refresh',
+      async ({ request, body }) => {
+        parseIdempotencyKey(request.headers.get('idempotency-key'))
+        parseNonce(body.nonce)
+        return reply(201, minted())
+      },
+      { body: NonceModel },
+    )
+  const management = new Elysia({ name: 'management', prefix: '/api/coupons' })
+    .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
+    .post('/mint', async () => reply(200, minted()), { body: MintModel })
+
+  return startServer({
+    hostname: '127.0.0.1',
+    port: 0,
+    publicRoutes: [vouchers],
+    authenticatedRoutes: [management],
+    origins: createOrigins({ publicOrigins: [], trustedProxies: [] }),
+    rateLimits: noRateLimits,
+    metrics: createMetrics(),
+    log: createLog('warn', 'json'),
+    onUndeclaredProxy: () => undefined,
+    spend: async ({ spend }) => {
+      const proofs = {
+        async use(id: string) {
+          if (used.has(id)) throw new Refusal('auth-replay')
+          used.add(id)
+          return true
+        },
+        prune: async () => 0,
+      }
+      await spend?.({ proofs })
+    },
+  }).url
+}
+
+function minted(): string {
+  const result = mintedResult(signer, { ...issued, nonce: createNonce() }, systemClock())
+  return JSON.stringify(result)
+}
+
+function startBare(): string {
+  const constant = previewed(createNonce())
+  const app = new Elysia()
+    .get('/api/coupons/claim', () => constant, { query: NonceModel })
+    .post('/api/coupons/preview', () => constant, { body: NonceModel })
+    .listen({ hostname: '127.0.0.1', port: 0 })
+  return `http://127.0.0.1:${app.server?.port}`
+}
+
+function startRaw(): string {
+  const text = JSON.stringify(previewed(createNonce()))
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => new Response(text),
+  })
+  return `http://127.0.0.1:${server.port}`
+}

@@ -1,0 +1,22 @@
+/** Keys of the bench alone: one session and one made file serve every server it starts. */
+export const benchKeys = {
+  COUPON_MANAGER_NSEC: '11'.repeat(32),
+  STORE_KEY: '22'.repeat(32),
+  SESSION_JWT_SECRET: 'the bench signs its own sessions with this',
+  merchant: '33'.repeat(32),
+}
+
+/** The environment that gives a product server those keys, without limits and without chatter. */
+export const benchEnvironment = {
+  COUPON_MANAGER_NSEC: benchKeys.COUPON_MANAGER_NSEC,
+  STORE_KEY: benchKeys.STORE_KEY,
+  SESSION_JWT_SECRET: benchKeys.SESSION_JWT_SECRET,
+  RATE_LIMIT: 'off',
+  LOG_LEVEL: 'warn',
+}
+
+/** What every voucher of the bench promises. */
+export const benchDefinition = {
+  name: 'Café con medialunas',
+  benefit: { type: 'percent' as const, percent: 10 },
+}

@@ -1,0 +1,116 @@
+import { benchKeys } from './fixture.ts'
+import type { LoadJob, Values } from './load.ts'
+
+/** What a job of one kind needs to know of the server it goes to. */
+export type Aim = {
+  token: string
+  couponId: string
+  /** Nonces that can be spent, and such that only have to exist. */
+  open: (count: number) => Values
+  known: () => Values
+}
+
+/** A kind of request. */
+export type Kind = {
+  name: string
+  /** What it is measured against. */
+  ceiling: 'stack' | 'bare'
+  /** The least share of the ceiling at 64 connections. */
+  share: number
+  /** How long the slowest of a hundred may take then, in ms; none is set for reads. */
+  p99Ms?: number
+  /** `count`: at least as many as the server can answer in the time. */
+  job(aim: Aim, count: number): Pick<LoadJob, 'request' | 'values' | 'again' | 'status'>
+}
+
+export const kinds: readonly Kind[] = [
+  {
+    name: 'mint, Bearer',
+    ceiling: 'stack',
+    share: 0.85,
+    p99Ms: 10,
+    job: ({ token, couponId }) => ({
+      request: post('/api/coupons/mint', { couponId }, `Authorization: Bearer ${token}\r\n`),
+      values: { from: 'none' },
+      again: true,
+      status: 200,
+    }),
+  },
+  {
+    name: 'mint, NIP-98',
+    ceiling: 'stack',
+    share: 0.85,
+    p99Ms: 10,
+    job({ couponId }, count) {
+      const target = '/api/coupons/mint'
+      const body = JSON.stringify({ couponId })
+      const secret = benchKeys.merchant
+      return {
+        request: post(target, { couponId }, 'Authorization: $VALUE\r\n'),
+        values: { from: 'signed', count, secret, method: 'POST', target, body },
+        again: false,
+        status: 200,
+      }
+    },
+  },
+  {
+    name: 'preview, POST',
+    ceiling: 'bare',
+    share: 0.5,
+    job: ({ known }) => ({
+      request: post('/api/coupons/preview', { nonce: '$VALUE' }),
+      values: known(),
+      again: true,
+      status: 200,
+    }),
+  },
+  {
+    name: 'preview, GET',
+    ceiling: 'bare',
+    share: 0.5,
+    job: ({ known }) => ({
+      request: get('/api/coupons/claim?nonce=$VALUE'),
+      values: known(),
+      again: true,
+      status: 200,
+    }),
+  },
+  {
+    name: 'claim',
+    ceiling: 'stack',
+    share: 0.85,
+    p99Ms: 10,
+    job: ({ open }, count) => ({
+      request: post('/api/coupons/claim', { nonce: '$VALUE' }),
+      values: open(count),
+      again: false,
+      status: 200,
+    }),
+  },
+  {
+    name: 'refresh',
+    ceiling: 'stack',
+    share: 0.7,
+    p99Ms: 10,
+    job: ({ open }, count) => ({
+      request: post('/api/coupons/refresh', { nonce: '$VALUE' }, 'Idempotency-Key: key-$VALUE\r\n'),
+      values: open(count),
+      again: false,
+      status: 201,
+    }),
+  },
+]
+
+/** Nonces are 22 characters: what takes the place of `$VALUE` in a body does not change its length. */
+const nonceLength = 22
+
+/** `$HOST` is filled in when the address is known. */
+export function post(target: string, body: unknown, headers = ''): string {
+  const text = JSON.stringify(body)
+  const length = text.replaceAll('$VALUE', ' '.repeat(nonceLength)).length
+  return `POST ${target} HTTP/1.1\r\nHost: $HOST\r\n${headers}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${text}`
+}
+
+export function get(target: string, headers = '', method = 'GET'): string {
+  return `${method} ${target} HTTP/1.1\r\nHost: $HOST\r\n${headers}\r\n`
+}

@@ -1,0 +1,87 @@
+/**
+ * How fast the product is, as shares of ceilings measured in the same run, and how much memory it takes:
+ *   npm run bench -- [--json] [--seconds 2] [--rounds 3] [--connections 1,16,64] [--only claim,refresh]
+ *                    [--binary dist/cuponera] [--starts 7] [--vouchers 1000000]
+ * With `--vouchers` it compares a file of that many vouchers with one of a thousand instead.
+ * Figures are figures: the exit code is 0 whenever they could be measured.
+ */
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { cleanUp } from '../support/server.ts'
+import { compareCeilings } from './against-ceiling.ts'
+import { compareFiles } from './against-size.ts'
+import { describeMachine } from './machine.ts'
+import { endProcesses } from './processes.ts'
+import { type Report, tell } from './report.ts'
+
+const project = resolve(import.meta.dir, '../..')
+
+/** What a run of the bench does. */
+export type Plan = {
+  seconds: number
+  rounds: number
+  connections: number[]
+  /** Kinds of request whose name contains one of these; empty: all. */
+  only: string[]
+  starts: number
+  /** The program to measure, and another way to start it if there is one. */
+  command: string[]
+  binary: string | null
+  /** A directory of this run, on the disk that the project is on. */
+  directory: string
+  /** Where made files are kept from run to run. */
+  kept: string
+  say: (line: string) => void
+}
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '1,16,64' },
+    only: { type: 'string', default: '' },
+    starts: { type: 'string', default: '7' },
+    binary: { type: 'string' },
+    vouchers: { type: 'string' },
+  },
+})
+
+const kept = join(project, 'test-output', 'bench')
+const directory = join(kept, `run-${process.pid}`)
+const built = resolve(project, values.binary ?? 'dist/cuponera')
+if (values.binary !== undefined && !existsSync(built)) {
+  console.error(`bench: ${values.binary} does not exist: npm run build`)
+  process.exit(2)
+}
+const source = [process.execPath, join(project, 'src/main.ts')]
+
+const plan: Plan = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  connections: values.connections.split(',').map(Number),
+  only: values.only.split(',').filter((part) => part !== ''),
+  starts: Number(values.starts),
+  command: values.binary === undefined ? source : [built],
+  binary: existsSync(built) ? built : null,
+  directory,
+  kept,
+  say: (line) => console.error(line),
+}
+
+mkdirSync(directory, { recursive: true })
+try {
+  const machine = describeMachine(directory)
+  const measured =
+    values.vouchers === undefined
+      ? await compareCeilings(plan)
+      : await compareFiles(plan, Number(values.vouchers))
+  const report: Report = { program: values.binary ?? 'source', machine, ...measured }
+  console.log(values.json ? JSON.stringify(report, null, 2) : tell(report))
+} finally {
+  await endProcesses()
+  await cleanUp()
+  rmSync(directory, { recursive: true, force: true })
+}
+process.exit(0)

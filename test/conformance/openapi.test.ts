@@ -1,0 +1,573 @@
+/** Every answer of every route against the document the service gives of itself, field by field. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
+import { refusalCodes } from '../../src/refusal.ts'
+import {
+  type CallOptions,
+  call,
+  createProof,
+  type Json,
+  newKey,
+  newSigner,
+  nostrHeader,
+  openSession,
+  percentBenefit,
+} from '../support/client.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+/** Refusals of paths and methods that are no route of the document. */
+const beyondRoutes = ['not-found', 'method-not-allowed']
+/** Routes that refuse only when the machine or the rate says so. */
+const alwaysGood = [
+  'GET /livez',
+  'GET /readyz',
+  'GET /metrics',
+  'GET /openapi.json',
+  'GET /docs',
+  'GET /api/coupons/manager',
+]
+
+let server: TestServer
+let document: ApiDocument
+let check: ReturnType<typeof createChecker>
+let token: string
+const owner = newSigner()
+/** `METHOD /path` to the statuses seen. */
+const seen = new Map<string, Set<number>>()
+const codesSeen = new Set<string>()
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  document = (await call(server.url, '/openapi.json')).json
+  check = createChecker(document)
+  token = await openSession(server.url, owner)
+})
+
+afterAll(cleanUp)
+
+/** Schemas of the document in which an object may hold nothing but what is written there. */
+function createChecker(described: ApiDocument) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  ajv.addSchema(closed(described) as object, 'document')
+  return (pointer: string[], value: unknown) => {
+    const path = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+    const validate = ajv.compile({
+      $ref: `document#/${path.replaceAll('{', '%7B').replaceAll('}', '%7D')}`,
+    })
+    return validate(value) ? [] : (validate.errors ?? [])
+  }
+}
+
+function closed(part: Json): Json {
+  if (Array.isArray(part)) return part.map(closed)
+  if (typeof part !== 'object' || part === null) return part
+  const copy = Object.fromEntries(Object.entries(part).map(([key, one]) => [key, closed(one)]))
+  const schema = part.type === 'object' && part.properties !== undefined
+  return schema ? { additionalProperties: false, ...copy } : copy
+}
+
+type Asked = CallOptions & { path?: string }
+
+/** One request to a route of the document; its answer is checked against it. Bearer unless told otherwise. */
+async function ask(route: string, options: Asked = {}): Promise<Json> {
+  const [method = '', template = ''] = route.split(' ')
+  const operation = operationOf(method, template)
+  const open = operation.security.length === 0
+  const identified = options.signer || options.token !== undefined || options.headers?.Authorization
+  const credentials = open || identified ? {} : { token }
+  const asked = { method, ...credentials, ...options }
+  const answer = await call(server.url, options.path ?? template, asked)
+  const { status, headers } = answer
+
+  seen.set(route, (seen.get(route) ?? new Set()).add(status))
+  const response = operation.responses[status]
+  if (!response) throw new Error(`${route} answered ${status}, undocumented: ${answer.text}`)
+  const media = headers.get('content-type')?.split(';')[0] ?? ''
+  expect(Object.keys(response.content)).toContain(media)
+  const pointer = ['paths', template, method.toLowerCase(), 'responses', String(status)]
+  const body = media === 'application/json' ? answer.json : answer.text
+  expect({ route, errors: check([...pointer, 'content', media, 'schema'], body) }).toEqual({
+    route,
+    errors: [],
+  })
+  if (status >= 400) {
+    const { code, retryAfter } = answer.json
+    codesSeen.add(code)
+    expect(Object.keys(response.content[media]?.examples ?? {})).toContain(code)
+    expect(operation['x-refusals']).toContain(code)
+    expect(headers.get('retry-after')).toBe(retryAfter === undefined ? null : String(retryAfter))
+    expect(headers.has('www-authenticate')).toBe(status === 401)
+  } else if (operation.requestBody && typeof options.body === 'object') {
+    const schema = ['paths', template, method.toLowerCase(), 'requestBody', 'content']
+    expect(check([...schema, 'application/json', 'schema'], options.body)).toEqual([])
+  }
+  expect(headers.get('access-control-allow-origin')).toBe(template === '/metrics' ? null : '*')
+  return answer.json
+}
+
+/** The same, and the refusal it must come to. */
+async function refused(route: string, code: string, options: Asked = {}): Promise<void> {
+  expect((await ask(route, options)).code).toBe(code)
+}
+
+function operationOf(method: string, template: string): Operation {
+  const operation = document.paths[template]?.[method.toLowerCase()]
+  if (!operation) throw new Error(`${method} ${template} is not in the document`)
+  return operation
+}
+
+function announcement(changes: Json = {}, content: unknown = undefined) {
+  const addresses = ['mint', 'claim', 'refresh'].map((last) => [
+    `${last}Url`,
+    `${server.url}/api/coupons/${last}`,
+  ])
+  return owner.sign({
+    kind: 30_078,
+    created_at: Math.floor(Date.now() / 1000),
+    tags: [['d', 'lacrypta.merchant/coupons']],
+    content: JSON.stringify(content ?? { v: 2, ...Object.fromEntries(addresses) }),
+    ...changes,
+  })
+}
+
+describe('the document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(document))
+    expect(result).toMatchObject({ valid: true })
+    expect(document.openapi).toBe('3.1.0')
+  })
+
+  test('names the version, the tags and both ways to authenticate', () => {
+    expect(document.info.version).toBe(JSON.parse(readText('package.json')).version)
+    const tags = new Set(operations().flatMap(({ operation }) => operation.tags))
+    expect(sorted([...tags])).toEqual(sorted(document.tags.map(({ name }) => name)))
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['nostr', 'bearer'])
+  })
+
+  test('has every route that the sources mount, and no other', () => {
+    expect(sorted(operations().map(({ route }) => route))).toEqual(sorted(routesInSources()))
+  })
+
+  test('has the methods that the server takes on each path', async () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      const { headers } = await call(server.url, path.replace(/\{\w+\}/g, 'x'), {
+        method: 'OPTIONS',
+      })
+      const allowed = (headers.get('allow') ?? '')
+        .split(', ')
+        .filter((one) => !/HEAD|OPTIONS/.test(one))
+      expect({ path, methods: sorted(allowed) }).toEqual({
+        path,
+        methods: sorted(upper(Object.keys(methods))),
+      })
+    }
+  })
+
+  test('has every refusal at some route, but those of no route', () => {
+    const found = new Set(operations().flatMap(({ operation }) => operation['x-refusals']))
+    const nowhere: string[] = refusalCodes.filter((code) => !found.has(code))
+    expect(nowhere).toEqual(beyondRoutes)
+  })
+
+  test('has a parameter for every part of a path, and an id of its own for every operation', () => {
+    for (const { path, operation } of operations()) {
+      const named = operation.parameters
+        .filter((one) => one.in === 'path')
+        .map(({ name }) => `{${name}}`)
+      expect(named).toEqual(path.match(/\{\w+\}/g) ?? [])
+    }
+    const ids = operations().map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('leaves no reference without what it refers to', () => {
+    const refs = JSON.stringify(document).match(/"#\/components\/[^"]+"/g) ?? []
+    expect(refs.length).toBeGreaterThan(100)
+    for (const ref of new Set(refs)) {
+      const [, , kind = '', name = ''] = ref.replaceAll('"', '').split('/')
+      expect(Object.keys(document.components[kind as 'schemas'])).toContain(name)
+    }
+  })
+
+  test('does not repeat a shared model: it is referred to by name', () => {
+    const refresh = operationOf('POST', '/api/coupons/refresh')
+    const schema = { $ref: '#/components/schemas/VoucherResult' }
+    expect(refresh.responses[201]?.content).toEqual({ 'application/json': { schema } })
+  })
+})
+
+describe('real answers match the document', () => {
+  test('of the state of the process and the document itself', async () => {
+    for (const route of alwaysGood) await ask(route)
+  })
+
+  test('of sessions', async () => {
+    const route = 'POST /api/auth/session'
+    await ask(route, { signer: newSigner() })
+    await ask(route, { signer: newSigner(), body: {} })
+    await refused(route, 'auth-missing')
+    await refused(route, 'auth-missing', { token })
+    await refused(route, 'auth-malformed', { headers: { Authorization: 'Nostr e30=' } })
+    await refused(route, 'auth-too-large', {
+      headers: { Authorization: `Nostr ${'a'.repeat(8200)}` },
+    })
+    await refused(route, 'too-large', { signer: newSigner(), body: 'x'.repeat(20_000) })
+    const proof = (options: Json) => ({
+      headers: {
+        Authorization: nostrHeader(createProof(owner, `${server.url}/api/auth/session`, options)),
+      },
+    })
+    await refused(route, 'auth-expired', proof({ method: 'POST', createdAt: 1_700_000_000 }))
+    await refused(route, 'auth-url-mismatch', proof({ method: 'PUT' }))
+    const once = proof({ method: 'POST' })
+    await ask(route, once)
+    await refused(route, 'auth-replay', once)
+  })
+
+  test('of every management route to a stranger', async () => {
+    const managed = operations().filter(({ operation }) => operation.security.length > 1)
+    expect(managed.length).toBeGreaterThan(14)
+    for (const { route } of managed) {
+      await refused(route, 'auth-missing', { token: '' })
+      await refused(route, 'auth-session-invalid', { token: 'x.y.z' })
+    }
+  })
+
+  test('of definitions', async () => {
+    const route = 'POST /api/coupons'
+    const money = { amount: 100.5, currency: 'ARS' }
+    const benefits = [
+      percentBenefit,
+      { type: 'percent', percent: 10, productDs: ['a'], cap: money },
+      { type: 'fixed', ...money, productDs: ['a', 'b'] },
+      { type: 'multibuy', buyQty: 3, payQty: 2 },
+      {
+        type: 'buyXgetY',
+        buyProductD: 'a',
+        giftProductD: 'a',
+        cap: { amount: 5, currency: 'SAT' },
+      },
+      { type: 'freeItems', items: [{ d: 'a', qty: 1 }] },
+    ]
+    for (const benefit of benefits) {
+      const { coupon } = await ask(route, { body: { name: 'Café', benefit } })
+      await ask('DELETE /api/coupons/{id}', { path: `/api/coupons/${coupon.id}` })
+    }
+    // As text: the document need not tell of every null that a request may bring.
+    const nulls = { type: 'percent', percent: 5, productDs: null, cap: null }
+    await ask(route, { body: JSON.stringify({ name: 'Café', benefit: nulls }) })
+    const key = { 'Idempotency-Key': newKey() }
+    const full = {
+      name: 'Té',
+      description: 'Con limón',
+      image: 'https://example.com/te.png',
+      benefit: percentBenefit,
+      maxUses: 5,
+      expiresAt: Math.floor(Date.now() / 1000) + 1000,
+    }
+    const { coupon } = await ask(route, { body: full, headers: key })
+    await ask(route, { body: full, headers: key })
+    await refused(route, 'idempotency-key-reused', {
+      body: { ...full, name: 'Otro' },
+      headers: key,
+    })
+    await refused(route, 'idempotency-key-invalid', {
+      body: full,
+      headers: { 'Idempotency-Key': 'short' },
+    })
+    await refused(route, 'body-invalid', { body: '[]' })
+    await refused(route, 'body-invalid', { body: '' })
+    await refused(route, 'field-invalid', { body: { ...full, name: '' } })
+    await refused(route, 'field-invalid', { body: { ...full, maxUses: 'many' } })
+    await refused(route, 'field-invalid', { body: { ...full, benefit: 5 } })
+    await refused(route, 'benefit-invalid', { body: { ...full, benefit: { type: 'nothing' } } })
+    await refused(route, 'expiry-past', { body: { ...full, expiresAt: 1 } })
+    await refused(route, 'too-large', { body: { ...full, description: 'x'.repeat(17_000) } })
+
+    const edit = 'PATCH /api/coupons/{id}'
+    const path = `/api/coupons/${coupon.id}`
+    await ask(edit, { path, body: { archived: true, expiresAt: null, image: null, maxUses: null } })
+    await ask(edit, { path, body: { archived: false, name: 'Mate', expiresAt: 1 } })
+    await refused(edit, 'nothing-to-change', { path, body: {} })
+    await refused(edit, 'field-invalid', { path, body: { name: null } })
+    await refused(edit, 'benefit-invalid', { path, body: { benefit: {} } })
+    await refused(edit, 'body-invalid', { path, body: '7' })
+    await refused(edit, 'coupon-unknown', { path: '/api/coupons/none', body: { name: 'x' } })
+    await refused(edit, 'coupon-unknown', { path, body: { name: 'x' }, signer: newSigner() })
+    await refused('DELETE /api/coupons/{id}', 'coupon-unknown', { path: '/api/coupons/none' })
+  })
+
+  test('of minters', async () => {
+    const route = 'POST /api/coupons/minters'
+    const minter = newSigner()
+    await ask(route, { body: { pubkey: minter.pubkey } })
+    await ask(route, { body: { pubkey: minter.pubkey, label: 'Caja' } })
+    await ask('GET /api/coupons/minters')
+    await refused(route, 'minter-is-owner', { body: { pubkey: owner.pubkey } })
+    await refused(route, 'field-invalid', { body: { pubkey: 'nobody' } })
+    await refused(route, 'field-invalid', { body: {} })
+    await refused(route, 'field-invalid', {
+      body: { pubkey: minter.pubkey, label: 'x'.repeat(81) },
+    })
+    await refused(route, 'body-invalid', { body: 'no' })
+    const remove = 'DELETE /api/coupons/minters/{key}'
+    const path = `/api/coupons/minters/${minter.pubkey}`
+    await ask(remove, { path })
+    await refused(remove, 'minter-unknown', { path })
+  })
+
+  test('of announcements', async () => {
+    const route = 'PUT /api/coupons/discovery'
+    const event = announcement()
+    await ask(route, { body: { event } })
+    await ask(route, { body: { event } })
+    await ask('GET /api/coupons')
+    await refused(route, 'announcement-older', { body: { event: announcement({ created_at: 5 }) } })
+    await refused(route, 'announcement-kind', { body: { event: announcement({ kind: 1 }) } })
+    await refused(route, 'announcement-author', { body: { event }, signer: newSigner() })
+    await refused(route, 'announcement-id', { body: { event: { ...event, content: '{}' } } })
+    await refused(route, 'announcement-signature', {
+      body: { event: { ...event, sig: '1'.repeat(128) } },
+    })
+    await refused(route, 'announcement-d', { body: { event: announcement({ tags: [] }) } })
+    await refused(route, 'announcement-content', { body: { event: announcement({}, []) } })
+    const plain = announcement({}, { mintUrl: 'http://example.com' })
+    await refused(route, 'announcement-url', { body: { event: plain } })
+    const ahead = announcement({ created_at: Math.floor(Date.now() / 1000) + 2000 })
+    await refused(route, 'announcement-future', { body: { event: ahead } })
+    await refused(route, 'field-invalid', { body: { event: 5 } })
+    await refused(route, 'field-invalid', { body: { event: { id: 1 } } })
+    await refused(route, 'body-invalid', { body: 'null' })
+    await ask('DELETE /api/coupons/discovery')
+    await refused('DELETE /api/coupons/discovery', 'announcement-unknown')
+  })
+
+  test('of mints, lists and voids', async () => {
+    const route = 'POST /api/coupons/mint'
+    const { coupon } = await ask('POST /api/coupons', {
+      body: { name: 'Mate', benefit: percentBenefit, maxUses: 6 },
+    })
+    const couponId = coupon.id
+    const { nonce } = await ask(route, { body: { couponId } })
+    const key = { 'Idempotency-Key': newKey() }
+    const { vouchers } = await ask(route, { body: { couponId, count: 3 }, headers: key })
+    await refused(route, 'idempotency-key-reused', { body: { couponId }, headers: key })
+    await refused(route, 'idempotency-key-invalid', {
+      body: { couponId },
+      headers: { 'Idempotency-Key': 'x' },
+    })
+    await refused(route, 'coupon-exhausted', { body: { couponId, count: 3 } })
+    await refused(route, 'field-invalid', { body: { couponId: 'x' } })
+    await refused(route, 'field-invalid', { body: { couponId, count: 501 } })
+    await refused(route, 'body-invalid', { body: '"x"' })
+    await refused(route, 'mint-not-allowed', { body: { couponId }, signer: newSigner() })
+    await refused(route, 'coupon-unknown', { body: { couponId: crypto.randomUUID() } })
+    await ask('GET /api/coupons/mintable')
+
+    const list = 'GET /api/coupons/{id}/mints'
+    const mints = `/api/coupons/${couponId}/mints`
+    const page = await ask(list, { path: `${mints}?limit=2` })
+    await ask(list, { path: `${mints}?limit=2&cursor=${page.next}` })
+    for (const query of ['limit=0', 'limit=501', 'limit=x', 'limit=', 'cursor=!', 'cursor=']) {
+      await refused(list, 'page-invalid', { path: `${mints}?${query}` })
+    }
+    await refused(list, 'coupon-unknown', { path: '/api/coupons/none/mints' })
+    // Given twice: whatever the server makes of it, it must be in the document.
+    await ask(list, { path: `${mints}?limit=1&limit=2` })
+
+    const one = 'DELETE /api/coupons/{id}/mints/{name}'
+    const path = `${mints}/${nonce}`
+    await ask(one, { path })
+    await refused(one, 'voucher-voided', { path })
+    await refused(one, 'voucher-unknown', { path: `${mints}/none` })
+    await refused(one, 'coupon-unknown', { path: `/api/coupons/none/mints/${nonce}` })
+    await refused(one, 'field-invalid', { path: `${path}?chain=2` })
+    const [first, second, third] = (vouchers as Json[]).map((voucher) => voucher.nonce)
+    await ask('POST /api/coupons/claim', { body: { nonce: first } })
+    await refused(one, 'voucher-claimed', { path: `${mints}/${first}` })
+    const fresh = { headers: { 'Idempotency-Key': newKey() } }
+    await ask('POST /api/coupons/refresh', { body: { nonce: second }, ...fresh })
+    await refused(one, 'voucher-refreshed', { path: `${mints}/${second}` })
+    await ask(one, { path: `${mints}/${second}?chain=1` })
+    await ask(list, { path: mints })
+
+    const all = 'DELETE /api/coupons/{id}/mints'
+    expect(await ask(all, { path: mints })).toEqual({ voided: 1 })
+    await refused(all, 'coupon-unknown', { path: '/api/coupons/none/mints' })
+    await refused('POST /api/coupons/claim', 'voucher-cancelled', { body: { nonce: third } })
+    await refused('POST /api/coupons/refresh', 'voucher-cancelled', {
+      body: { nonce: third },
+      ...fresh,
+    })
+
+    await ask('DELETE /api/coupons/{id}', { path: `/api/coupons/${couponId}` })
+    await refused(route, 'coupon-archived', { body: { couponId } })
+    const edit = { path: `/api/coupons/${couponId}`, body: { archived: false, expiresAt: 1 } }
+    await ask('PATCH /api/coupons/{id}', edit)
+    await refused(route, 'coupon-expired', { body: { couponId } })
+  })
+
+  test('of whoever holds a nonce', async () => {
+    const expiresAt = Math.floor(Date.now() / 1000) + 2
+    const brief = { name: 'Breve', benefit: percentBenefit, expiresAt }
+    const short = await ask('POST /api/coupons', { body: brief })
+    const { coupon } = await ask('POST /api/coupons', {
+      body: { name: 'Mate', benefit: percentBenefit },
+    })
+    const mint = (id: string) => ask('POST /api/coupons/mint', { body: { couponId: id } })
+    const { nonce: lapsing } = await mint(short.coupon.id)
+    const { nonce } = await mint(coupon.id)
+    const look = async (name: string) => {
+      await ask('POST /api/coupons/preview', { body: { nonce: name } })
+      return ask('GET /api/coupons/claim', { path: `/api/coupons/claim?nonce=${name}` })
+    }
+    expect((await look(nonce)).status).toBe('minted')
+
+    const refresh = 'POST /api/coupons/refresh'
+    const headers = { 'Idempotency-Key': newKey() }
+    const { nonce: next } = await ask(refresh, { body: { nonce }, headers })
+    await ask(refresh, { body: { nonce }, headers })
+    expect((await look(nonce)).status).toBe('refreshed')
+    await refused(refresh, 'voucher-refreshed', {
+      body: { nonce },
+      headers: { 'Idempotency-Key': newKey() },
+    })
+    await refused(refresh, 'idempotency-key-invalid', { body: { nonce } })
+
+    const claim = 'POST /api/coupons/claim'
+    const tags = [['coupon', coupon.id]]
+    const zapRequest = newSigner().sign({
+      kind: 9734,
+      created_at: 1_700_000_000,
+      tags,
+      content: '',
+    })
+    const key = { 'Idempotency-Key': newKey() }
+    const body = { nonce: next, zapRequest, amountMsat: 21_000 }
+    await refused(claim, 'voucher-moved', { body: { nonce } })
+    expect((await ask(claim, { body, headers: key })).status).toBe('success')
+    await ask(claim, { body, headers: key })
+    expect((await ask(claim, { body: { nonce: next } })).status).toBe('claimed')
+    expect((await look(next)).status).toBe('claimed')
+    await refused(claim, 'idempotency-key-reused', { body: { nonce: next }, headers: key })
+    await refused(claim, 'idempotency-key-invalid', { body, headers: { 'Idempotency-Key': 'ñ' } })
+    await refused(refresh, 'voucher-claimed', { body: { nonce: next }, headers })
+
+    const books = 'GET /api/coupons/redemptions'
+    await ask(books)
+    expect(
+      (await ask(books, { path: '/api/coupons/redemptions?limit=1' })).redemptions[0].order,
+    ).toEqual(zapRequest)
+    await refused(books, 'page-invalid', { path: '/api/coupons/redemptions?limit=0' })
+    await ask('GET /api/coupons')
+
+    const unknown = { nonce: 'A'.repeat(22) }
+    for (const route of [claim, refresh, 'POST /api/coupons/preview']) {
+      await refused(route, 'voucher-unknown', { body: unknown, headers })
+      await refused(route, 'nonce-invalid', { body: { nonce: 'short' }, headers })
+      await refused(route, 'field-invalid', { body: { nonce: 5 }, headers })
+      await refused(route, 'field-invalid', { body: {}, headers })
+      await refused(route, 'body-invalid', { body: '[1]', headers })
+      await refused(route, 'too-large', { body: `{"nonce":"${'x'.repeat(17_000)}"}`, headers })
+    }
+    const asGet = (query: string) => ({ path: `/api/coupons/claim${query}` })
+    await refused('GET /api/coupons/claim', 'voucher-unknown', asGet(`?nonce=${unknown.nonce}`))
+    await refused('GET /api/coupons/claim', 'nonce-invalid', asGet('?nonce=short'))
+    await refused('GET /api/coupons/claim', 'field-invalid', asGet(''))
+
+    await Bun.sleep(Math.max(0, expiresAt * 1000 + 20 - Date.now()))
+    expect((await look(lapsing)).status).toBe('expired')
+    await refused(claim, 'voucher-expired', { body: { nonce: lapsing } })
+    await refused(refresh, 'voucher-expired', { body: { nonce: lapsing }, headers })
+  })
+
+  test('of a service for listed merchants', async () => {
+    const before = { server, token }
+    server = await startServer({ env: { MERCHANTS: newSigner().pubkey, RATE_LIMIT: 'off' } })
+    token = await openSession(server.url, owner)
+    const id = crypto.randomUUID()
+    const bodies: Record<string, Json> = {
+      'POST /api/coupons': { name: 'x', benefit: percentBenefit },
+      'PATCH /api/coupons/{id}': { name: 'x' },
+      'POST /api/coupons/minters': { pubkey: newSigner().pubkey },
+      'PUT /api/coupons/discovery': { event: announcement() },
+    }
+    for (const { route, path, operation } of operations()) {
+      if (!operation['x-refusals'].includes('merchant-not-allowed')) continue
+      const asked = path
+        .replace('{id}', id)
+        .replace('{key}', owner.pubkey)
+        .replace('{name}', 'A'.repeat(22))
+      const body = bodies[route]
+      await refused(route, 'merchant-not-allowed', { path: asked, ...(body && { body }) })
+    }
+    ;({ server, token } = before)
+  })
+
+  test('and every route was seen to succeed and to refuse', () => {
+    const lacking = operations().filter(({ route }) => {
+      const statuses = [...(seen.get(route) ?? [])]
+      const refusing = alwaysGood.includes(route) || statuses.some((status) => status >= 400)
+      return !refusing || !statuses.some((status) => status < 300)
+    })
+    expect(lacking.map(({ route }) => route)).toEqual([])
+  })
+
+  test('and every refusal was seen, but those that need a fault, a crowd or another origin', () => {
+    const unseen: string[] = refusalCodes.filter((code) => !codesSeen.has(code))
+    expect(unseen).toEqual([
+      'shutting-down',
+      'request-timeout',
+      'rate-limited',
+      ...beyondRoutes,
+      'auth-origin-unknown',
+      'auth-session-expired',
+      'definitions-full',
+      'minters-full',
+      'clock-behind',
+      'overloaded',
+      'unavailable',
+    ])
+  })
+})
+
+function operations() {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      return { path, route: `${method.toUpperCase()} ${path}`, operation }
+    }),
+  )
+}
+
+function sorted(words: string[]): string[] {
+  return words.toSorted((a, b) => (a < b ? -1 : 1))
+}
+
+function upper(words: string[]): string[] {
+  return words.map((word) => word.toUpperCase())
+}
+
+function readText(path: string): string {
+  return readFileSync(join(import.meta.dir, '../..', path), 'utf8')
+}
+
+/** `METHOD /path` of every route that some Elysia instance of the sources declares. */
+function routesInSources(): string[] {
+  const files = readdirSync(join(import.meta.dir, '../../src'), { recursive: true })
+  return files.flatMap((file) => {
+    if (!String(file).endsWith('.ts')) return []
+    const text = readText(join('src', String(file)))
+    const [, options] = /new Elysia\(\{([^}]*name:[^}]*)\}/.exec(text) ?? []
+    if (options === undefined) return []
+    const [, prefix = ''] = /prefix: '([^']*)'/.exec(options) ?? []
+    return [...text.matchAll(/\.(get|post|put|patch|delete)\(\s*'(\/[^']*)'/g)].map(
+      ([, method = '', path = '']) =>
+        `${method.toUpperCase()} ${`${prefix}${path}`.replace(/(?<=.)\/$/, '').replace(/:(\w+)/g, '{$1}')}`,
+    )
+  })
+}

@@ -1,0 +1,264 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { Database } from '../../src/db/database.ts'
+import { limits } from '../../src/limits.ts'
+import { Refusal } from '../../src/refusal.ts'
+
+/** What a transaction of the contract can do: the smallest store that shows every promise. */
+export type Notes = {
+  put(name: string, value: string): Promise<void>
+  find(name: string): Promise<string | null>
+  count(): Promise<number>
+  /** A statement the engine itself refuses: the name is taken. */
+  insert(name: string, value: string): Promise<void>
+}
+
+/** An engine on a fresh, empty set of notes. */
+export type EngineUnderTest = {
+  database: Database<Notes>
+  /** What another connection sees now; nothing that is not committed. */
+  peek(name: string): string | null
+  /** Finish what waits and let go. */
+  close(): Promise<void>
+}
+
+class Bug extends Error {}
+
+/** What `database.ts` promises, as tests: every engine must pass them. */
+export function describeEngine(engine: string, open: () => EngineUnderTest): void {
+  const opened: EngineUnderTest[] = []
+  const start = () => {
+    const one = open()
+    opened.push(one)
+    return one
+  }
+  const it = (claim: string, run: () => Promise<void>) => test(`${engine}: ${claim}`, run)
+
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close()
+  })
+
+  it('an answer comes only after its write is committed', async () => {
+    const { database, peek } = start()
+    let inside: string | null = 'never run'
+    const answer = database.transact(async (tx) => {
+      await tx.put('a', '1')
+      inside = peek('a')
+      return 'done'
+    })
+    expect(await answer).toBe('done')
+    expect(inside).toBeNull()
+    expect(peek('a')).toBe('1')
+  })
+
+  it('a refusal undoes its operation alone, and is passed on as it is', async () => {
+    const { database, peek } = start()
+    const refusal = new Refusal('coupon-exhausted')
+    const settled = await Promise.allSettled([
+      database.transact((tx) => tx.put('before', '1')),
+      database.transact(async (tx) => {
+        await tx.put('refused', '1')
+        await tx.put('before', 'overwritten')
+        throw refusal
+      }),
+      database.transact((tx) => tx.put('after', '1')),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect((settled[1] as PromiseRejectedResult).reason).toBe(refusal)
+    expect([peek('before'), peek('refused'), peek('after')]).toEqual(['1', null, '1'])
+  })
+
+  it('a bug rejects its operation alone, with its cause, and undoes it', async () => {
+    const { database, peek } = start()
+    const bug = new Bug('a mistake in the operation')
+    const settled = await Promise.allSettled([
+      database.transact((tx) => tx.put('before', '1')),
+      database.transact(async (tx) => {
+        await tx.put('buggy', '1')
+        throw bug
+      }),
+      database.transact((tx) => tx.put('after', '1')),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect((settled[1] as PromiseRejectedResult).reason).toBe(bug)
+    expect([peek('before'), peek('buggy'), peek('after')]).toEqual(['1', null, '1'])
+  })
+
+  it('a constraint that says no rejects its operation alone', async () => {
+    const { database, peek } = start()
+    const settled = await Promise.allSettled([
+      database.transact((tx) => tx.insert('a', 'first')),
+      database.transact(async (tx) => {
+        await tx.put('with', '1')
+        await tx.insert('a', 'second')
+      }),
+      database.transact((tx) => tx.insert('b', 'third')),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect([peek('a'), peek('with'), peek('b')]).toEqual(['first', null, 'third'])
+  })
+
+  it('what is written first stays when the operation behind it is refused or buggy', async () => {
+    const { database, peek } = start()
+    for (const cause of [new Refusal('coupon-unknown'), new Bug('later')]) {
+      const first = (tx: Notes) => tx.put(`used ${cause.name}`, 'yes')
+      const refused = database.transact(async (tx) => {
+        await tx.put('operation', 'ran')
+        throw cause
+      }, first)
+      expect(await refused.catch((reason: unknown) => reason)).toBe(cause)
+      expect([peek(`used ${cause.name}`), peek('operation')]).toEqual(['yes', null])
+    }
+  })
+
+  it('a refused first stops the operation behind it and nobody else', async () => {
+    const { database, peek } = start()
+    const replay = new Refusal('auth-replay')
+    let ran = false
+    const settled = await Promise.allSettled([
+      database.transact(
+        async () => {
+          ran = true
+        },
+        async () => {
+          throw replay
+        },
+      ),
+      database.transact((tx) => tx.put('other', '1')),
+    ])
+    expect((settled[0] as PromiseRejectedResult).reason).toBe(replay)
+    expect([ran, peek('other')]).toEqual([false, '1'])
+  })
+
+  it('operations run one after the other, in the order they came', async () => {
+    const { database, peek } = start()
+    let running = 0
+    const seen: number[] = []
+    const increment = (at: number) =>
+      database.transact(async (tx) => {
+        expect(++running).toBe(1)
+        const before = Number((await tx.find('counter')) ?? '0')
+        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+        await tx.put('counter', String(before + 1))
+        seen.push(at)
+        running--
+      })
+    const order = Array.from({ length: 3 * limits.batchMax }, (_, at) => at)
+    await Promise.all(order.map(increment))
+    expect(peek('counter')).toBe(String(order.length))
+    expect(seen).toEqual(order)
+  })
+
+  it('a read sees every write that was answered before it began', async () => {
+    const { database } = start()
+    const lanes = Array.from({ length: 8 }, async (_, lane) => {
+      for (let turn = 0; turn < 20; turn++) {
+        const name = `${lane} ${turn}`
+        await database.transact((tx) => tx.put(name, 'written'))
+        expect(await database.read((tx) => tx.find(name))).toBe('written')
+      }
+    })
+    await Promise.all(lanes)
+  })
+
+  it('a read sees one state, however many writes are answered meanwhile', async () => {
+    const { database } = start()
+    const writing = Array.from({ length: 100 }, (_, at) =>
+      database.transact(async (tx) => {
+        await tx.put(`left ${at}`, '1')
+        await tx.put(`right ${at}`, '1')
+      }),
+    )
+    const reading = Array.from({ length: 100 }, async (_, at) => {
+      for (let turn = 0; turn < at % 7; turn++) await new Promise((next) => setImmediate(next))
+      const counts = await database.read(async (tx) => {
+        const before = await tx.count()
+        for (let turn = 0; turn < 3; turn++) await Promise.resolve()
+        return [before, await tx.count()]
+      })
+      expect(counts[0]).toBe(counts[1])
+      expect(Number(counts[0]) % 2).toBe(0)
+    })
+    await Promise.all([...writing, ...reading])
+  })
+
+  it('a read cannot write', async () => {
+    const { database, peek } = start()
+    const written = database.read((tx) => tx.put('a', '1')).catch((cause: unknown) => cause)
+    expect(await written).toBeInstanceOf(Error)
+    expect(peek('a')).toBeNull()
+  })
+
+  it('a failed read leaves the next ones alone', async () => {
+    const { database } = start()
+    const bug = new Bug('in a query')
+    const failed = database.read(async () => {
+      throw bug
+    })
+    expect(await failed.catch((cause: unknown) => cause)).toBe(bug)
+    await database.transact((tx) => tx.put('a', '1'))
+    expect(await database.read((tx) => tx.find('a'))).toBe('1')
+  })
+
+  it('an operation that awaits something else fails loudly, and its whole batch is undone', async () => {
+    const { database, peek } = start()
+    const ended = Promise.withResolvers<unknown>()
+    const settled = await Promise.allSettled([
+      database.transact((tx) => tx.put('before', '1')),
+      database.transact(async (tx) => {
+        await tx.put('early', '1')
+        await Bun.sleep(30)
+        // The stray half: long after its batch was given up, beside those of others.
+        await tx.put('late', '1').then(ended.resolve, ended.resolve)
+      }),
+      database.transact((tx) => tx.put('behind', '1')),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect((settled[1] as PromiseRejectedResult).reason).not.toBeInstanceOf(Refusal)
+    await database.transact((tx) => tx.put('next', '1'))
+    expect(await ended.promise).toBeInstanceOf(Error)
+    await database.transact((tx) => tx.put('last', '1'))
+    const names = ['before', 'early', 'late', 'behind', 'next', 'last']
+    expect(names.map(peek)).toEqual([null, null, null, null, '1', '1'])
+  })
+
+  it('an operation that never ends holds up nobody but its batch', async () => {
+    const { database, peek } = start()
+    const stuck = database.transact(() => new Promise<void>(() => undefined))
+    expect(await stuck.catch((cause: unknown) => cause)).toBeInstanceOf(Error)
+    for (const at of [1, 2, 3]) await database.transact((tx) => tx.put('a', String(at)))
+    expect(peek('a')).toBe('3')
+  })
+
+  it('what waits is bounded: beyond it the answer is overloaded, and the rest is done', async () => {
+    const { database } = start()
+    const settled = await Promise.allSettled(
+      Array.from({ length: limits.queueMax + 50 }, (_, at) =>
+        database.transact(async () => at),
+      ),
+    )
+    const refused = settled.filter((one) => one.status === 'rejected')
+    expect(refused.length).toBe(50)
+    for (const { reason } of refused) {
+      expect(reason).toBeInstanceOf(Refusal)
+      expect(reason.code).toBe('overloaded')
+      expect(reason.detail.retryAfter).toBeGreaterThan(0)
+    }
+    expect(await database.transact(async () => 'again')).toBe('again')
+  })
+
+  it('closing finishes what waits and refuses what comes later', async () => {
+    const { database, peek, close } = open()
+    const waiting = Array.from({ length: 2 * limits.batchMax }, (_, at) =>
+      database.transact((tx) => tx.put(`waiting ${at}`, '1')),
+    )
+    const closing = close()
+    const late = database.transact((tx) => tx.put('late', '1')).catch((cause: unknown) => cause)
+    await Promise.all(waiting)
+    const refusal = await late
+    await closing
+    expect(refusal).toBeInstanceOf(Refusal)
+    expect((refusal as Refusal).code).toBe('shutting-down')
+    expect([peek('waiting 0'), peek(`waiting ${waiting.length - 1}`)]).toEqual(['1', '1'])
+    expect(peek('late')).toBeNull()
+  })
+}

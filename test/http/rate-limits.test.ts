@@ -1,0 +1,189 @@
+import { afterEach, expect, test } from 'bun:test'
+import {
+  type Answer,
+  call,
+  createDefinition,
+  createProof,
+  type Json,
+  mintOne,
+  newKey,
+  newSigner,
+  nostrHeader,
+  openSession,
+} from '../support/client.ts'
+import { expectRefusal, refuses } from '../support/refusals.ts'
+import { cleanUp, startServer } from '../support/server.ts'
+
+afterEach(cleanUp)
+
+const unknown = { body: { nonce: 'A'.repeat(22) } }
+
+/** Ask again and again until the answer is 429; that answer, and how many came before it. */
+async function untilLimited(ask: () => Promise<Answer>, most = 3000) {
+  for (let before = 0; before < most; before += 20) {
+    const answers = await Promise.all(Array.from({ length: 20 }, ask))
+    const at = answers.findIndex(({ status }) => status === 429)
+    const limited = answers[at]
+    if (limited) return { limited, before: before + at, answers }
+  }
+  throw new Error(`not limited after ${most} requests`)
+}
+
+test('failures of one client throttle neither known nonces nor good keys behind its address', async () => {
+  const server = await startServer()
+  const signer = newSigner()
+  const token = await openSession(server.url, signer)
+  const couponId = await createDefinition(server.url, token)
+  const { nonce } = await mintOne(server.url, token, couponId)
+  const guesses: (() => Promise<Answer>)[] = [
+    () => call(server.url, '/api/coupons/claim', unknown),
+    () => call(server.url, '/api/coupons/preview', unknown),
+    () => call(server.url, `/api/coupons/claim?nonce=${unknown.body.nonce}`),
+    () => call(server.url, '/api/coupons/refresh', { ...unknown, headers: { 'Idempotency-Key': newKey() } }),
+    () => call(server.url, '/api/coupons', { token: 'guess' }),
+    () => call(server.url, '/api/coupons', { headers: { Authorization: 'Nostr guess' } }),
+  ]
+  const first = guesses[0] as (typeof guesses)[0]
+  const { limited, before } = await untilLimited(first)
+  expect(before).toBeGreaterThanOrEqual(50)
+  expectRefusal(limited, 429, 'rate-limited', { retry: true })
+  expect(limited.json.retryAfter).toBeLessThanOrEqual(60)
+  // Every kind of failure is counted together.
+  for (const guess of guesses) {
+    const answers = await Promise.all(Array.from({ length: 10 }, guess))
+    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(5)
+  }
+  expect((await call(server.url, '/api/coupons/preview', { body: { nonce } })).status).toBe(200)
+  expect((await call(server.url, `/api/coupons/claim?nonce=${nonce}`)).status).toBe(200)
+  const refreshed = await call(server.url, '/api/coupons/refresh', {
+    body: { nonce },
+    headers: { 'Idempotency-Key': newKey() },
+  })
+  expect(refreshed.status).toBe(201)
+  const claimed = await call(server.url, '/api/coupons/claim', { body: { nonce: refreshed.json.nonce } })
+  expect(claimed.status).toBe(200)
+  expect((await call(server.url, '/api/coupons', { token })).status).toBe(200)
+  expect((await call(server.url, '/api/coupons', { signer })).status).toBe(200)
+  expect(await openSession(server.url, newSigner())).toBeString()
+  expect((await call(server.url, '/api/coupons/mint', { body: { couponId }, token })).status).toBe(200)
+}, 15_000)
+
+test('a refused request changes no row, and may pass when the time named has gone by', async () => {
+  const server = await startServer()
+  const { limited } = await untilLimited(() => call(server.url, '/api/coupons/claim', unknown))
+  await refuses(server, () => call(server.url, '/api/coupons', { token: 'guess' }), 429, 'rate-limited', { retry: true })
+  await Bun.sleep(limited.json.retryAfter * 1000 + 100)
+  expect((await call(server.url, '/api/coupons/claim', unknown)).status).toBe(404)
+}, 15_000)
+
+test('a shop that redeems 300 vouchers in a burst, each with its preview, is not limited', async () => {
+  const server = await startServer()
+  const token = await openSession(server.url, newSigner())
+  const couponId = await createDefinition(server.url, token)
+  const { json } = await call(server.url, '/api/coupons/mint', { body: { couponId, count: 300 }, token })
+  const nonces: string[] = json.vouchers.map((one: Json) => one.nonce)
+  for (let at = 0; at < nonces.length; at += 25) {
+    const answers = await Promise.all(
+      nonces.slice(at, at + 25).map(async (nonce) => {
+        const previewed = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+        const claimed = await call(server.url, '/api/coupons/claim', { body: { nonce } })
+        return [previewed.status, claimed.status]
+      }),
+    )
+    expect(answers.flat().every((status) => status === 200)).toBe(true)
+  }
+}, 15_000)
+
+test('X-Forwarded-For of an undeclared proxy neither helps who sends it nor harms who is named', async () => {
+  const server = await startServer()
+  let turn = 0
+  const spoofed = () =>
+    call(server.url, '/api/coupons/claim', {
+      ...unknown,
+      headers: { 'X-Forwarded-For': `203.0.113.${turn++ % 250}` },
+    })
+  const { limited } = await untilLimited(spoofed)
+  expectRefusal(limited, 429, 'rate-limited', { retry: true })
+}, 15_000)
+
+test('behind a declared proxy each client is counted by its own address', async () => {
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const from = (address: string) => () =>
+    call(server.url, '/api/coupons/claim', { ...unknown, headers: { 'X-Forwarded-For': address } })
+  await untilLimited(from('203.0.113.7'))
+  expect((await from('203.0.113.8')()).status).toBe(404)
+  expect((await call(server.url, '/api/coupons/claim', unknown)).status).toBe(404)
+  // What the client itself wrote stands left of what the proxy added, and does not count.
+  expect((await from('198.51.100.1, 203.0.113.7')()).status).toBe(429)
+  // One household has a /64.
+  await untilLimited(from('2001:db8:1:2::1'))
+  expect((await from('2001:db8:1:2:ffff::9')()).status).toBe(429)
+  expect((await from('2001:db8:1:3::1')()).status).toBe(404)
+}, 15_000)
+
+test('one key that asks without end is limited by itself, wherever it asks from', async () => {
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const busy = newSigner()
+  const token = await openSession(server.url, busy)
+  let turn = 0
+  const ask = (by: string) => () =>
+    call(server.url, '/api/coupons', {
+      token: by,
+      headers: { 'X-Forwarded-For': `203.0.113.${turn++ % 250}` },
+    })
+  const { limited } = await untilLimited(ask(token))
+  expectRefusal(limited, 429, 'rate-limited', { retry: true })
+  const other = await openSession(server.url, newSigner())
+  expect((await ask(other)()).status).toBe(200)
+}, 20_000)
+
+test('a signed event is used up also when its key is limited', async () => {
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const signer = newSigner()
+  const token = await openSession(server.url, signer)
+  let turn = 0
+  const headers = () => ({ 'X-Forwarded-For': `203.0.113.${turn++ % 250}` })
+  const couponId = await createDefinition(server.url, token)
+  const body = { couponId, count: 500 }
+  await untilLimited(() => call(server.url, '/api/coupons/mint', { body, token, headers: headers() }))
+  const text = JSON.stringify(body)
+  const event = createProof(signer, `${server.url}/api/coupons/mint`, { method: 'POST', body: text })
+  const ask = () =>
+    call(server.url, '/api/coupons/mint', {
+      body: text,
+      headers: { ...headers(), Authorization: nostrHeader(event) },
+    })
+  expect((await ask()).status).toBe(429)
+  expectRefusal(await ask(), 401, 'auth-replay', { reason: 'replay' })
+}, 20_000)
+
+test('wrong keys for a burned voucher are throttled, and not those for another', async () => {
+  const server = await startServer()
+  const token = await openSession(server.url, newSigner())
+  const couponId = await createDefinition(server.url, token)
+  const [burned, other] = [
+    await mintOne(server.url, token, couponId),
+    await mintOne(server.url, token, couponId),
+  ]
+  const refresh = (nonce: string, key = newKey()) =>
+    call(server.url, '/api/coupons/refresh', { body: { nonce }, headers: { 'Idempotency-Key': key } })
+  const key = newKey()
+  await refresh(burned.nonce, key)
+  await refresh(other.nonce)
+  const { limited, before, answers } = await untilLimited(() => refresh(burned.nonce), 600)
+  expectRefusal(limited, 429, 'rate-limited', { retry: true })
+  expect(before).toBeGreaterThanOrEqual(100)
+  expect(answers.every(({ status }) => status === 409 || status === 429)).toBe(true)
+  expect((await refresh(other.nonce)).status).toBe(409)
+  expect((await call(server.url, '/api/coupons/preview', { body: { nonce: burned.nonce } })).status).toBe(200)
+}, 15_000)
+
+test('RATE_LIMIT=off limits nothing', async () => {
+  const server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  for (let batch = 0; batch < 6; batch++) {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => call(server.url, '/api/coupons/claim', unknown)),
+    )
+    expect(answers.every(({ status }) => status === 404)).toBe(true)
+  }
+})

@@ -1,0 +1,481 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  call,
+  createDefinition,
+  type Json,
+  mintOne,
+  newKey,
+  newSigner,
+  openSession,
+  verifyEvent,
+} from '../support/client.ts'
+import { callRaw } from '../support/raw.ts'
+import { readRows, refuses } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const signer = newSigner()
+const customer = newSigner()
+const seconds = () => Math.floor(Date.now() / 1000)
+let server: TestServer
+let token: string
+let couponId: string
+let nonce: string
+let minted: Json
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  token = await openSession(server.url, signer)
+  couponId = await createDefinition(server.url, token, { description: 'Con leche' })
+})
+
+beforeEach(async () => {
+  minted = await mintOne(server.url, token, couponId)
+  nonce = minted.nonce
+})
+
+afterAll(cleanUp)
+
+const preview = (of: string) => call(server.url, '/api/coupons/preview', { body: { nonce: of } })
+const previewInQuery = (of: string) =>
+  call(server.url, `/api/coupons/claim?nonce=${encodeURIComponent(of)}`)
+const claim = (of: string, fields: Json = {}, headers: Record<string, string> = {}) =>
+  call(server.url, '/api/coupons/claim', { body: { nonce: of, ...fields }, headers })
+const refresh = (of: string, key = newKey()) =>
+  call(server.url, '/api/coupons/refresh', { body: { nonce: of }, headers: { 'Idempotency-Key': key } })
+const voidOne = (of: string) =>
+  call(server.url, `/api/coupons/${couponId}/mints/${of}`, { method: 'DELETE', token })
+const newest = async (): Promise<Json> =>
+  (await call(server.url, '/api/coupons/redemptions?limit=1', { token })).json.redemptions[0]
+
+const facts = () => {
+  const { voucher, ...rest } = minted
+  expect(voucher.kind).toBe(20_402)
+  return rest
+}
+
+const badNonces: [string, unknown, code: string][] = [
+  ['none', undefined, 'field-invalid'],
+  ['null', null, 'field-invalid'],
+  ['a number', 1, 'field-invalid'],
+  ['a list', ['A'.repeat(22)], 'field-invalid'],
+  ['an empty one', '', 'nonce-invalid'],
+  ['21 characters', 'A'.repeat(21), 'nonce-invalid'],
+  ['23 characters', 'A'.repeat(23), 'nonce-invalid'],
+  ['padding', `${'A'.repeat(22)}==`, 'nonce-invalid'],
+  ['other characters', `${'A'.repeat(21)}+`, 'nonce-invalid'],
+  ['a newline at its end', `${'A'.repeat(22)}\n`, 'nonce-invalid'],
+  ['spaces around it', ` ${'A'.repeat(22)} `, 'nonce-invalid'],
+  ['letters that are not ASCII', 'ñ'.repeat(22), 'nonce-invalid'],
+]
+const routes = ['preview', 'claim', 'refresh'] as const
+
+for (const route of routes) {
+  const ask = (body: unknown) =>
+    call(server.url, `/api/coupons/${route}`, { body, headers: { 'Idempotency-Key': newKey() } })
+
+  describe(`POST /api/coupons/${route}`, () => {
+    for (const [name, value, code] of badNonces) {
+      test(`refuses as nonce ${name}`, async () => {
+        await refuses(server, () => ask({ nonce: value }), 400, code, { field: 'nonce' })
+      })
+    }
+
+    test('a nonce that nobody was given is 404', async () => {
+      await refuses(server, () => ask({ nonce: 'A'.repeat(22) }), 404, 'voucher-unknown')
+    })
+
+    test('a handle is no nonce', async () => {
+      const { mints } = (await call(server.url, `/api/coupons/${couponId}/mints?limit=1`, { token })).json
+      await refuses(server, () => ask({ nonce: mints[0].handle }), 404, 'voucher-unknown')
+    })
+  })
+}
+
+describe('GET /api/coupons/claim', () => {
+  for (const query of ['', '?', '?nonce', '?nonce=', '?Nonce=x', '?nonce=x', `?nonce=${'A'.repeat(23)}`]) {
+    test(`refuses the query ${query || 'that is not there'}`, async () => {
+      const answer = await call(server.url, `/api/coupons/claim${query}`)
+      expect(answer.status).toBe(400)
+      expect(answer.json).toEqual({ error: expect.any(String), code: expect.stringMatching(/^(field|nonce)-invalid$/), field: 'nonce' })
+    })
+  }
+
+  test('a nonce that nobody was given is 404', async () => {
+    await refuses(server, () => previewInQuery('A'.repeat(22)), 404, 'voucher-unknown')
+  })
+
+  test('ignores other parameters', async () => {
+    expect((await call(server.url, `/api/coupons/claim?utm=x&nonce=${nonce}&a=1`)).status).toBe(200)
+  })
+})
+
+describe('preview', () => {
+  test('says what a nonce is worth in every phase, by GET as by POST, and changes nothing', async () => {
+    const expectBoth = async (status: string, claimedAt: number | null = null) => {
+      const rows = readRows(server.dataDir)
+      for (const ask of [preview, previewInQuery]) {
+        const answer = await ask(nonce)
+        expect({ status: answer.status, json: answer.json }).toEqual({
+          status: 200,
+          json: { status, ...facts(), claimedAt },
+        })
+      }
+      expect(readRows(server.dataDir)).toEqual(rows)
+    }
+    await expectBoth('minted')
+    const { claimedAt } = (await claim(nonce)).json
+    await expectBoth('claimed', claimedAt)
+    minted = await mintOne(server.url, token, couponId)
+    nonce = minted.nonce
+    await voidOne(nonce)
+    await expectBoth('voided')
+    minted = await mintOne(server.url, token, couponId)
+    nonce = minted.nonce
+    const successor = (await refresh(nonce)).json.nonce
+    await expectBoth('refreshed')
+    expect((await preview(nonce)).text).not.toContain(successor)
+  })
+})
+
+describe('POST /api/coupons/claim', () => {
+  test('answers success once, then claimed with the first time and the same event', async () => {
+    const before = seconds()
+    const first = await claim(nonce)
+    expect(first.status).toBe(200)
+    const { status, claimedAt, voucher, ...rest } = first.json
+    expect({ status, rest }).toEqual({ status: 'success', rest: facts() })
+    expect(claimedAt).toBeGreaterThanOrEqual(before)
+    expect(voucher).toMatchObject({ kind: 20_402, created_at: claimedAt })
+    expect(voucher.tags).toEqual([
+      ['nonce', nonce],
+      ['p', signer.pubkey],
+      ['coupon', couponId],
+      ['phase', 'claimed'],
+    ])
+    expect(JSON.parse(voucher.content)).toMatchObject({ v: 1, phase: 'claimed', claimedAt, nonce })
+    expect(verifyEvent(voucher)).toBe(true)
+    await Bun.sleep(1010)
+    const rows = readRows(server.dataDir)
+    const again = await claim(nonce, { amountMsat: 5 })
+    expect(again.status).toBe(200)
+    expect(again.json.voucher.id).toBe(voucher.id)
+    expect({ ...again.json, voucher: 0 }).toEqual({ ...first.json, voucher: 0, status: 'claimed' })
+    expect(readRows(server.dataDir)).toEqual(rows)
+  })
+
+  test('of many at once exactly one succeeds', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => claim(nonce)))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    expect(answers.filter(({ json }) => json.status === 'success')).toHaveLength(1)
+    expect(new Set(answers.map(({ json }) => json.voucher.id)).size).toBe(1)
+  })
+
+  test('claim against refresh: one wins, the other is refused', async () => {
+    const [claimed, refreshed] = await Promise.all([claim(nonce), refresh(nonce)])
+    if (claimed.status === 200) {
+      expect([refreshed.status, refreshed.json.code]).toEqual([409, 'voucher-claimed'])
+    } else {
+      expect([claimed.status, claimed.json.code, refreshed.status]).toEqual([410, 'voucher-moved', 201])
+    }
+  })
+
+  test('refuses a refreshed and a voided voucher', async () => {
+    await refresh(nonce)
+    await refuses(server, () => claim(nonce), 410, 'voucher-moved')
+    const { nonce: other } = await mintOne(server.url, token, couponId)
+    await voidOne(other)
+    await refuses(server, () => claim(other), 410, 'voucher-cancelled')
+  })
+})
+
+describe('what is filed with a redemption', () => {
+  /** A zap request for this coupon. */
+  const order = (over: Json = {}) =>
+    customer.sign({
+      kind: 9734,
+      created_at: seconds(),
+      tags: [['p', signer.pubkey], ['coupon', couponId]],
+      content: 'Dos cafés',
+      ...over,
+    })
+
+  test('a zap request is filed as it was sent, as an object and as a string', async () => {
+    const object = order()
+    await claim(nonce, { zapRequest: object, amountMsat: 21_000 })
+    expect(await newest()).toEqual({
+      handle: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
+      claimedAt: expect.any(Number),
+      couponId,
+      name: 'Café gratis',
+      benefit: { type: 'percent', percent: 10 },
+      order: object,
+      orderId: object.id,
+      amountMsat: 21_000,
+    })
+    const text = ` ${JSON.stringify(order({ content: 'Té' }), null, 1)} `
+    const next = await mintOne(server.url, token, couponId)
+    await claim(next.nonce, { zapRequest: text })
+    expect(await newest()).toMatchObject({ order: text, orderId: JSON.parse(text).id, amountMsat: null })
+  })
+
+  test('keys beyond the seven stay in the order as sent', async () => {
+    const zapRequest = { ...order(), lnurl: 'x' }
+    await claim(nonce, { zapRequest })
+    expect((await newest()).order).toEqual(zapRequest)
+  })
+
+  test('a zap request that takes exactly 8000 characters is filed, one of 8001 is not', async () => {
+    const sized = (size: number) => {
+      const spare = size - JSON.stringify(order({ content: '' })).length
+      return order({ content: 'x'.repeat(spare) })
+    }
+    const exact = sized(8000)
+    expect(JSON.stringify(exact)).toHaveLength(8000)
+    await claim(nonce, { zapRequest: exact })
+    expect((await newest()).orderId).toBe(exact.id)
+    const next = await mintOne(server.url, token, couponId)
+    expect((await claim(next.nonce, { zapRequest: sized(8001) })).json.status).toBe('success')
+    expect((await newest()).order).toBeNull()
+  })
+
+  test('the length is counted in code points', async () => {
+    const text = JSON.stringify(order({ content: '🧉'.repeat(3500) }))
+    expect([...text].length).toBeLessThan(8000)
+    await claim(nonce, { zapRequest: JSON.parse(text) })
+    expect((await newest()).orderId).toBe(JSON.parse(text).id)
+  })
+
+  const dropped: [string, () => unknown][] = [
+    ['null', () => null],
+    ['a number', () => 5],
+    ['a list', () => [order()]],
+    ['an empty object', () => ({})],
+    ['an empty string', () => ''],
+    ['text that is no JSON', () => 'zap'],
+    ['JSON in JSON in JSON', () => JSON.stringify(JSON.stringify(order()))],
+    ['another kind', () => order({ kind: 9735 })],
+    ['no coupon tag', () => order({ tags: [['p', signer.pubkey]] })],
+    ['a coupon tag without value', () => order({ tags: [['coupon']] })],
+    ['another coupon', () => order({ tags: [['coupon', crypto.randomUUID()]] })],
+    ['a coupon in the third place', () => order({ tags: [['coupon', 'x', couponId]] })],
+    ['a wrong signature', () => ({ ...order(), sig: order({ content: 'x' }).sig })],
+    ['a wrong id', () => ({ ...order(), id: 'ab'.repeat(32) })],
+    ['a changed content', () => ({ ...order(), content: 'Tres cafés' })],
+    ['no signature', () => ({ ...order(), sig: undefined })],
+    ['lists nested deep', () => JSON.parse(`${'['.repeat(7000)}${']'.repeat(7000)}`)],
+    ['lists nested deep in text', () => '['.repeat(7900)],
+    ['the nonce in its content', () => order({ content: `cupón ${nonce}` })],
+    ['the nonce in a tag', () => order({ tags: [['coupon', couponId], ['nonce', nonce]] })],
+    ['the nonce beside the event', () => ({ ...order(), extra: nonce })],
+    [
+      'the nonce behind escapes',
+      () => {
+        const text = JSON.stringify(order({ content: nonce }))
+        return text.replace(nonce, `\\u00${nonce.charCodeAt(0).toString(16)}${nonce.slice(1)}`)
+      },
+    ],
+    [
+      'the nonce behind escapes beside the event',
+      () => {
+        const hidden = `\\u00${nonce.charCodeAt(0).toString(16)}${nonce.slice(1)}`
+        return JSON.stringify(order()).replace(/\}$/, `,"extra":"${hidden}"}`)
+      },
+    ],
+  ]
+  for (const [name, zapRequest] of dropped) {
+    test(`${name} is dropped, and the voucher is redeemed all the same`, async () => {
+      const answer = await claim(nonce, { zapRequest: zapRequest(), amountMsat: 7 })
+      expect({ status: answer.status, said: answer.json.status }).toEqual({ status: 200, said: 'success' })
+      expect(await newest()).toMatchObject({ order: null, orderId: null, amountMsat: 7 })
+    })
+  }
+
+  const amounts: [unknown, number | null][] = [
+    [0, 0],
+    [1, 1],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    [2 ** 53, null],
+    [-1, null],
+    [0.5, null],
+    [1e300, null],
+    ['1', null],
+    [null, null],
+    [true, null],
+    [{}, null],
+    [[1], null],
+  ]
+  for (const [amountMsat, filed] of amounts) {
+    test(`an amountMsat of ${JSON.stringify(amountMsat)} is filed as ${filed}`, async () => {
+      expect((await claim(nonce, { amountMsat })).json.status).toBe('success')
+      expect((await newest()).amountMsat).toBe(filed)
+    })
+  }
+
+  test('what a second claim brings is not filed', async () => {
+    await claim(nonce)
+    await claim(nonce, { zapRequest: order(), amountMsat: 9 })
+    expect(await newest()).toMatchObject({ order: null, amountMsat: null })
+  })
+})
+
+describe('POST /api/coupons/refresh', () => {
+  test('burns the nonce and answers a voucher of the same worth', async () => {
+    const { status, json } = await refresh(nonce)
+    expect(status).toBe(201)
+    const { voucher, ...rest } = json
+    expect(rest).toEqual({ ...facts(), nonce: rest.nonce })
+    expect(rest.nonce).not.toBe(nonce)
+    expect(voucher.tags).toEqual([
+      ['nonce', rest.nonce],
+      ['p', signer.pubkey],
+      ['coupon', couponId],
+      ['phase', 'minted'],
+    ])
+    expect(JSON.parse(voucher.content)).toMatchObject({ nonce: rest.nonce, phase: 'minted' })
+    expect(verifyEvent(voucher)).toBe(true)
+    expect((await preview(rest.nonce)).json.status).toBe('minted')
+  })
+
+  test('changes no counter', async () => {
+    const counters = async () => {
+      const { coupons } = (await call(server.url, '/api/coupons', { token })).json
+      const { minted, claimed } = coupons.find((one: Json) => one.id === couponId)
+      return { minted, claimed }
+    }
+    const before = await counters()
+    await refresh(nonce)
+    expect(await counters()).toEqual(before)
+  })
+
+  test('a retry with the same key gets the same bytes, whatever became of the successor', async () => {
+    const key = newKey()
+    const first = await refresh(nonce, key)
+    const replays = async () => {
+      const rows = readRows(server.dataDir)
+      const again = await refresh(nonce, key)
+      expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
+      expect(readRows(server.dataDir)).toEqual(rows)
+    }
+    await replays()
+    const next = await refresh(first.json.nonce)
+    await replays()
+    await claim(next.json.nonce)
+    await replays()
+  })
+
+  test('a retry gets the same bytes after the successor was voided, and after a later edit', async () => {
+    const key = newKey()
+    const first = await refresh(nonce, key)
+    await voidOne(first.json.nonce)
+    await call(server.url, `/api/coupons/${couponId}`, { method: 'PATCH', body: { description: 'Con leche' }, token })
+    expect((await refresh(nonce, key)).text).toBe(first.text)
+  })
+
+  test('a retry gets the same bytes after the voucher expired', async () => {
+    const id = await createDefinition(server.url, token, { expiresAt: seconds() + 2 })
+    const { nonce: short, expiresAt } = await mintOne(server.url, token, id)
+    const key = newKey()
+    const first = await refresh(short, key)
+    expect(first.status).toBe(201)
+    expect(first.json.expiresAt).toBe(expiresAt)
+    await Bun.sleep(expiresAt * 1000 - Date.now() + 30)
+    const again = await refresh(short, key)
+    expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
+    await refuses(server, () => refresh(first.json.nonce), 410, 'voucher-expired')
+  })
+
+  test('a retry gets the same bytes after SIGKILL and a restart', async () => {
+    const dataDir = newDirectory()
+    const first = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+    const by = await openSession(first.url, signer)
+    const { nonce: held } = await mintOne(first.url, by, await createDefinition(first.url, by))
+    const request = { body: { nonce: held }, headers: { 'Idempotency-Key': newKey() } }
+    const before = await call(first.url, '/api/coupons/refresh', request)
+    await first.kill()
+    const second = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+    const after = await call(second.url, '/api/coupons/refresh', request)
+    expect([before.status, after.status]).toEqual([201, 200])
+    expect(after.text).toBe(before.text)
+    expect(after.headers.get('content-type')).toBe(before.headers.get('content-type') ?? '')
+  })
+
+  test('another key on a burned nonce is 409 and learns nothing', async () => {
+    const key = newKey()
+    const { json } = await refresh(nonce, key)
+    for (const other of [newKey(), `${key}x`, key.slice(0, -1), key.toUpperCase()]) {
+      const answer = await refuses(server, () => refresh(nonce, other), 409, 'voucher-refreshed')
+      expect(answer.text).not.toContain(json.nonce)
+    }
+  })
+
+  test('one key may serve several nonces', async () => {
+    const key = newKey()
+    const { nonce: other } = await mintOne(server.url, token, couponId)
+    const [a, b] = [await refresh(nonce, key), await refresh(other, key)]
+    expect([a.status, b.status]).toEqual([201, 201])
+    expect(a.json.nonce).not.toBe(b.json.nonce)
+    expect((await refresh(nonce, key)).text).toBe(a.text)
+    expect((await refresh(other, key)).text).toBe(b.text)
+  })
+
+  test('racing with one key: one 201, the others 200, all the same bytes', async () => {
+    const key = newKey()
+    const answers = await Promise.all(Array.from({ length: 30 }, () => refresh(nonce, key)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(29).fill(200), 201])
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  test('racing with many keys: one 201, the others 409', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => refresh(nonce)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(29).fill(409)])
+  })
+
+  test('refuses a claimed and a voided voucher', async () => {
+    await claim(nonce)
+    await refuses(server, () => refresh(nonce), 409, 'voucher-claimed')
+    const { nonce: other } = await mintOne(server.url, token, couponId)
+    await voidOne(other)
+    await refuses(server, () => refresh(other), 410, 'voucher-cancelled')
+  })
+
+  const raw = (keys: readonly string[]) =>
+    callRaw(server.url, {
+      method: 'POST',
+      target: '/api/coupons/refresh',
+      headers: keys.map((key) => ['Idempotency-Key', key] as const),
+      body: JSON.stringify({ nonce }),
+    })
+  const badKeys: [string, readonly string[]][] = [
+    ['no key', []],
+    ['an empty key', ['']],
+    ['7 characters', ['1234567']],
+    ['256 characters', ['k'.repeat(256)]],
+    ['a space inside', ['1234 5678']],
+    ['a tab inside', ['1234\t5678']],
+    ['Latin letters', ['clave-ñandú']],
+    ['UTF-8', [Buffer.from('clave-ñandú').toString('latin1')]],
+    ['a DEL', ['12345678\x7f']],
+    ['two keys', ['12345678', '87654321']],
+    ['the same key twice', ['12345678', '12345678']],
+    ['a key and an empty one', ['12345678', '']],
+    ['an empty key and a good one', ['', '12345678']],
+  ]
+  for (const [name, keys] of badKeys) {
+    test(`${name} is refused, and nothing is burned`, async () => {
+      await refuses(server, () => raw(keys), 400, 'idempotency-key-invalid')
+      expect((await preview(nonce)).json.status).toBe('minted')
+    })
+  }
+
+  for (const key of ['12345678', 'k'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~']) {
+    test(`a key of ${key.length} visible characters is taken`, async () => {
+      expect((await raw([key])).status).toBe(201)
+      expect((await raw([key])).status).toBe(200)
+    })
+  }
+
+  test('spaces around a key belong to the header, not to the key', async () => {
+    expect((await raw(['  12345678 '])).status).toBe(201)
+    expect((await raw(['12345678'])).status).toBe(200)
+  })
+})

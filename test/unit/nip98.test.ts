@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test'
+import type { NostrEvent, VerifyEvent } from '../../src/nostr/event.ts'
+import { type SignedRequest, verifyHttpAuth } from '../../src/nostr/nip98.ts'
+import { createProof, newSigner, sha256Hex, verifyEvent } from '../support/client.ts'
+import { refusalOf } from '../support/refused.ts'
+
+const signer = newSigner()
+const now = 1_800_000_000
+const url = 'https://cupones.example/api/coupons?limit=5'
+const request: SignedRequest = {
+  method: 'GET',
+  origins: ['https://cupones.example'],
+  target: '/api/coupons?limit=5',
+  body: new Uint8Array(),
+}
+
+const encode = (event: unknown) => Buffer.from(JSON.stringify(event)).toString('base64')
+const proof = (tags: string[][], createdAt = now) => createProof(signer, url, { tags, createdAt })
+const verify = (event: unknown, over: Partial<SignedRequest> = {}, check: VerifyEvent = verifyEvent) =>
+  refusalOf(() => verifyHttpAuth(encode(event), { ...request, ...over }, now, check))
+
+/** Published vector: secret 3, over the payload of a mint. */
+const vector: NostrEvent = {
+  pubkey: 'f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9',
+  created_at: 1_764_630_000,
+  kind: 27_235,
+  tags: [
+    ['u', 'https://merchant.example/api/coupons/mint'],
+    ['method', 'POST'],
+    ['payload', '8c0241b9c281b0dd488c81b083fb44a94509a10d7bf487fed78ab65518aaba69'],
+    ['nonce', 'k3f9xq2'],
+  ],
+  content: '',
+  id: '8d6234e1afd35c049f65c43b8a41e1922530a1fc7bacfe375515d7956a1b3ecb',
+  sig: '6ca4b77d802f252ab937de022a416be75f05b791083f250c7f8fdddc222d6edcbc738c5219e0b2dba92a5a52e8f268bf7dba937f4e8f31b83782e909adfc873f',
+}
+const vectorRequest: SignedRequest = {
+  method: 'POST',
+  origins: ['https://merchant.example'],
+  target: '/api/coupons/mint',
+  body: Buffer.from('{"couponId":"55b5ee4f-4dcc-4a6a-a58e-6d1d94d811a3"}'),
+}
+
+describe('the published vector', () => {
+  test('is accepted, and given back', () => {
+    expect(verifyHttpAuth(encode(vector), vectorRequest, vector.created_at, verifyEvent)).toEqual(vector)
+  })
+
+  test('is refused with any of its parts changed', () => {
+    const changed: [Partial<NostrEvent>, Partial<SignedRequest>, number, string][] = [
+      [{ content: 'x' }, {}, 0, 'auth-malformed'],
+      [{ sig: vector.sig.replace('6', '7') }, {}, 0, 'auth-malformed'],
+      [{}, { body: new Uint8Array() }, 0, 'auth-malformed'],
+      [{}, { method: 'PUT' }, 0, 'auth-url-mismatch'],
+      [{}, { target: '/api/coupons/mint/' }, 0, 'auth-url-mismatch'],
+      [{}, { origins: ['http://merchant.example'] }, 0, 'auth-url-mismatch'],
+      [{}, { origins: [] }, 0, 'auth-origin-unknown'],
+      [{}, {}, 61, 'auth-expired'],
+      [{}, {}, -61, 'auth-expired'],
+    ]
+    for (const [event, over, later, code] of changed) {
+      const at = vector.created_at + later
+      const text = encode({ ...vector, ...event })
+      const refused = refusalOf(() => verifyHttpAuth(text, { ...vectorRequest, ...over }, at, verifyEvent))
+      expect(refused as unknown).toEqual({ code })
+    }
+  })
+})
+
+describe('what matches', () => {
+  const good: [string, string[][]][] = [
+    ['as it is', [['u', url], ['method', 'GET']]],
+    ['a method in lower case', [['u', url], ['method', 'get']]],
+    ['the default port', [['u', url.replace('.example', '.example:443')], ['method', 'GET']]],
+    ['scheme and host in upper case', [['u', url.replace('https://cupones', 'HTTPS://CUPONES')], ['method', 'GET']]],
+    ['the payload of nothing', [['u', url], ['method', 'GET'], ['payload', sha256Hex('')]]],
+    ['a payload in upper case', [['u', url], ['method', 'GET'], ['payload', sha256Hex('').toUpperCase()]]],
+    ['the first of each name', [['u', url], ['method', 'GET'], ['u', 'x'], ['method', 'PUT']]],
+  ]
+  for (const [name, tags] of good) test(name, () => expect(verify(proof(tags))).toBeNull())
+
+  test('any of several origins, and a root without its slash', () => {
+    const origins = ['https://a.example', 'http://localhost:3000']
+    const tags = [['u', 'http://localhost:3000'], ['method', 'GET']]
+    expect(verify(proof(tags), { origins, target: '/' })).toBeNull()
+  })
+
+  test('a time from 60 s ago to 60 s ahead', () => {
+    for (const [seconds, code] of [[-61, 'auth-expired'], [-60, null], [60, null], [61, 'auth-expired']] as const) {
+      const refused = verify(proof([['u', url], ['method', 'GET']], now + seconds))
+      expect(refused?.code ?? null).toBe(code)
+    }
+  })
+})
+
+describe('what does not match', () => {
+  const bad: [string, string[][], string][] = [
+    ['a fragment', [['u', `${url}#x`], ['method', 'GET']], 'auth-url-mismatch'],
+    ['another query', [['u', url.replace('5', '6')], ['method', 'GET']], 'auth-url-mismatch'],
+    ['the query in escapes', [['u', url.replace('5', '%35')], ['method', 'GET']], 'auth-url-mismatch'],
+    ['another port', [['u', url.replace('.example', '.example:444')], ['method', 'GET']], 'auth-url-mismatch'],
+    ['a user', [['u', url.replace('://', '://a@')], ['method', 'GET']], 'auth-url-mismatch'],
+    ['a user after the host', [['u', 'https://cupones.example@evil.example/api/coupons?limit=5'], ['method', 'GET']], 'auth-url-mismatch'],
+    ['a backslash', [['u', 'https:\\\\cupones.example/api/coupons?limit=5'], ['method', 'GET']], 'auth-url-mismatch'],
+    ['another scheme', [['u', url.replace('https', 'ftp')], ['method', 'GET']], 'auth-url-mismatch'],
+    ['white space', [['u', ` ${url}`], ['method', 'GET']], 'auth-url-mismatch'],
+    ['no u', [['method', 'GET']], 'auth-malformed'],
+    ['no method', [['u', url]], 'auth-malformed'],
+    ['a first u without value', [['u'], ['u', url], ['method', 'GET']], 'auth-malformed'],
+    ['a wrong payload', [['u', url], ['method', 'GET'], ['payload', sha256Hex('x')]], 'auth-malformed'],
+  ]
+  for (const [name, tags, code] of bad) {
+    test(name, () => expect(verify(proof(tags)) as unknown).toEqual({ code }))
+  }
+})
+
+test('nothing is verified that has not the shape and the kind', () => {
+  let asked = 0
+  const counting: VerifyEvent = (event) => {
+    asked++
+    return verifyEvent(event)
+  }
+  const good = proof([['u', url], ['method', 'GET']])
+  for (const event of [null, [], {}, { ...good, kind: 1 }, { ...good, sig: 'x' }, { ...good, created_at: -1 }]) {
+    expect(verify(event, {}, counting)).toEqual({ code: 'auth-malformed' })
+  }
+  expect(asked).toBe(0)
+})
+
+test('an encoding that is none is malformed', () => {
+  const texts = ['', '=', 'a b', 'ñ', '!!!!', 'bnVsbA==', 'W10=', '/w==', '[', '{}', `${encode({})}===`]
+  for (const text of texts) {
+    const refused = refusalOf(() => verifyHttpAuth(text, request, now, verifyEvent))
+    expect(refused).toEqual({ code: 'auth-malformed' })
+  }
+})

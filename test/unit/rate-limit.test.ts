@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test'
+import { Buckets, createRateLimits } from '../../src/http/rate-limit.ts'
+import { Refusal } from '../../src/refusal.ts'
+
+const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
+
+describe('a bucket', () => {
+  test('gives its burst at once, then as much as time brings', () => {
+    const buckets = new Buckets(rule)
+    const waits = [0, 0, 0, 0, 1, 2, 2, 3].map((at) => buckets.take('a', at))
+    expect(waits).toEqual([0, 0, 0, 2, 1, 0, 2, 1])
+  })
+
+  test('never holds more than its burst', () => {
+    const buckets = new Buckets(rule)
+    buckets.take('a', 0)
+    const waits = [1e6, 1e6, 1e6, 1e6].map((at) => buckets.take('a', at))
+    expect(waits).toEqual([0, 0, 0, 2])
+  })
+
+  test('is one for each key', () => {
+    const buckets = new Buckets(rule)
+    for (let times = 0; times < 4; times++) buckets.take('a', 0)
+    expect(buckets.take('a', 0)).toBeGreaterThan(0)
+    expect(buckets.take('b', 0)).toBe(0)
+  })
+
+  test('costs nothing when it is refused', () => {
+    const buckets = new Buckets(rule)
+    for (let times = 0; times < 50; times++) buckets.take('a', 0)
+    expect(buckets.take('a', 2)).toBe(0)
+  })
+
+  test('lets what costs more than it holds pass when it is full, and is in debt then', () => {
+    const buckets = new Buckets(rule)
+    expect(buckets.take('a', 0, 10)).toBe(0)
+    expect(buckets.take('a', 0)).toBe(16)
+    expect(buckets.take('a', 16)).toBe(0)
+  })
+
+  test('takes back what is given, up to its burst', () => {
+    const buckets = new Buckets(rule)
+    buckets.take('a', 0)
+    buckets.give('a')
+    buckets.give('a', 100)
+    buckets.give('never seen')
+    const waits = [0, 0, 0, 0].map((at) => buckets.take('a', at))
+    expect(waits).toEqual([0, 0, 0, 2])
+    expect(buckets.size).toBe(1)
+  })
+
+  test('is forgotten when too many others came after it', () => {
+    const buckets = new Buckets(rule)
+    for (const key of ['a', 'b', 'c', 'd', 'a', 'e']) buckets.take(key, 0)
+    expect(buckets.size).toBe(4)
+    // `b` was the oldest: it begins anew, while `a` was used in between.
+    expect(buckets.take('a', 0, 2)).toBeGreaterThan(0)
+    expect(buckets.take('b', 0, 3)).toBe(0)
+  })
+})
+
+test('a million addresses take no more memory than the bound', () => {
+  const buckets = new Buckets({ ...rule, entriesMax: 1000 })
+  for (let at = 0; at < 1_000_000; at++) buckets.take(`address ${at}`, at)
+  expect(buckets.size).toBe(1000)
+})
+
+describe('the limits', () => {
+  const createClock = () => {
+    let now = 1000
+    return { seconds: () => now, pass: (seconds: number) => (now += seconds) }
+  }
+  /** How often it passes before it is refused, and the seconds to wait then. */
+  const run = (ask: () => void, most = 5000) => {
+    for (let passed = 0; passed < most; passed++) {
+      try {
+        ask()
+      } catch (refused) {
+        if (!(refused instanceof Refusal) || refused.code !== 'rate-limited') throw refused
+        return { passed, retryAfter: refused.detail.retryAfter ?? 0 }
+      }
+    }
+    return { passed: most, retryAfter: 0 }
+  }
+
+  test('a shop of 300 claims a minute, each with a preview, never meets them', () => {
+    const clock = createClock()
+    const limits = createRateLimits(clock.seconds)
+    for (let minute = 0; minute < 120; minute++) {
+      for (let claim = 0; claim < 300; claim++) {
+        limits.request('shop')
+        limits.request('shop')
+        clock.pass(0.2)
+      }
+    }
+  })
+
+  test('name whole seconds to wait, and pass after them', () => {
+    const clock = createClock()
+    const limits = createRateLimits(clock.seconds)
+    for (const ask of [() => limits.request('a'), () => limits.key('k', 1), () => limits.failure('a')]) {
+      const { retryAfter } = run(ask)
+      expect(Number.isInteger(retryAfter) && retryAfter > 0).toBe(true)
+      clock.pass(retryAfter)
+      ask()
+    }
+  })
+
+  test('failures are tight, and take nothing from good requests', () => {
+    const clock = createClock()
+    const limits = createRateLimits(clock.seconds)
+    const { passed } = run(() => {
+      limits.request('a')
+      limits.failure('a')
+    })
+    expect(passed).toBeLessThanOrEqual(100)
+    for (let times = 0; times < 3000; times++) {
+      limits.request('a')
+      expect(run(() => limits.failure('a'), 1).passed).toBe(0)
+    }
+    expect(run(() => limits.request('a')).passed).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('a key pays by what its request makes', () => {
+    const limits = createRateLimits(createClock().seconds)
+    expect(run(() => limits.key('a', 20)).passed).toBe(run(() => limits.key('b', 1)).passed / 20)
+  })
+
+  test('only wrong keys count against a burned voucher, by voucher and address', () => {
+    const limits = createRateLimits(createClock().seconds)
+    expect(run(() => limits.wrongKeyTry('handle', 'a')).passed).toBe(5000)
+    for (let times = 0; times < 1000; times++) limits.wrongKey('handle', 'a')
+    expect(run(() => limits.wrongKeyTry('handle', 'a')).passed).toBe(0)
+    limits.wrongKeyTry('handle', 'b')
+    limits.wrongKeyTry('other', 'a')
+  })
+})

@@ -1,0 +1,102 @@
+import { expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import type { Session } from '../../src/session/session.ts'
+import { createSessions } from '../../src/session/session.ts'
+import { Refusal } from '../../src/refusal.ts'
+
+const pubkey = 'ab'.repeat(32)
+const start = 1_800_000_000
+
+/** Sessions on a clock that the test moves. */
+function open(secret = 's'.repeat(32)) {
+  const clock = { now: start }
+  return { clock, sessions: createSessions(secret, () => clock.now) }
+}
+
+async function refusedWith(verified: Promise<string>): Promise<string | null> {
+  try {
+    await verified
+    return null
+  } catch (refused) {
+    if (!(refused instanceof Refusal)) throw refused
+    return refused.code
+  }
+}
+
+function jwt(header: object, claims: object, secret = 's'.repeat(32)): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const head = `${part(header)}.${part(claims)}`
+  return `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
+}
+
+test('a session names its key until exactly twelve hours later', async () => {
+  const { clock, sessions } = open()
+  const { token, ...rest }: Session = await sessions.create(pubkey)
+  expect(rest).toEqual({ pubkey, expiresAt: start + 43_200 })
+  expect(await sessions.verify(token)).toBe(pubkey)
+  clock.now = start + 43_199
+  expect(await sessions.verify(token)).toBe(pubkey)
+  clock.now = start + 43_200
+  expect(await refusedWith(sessions.verify(token))).toBe('auth-session-expired')
+})
+
+test('one that was never verified before expires in the same second', async () => {
+  const { clock, sessions } = open()
+  const { token } = await sessions.create(pubkey)
+  clock.now = start + 43_200
+  expect(await refusedWith(sessions.verify(token))).toBe('auth-session-expired')
+})
+
+test('the token has one fixed algorithm and exactly the claims', async () => {
+  const { token } = await open().sessions.create(pubkey)
+  const [header, claims] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString())
+  expect(JSON.parse(header ?? '')).toEqual({ alg: 'HS256', typ: 'JWT' })
+  expect(JSON.parse(claims ?? '')).toEqual({ sub: pubkey, iat: start, exp: start + 43_200 })
+})
+
+test('the bytes of the secret in UTF-8 are the key', async () => {
+  const secret = 'ñandú-🧉-'.repeat(4)
+  const claims = { sub: pubkey, iat: start, exp: start + 10 }
+  const { sessions } = open(secret)
+  expect(await sessions.verify(jwt({ alg: 'HS256' }, claims, secret))).toBe(pubkey)
+})
+
+test('another secret ends every session', async () => {
+  const { token } = await open().sessions.create(pubkey)
+  expect(await refusedWith(open('t'.repeat(32)).sessions.verify(token))).toBe('auth-session-invalid')
+})
+
+const claims = { sub: pubkey, iat: start, exp: start + 100 }
+const invalid: [string, string][] = [
+  ['nothing', ''],
+  ['one part', 'x'],
+  ['three empty parts', '..'],
+  ['five parts', 'a.b.c.d.e'],
+  ['no algorithm', jwt({ typ: 'JWT' }, claims)],
+  ['the algorithm none', jwt({ alg: 'none' }, claims)],
+  ['HS512 in name only', jwt({ alg: 'HS512' }, claims)],
+  ['RS256', jwt({ alg: 'RS256' }, claims)],
+  ['a critical header that nobody knows', jwt({ alg: 'HS256', crit: ['x'], x: 1 }, claims)],
+  ['claims that are a list', jwt({ alg: 'HS256' }, [])],
+  ['no subject', jwt({ alg: 'HS256' }, { exp: start + 100 })],
+  ['a subject that is no key', jwt({ alg: 'HS256' }, { ...claims, sub: 'x' })],
+  ['a subject that is a number', jwt({ alg: 'HS256' }, { ...claims, sub: 1 })],
+  ['no expiry', jwt({ alg: 'HS256' }, { sub: pubkey })],
+  ['an expiry in text', jwt({ alg: 'HS256' }, { ...claims, exp: '9999999999' })],
+  ['an expiry of null', jwt({ alg: 'HS256' }, { ...claims, exp: null })],
+  ['an expired one under another secret', jwt({ alg: 'HS256' }, { ...claims, exp: 1 }, 'x'.repeat(32))],
+]
+for (const [name, token] of invalid) {
+  test(`${name} is an invalid session`, async () => {
+    expect(await refusedWith(open().sessions.verify(token))).toBe('auth-session-invalid')
+  })
+}
+
+test('of more sessions than are remembered each is still good', async () => {
+  const { sessions } = open()
+  const first = await sessions.create(pubkey)
+  for (let at = 0; at < 10_100; at++) {
+    await sessions.verify(jwt({ alg: 'HS256' }, { ...claims, iat: at }))
+  }
+  expect(await sessions.verify(first.token)).toBe(pubkey)
+}, 15_000)

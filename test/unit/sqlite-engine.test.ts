@@ -1,0 +1,305 @@
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import schema from '../../schema.sql' with { type: 'text' }
+import { takeLock } from '../../src/db/lock.ts'
+import { migrate, NewerSchema, schemaVersion } from '../../src/db/migrations.ts'
+import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
+import { limits } from '../../src/limits.ts'
+import { Refusal } from '../../src/refusal.ts'
+import { describeEngine, type Notes } from '../fault/engine-contract.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
+
+const closers: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+afterAll(cleanUp)
+
+describeEngine('SQLite', () => {
+  const { engine, peek, close } = openNotes(newFile())
+  return { database: engine, peek, close }
+})
+
+const failures = [
+  {
+    name: 'a full disk',
+    code: 'SQLITE_FULL',
+    // Not a page more than there are; what fits into those is not refused.
+    break: (connection: Sqlite) => connection.run('PRAGMA max_page_count = 1'),
+  },
+  {
+    name: 'a disk that is read-only',
+    code: 'SQLITE_READONLY',
+    break: (connection: Sqlite) => connection.run('PRAGMA query_only = ON'),
+  },
+]
+for (const failure of failures) {
+  test(`${failure.name} rejects exactly the operations of the batch, and it recovers by itself`, async () => {
+    const failed: [unknown, number][] = []
+    const disk = { broken: false }
+    const { engine, writer, peek } = openNotes(newFile(), {
+      failed: (cause, operations) => failed.push([cause, operations]),
+      connected: (connection) => disk.broken && failure.break(connection),
+    })
+    const big = 'x'.repeat(20_000)
+    await engine.transact((tx) => tx.put('before', '1'))
+
+    disk.broken = true
+    failure.break(writer())
+    const settled = await Promise.allSettled([
+      engine.transact((tx) => tx.put('small', '1')),
+      engine.transact((tx) => tx.put('big', big)),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(settled.map((one) => codeOf((one as PromiseRejectedResult).reason))).toEqual([
+      failure.code,
+      failure.code,
+    ])
+    expect(failed.map(([cause, operations]) => [codeOf(cause), operations])).toEqual([
+      [failure.code, 2],
+    ])
+    expect(await engine.read((tx) => tx.find('before'))).toBe('1')
+    const again = engine.transact((tx) => tx.put('big', big))
+    expect(codeOf(await again.catch((cause: unknown) => cause))).toBe(failure.code)
+    expect(await engine.read((tx) => tx.count())).toBe(1)
+
+    disk.broken = false
+    await engine.transact((tx) => tx.put('big', big))
+    expect([peek('before'), peek('small'), peek('big')]).toEqual(['1', null, big])
+  })
+}
+
+test('a file that cannot even be opened again rejects, and works once it can', async () => {
+  const disk = { gone: false }
+  const { engine, peek } = openNotes(newFile(), {
+    connected() {
+      if (disk.gone) throw new Error('no such file')
+    },
+  })
+  await expect(engine.transact(() => Bun.sleep(5))).rejects.toThrow('awaited')
+  disk.gone = true
+  for (let turn = 0; turn < 3; turn++) {
+    await expect(engine.transact((tx) => tx.put('a', '1'))).rejects.toThrow('no such file')
+  }
+  disk.gone = false
+  await engine.transact((tx) => tx.put('a', '2'))
+  expect(peek('a')).toBe('2')
+})
+
+test('a clock behind the newest write refuses writes, reads go on, and it ends with the clock', async () => {
+  const path = newFile()
+  const clock = { now: 1_800_000_000 }
+  const { engine } = openNotes(path, { now: () => clock.now })
+  await engine.transact((tx) => tx.put('a', '1'))
+  clock.now -= limits.clockBackSeconds
+  await engine.transact((tx) => tx.put('a', '2'))
+  expect(engine.clockBehind).toBe(false)
+
+  clock.now -= 1
+  expect(engine.clockBehind).toBe(true)
+  const refusal = await engine.transact((tx) => tx.put('a', '3')).catch((cause: unknown) => cause)
+  expect(refusal).toBeInstanceOf(Refusal)
+  expect((refusal as Refusal).code).toBe('clock-behind')
+  expect(await engine.read((tx) => tx.find('a'))).toBe('2')
+
+  clock.now += 1
+  await engine.transact((tx) => tx.put('a', '4'))
+  expect(await engine.read((tx) => tx.find('a'))).toBe('4')
+})
+
+test('the newest write is known to the next process, closed clean or not', async () => {
+  const path = newFile()
+  const clock = { now: 1_800_000_000 }
+  const now = () => clock.now
+  const first = openNotes(path, { now })
+  await first.engine.transact((tx) => tx.put('a', '1'))
+  clock.now += limits.clockBackSeconds + 1
+  await first.engine.transact((tx) => tx.put('a', '2'))
+  // As after a kill: another process opens the file, and nobody has closed it.
+  const second = openNotes(path, { now })
+  clock.now -= 2 * limits.clockBackSeconds + 2
+  expect(second.engine.clockBehind).toBe(true)
+  clock.now += 2 * limits.clockBackSeconds + 2
+  await second.close()
+  await first.close()
+  clock.now -= limits.clockBackSeconds + 1
+  expect(openNotes(path, { now }).engine.clockBehind).toBe(true)
+})
+
+test('closing marks the file clean and leaves no WAL; a process that dies leaves it unclean', async () => {
+  const path = newFile()
+  const first = openNotes(path)
+  expect(first.engine.cleanStart).toBe(true)
+  await first.engine.transact((tx) => tx.put('a', '1'))
+  const second = openNotes(path)
+  expect(second.engine.cleanStart).toBe(false)
+  await second.close()
+  await first.close()
+  expect(existsSync(`${path}-wal`)).toBe(false)
+  expect(openNotes(path).engine.cleanStart).toBe(true)
+})
+
+test('a commit is synchronous at the level FULL, in WAL mode, with foreign keys and secure delete', () => {
+  const connection = openConnection(newFile())
+  const pragma = (name: string) => Object.values(connection.query(`PRAGMA ${name}`).get() ?? {})[0]
+  expect({
+    journal: pragma('journal_mode'),
+    synchronous: pragma('synchronous'),
+    foreignKeys: pragma('foreign_keys'),
+    secureDelete: pragma('secure_delete'),
+    checkpoint: pragma('wal_autocheckpoint'),
+  }).toEqual({
+    journal: 'wal',
+    synchronous: 2,
+    foreignKeys: 1,
+    secureDelete: 1,
+    checkpoint: 1000,
+  })
+  connection.close()
+})
+
+test('a schema newer than the program stops the start and leaves the file as it is', () => {
+  const path = newFile()
+  const connection = new Sqlite(path)
+  connection.run(`PRAGMA user_version = ${schemaVersion + 1}`)
+  const before = schemaOf(connection)
+  expect(() => openNotes(path)).toThrow(NewerSchema)
+  expect([versionOf(connection), schemaOf(connection)]).toEqual([schemaVersion + 1, before])
+  connection.close()
+})
+
+test('a new file gets schema.sql, and migrating once more changes nothing', () => {
+  const created = new Sqlite(':memory:')
+  migrate(created)
+  const text = new Sqlite(':memory:')
+  text.run(schema)
+  expect(schemaOf(created)).toEqual(schemaOf(text))
+  expect(versionOf(created)).toBe(schemaVersion)
+  migrate(created)
+  expect(schemaOf(created)).toEqual(schemaOf(text))
+})
+
+test('every version before the present one has a way to it', () => {
+  for (let version = 1; version < schemaVersion; version++) {
+    const old = new Sqlite(':memory:')
+    old.run(`PRAGMA user_version = ${version}`)
+    expect(() => migrate(old)).not.toThrow('no way')
+    old.close()
+  }
+})
+
+test('a version nobody knows a way from stops the start and changes nothing', () => {
+  const connection = new Sqlite(':memory:')
+  connection.run('PRAGMA user_version = -1')
+  expect(() => migrate(connection)).toThrow('no way from schema -1')
+  expect([versionOf(connection), tablesOf(connection)]).toEqual([-1, []])
+  connection.close()
+})
+
+test('a schema that fails half way leaves an empty file, not half a schema', () => {
+  const connection = new Sqlite(join(newDirectory(), 'half.db'))
+  // In the way of the last statements of schema.sql.
+  connection.run('CREATE TABLE answers (id INTEGER NOT NULL PRIMARY KEY)')
+  expect(() => migrate(connection)).toThrow()
+  expect([versionOf(connection), tablesOf(connection)]).toEqual([0, ['answers']])
+  connection.close()
+})
+
+test('the lock keeps a second holder out until it is released', () => {
+  const path = join(newDirectory(), 'lock')
+  const held = takeLock(path)
+  expect(held).not.toBeNull()
+  expect(takeLock(path)).toBeNull()
+  held?.release()
+  const next = takeLock(path)
+  expect(next).not.toBeNull()
+  next?.release()
+})
+
+type Hooks = {
+  now?: () => number
+  failed?: (cause: unknown, operations: number) => void
+  /** Called with each connection the engine opens. */
+  connected?: (connection: Sqlite) => unknown
+}
+
+/** The engine on a file that has a table of notes. */
+function openNotes(path: string, hooks: Hooks = {}) {
+  const connections: Sqlite[] = []
+  const writer = () => connections[connections.length === 2 ? 0 : connections.length - 1] as Sqlite
+  const engine = new SqliteEngine<Notes>({
+    path,
+    now: hooks.now ?? (() => 1_800_000_000),
+    events: { committed: () => undefined, failed: hooks.failed ?? (() => undefined) },
+    stores(connection) {
+      hooks.connected?.(connection)
+      connections.push(connection)
+      return createNotes(connection)
+    },
+  })
+  let closed = false
+  const close = async () => {
+    if (closed) return
+    closed = true
+    await engine.close()
+  }
+  closers.push(close)
+  const peek = (name: string): string | null => {
+    const other = new Sqlite(path, { readonly: true })
+    const row = other.query<{ value: string }, [string]>('SELECT value FROM notes WHERE name = ?')
+    const value = row.get(name)?.value ?? null
+    other.close()
+    return value
+  }
+  return { engine, writer, peek, close }
+}
+
+function createNotes(sql: Sqlite): Notes {
+  const put = sql.query<null, [string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)')
+  const insert = sql.query<null, [string, string]>('INSERT INTO notes VALUES (?, ?)')
+  const find = sql.query<{ value: string }, [string]>('SELECT value FROM notes WHERE name = ?')
+  const count = sql.query<{ n: number }, []>('SELECT count(*) AS n FROM notes')
+  return {
+    async put(name, value) {
+      put.run(name, value)
+    },
+    async insert(name, value) {
+      insert.run(name, value)
+    },
+    async find(name) {
+      return find.get(name)?.value ?? null
+    },
+    async count() {
+      return count.get()?.n ?? 0
+    },
+  }
+}
+
+/** A file of its own, with the product's schema and a table of notes beside it. */
+function newFile(): string {
+  const path = join(newDirectory(), 'notes.db')
+  const connection = openConnection(path)
+  migrate(connection)
+  connection.run('CREATE TABLE notes (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT')
+  connection.close()
+  return path
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : cause
+}
+
+function versionOf(connection: Sqlite): number {
+  return connection.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version
+}
+
+function tablesOf(connection: Sqlite): string[] {
+  const rows = connection.query<{ name: string }, []>('SELECT name FROM sqlite_master')
+  return rows.all().map(({ name }) => name)
+}
+
+function schemaOf(connection: Sqlite): unknown[] {
+  return connection.query('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all()
+}
