@@ -150,7 +150,10 @@ export async function start(config: Config, log: Log): Promise<App> {
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
     }),
     log,
-    checked: metrics.checked,
+    checked(problems) {
+      metrics.checked(problems)
+      database.checked(problems)
+    },
   })
   // First of all at the stop, so that the thread of a check lets go of the file while requests end.
   opened.defer(() => control.stop())

@@ -4,7 +4,7 @@ import { sweepKilled } from './coupons/void.ts'
 import type { Database } from './db/database.ts'
 import { limits } from './limits.ts'
 
-export type Housekeeping = {
+type Housekeeping = {
   /** Do what is due soon, not at the next tick: the kill switch has left rows to mark. */
   wake(): void
   stop(): Promise<void>

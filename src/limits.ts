@@ -39,8 +39,28 @@ export const limits = {
   pageDefault: 100,
   pageMax: 500,
 
-  /** A key nobody knows in a `pubkey` field: nprofile with relay hints is the longest form. */
-  minterTextCharsMax: 1024,
+  /** An nprofile may carry relay hints; nobody needs more than this, and decoding grows with the length. */
+  keyTextMax: 1024,
+  /** Keys of one page of a list many times over; about 200 bytes each. */
+  npubsCachedMax: 2048,
+  /** With a name of one letter and the @, this leaves the 253 characters that a host name may have. */
+  nip05TextMax: 255,
+  /** Ordinary answers carry one or two KiB of headers; this much is held per request. */
+  outboundHeaderBytesMax: 8192,
+  /** One try, and one more for a lost datagram; the deadline of the request stands above both. */
+  dnsTryMs: 1000,
+
+  dnsTriesMax: 2,
+  /** Long enough for a slow shop's server, short enough for the person who waits (protocol: 5 s). */
+  nip05DeadlineMs: 5000,
+  /** A document of several hundred names; ours is asked for one (protocol: 64 KiB). */
+  nip05BodyBytesMax: 64 * 1024,
+  /** Sockets that slow servers can hold at the same time. */
+  nip05LookupsMax: 8,
+  /** Callers that may stand in line behind them. */
+  nip05WaitingMax: 32,
+  /** Once in line this long, an honest "busy" serves the person better. */
+  nip05WaitMs: 5000,
 
   /** NIP-98 clock tolerance, either way. */
   proofWindowSeconds: 60,
@@ -54,6 +74,8 @@ export const limits = {
 
   /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
   batchMax: 128,
+  /** What the WAL file keeps of its size after a checkpoint. */
+  journalBytesMax: 64 * 1024 * 1024,
   /** Operations waiting for a commit; beyond it the answer is 503. */
   queueMax: 10_000,
   /** Rows one step of background work touches. */

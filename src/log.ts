@@ -1,4 +1,6 @@
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+import { timestamp } from './clock.ts'
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** Facts of an event. Never a nonce, key, token, sealed answer or query string. */
 type LogFields = Record<string, unknown>
@@ -14,7 +16,7 @@ export function createLog(least: LogLevel, format: 'json' | 'pretty'): Log {
     (level: LogLevel) =>
     (event: string, fields: LogFields = {}) => {
       if (levels.indexOf(level) < levels.indexOf(least)) return
-      const time = new Date().toISOString()
+      const time = timestamp()
       const plain = Object.entries(fields).map(([name, value]) => [name, describe(value)] as const)
       console.error(
         format === 'json'

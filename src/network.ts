@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-export type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = readonly [address: Address, bits: number]
 
 /** An IP address, IPv4-mapped IPv6 as the IPv4 it is; null for anything else. */

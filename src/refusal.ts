@@ -86,7 +86,7 @@ export type RefusalCode = keyof typeof table
 export const refusalCodes = Object.keys(table) as RefusalCode[]
 
 /** Extra facts a refusal carries to the wire. */
-export type RefusalDetail = {
+type RefusalDetail = {
   /** The field of the body or query that is wrong, as a dotted path. */
   field?: string
   /** Seconds until it is worth trying again. */

@@ -14,7 +14,7 @@ export type AnnouncementFacts = {
 }
 
 /** A word to the merchant about an announcement that was accepted all the same. */
-export type Warning = { code: string; message: string }
+type Warning = { code: string; message: string }
 
 const recommendedD = 'lacrypta.merchant/coupons'
 const addressNames = ['mintUrl', 'claimUrl', 'refreshUrl'] as const

@@ -1,7 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
 /** An answer kept for the optional Idempotency-Key. */
-export type KeptAnswer = { request: Uint8Array; status: number; sealed: Uint8Array }
+type KeptAnswer = { request: Uint8Array; status: number; sealed: Uint8Array }
 
 export type AnswerStore = ReturnType<typeof createAnswerStore>
 

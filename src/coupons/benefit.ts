@@ -2,8 +2,8 @@ import { limits } from '../limits.ts'
 import { Refusal } from '../refusal.ts'
 import { parseText } from './text.ts'
 
-export type Currency = 'ARS' | 'USD' | 'SAT'
-export type Cap = { amount: number; currency: Currency }
+type Currency = 'ARS' | 'USD' | 'SAT'
+type Cap = { amount: number; currency: Currency }
 
 /** What a coupon is worth, in canonical form: no nulls, no unknown keys, no empty `productDs`. */
 export type Benefit = (

@@ -69,12 +69,10 @@ export async function removeMinter(mint: Mint, caller: Caller, text: string) {
 type MinterText = { pubkey: string } | { name: string; domain: string }
 
 function parseMinterText(value: string): MinterText {
-  if (value.length <= limits.minterTextCharsMax) {
-    const pubkey = parsePubkey(value)
-    if (pubkey) return { pubkey }
-    const address = parseNip05(value.trim())
-    if (address) return address
-  }
+  const pubkey = parsePubkey(value)
+  if (pubkey) return { pubkey }
+  const address = parseNip05(value.trim())
+  if (address) return address
   throw new Refusal('field-invalid', { field: 'pubkey' })
 }
 

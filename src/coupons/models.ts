@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
+import { type StringOptions, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 
 /** JSON answers `null` for what is unset. */
 const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
@@ -8,6 +8,12 @@ const optional = <T extends TSchema>(schema: T) => t.Optional(nullable(schema))
 /** What a request brings. Unknown keys are ignored; Elysia would refuse them where a schema does not say. */
 const request = <T extends TProperties>(fields: T) =>
   t.Object(fields, { additionalProperties: true })
+
+/**
+ * A text that a request brings. With a sentence of its own Elysia does not write one that quotes
+ * what was sent, and `{"toString":1}` cannot even be quoted: that would end as a fault.
+ */
+const sentText = (options: StringOptions) => t.String({ ...options, error: 'text expected' })
 
 const timestamp = t.Integer({ description: 'Unix seconds' })
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
@@ -79,13 +85,13 @@ const authored = {
 const authoredBenefit = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Benefit' }))
 
 export const NewDefinitionModel = request({
-  name: t.String({ description: '1 to 80 characters' }),
+  name: sentText({ description: '1 to 80 characters' }),
   benefit: authoredBenefit,
   ...authored,
 })
 
 export const ChangesModel = request({
-  name: t.Optional(t.String({ description: '1 to 80 characters' })),
+  name: t.Optional(sentText({ description: '1 to 80 characters' })),
   benefit: t.Optional(authoredBenefit),
   archived: t.Optional(t.Boolean()),
   ...authored,
@@ -99,7 +105,7 @@ export const MinterModel = t.Object({
 })
 
 export const NewMinterModel = request({
-  pubkey: t.String({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),
+  pubkey: sentText({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),
   label: optional(t.String({ description: 'At most 80 characters' })),
 })
 
@@ -117,7 +123,7 @@ const voucherFacts = {
 export const VoucherResultModel = t.Object({ ...voucherFacts, voucher: NostrEventModel })
 
 export const MintModel = request({
-  couponId: t.String({ pattern: uuidPattern }),
+  couponId: sentText({ pattern: uuidPattern }),
   count: t.Optional(t.Integer({ minimum: 1, maximum: 500 })),
 })
 
@@ -141,7 +147,7 @@ export const PreviewModel = t.Object({
 })
 
 /** Its form is checked by `parseNonce`. */
-const sentNonce = t.String({ description: '22 characters' })
+const sentNonce = sentText({ description: '22 characters' })
 
 export const NonceModel = request({ nonce: sentNonce })
 

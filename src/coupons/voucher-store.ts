@@ -3,8 +3,8 @@ import type { Terms } from './definition.ts'
 import type { Phase, Voucher } from './voucher.ts'
 
 export type Page = { limit: number; before: number | null }
-export type ListedVoucher = Voucher & { root: Uint8Array }
-export type Redemption = {
+type ListedVoucher = Voucher & { root: Uint8Array }
+type Redemption = {
   rowId: number
   handle: Uint8Array
   claimedAt: number
@@ -14,8 +14,8 @@ export type Redemption = {
   zapRequestId: string | null
   amountMsat: number | null
 }
-export type Kill = { definitionRowId: number; upto: number; swept: number }
-export type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
+type Kill = { definitionRowId: number; upto: number; swept: number }
+type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
 
 type VoucherRow = {
   id: number

@@ -8,7 +8,7 @@ import { handleText } from './nonce.ts'
 export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
 
 /** `expired` is not stored: it is `minted` past its expiry. */
-export type VoucherStatus = Phase | 'expired'
+type VoucherStatus = Phase | 'expired'
 
 /** A voucher as the store finds it, with the terms it froze at mint. */
 export type Voucher = {

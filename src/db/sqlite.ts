@@ -6,12 +6,12 @@ import type { Database, First } from './database.ts'
 import { migrate } from './migrations.ts'
 
 /** What the engine tells about itself; counted by the metrics. */
-export type EngineEvents = {
+type EngineEvents = {
   committed(operations: number, seconds: number): void
   failed(cause: unknown, operations: number): void
 }
 
-export type SqliteOptions<Tx> = {
+type SqliteOptions<Tx> = {
   path: string
   now: Clock
   /** The stores of a connection; called again when the engine has to open a new one. */
@@ -31,7 +31,7 @@ type Job<Tx> = {
 }
 
 /** An operation awaited something other than its transaction; the whole batch was undone. */
-export class StalledOperation extends Error {}
+class StalledOperation extends Error {}
 
 /**
  * The embedded engine: one writer with group commit, one connection for reads.
@@ -47,8 +47,9 @@ export class SqliteEngine<Tx> implements Database<Tx> {
   #closed = false
   #newestWrite = 0
   #newestStored = 0
-  /** Whether the process before this one closed the file. */
+  /** Whether the process before this one closed the file in good order. */
   readonly cleanStart: boolean
+  #sound: boolean
 
   constructor(options: SqliteOptions<Tx>) {
     this.#options = options
@@ -60,7 +61,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
         'SELECT clean, newest_write FROM state WHERE id = 1',
       )
       .get()
-    this.cleanStart = state?.clean === 1
+    this.cleanStart = this.#sound = state?.clean === 1
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
     this.#writer = { connection, tx: options.stores(connection) }
@@ -72,6 +73,11 @@ export class SqliteEngine<Tx> implements Database<Tx> {
   /** True while the machine's clock is behind the newest write: nothing may be written then. */
   get clockBehind(): boolean {
     return this.#options.now() < this.#newestWrite - limits.clockBackSeconds
+  }
+
+  /** A full check ended: what it says is what the next start is told. */
+  checked(problems: number): void {
+    this.#sound = problems === 0
   }
 
   transact<T>(operation: (tx: Tx) => Promise<T>, first?: First<Tx>): Promise<T> {
@@ -95,13 +101,15 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     }
   }
 
-  /** Finish what waits, fold the WAL into the file, mark it clean and let go of it. */
+  /** Finish what waits, fold the WAL into the file, mark it clean when it is, and let go of it. */
   async close(): Promise<void> {
     this.#closed = true
     while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
     this.#reader.connection.close()
     const connection = this.#writer?.connection ?? openConnection(this.#options.path)
-    connection.run('UPDATE state SET clean = 1, newest_write = max(newest_write, ?) WHERE id = 1', [
+    // Whoever never got to check what an unclean stop left behind leaves that to the next start.
+    connection.run('UPDATE state SET clean = ?, newest_write = max(newest_write, ?) WHERE id = 1', [
+      this.#sound ? 1 : 0,
       this.#newestWrite,
     ])
     // A check in another thread may still read; then the WAL stays, and the next start folds it.
@@ -230,6 +238,8 @@ export function openConnection(path: string): Sqlite {
   connection.run('PRAGMA secure_delete = ON')
   connection.run('PRAGMA temp_store = MEMORY')
   connection.run('PRAGMA cache_size = -8000')
+  // A long snapshot (check, backup) lets the WAL grow; afterwards the file shrinks to this again.
+  connection.run(`PRAGMA journal_size_limit = ${limits.journalBytesMax}`)
   return connection
 }
 

@@ -8,7 +8,7 @@ import type { Sessions } from '../session/session.ts'
 import { factsOf, type RequestFacts } from './facts.ts'
 import type { RateLimits } from './rate-limit.ts'
 
-export type AuthenticatorOptions = {
+type AuthenticatorOptions = {
   sessions: Sessions
   verify: VerifyEvent
   now: Clock

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 const empty = new Uint8Array()
 
 /** A body that is no JSON object: the schema of a route that wants one refuses it, after authentication. */
-export const noObject = null
+const noObject = null
 
 /** The exact bytes of a request's body. Refuses `too-large` and, when it trickles in, `request-timeout`. */
 export async function readBody(request: Request): Promise<Uint8Array> {
@@ -20,6 +20,10 @@ export async function readBody(request: Request): Promise<Uint8Array> {
     // With a length, Bun collects the bytes itself; without one they are counted as they come.
     const bytes = declared === null ? readStream(request.body) : request.bytes()
     return await Promise.race([bytes, timeout.promise])
+  } catch (cause) {
+    // Whoever hangs up half-way hears nothing any more, and is no fault of ours.
+    if (request.signal.aborted) throw new Refusal('request-timeout')
+    throw cause
   } finally {
     clearTimeout(timer)
   }

@@ -1,7 +1,7 @@
 import { type Network, parseAddress, within } from '../network.ts'
 
 /** Which peers may speak for their clients, and where this service lives. */
-export type OriginRules = {
+type OriginRules = {
   /** Public origins from `PUBLIC_URL`; empty: taken from the request where that is safe. */
   publicOrigins: readonly string[]
   /** Reverse proxies. */

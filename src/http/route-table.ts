@@ -1,5 +1,5 @@
 /** What a path is in the table: its pattern, for metrics, and the methods it takes. */
-export type RouteMatch = { pattern: string; methods: readonly string[] }
+type RouteMatch = { pattern: string; methods: readonly string[] }
 
 type Route = { method: string; path: string }
 

@@ -10,7 +10,7 @@ export type NostrEvent = {
 }
 
 /** What is signed: an event without id and signature. */
-export type UnsignedEvent = Omit<NostrEvent, 'id' | 'sig'>
+type UnsignedEvent = Omit<NostrEvent, 'id' | 'sig'>
 
 /** Signs as one fixed key; `pubkey` is its x-only public key in hex. */
 export type Signer = {

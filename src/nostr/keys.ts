@@ -1,9 +1,5 @@
 import { decode, npubEncode, nsecEncode } from 'nostr-tools/nip19'
-
-/** An nprofile may carry relay hints; nobody needs more than this, and decoding grows with the length. */
-export const keyTextMax = 1024
-/** Keys of one page of a list many times over; about 200 bytes each. */
-export const npubsCachedMax = 2048
+import { limits } from '../limits.ts'
 
 const hex32 = /^[0-9a-f]{64}$/i
 /** Order of secp256k1: a secret is 1 to this minus one. */
@@ -16,7 +12,7 @@ const npubs = new Map<string, string>()
  * with it, so knowing it is useless but harmless.
  */
 export function parsePubkey(text: string): string | null {
-  if (text.length > keyTextMax) return null
+  if (text.length > limits.keyTextMax) return null
   const key = text.trim().replace(/^nostr:/i, '')
   if (hex32.test(key)) return key.toLowerCase()
   const decoded = decodeOrNull(key)
@@ -27,7 +23,7 @@ export function parsePubkey(text: string): string | null {
 
 /** The 32 bytes of a secret key in an nsec or 64 hex digits; null for anything that cannot sign. */
 export function parseSecret(text: string): Uint8Array | null {
-  if (text.length > keyTextMax) return null
+  if (text.length > limits.keyTextMax) return null
   const key = text.trim()
   if (hex32.test(key)) return usableSecret(Buffer.from(key, 'hex'))
   const decoded = decodeOrNull(key)
@@ -39,7 +35,7 @@ export function npubOf(pubkey: string): string {
   const known = npubs.get(pubkey)
   if (known !== undefined) return known
   const npub = npubEncode(pubkey)
-  if (npubs.size >= npubsCachedMax) npubs.clear()
+  if (npubs.size >= limits.npubsCachedMax) npubs.clear()
   npubs.set(pubkey, npub)
   return npub
 }

@@ -1,5 +1,4 @@
-/** With a name of one letter and the @, this leaves the 253 characters that a host name may have. */
-export const nip05TextMax = 255
+import { limits } from '../limits.ts'
 
 /** An internet identifier `name@domain`, in lower case, the domain in punycode (NIP-05). */
 type Nip05 = { name: string; domain: string }
@@ -14,13 +13,13 @@ const pubkey = /^[0-9a-f]{64}$/
 
 /** The identifier in `name@domain`, or in a bare domain (its name is `_`); null for anything else. */
 export function parseNip05(text: string): Nip05 | null {
-  if (text.length > nip05TextMax) return null
+  if (text.length > limits.nip05TextMax) return null
   const trimmed = text.trim()
   const at = trimmed.indexOf('@')
   const name = at < 0 ? '_' : trimmed.slice(0, at).toLowerCase()
   const domain = parseDomain(trimmed.slice(at + 1))
   if (domain === null || !localPart.test(name)) return null
-  return name.length + 1 + domain.length > nip05TextMax ? null : { name, domain }
+  return name.length + 1 + domain.length > limits.nip05TextMax ? null : { name, domain }
 }
 
 /** The key that a `/.well-known/nostr.json` document gives to `name`, as lower-case hex, or null (NIP-05). */

@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { limits } from '../limits.ts'
 import { loopbackAddress, publicAddress } from './address.ts'
 import { createHostResolver, type ResolveHost } from './resolve.ts'
-
-/** Ordinary answers carry one or two KiB of headers; this much is held per request. */
-export const outboundHeaderBytesMax = 8192
 
 /** Why an outgoing request came to nothing. Safe to show: it says nothing about our own network. */
 export type OutboundReason =
@@ -143,7 +141,7 @@ function get(address: string, target: Target): Promise<OutboundAnswer> {
       // No pool: a connection is never shared with another name behind the same address.
       agent: false,
       rejectUnauthorized: true,
-      maxHeaderSize: outboundHeaderBytesMax,
+      maxHeaderSize: limits.outboundHeaderBytesMax,
       headers: {
         host: url.host,
         accept: 'application/json',

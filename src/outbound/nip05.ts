@@ -1,16 +1,6 @@
+import { limits } from '../limits.ts'
 import { readNip05 } from '../nostr/nip05.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-
-/** Long enough for a slow shop's server, short enough for the person who waits (protocol: 5 s). */
-export const nip05DeadlineMs = 5000
-/** A document of several hundred names; ours is asked for one (protocol: 64 KiB). */
-export const nip05BodyBytesMax = 64 * 1024
-/** Sockets that slow servers can hold at the same time. */
-export const nip05LookupsMax = 8
-/** Callers that may stand in line behind them. */
-export const nip05WaitingMax = 32
-/** Once in line this long, an honest "busy" serves the person better. */
-export const nip05WaitMs = 5000
 
 /** The key behind a NIP-05 identifier, or null when it resolves to nothing. OutboundError `busy` when too many ask. */
 type ResolveNip05 = (name: string, domain: string) => Promise<string | null>
@@ -24,8 +14,8 @@ export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
     await slots.take()
     try {
       const bounds = {
-        deadlineMs: nip05DeadlineMs,
-        bodyBytesMax: nip05BodyBytesMax,
+        deadlineMs: limits.nip05DeadlineMs,
+        bodyBytesMax: limits.nip05BodyBytesMax,
       }
       const { status, body } = await fetchPublic(url, bounds)
       return status === 200 ? readNip05(parseJson(body), name) : null
@@ -56,16 +46,16 @@ function createSlots() {
 
   return {
     take(): Promise<void> {
-      if (taken < nip05LookupsMax) {
+      if (taken < limits.nip05LookupsMax) {
         taken += 1
         return Promise.resolve()
       }
-      if (waiting.size >= nip05WaitingMax) return Promise.reject(new OutboundError('busy'))
+      if (waiting.size >= limits.nip05WaitingMax) return Promise.reject(new OutboundError('busy'))
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(proceed)
           reject(new OutboundError('busy'))
-        }, nip05WaitMs)
+        }, limits.nip05WaitMs)
         const proceed = () => {
           clearTimeout(timer)
           resolve()

@@ -1,8 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-
-/** One try, and one more for a lost datagram; the deadline of the request stands above both. */
-export const dnsTryMs = 1000
-export const dnsTriesMax = 2
+import { limits } from '../limits.ts'
 
 /** All addresses of a host name, or none. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>
@@ -14,7 +11,7 @@ export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[
  */
 export function createHostResolver(servers?: string[]): ResolveHost {
   return async (host, signal) => {
-    const resolver = new Resolver({ timeout: dnsTryMs, tries: dnsTriesMax })
+    const resolver = new Resolver({ timeout: limits.dnsTryMs, tries: limits.dnsTriesMax })
     if (servers !== undefined) resolver.setServers(servers)
     const cancel = () => resolver.cancel()
     signal.addEventListener('abort', cancel, { once: true })

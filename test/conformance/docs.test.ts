@@ -95,7 +95,7 @@ test('the documented limits are those of the code', () => {
     '`description`': `up to ${limits.descriptionCharsMax} characters`,
     '`image`': `up to ${limits.imageCharsMax} characters`,
     '`label` of a minter': `up to ${limits.labelCharsMax} characters`,
-    '`pubkey` of a minter, as text': `up to ${spaced(limits.minterTextCharsMax)} characters`,
+    '`pubkey` of a minter, as text': `up to ${spaced(limits.keyTextMax)} characters`,
     'product reference': `1 to ${limits.productCharsMax} characters`,
     '`productDs`': `up to ${limits.productsMax}`,
     '`items`': `1 to ${limits.itemsMax}`,

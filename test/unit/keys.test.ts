@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bech32 } from '@scure/base'
-import {
-  keyTextMax,
-  npubOf,
-  npubsCachedMax,
-  nsecOf,
-  parsePubkey,
-  parseSecret,
-} from '../../src/nostr/keys.ts'
+import { limits as bounds } from '../../src/limits.ts'
+import { npubOf, nsecOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
 
 // The examples of NIP-19.
 const profileHex = '3bf0c63fcb93463407af97a5e5ee64fa883d107ef9e558472c4eb9aaaefa459d'
@@ -81,11 +75,11 @@ describe('a public key', () => {
   })
 
   test('is looked for only in a text of bounded length', () => {
-    expect(parsePubkey(npub.padEnd(keyTextMax))).toBe(hex)
-    expect(parsePubkey(npub.padEnd(keyTextMax + 1))).toBeNull()
+    expect(parsePubkey(npub.padEnd(bounds.keyTextMax))).toBe(hex)
+    expect(parsePubkey(npub.padEnd(bounds.keyTextMax + 1))).toBeNull()
     const relay = [1, 200, ...bytes(200)]
     const long = encode('nprofile', [0, 32, ...bytes(32), ...relay, ...relay, ...relay])
-    expect(long.length).toBeGreaterThan(keyTextMax)
+    expect(long.length).toBeGreaterThan(bounds.keyTextMax)
     expect(parsePubkey(long)).toBeNull()
   })
 })
@@ -131,7 +125,7 @@ describe('a secret key', () => {
     ['an nsec of 33 bytes', encode('nsec', bytes(33))],
     ['an nsec in a link, which NIP-21 forbids', `nostr:${nsec}`],
     ['63 hex digits', secretHex.slice(1)],
-    ['too long a text', nsec.padEnd(keyTextMax + 1)],
+    ['too long a text', nsec.padEnd(bounds.keyTextMax + 1)],
   ]
   test.each(refused)('is not read from %s', (_, text) => {
     expect(parseSecret(text)).toBeNull()
@@ -145,7 +139,7 @@ describe('the bech32 form', () => {
   })
 
   test('stays right while the cache of npubs fills and starts over', () => {
-    for (let i = 0; i < npubsCachedMax + 10; i += 1) {
+    for (let i = 0; i < bounds.npubsCachedMax + 10; i += 1) {
       const key = i.toString(16).padStart(64, '0')
       expect(parsePubkey(npubOf(key))).toBe(key)
       expect(npubOf(key)).toBe(npubOf(key))

@@ -5,23 +5,16 @@ import { type Server, type Socket, createServer as tcpServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { createServer, type TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
+import { limits as ours } from '../../src/limits.ts'
 import {
   createFetchPublic,
   type FetchPublic,
   OutboundError,
   type OutboundReason,
   type OutboundSettings,
-  outboundHeaderBytesMax,
 } from '../../src/outbound/fetch-public.ts'
-import {
-  createNip05Resolver,
-  nip05BodyBytesMax,
-  nip05DeadlineMs,
-  nip05LookupsMax,
-  nip05WaitingMax,
-  nip05WaitMs,
-} from '../../src/outbound/nip05.ts'
-import { createHostResolver, dnsTryMs } from '../../src/outbound/resolve.ts'
+import { createNip05Resolver } from '../../src/outbound/nip05.ts'
+import { createHostResolver } from '../../src/outbound/resolve.ts'
 import {
   expiredCertificate,
   literalCertificate,
@@ -420,7 +413,7 @@ describe('the name', () => {
     const from = performance.now()
     const resolve = createHostResolver([zone.address])
     expect(await resolve('shop.test', AbortSignal.timeout(50))).toEqual([])
-    expect(performance.now() - from).toBeLessThan(dnsTryMs)
+    expect(performance.now() - from).toBeLessThan(ours.dnsTryMs)
   })
 
   test('whose server is silent ends at the deadline and holds up nothing else', async () => {
@@ -549,7 +542,7 @@ describe('an answer', () => {
     ],
     [
       'whose headers are too long',
-      `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(outboundHeaderBytesMax)}\r\ncontent-length: 2\r\n\r\nok`,
+      `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(ours.outboundHeaderBytesMax)}\r\ncontent-length: 2\r\n\r\nok`,
       'protocol',
     ],
     ['that is no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n\r\n', 'protocol'],
@@ -681,7 +674,10 @@ describe('a NIP-05 lookup', () => {
   function resolver(shop: Shop) {
     const fetchPublic = loopback()
     return createNip05Resolver((url, limits) => {
-      expect([limits.deadlineMs, limits.bodyBytesMax]).toEqual([nip05DeadlineMs, nip05BodyBytesMax])
+      expect([limits.deadlineMs, limits.bodyBytesMax]).toEqual([
+        ours.nip05DeadlineMs,
+        ours.nip05BodyBytesMax,
+      ])
       return fetchPublic(shopUrl(shop, url.hostname, url.pathname + url.search), limits)
     })
   }
@@ -700,9 +696,9 @@ describe('a NIP-05 lookup', () => {
     ['redirects', 'HTTP/1.1 302 Found\r\nlocation: https://shop.test/\r\n\r\n'],
     ['sends no JSON', json('<html>')],
     ['sends nothing', json('')],
-    ['sends JSON nested without end', json('['.repeat(nip05BodyBytesMax))],
+    ['sends JSON nested without end', json('['.repeat(ours.nip05BodyBytesMax))],
     ['sends no UTF-8', Buffer.from(bare(document.replace('}}', ',"eva":"\u00e1"}}')), 'latin1')],
-    ['sends more than it may', json(document.padEnd(nip05BodyBytesMax + 1))],
+    ['sends more than it may', json(document.padEnd(ours.nip05BodyBytesMax + 1))],
     ['hangs up', ''],
     ['has another name in its certificate', json(document), 'other.test'],
   ]
@@ -713,7 +709,7 @@ describe('a NIP-05 lookup', () => {
   })
 
   test('takes a document of exactly the allowed length', async () => {
-    const shop = await openShop(json(document.padEnd(nip05BodyBytesMax)))
+    const shop = await openShop(json(document.padEnd(ours.nip05BodyBytesMax)))
     expect(await resolver(shop)('ana', 'shop.test')).toBe(key)
   })
 
@@ -732,24 +728,24 @@ describe('a NIP-05 lookup', () => {
         finish.push(() => done({ status: 200, headers: {}, body: Buffer.from(document) }))
       })
     })
-    const places = nip05LookupsMax + nip05WaitingMax
+    const places = ours.nip05LookupsMax + ours.nip05WaitingMax
     const lookups = Array.from({ length: places }, (_, i) => resolve(`n${i}`, 'shop.test'))
     expect(await outcome(resolve('late', 'shop.test'))).toBe('busy')
-    expect(started).toHaveLength(nip05LookupsMax)
+    expect(started).toHaveLength(ours.nip05LookupsMax)
 
     for (let i = 0; i < places; i += 1) {
       finish[i]?.()
       await Bun.sleep(0)
-      expect(started).toHaveLength(Math.min(places, nip05LookupsMax + i + 1))
+      expect(started).toHaveLength(Math.min(places, ours.nip05LookupsMax + i + 1))
     }
     await Promise.all(lookups)
     expect(started).toEqual(Array.from({ length: places }, (_, i) => `n${i}`))
 
     // All slots are free again, also after failures.
     started.length = 0
-    const more = Array.from({ length: nip05LookupsMax }, () => resolve('again', 'shop.test'))
+    const more = Array.from({ length: ours.nip05LookupsMax }, () => resolve('again', 'shop.test'))
     await Bun.sleep(0)
-    expect(started).toHaveLength(nip05LookupsMax)
+    expect(started).toHaveLength(ours.nip05LookupsMax)
     for (const done of finish) done()
     await Promise.all(more)
   })
@@ -760,10 +756,10 @@ describe('a NIP-05 lookup', () => {
       calls += 1
       return Promise.reject(new OutboundError('timeout'))
     })
-    for (let i = 0; i < nip05LookupsMax * 2; i += 1) {
+    for (let i = 0; i < ours.nip05LookupsMax * 2; i += 1) {
       expect(await resolve('ana', 'shop.test')).toBeNull()
     }
-    expect(calls).toBe(nip05LookupsMax * 2)
+    expect(calls).toBe(ours.nip05LookupsMax * 2)
   })
 
   test('waits in line for a bounded time and then gives its place to the next', async () => {
@@ -777,13 +773,13 @@ describe('a NIP-05 lookup', () => {
         finish.push(() => done({ status: 404, headers: {}, body: new Uint8Array() }))
       })
     })
-    const running = Array.from({ length: nip05LookupsMax }, () => resolve('ana', 'shop.test'))
+    const running = Array.from({ length: ours.nip05LookupsMax }, () => resolve('ana', 'shop.test'))
     const late = outcome(resolve('late', 'shop.test'))
     let waits = true
     const noted = late.then(() => {
       waits = false
     })
-    jest.advanceTimersByTime(nip05WaitMs - 1)
+    jest.advanceTimersByTime(ours.nip05WaitMs - 1)
     for (let i = 0; i < 20; i += 1) await null
     expect(waits).toBe(true)
     jest.advanceTimersByTime(1)
@@ -792,9 +788,9 @@ describe('a NIP-05 lookup', () => {
     jest.useRealTimers()
     for (const done of finish.splice(0)) done()
     await Promise.all(running)
-    const next = Array.from({ length: nip05LookupsMax }, () => resolve('next', 'shop.test'))
+    const next = Array.from({ length: ours.nip05LookupsMax }, () => resolve('next', 'shop.test'))
     await Bun.sleep(0)
-    expect(started).toBe(nip05LookupsMax * 2)
+    expect(started).toBe(ours.nip05LookupsMax * 2)
     for (const done of finish) done()
     await Promise.all(next)
   })
