@@ -19,7 +19,7 @@ CREATE TABLE definitions (
   id INTEGER NOT NULL PRIMARY KEY,
   uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) = 36),
   owner BLOB NOT NULL CHECK (length(owner) = 32),
-  revision_id INTEGER NOT NULL REFERENCES revisions (id) DEFERRABLE INITIALLY DEFERRED,
+  revision_id INTEGER NOT NULL,
   max_uses INTEGER CHECK (max_uses BETWEEN 1 AND 1000000),
   -- issued = open + claimed + voided, following refreshes; `minted` on the wire is issued - voided.
   issued INTEGER NOT NULL DEFAULT 0 CHECK (issued >= 0),
@@ -28,7 +28,8 @@ CREATE TABLE definitions (
   archived_at INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  CHECK (claimed + voided <= issued)
+  CHECK (claimed + voided <= issued),
+  FOREIGN KEY (id, revision_id) REFERENCES revisions (definition_id, id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE INDEX definitions_by_owner ON definitions (owner, id);
 
@@ -42,27 +43,30 @@ CREATE TABLE revisions (
   description TEXT NOT NULL,
   image TEXT,
   benefit TEXT NOT NULL CHECK (json_valid(benefit)),
-  expires_at INTEGER
+  expires_at INTEGER,
+  -- Also what foreign keys find a revision by: without it they would walk through all vouchers.
+  UNIQUE (definition_id, id)
 ) STRICT;
-CREATE INDEX revisions_by_definition ON revisions (definition_id);
 
 CREATE TABLE vouchers (
   id INTEGER NOT NULL PRIMARY KEY,
   -- The first 16 bytes of sha256(nonce). The nonce itself is never stored.
   handle BLOB NOT NULL UNIQUE CHECK (length(handle) = 16),
   definition_id INTEGER NOT NULL REFERENCES definitions (id),
-  revision_id INTEGER NOT NULL REFERENCES revisions (id),
+  revision_id INTEGER NOT NULL,
   -- The voucher first minted, null when this is it.
-  root_id INTEGER REFERENCES vouchers (id),
+  root_id INTEGER,
   minted_by BLOB NOT NULL CHECK (length(minted_by) = 32),
   minted_at INTEGER NOT NULL,
   phase TEXT NOT NULL DEFAULT 'minted' CHECK (phase IN ('minted', 'claimed', 'refreshed', 'voided')),
   -- When it left `minted`.
   ended_at INTEGER,
   CHECK ((phase = 'minted') = (ended_at IS NULL)),
-  CHECK (root_id < id)
+  CHECK (root_id < id),
+  UNIQUE (definition_id, id),
+  FOREIGN KEY (definition_id, revision_id) REFERENCES revisions (definition_id, id),
+  FOREIGN KEY (definition_id, root_id) REFERENCES vouchers (definition_id, id)
 ) STRICT;
-CREATE INDEX vouchers_by_definition ON vouchers (definition_id, id);
 -- A chain of refreshes has one end: the only voucher of it that can be, or was, spent or voided.
 CREATE UNIQUE INDEX vouchers_chain_end ON vouchers (ifnull(root_id, id)) WHERE phase <> 'refreshed';
 

@@ -163,7 +163,7 @@ export function readConfig(
   }
   const read = <T>(name: Name, { variable, fallback, parse }: Setting<T>): T => {
     try {
-      const text = flags.get(flagOf(name)) ?? fromEnvironment(variable, env)
+      const text = flags.get(flagOf(name))?.trim() || fromEnvironment(variable, env)
       return text === undefined || text.trim() === '' ? fallback : parse(text.trim())
     } catch (cause) {
       // The value may be a secret: only what was expected is said.

@@ -45,13 +45,19 @@ export function createOrigins(rules: OriginRules) {
       if (rules.publicOrigins.length > 0) return rules.publicOrigins
       const forwarded = trusts(peer)
       const { headers } = request
-      const host = (forwarded && headers.get('x-forwarded-host')) || headers.get('host')
-      const scheme = (forwarded && headers.get('x-forwarded-proto')) || schemeOf(request)
+      const said = (name: string) => (forwarded && lastOf(headers.get(name))) || null
+      const host = said('x-forwarded-host') ?? headers.get('host')
+      const scheme = said('x-forwarded-proto') ?? schemeOf(request)
       const url = URL.parse(`${scheme}://${host}`)
       // Any other host would let a stranger's site have a merchant sign for it.
       return url && isLocalName(url.hostname) ? [url.origin] : []
     },
   }
+}
+
+/** The entry that the nearest proxy wrote. */
+function lastOf(list: string | null): string {
+  return (list ?? '').split(',').at(-1)?.trim() ?? ''
 }
 
 function schemeOf(request: Request): string {

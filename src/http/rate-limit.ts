@@ -45,7 +45,7 @@ export class Buckets {
 const entriesMax = 20_000
 
 /**
- * Who may ask how often. A failure is counted apart from other requests: it costs its author only
+ * Who may ask how often. What fails is counted apart from what does not: it costs its author only
  * further failures, so that a stranger cannot use up what a shop behind the same address needs.
  */
 export type RateLimits = {
@@ -53,6 +53,8 @@ export type RateLimits = {
   request(address: string): void
   /** An authenticated request, by key; `cost` grows with what it makes. Refuses `rate-limited`. */
   key(pubkey: string, cost: number): void
+  /** A request that was counted turned out to be a client's mistake. Refuses `rate-limited`. */
+  mistake(address: string): void
   /** A failed authentication or an unknown nonce, by client address. Refuses `rate-limited`. */
   failure(address: string): void
   /** Trying an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
@@ -74,16 +76,18 @@ const wrongKeyRule = { burst: 300, perSecond: 0.1, entriesMax }
 export function createRateLimits(seconds: () => number): RateLimits {
   const requests = new Buckets(requestRule)
   const keys = new Buckets(keyRule)
+  const mistakes = new Buckets(requestRule)
   const failures = new Buckets(failureRule)
   const wrongKeys = new Buckets(wrongKeyRule)
 
   return {
     request: (address) => refuse(requests.take(address, seconds())),
     key: (pubkey, cost) => refuse(keys.take(pubkey, seconds(), cost)),
-    failure(address) {
+    mistake(address) {
       requests.give(address)
-      refuse(failures.take(address, seconds()))
+      refuse(mistakes.take(address, seconds()))
     },
+    failure: (address) => refuse(failures.take(address, seconds())),
     wrongKeyTry(handle, address) {
       const voucher = `${handle} ${address}`
       refuse(wrongKeys.take(voucher, seconds()))
@@ -99,6 +103,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
 export const noRateLimits: RateLimits = {
   request: () => undefined,
   key: () => undefined,
+  mistake: () => undefined,
   failure: () => undefined,
   wrongKeyTry: () => undefined,
   wrongKey: () => undefined,

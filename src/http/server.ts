@@ -36,6 +36,8 @@ export type HttpServer = {
   stop(): Promise<void>
 }
 
+/** Statuses of requests that should not have been sent as they were; 409 and the like are business. */
+const mistakes = new Set([400, 401, 404, 408, 413, 415, 429])
 /** Paths for supervisors: never limited. */
 const supervised = new Set(['/livez', '/readyz', '/metrics'])
 
@@ -112,6 +114,7 @@ export function startServer(options: ServerOptions): HttpServer {
     const asGet = method === 'HEAD' ? new Request(request, { method: 'GET' }) : request
     keepFacts(asGet, facts)
     const response = await app.fetch(asGet)
+    if (mistakes.has(response.status) && !supervised.has(path)) options.rateLimits.mistake(address)
     const { caller, spent } = factsOf(asGet)
     if (caller?.spend && !spent) await options.spend(caller)
     return method === 'HEAD' ? withoutBody(response) : response
@@ -130,7 +133,8 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   function composeApp({ publicRoutes, authenticatedRoutes }: ServerOptions) {
-    const composed = new Elysia({ normalize: false })
+    // Elysia takes no host name to be shorter than four letters, unless told: http://pi is one.
+    const composed = new Elysia({ normalize: false, handler: { standardHostname: false } })
       .onParse({ as: 'global' }, async ({ request }) => {
         const bytes = await readBody(request)
         factsOf(request).body = bytes
@@ -149,7 +153,8 @@ export function startServer(options: ServerOptions): HttpServer {
 
 /** The path of a request as it was sent, without its query. */
 function pathOf(request: Request): string {
-  const start = request.url.indexOf('/', 'https://'.length)
+  // Without a Host header (HTTP/1.0) there is no more than the path.
+  const start = request.url.startsWith('/') ? 0 : request.url.indexOf('/', 'https://'.length)
   const end = request.url.indexOf('?', start)
   return end === -1 ? request.url.slice(start) : request.url.slice(start, end)
 }

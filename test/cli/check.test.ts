@@ -179,9 +179,11 @@ describe('the check finds', () => {
        UPDATE definitions SET issued = issued + ${rows}, voided = voided + ${rows} WHERE id = 1;
        UPDATE totals SET issued = issued + ${rows}, voided = voided + ${rows}`,
     )
-    expect(problems).toEqual([
+    // The foreign key says so too, without naming the row.
+    expect(problems).toHaveLength(2)
+    expect(problems).toContain(
       `vouchers row ${1000 + (rows - 5) * 7}: its revision belongs to another definition`,
-    ])
+    )
     expect(seen.vouchers).toBe(6 + rows)
   })
 

@@ -32,7 +32,8 @@ afterAll(cleanUp)
 
 /** GET /api/coupons with this Authorization header. */
 function withHeader(authorization: string | null, path = '/api/coupons') {
-  const headers: [string, string][] = authorization === null ? [] : [['Authorization', authorization]]
+  const headers: [string, string][] =
+    authorization === null ? [] : [['Authorization', authorization]]
   return callRaw(server.url, { target: path, headers })
 }
 
@@ -115,14 +116,17 @@ describe('the size of the header', () => {
     expectRefusal(answer, 401, 'auth-too-large', { reason: 'too-large' })
   })
 
-  test('a header full of white space is answered at once', async () => {
-    const started = performance.now()
-    for (let at = 0; at < 20; at++) {
-      await withHeader(`Nostr a${' '.repeat(8000)}b`)
-      await withHeader(`Nostr ${' '.repeat(8000)}`)
-      await withHeader(`Nostr a${' b'.repeat(4000)}`)
+  test('a header full of white space is answered as fast as another', async () => {
+    const time = async (fill: string) => {
+      const started = performance.now()
+      for (let at = 0; at < 20; at++) {
+        await withHeader(`Nostr a${fill.repeat(8000)}b`)
+        await withHeader(`Nostr ${fill.repeat(8000)}`)
+      }
+      return performance.now() - started
     }
-    expect(performance.now() - started).toBeLessThan(600)
+    const usual = await time('x')
+    expect(await time(' ')).toBeLessThan(usual * 3 + 300)
   })
 })
 
@@ -140,7 +144,10 @@ describe('what is malformed', () => {
     ['an event in plain JSON', () => `Nostr ${JSON.stringify(good())}`],
     ['no signature', () => nostrHeader({ ...good(), sig: undefined })],
     ['a short signature', () => nostrHeader({ ...good(), sig: 'ab' })],
-    ['an upper-case public key', () => nostrHeader({ ...good(), pubkey: signer.pubkey.toUpperCase() })],
+    [
+      'an upper-case public key',
+      () => nostrHeader({ ...good(), pubkey: signer.pubkey.toUpperCase() }),
+    ],
     ['a created_at in text', () => nostrHeader({ ...good(), created_at: String(seconds()) })],
     ['a created_at with a fraction', () => nostrHeader({ ...good(), created_at: seconds() + 0.5 })],
     ['a tag that is no list', () => nostrHeader({ ...good(), tags: [{ u: url() }] })],
@@ -148,17 +155,42 @@ describe('what is malformed', () => {
     ['another kind', () => signed({ kind: 27_236 })],
     ['a wrong id', () => nostrHeader({ ...good(), id: sha256Hex('other') })],
     ['a wrong signature', () => nostrHeader({ ...good(), sig: good().sig })],
-    ['a changed tag', () => nostrHeader({ ...good(), tags: [['u', url()], ['method', 'GET']] })],
+    [
+      'a changed tag',
+      () =>
+        nostrHeader({
+          ...good(),
+          tags: [
+            ['u', url()],
+            ['method', 'GET'],
+          ],
+        }),
+    ],
     ['no u', () => signed({ tags: [['method', 'GET']] })],
     ['a u without value', () => signed({ tags: [['u'], ['method', 'GET']] })],
     ['no method', () => signed({ tags: [['u', url()]] })],
     ['a payload of another body', () => signed({ body: 'something else' })],
-    ['an empty payload tag', () => signed({ tags: [['u', url()], ['method', 'GET'], ['payload', '']] })],
+    [
+      'an empty payload tag',
+      () =>
+        signed({
+          tags: [
+            ['u', url()],
+            ['method', 'GET'],
+            ['payload', ''],
+          ],
+        }),
+    ],
     [
       'a payload that is right only the second time',
       () =>
         signed({
-          tags: [['u', url()], ['method', 'GET'], ['payload', sha256Hex('x')], ['payload', sha256Hex('')]],
+          tags: [
+            ['u', url()],
+            ['method', 'GET'],
+            ['payload', sha256Hex('x')],
+            ['payload', sha256Hex('')],
+          ],
         }),
     ],
   ]
@@ -202,8 +234,14 @@ describe('what is accepted', () => {
   const url = () => `${server.url}/api/coupons`
   const cases: [string, () => string][] = [
     ['base64 with padding', () => `Nostr ${encoded(createProof(signer, url()))}`],
-    ['base64 without padding', () => `Nostr ${encoded(createProof(signer, url())).replace(/=+$/, '')}`],
-    ['base64url without padding', () => `Nostr ${encoded(createProof(signer, url()), 'base64url')}`],
+    [
+      'base64 without padding',
+      () => `Nostr ${encoded(createProof(signer, url())).replace(/=+$/, '')}`,
+    ],
+    [
+      'base64url without padding',
+      () => `Nostr ${encoded(createProof(signer, url()), 'base64url')}`,
+    ],
     [
       'base64url with padding',
       () => {
@@ -217,17 +255,41 @@ describe('what is accepted', () => {
     ['a lower-case method', () => signed({ method: 'get' })],
     [
       'an upper-case payload',
-      () => signed({ tags: [['u', url()], ['method', 'GET'], ['payload', sha256Hex('').toUpperCase()]] }),
+      () =>
+        signed({
+          tags: [
+            ['u', url()],
+            ['method', 'GET'],
+            ['payload', sha256Hex('').toUpperCase()],
+          ],
+        }),
     ],
     ['the payload of nothing', () => signed({ body: '' })],
-    ['an upper-case scheme in u', () => signed({ tags: [['u', url().replace('http', 'HTTP')], ['method', 'GET']] })],
+    [
+      'an upper-case scheme in u',
+      () =>
+        signed({
+          tags: [
+            ['u', url().replace('http', 'HTTP')],
+            ['method', 'GET'],
+          ],
+        }),
+    ],
     [
       'tags in another order, and more of them',
       () => signed({ tags: [['x'], ['method', 'GET'], ['u', url()], ['nonce', '1'], []] }),
     ],
     [
       'a first u that is right, whatever comes after',
-      () => signed({ tags: [['u', url()], ['method', 'GET'], ['u', 'https://evil.example/'], ['method', 'PUT']] }),
+      () =>
+        signed({
+          tags: [
+            ['u', url()],
+            ['method', 'GET'],
+            ['u', 'https://evil.example/'],
+            ['method', 'PUT'],
+          ],
+        }),
     ],
     ['59 s ago', () => signed({ createdAt: seconds() - 59 })],
     ['60 s ahead', () => signed({ createdAt: seconds() + 60 })],
@@ -289,7 +351,12 @@ describe('what is accepted', () => {
 
 describe('where the signature is for', () => {
   const url = () => `${server.url}/api/coupons`
-  const tags = (u: string, method = 'GET') => ({ tags: [['u', u], ['method', method]] })
+  const tags = (u: string, method = 'GET') => ({
+    tags: [
+      ['u', u],
+      ['method', method],
+    ],
+  })
   const cases: [string, () => string][] = [
     ['another method', () => signed({ method: 'POST' })],
     ['another host', () => signed(tags('http://evil.example/api/coupons'))],
@@ -308,7 +375,17 @@ describe('where the signature is for', () => {
     ['dots that lead to the path', () => signed({}, '/api/./coupons')],
     ['the path in percent escapes', () => signed({}, '/%61pi/coupons')],
     ['an empty method', () => signed(tags(url(), ''))],
-    ['a first u that is wrong', () => signed({ tags: [['u', 'http://a.example/'], ['u', url()], ['method', 'GET']] })],
+    [
+      'a first u that is wrong',
+      () =>
+        signed({
+          tags: [
+            ['u', 'http://a.example/'],
+            ['u', url()],
+            ['method', 'GET'],
+          ],
+        }),
+    ],
   ]
   for (const [name, header] of cases) {
     test(`${name} does not match`, async () => {
@@ -337,6 +414,9 @@ describe('the Host header without PUBLIC_URL', () => {
     ['[::1]:3000', 'http://[::1]:3000'],
     ['[2001:DB8::1]', 'http://[2001:db8::1]'],
     ['caja', 'http://caja'],
+    ['pi', 'http://pi'],
+    ['x', 'http://x'],
+    ['x:1', 'http://x:1'],
     ['caja:3000', 'http://CAJA:3000'],
     ['tienda.local', 'http://tienda.local'],
     ['la.tienda.local:8080', 'http://la.tienda.local:8080'],
@@ -347,7 +427,12 @@ describe('the Host header without PUBLIC_URL', () => {
     })
   }
 
-  for (const host of ['evil.example', 'localhost.evil.example', 'evil.local.example', '10.0.0.1.evil.example']) {
+  for (const host of [
+    'evil.example',
+    'localhost.evil.example',
+    'evil.local.example',
+    '10.0.0.1.evil.example',
+  ]) {
     test(`${host} may not be signed for, and the message names PUBLIC_URL`, async () => {
       const answer = await ask(host, `http://${host}`)
       expectRefusal(answer, 401, 'auth-origin-unknown', { reason: 'url-mismatch' })
@@ -371,7 +456,8 @@ describe('the Host header without PUBLIC_URL', () => {
       ],
     })
     expectRefusal(answer, 401, 'auth-url-mismatch', { reason: 'url-mismatch' })
-    expect(server.output()).toContain('proxy.undeclared')
+    // The line may arrive after the answer.
+    while (!server.output().includes('proxy.undeclared')) await Bun.sleep(5)
   })
 })
 
@@ -402,7 +488,10 @@ describe('with PUBLIC_URL and TRUSTED_PROXIES', () => {
     const ask = (u: string, forwarded: [string, string][]) =>
       callRaw(behind.url, {
         target: '/api/coupons',
-        headers: [['Authorization', nostrHeader(createProof(signer, `${u}/api/coupons`))], ...forwarded],
+        headers: [
+          ['Authorization', nostrHeader(createProof(signer, `${u}/api/coupons`))],
+          ...forwarded,
+        ],
       })
     const tienda: [string, string][] = [
       ['X-Forwarded-Host', 'tienda.local'],
@@ -442,17 +531,39 @@ describe('replay', () => {
   test('of twenty at once with one event exactly one passes', async () => {
     const header = signed()
     const answers = await Promise.all(Array.from({ length: 20 }, () => withHeader(header)))
-    const statuses = answers.map(({ status }) => status).sort()
+    const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
     expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 401)])
   })
 
   const used: [string, () => { path: string; method: string; body?: string; status: number }][] = [
     ['400', () => ({ path: '/api/coupons', method: 'POST', body: '{}', status: 400 })],
-    ['400 of its meaning', () => ({ path: '/api/coupons', method: 'POST', body: '{"name":" ","benefit":{}}', status: 400 })],
-    ['403', () => ({ path: '/api/coupons/mint', method: 'POST', body: JSON.stringify({ couponId: foreignCoupon }), status: 403 })],
+    [
+      '400 of its meaning',
+      () => ({
+        path: '/api/coupons',
+        method: 'POST',
+        body: '{"name":" ","benefit":{}}',
+        status: 400,
+      }),
+    ],
+    [
+      '403',
+      () => ({
+        path: '/api/coupons/mint',
+        method: 'POST',
+        body: JSON.stringify({ couponId: foreignCoupon }),
+        status: 403,
+      }),
+    ],
     ['404', () => ({ path: `/api/coupons/${crypto.randomUUID()}`, method: 'DELETE', status: 404 })],
-    ['400 of a page', () => ({ path: '/api/coupons/redemptions?limit=0', method: 'GET', status: 400 })],
-    ['200 of a session', () => ({ path: '/api/auth/session', method: 'POST', body: '{}', status: 200 })],
+    [
+      '400 of a page',
+      () => ({ path: '/api/coupons/redemptions?limit=0', method: 'GET', status: 400 }),
+    ],
+    [
+      '200 of a session',
+      () => ({ path: '/api/auth/session', method: 'POST', body: '{}', status: 200 }),
+    ],
   ]
   let foreignCoupon: string
   beforeAll(async () => {
@@ -486,11 +597,20 @@ describe('replay', () => {
     const dataDir = newDirectory()
     const env = { RATE_LIMIT: 'off', PUBLIC_URL: 'http://cupones.example' }
     const header = () => nostrHeader(createProof(signer, 'http://cupones.example/api/coupons'))
-    const [read, refused] = [header(), nostrHeader(createProof(signer, 'http://cupones.example/api/coupons/nothing', { method: 'DELETE' }))]
+    const [read, refused] = [
+      header(),
+      nostrHeader(
+        createProof(signer, 'http://cupones.example/api/coupons/nothing', { method: 'DELETE' }),
+      ),
+    ]
     const first = await startServer({ dataDir, env })
     const ask = (base: string) => [
       callRaw(base, { target: '/api/coupons', headers: [['Authorization', read]] }),
-      callRaw(base, { method: 'DELETE', target: '/api/coupons/nothing', headers: [['Authorization', refused]] }),
+      callRaw(base, {
+        method: 'DELETE',
+        target: '/api/coupons/nothing',
+        headers: [['Authorization', refused]],
+      }),
     ]
     expect((await Promise.all(ask(first.url))).map(({ status }) => status)).toEqual([200, 404])
     await first.kill()
@@ -508,7 +628,7 @@ describe('sessions', () => {
     const before = seconds()
     const { status, json } = await call(server.url, '/api/auth/session', { body: {}, signer })
     expect(status).toBe(200)
-    expect(Object.keys(json).sort()).toEqual(['expiresAt', 'pubkey', 'token'])
+    expect(new Set(Object.keys(json))).toEqual(new Set(['expiresAt', 'pubkey', 'token']))
     expect(json.pubkey).toBe(signer.pubkey)
     expect(json.expiresAt).toBeGreaterThanOrEqual(before + 43_200)
     expect(json.expiresAt).toBeLessThanOrEqual(seconds() + 43_200)
@@ -517,7 +637,11 @@ describe('sessions', () => {
       .slice(0, 2)
       .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()))
     expect(head.alg).toBe('HS256')
-    expect(payload).toEqual({ sub: signer.pubkey, iat: json.expiresAt - 43_200, exp: json.expiresAt })
+    expect(payload).toEqual({
+      sub: signer.pubkey,
+      iat: json.expiresAt - 43_200,
+      exp: json.expiresAt,
+    })
   })
 
   const bodies: [string, string | undefined][] = [
@@ -533,7 +657,9 @@ describe('sessions', () => {
     test(`${name} opens a session, and its hash is checked`, async () => {
       const path = '/api/auth/session'
       const proof = (over: string | undefined) =>
-        nostrHeader(createProof(signer, `${server.url}${path}`, { method: 'POST', body: over ?? '' }))
+        nostrHeader(
+          createProof(signer, `${server.url}${path}`, { method: 'POST', body: over ?? '' }),
+        )
       const ask = (over: string | undefined) =>
         call(server.url, path, { method: 'POST', body, headers: { Authorization: proof(over) } })
       expect((await ask(body)).status).toBe(200)
@@ -557,15 +683,23 @@ describe('sessions', () => {
   const invalid: [string, () => string][] = [
     ['no token at all', () => 'hola'],
     ['two parts', () => token.split('.').slice(0, 2).join('.')],
-    ['a changed claim', () => {
-      const [head, , signature] = token.split('.')
-      const other = Buffer.from(JSON.stringify(claims({ sub: newSigner().pubkey }))).toString('base64url')
-      return `${head}.${other}.${signature}`
-    }],
-    ['a changed signature', () => {
-      const [head, payload, signature = ''] = token.split('.')
-      return `${head}.${payload}.${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`
-    }],
+    [
+      'a changed claim',
+      () => {
+        const [head, , signature] = token.split('.')
+        const other = Buffer.from(JSON.stringify(claims({ sub: newSigner().pubkey }))).toString(
+          'base64url',
+        )
+        return `${head}.${other}.${signature}`
+      },
+    ],
+    [
+      'a changed signature',
+      () => {
+        const [head, payload, signature = ''] = token.split('.')
+        return `${head}.${payload}.${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`
+      },
+    ],
     ['another secret', () => jwt(claims(), { secret: 'x'.repeat(32) })],
     ['the algorithm none', () => jwt(claims(), { alg: 'none' })],
     ['HS384', () => jwt(claims(), { alg: 'HS384' })],
@@ -576,7 +710,10 @@ describe('sessions', () => {
     ['an upper-case subject', () => jwt(claims({ sub: signer.pubkey.toUpperCase() }))],
     ['no expiry', () => jwt(claims({ exp: undefined }))],
     ['an expiry in text', () => jwt(claims({ exp: String(seconds() + 100) }))],
-    ['an expired token of another secret', () => jwt(claims({ exp: seconds() - 1 }), { secret: 'x'.repeat(32) })],
+    [
+      'an expired token of another secret',
+      () => jwt(claims({ exp: seconds() - 1 }), { secret: 'x'.repeat(32) }),
+    ],
     ['a Nostr event', () => encoded(createProof(signer, `${server.url}/api/coupons`))],
   ]
   for (const [name, value] of invalid) {
@@ -589,8 +726,18 @@ describe('sessions', () => {
 
   test('a session past its expiry has expired, without leeway', async () => {
     const expired = { reason: 'session-expired' } as const
-    expectRefusal(await bearer(jwt(claims({ exp: seconds() - 1 }))), 401, 'auth-session-expired', expired)
-    expectRefusal(await bearer(jwt(claims({ exp: seconds() }))), 401, 'auth-session-expired', expired)
+    expectRefusal(
+      await bearer(jwt(claims({ exp: seconds() - 1 }))),
+      401,
+      'auth-session-expired',
+      expired,
+    )
+    expectRefusal(
+      await bearer(jwt(claims({ exp: seconds() }))),
+      401,
+      'auth-session-expired',
+      expired,
+    )
   })
 
   test('a session that was good expires while it is used', async () => {
@@ -654,7 +801,13 @@ describe('every route that takes credentials', () => {
       const large = 'x'.repeat(16 * 1024 + 1)
       const tooLarge = { reason: 'too-large' } as const
       await refuses(server, () => ask(undefined, large), 413, 'too-large', tooLarge)
-      await refuses(server, () => ask(`Nostr ${'x'.repeat(9000)}`, large), 413, 'too-large', tooLarge)
+      await refuses(
+        server,
+        () => ask(`Nostr ${'x'.repeat(9000)}`, large),
+        413,
+        'too-large',
+        tooLarge,
+      )
     })
   }
 })

@@ -104,7 +104,9 @@ for (const { name, path, status, by, body, other } of routes) {
 
     test('twins at the same time get one answer', async () => {
       const [key, sent] = [newKey(), await body()]
-      const answers = await Promise.all(Array.from({ length: 20 }, () => ask(path, sent, key, by())))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => ask(path, sent, key, by())),
+      )
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       expect(answers.every((answer) => answer.status === status)).toBe(true)
     })
@@ -112,7 +114,14 @@ for (const { name, path, status, by, body, other } of routes) {
     test('a bad key is refused', async () => {
       const text = JSON.stringify(await body())
       const credentials = by()
-      const keys = [['1234567'], ['k'.repeat(256)], ['1234 5678'], ['ñandúñandú'], [''], ['12345678', '12345678']]
+      const keys = [
+        ['1234567'],
+        ['k'.repeat(256)],
+        ['1234 5678'],
+        ['ñandúñandú'],
+        [''],
+        ['12345678', '12345678'],
+      ]
       for (const values of keys) {
         const headers = [
           ...values.map((value) => ['Idempotency-Key', value] as const),
@@ -165,7 +174,10 @@ describe('the scope of a key', () => {
   test('another nonce with the same key is independent', async () => {
     const key = newKey()
     const couponId = await createDefinition(server.url, token)
-    const nonces = [await mintOne(server.url, token, couponId), await mintOne(server.url, token, couponId)]
+    const nonces = [
+      await mintOne(server.url, token, couponId),
+      await mintOne(server.url, token, couponId),
+    ]
     for (const { nonce } of nonces) {
       expect((await ask('/api/coupons/claim', { nonce }, key, null)).json.status).toBe('success')
     }
@@ -184,7 +196,9 @@ describe('what is kept under a key', () => {
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
     const first = await ask('/api/coupons/claim', { nonce }, key, null)
     expect(first.json.status).toBe('success')
-    expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).json.status).toBe('claimed')
+    expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).json.status).toBe(
+      'claimed',
+    )
     expect((await ask('/api/coupons/claim', { nonce }, key, null)).text).toBe(first.text)
     expect((await ask('/api/coupons/claim', { nonce }, newKey(), null)).json.status).toBe('claimed')
   })
@@ -193,10 +207,21 @@ describe('what is kept under a key', () => {
     const key = newKey()
     const couponId = await createDefinition(server.url, token, { maxUses: 1 })
     const { nonce } = await mintOne(server.url, token, couponId)
-    await refuses(server, () => ask('/api/coupons/mint', { couponId }, key), 409, 'coupon-exhausted')
+    await refuses(
+      server,
+      () => ask('/api/coupons/mint', { couponId }, key),
+      409,
+      'coupon-exhausted',
+    )
     await call(server.url, `/api/coupons/${couponId}/mints/${nonce}`, { method: 'DELETE', token })
     expect((await ask('/api/coupons/mint', { couponId }, key)).status).toBe(200)
-    await refuses(server, () => ask('/api/coupons', { ...definition, name: ' ' }, key), 400, 'field-invalid', { field: 'name' })
+    await refuses(
+      server,
+      () => ask('/api/coupons', { ...definition, name: ' ' }, key),
+      400,
+      'field-invalid',
+      { field: 'name' },
+    )
     expect((await ask('/api/coupons', definition, key)).status).toBe(201)
   })
 
@@ -217,7 +242,11 @@ describe('what is kept under a key', () => {
   test('a claim is repeated when the voucher has expired meanwhile', async () => {
     const key = newKey()
     const expiresAt = Math.floor(Date.now() / 1000) + 2
-    const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token, { expiresAt }))
+    const { nonce } = await mintOne(
+      server.url,
+      token,
+      await createDefinition(server.url, token, { expiresAt }),
+    )
     const first = await ask('/api/coupons/claim', { nonce }, key, null)
     await Bun.sleep(expiresAt * 1000 - Date.now() + 30)
     expect((await ask('/api/coupons/claim', { nonce }, key, null)).text).toBe(first.text)

@@ -38,7 +38,9 @@ const patch = (id: string, body: unknown) =>
 const preview = async (nonce: string) =>
   (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json
 const overview = async (id: string): Promise<Json> =>
-  (await call(server.url, '/api/coupons', { token })).json.coupons.find((one: Json) => one.id === id)
+  (await call(server.url, '/api/coupons', { token })).json.coupons.find(
+    (one: Json) => one.id === id,
+  )
 const mints = async (id: string): Promise<Json[]> =>
   (await call(server.url, `/api/coupons/${id}/mints?limit=500`, { token })).json.mints
 const voidAll = (id: string) =>
@@ -51,7 +53,17 @@ const refresh = (nonce: string, key = newKey()) =>
 const handleOf = (nonce: string) =>
   createHash('sha256').update(nonce).digest().subarray(0, 16).toString('base64url')
 
-const resultFields = ['coupon', 'couponId', 'description', 'expiresAt', 'image', 'name', 'nonce', 'npub', 'voucher']
+const resultFields = [
+  'coupon',
+  'couponId',
+  'description',
+  'expiresAt',
+  'image',
+  'name',
+  'nonce',
+  'npub',
+  'voucher',
+]
 
 describe('POST /api/coupons/mint', () => {
   test('answers exactly the voucher result, signed by the manager', async () => {
@@ -101,8 +113,12 @@ describe('POST /api/coupons/mint', () => {
   })
 
   test('leaves what is unset null in the answer and out of the event', async () => {
-    const { voucher, ...rest } = await mintOne(server.url, token, await createDefinition(server.url, token))
-    expect(Object.keys({ ...rest, voucher }).sort()).toEqual(resultFields)
+    const { voucher, ...rest } = await mintOne(
+      server.url,
+      token,
+      await createDefinition(server.url, token),
+    )
+    expect(new Set(Object.keys({ ...rest, voucher }))).toEqual(new Set(resultFields))
     expect(rest).toMatchObject({ image: null, expiresAt: null, description: '' })
     expect(voucher.tags.map(([name]: string[]) => name)).toEqual(['nonce', 'p', 'coupon', 'phase'])
     expect(Object.keys(JSON.parse(voucher.content))).toEqual([
@@ -167,7 +183,11 @@ describe('POST /api/coupons/mint', () => {
     const { nonce, voucher } = (await mint({ couponId }, by)).json
     expect(voucher.tags).toContainEqual(['p', signer.pubkey])
     const [row] = await mints(couponId)
-    expect(row).toMatchObject({ handle: handleOf(nonce), mintedBy: till.pubkey, mintedByNpub: npubEncode(till.pubkey) })
+    expect(row).toMatchObject({
+      handle: handleOf(nonce),
+      mintedBy: till.pubkey,
+      mintedByNpub: npubEncode(till.pubkey),
+    })
     await call(server.url, `/api/coupons/minters/${till.pubkey}`, { method: 'DELETE', token })
     await refuses(server, () => mint({ couponId }, by), 403, 'mint-not-allowed')
     expect((await claim(nonce)).status).toBe(200)
@@ -197,7 +217,7 @@ describe('POST /api/coupons/mint', () => {
     expect(json.vouchers).toHaveLength(8)
     expect(new Set(json.vouchers.map((one: Json) => one.nonce)).size).toBe(8)
     for (const one of json.vouchers) {
-      expect(Object.keys(one).sort()).toEqual(resultFields)
+      expect(new Set(Object.keys(one))).toEqual(new Set(resultFields))
       expect(verifyEvent(one.voucher)).toBe(true)
     }
     await refuses(server, () => mint({ couponId, count: 3 }), 409, 'coupon-exhausted')
@@ -230,24 +250,40 @@ describe('POST /api/coupons/mint', () => {
     await refuses(server, () => mint({ couponId }), 410, 'coupon-expired')
     await patch(couponId, { expiresAt: seconds() + 9000 })
     const next = await mintOne(server.url, token, couponId)
-    expect(next).toMatchObject({ name: 'Otro nombre', description: 'Otra cosa', image: terms.image, coupon: terms.benefit })
+    expect(next).toMatchObject({
+      name: 'Otro nombre',
+      description: 'Otra cosa',
+      image: terms.image,
+      coupon: terms.benefit,
+    })
     // Refresh and claim promise what was minted, too.
     const moved = (await refresh(old.nonce)).json
     const { voucher, nonce, ...facts } = moved
     const { status, claimedAt, nonce: before, ...same } = promised
-    expect({ status, claimedAt, before }).toEqual({ status: 'minted', claimedAt: null, before: old.nonce })
+    expect({ status, claimedAt, before }).toEqual({
+      status: 'minted',
+      claimedAt: null,
+      before: old.nonce,
+    })
     expect(facts).toEqual(same)
     const claimed = (await claim(nonce)).json
     expect(claimed).toMatchObject(same)
-    expect(JSON.parse(claimed.voucher.content)).toMatchObject({ name: 'Café gratis', coupon: percentBenefit })
+    expect(JSON.parse(claimed.voucher.content)).toMatchObject({
+      name: 'Café gratis',
+      coupon: percentBenefit,
+    })
     expect(JSON.parse(voucher.content).expiresAt).toBe(same.expiresAt)
-    const [newest] = (await call(server.url, '/api/coupons/redemptions?limit=1', { token })).json.redemptions
+    const [newest] = (await call(server.url, '/api/coupons/redemptions?limit=1', { token })).json
+      .redemptions
     expect(newest).toMatchObject({ name: 'Café gratis', benefit: percentBenefit, couponId })
   })
 
   test('archiving stops minting alone', async () => {
     const couponId = await createDefinition(server.url, token)
-    const [a, b] = [await mintOne(server.url, token, couponId), await mintOne(server.url, token, couponId)]
+    const [a, b] = [
+      await mintOne(server.url, token, couponId),
+      await mintOne(server.url, token, couponId),
+    ]
     await patch(couponId, { archived: true })
     expect((await preview(a.nonce)).status).toBe('minted')
     expect((await claim(a.nonce)).json.status).toBe('success')
@@ -305,10 +341,19 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
   test('refuses what is unknown, of another definition, or closed', async () => {
     const couponId = await createDefinition(server.url, token)
     const other = await createDefinition(server.url, token)
-    const [claimed, moved] = [await mintOne(server.url, token, couponId), await mintOne(server.url, token, couponId)]
+    const [claimed, moved] = [
+      await mintOne(server.url, token, couponId),
+      await mintOne(server.url, token, couponId),
+    ]
     await claim(claimed.nonce)
     await refresh(moved.nonce)
-    for (const name of ['A'.repeat(22), 'x', 'A'.repeat(23), '%00', `${handleOf(claimed.nonce)}=`]) {
+    for (const name of [
+      'A'.repeat(22),
+      'x',
+      'A'.repeat(23),
+      '%00',
+      `${handleOf(claimed.nonce)}=`,
+    ]) {
       await refuses(server, () => voidOne(couponId, name), 404, 'voucher-unknown')
     }
     await refuses(server, () => voidOne(other, handleOf(moved.nonce)), 404, 'voucher-unknown')
@@ -316,7 +361,9 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
     await refuses(server, () => voidOne(couponId, handleOf(claimed.nonce)), 409, 'voucher-claimed')
     await refuses(server, () => voidOne(couponId, handleOf(moved.nonce)), 409, 'voucher-refreshed')
     await refuses(server, () => voidOne('x', handleOf(moved.nonce)), 404, 'coupon-unknown')
-    await refuses(server, () => voidOne(couponId, moved.nonce, '?chain=2'), 400, 'field-invalid', { field: 'chain' })
+    await refuses(server, () => voidOne(couponId, moved.nonce, '?chain=2'), 400, 'field-invalid', {
+      field: 'chain',
+    })
   })
 
   test('with chain=1 it voids where refreshes have brought the voucher', async () => {
@@ -344,7 +391,9 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
   test('with chain=1 a voucher that was never refreshed is voided itself, one claimed at the end is not', async () => {
     const couponId = await createDefinition(server.url, token)
     const alone = await mintOne(server.url, token, couponId)
-    expect((await voidOne(couponId, alone.nonce, '?chain=1')).json.mint.handle).toBe(handleOf(alone.nonce))
+    expect((await voidOne(couponId, alone.nonce, '?chain=1')).json.mint.handle).toBe(
+      handleOf(alone.nonce),
+    )
     const first = await mintOne(server.url, token, couponId)
     await claim((await refresh(first.nonce)).json.nonce)
     await refuses(server, () => voidOne(couponId, first.nonce, '?chain=1'), 409, 'voucher-claimed')
@@ -391,7 +440,10 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
   }
   /** Keeps the rows from being marked, so that what is asked meanwhile is decided by the cut-off alone. */
   const holdSweep = (hold: boolean) => {
-    const file = new Database(join(server.dataDir, 'cuponera.db'), { readwrite: true, create: false })
+    const file = new Database(join(server.dataDir, 'cuponera.db'), {
+      readwrite: true,
+      create: false,
+    })
     file.run('PRAGMA busy_timeout = 5000')
     if (hold) {
       file.run(`CREATE TRIGGER hold BEFORE UPDATE OF phase ON vouchers
@@ -414,7 +466,10 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
 
     holdSweep(true)
     const killed = await voidAll(couponId)
-    expect({ status: killed.status, json: killed.json }).toEqual({ status: 200, json: { voided: 1499 } })
+    expect({ status: killed.status, json: killed.json }).toEqual({
+      status: 200,
+      json: { voided: 1499 },
+    })
     // Vouchers minted after the cut-off are fine, before and after the sweep.
     const fresh = await mintOne(server.url, token, couponId)
     const checkAll = async () => {
@@ -474,7 +529,12 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     const moved = (await refresh(a.nonce)).json
     expect((await voidAll(couponId)).json).toEqual({ voided: 2 })
     await nobodyLeft()
-    await refuses(server, () => voidOne(couponId, handleOf(a.nonce), '?chain=1'), 409, 'voucher-voided')
+    await refuses(
+      server,
+      () => voidOne(couponId, handleOf(a.nonce), '?chain=1'),
+      409,
+      'voucher-voided',
+    )
     await refuses(server, () => voidOne(couponId, handleOf(moved.nonce)), 409, 'voucher-voided')
     expect((await mint({ couponId, count: 2 })).status).toBe(200)
   })
@@ -493,7 +553,9 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     const vouchers: Json[] = []
     for (let batch = 0; batch < 4; batch++) {
       const body = { couponId, count: 500 }
-      vouchers.push(...(await call(own.url, '/api/coupons/mint', { body, token: by })).json.vouchers)
+      vouchers.push(
+        ...(await call(own.url, '/api/coupons/mint', { body, token: by })).json.vouchers,
+      )
     }
     await call(own.url, `/api/coupons/${couponId}/mints`, { method: 'DELETE', token: by })
     await own.kill()

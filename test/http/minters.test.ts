@@ -89,9 +89,21 @@ describe('POST /api/coupons/minters', () => {
     ['a number', () => ({ pubkey: 1 }), 'pubkey'],
     ['an empty pubkey', () => ({ pubkey: '' }), 'pubkey'],
     ['a short hex', () => ({ pubkey: signer.pubkey.slice(1) }), 'pubkey'],
-    ['an npub with a wrong letter', () => ({ pubkey: `${npubEncode(newSigner().pubkey).slice(0, -1)}b` }), 'pubkey'],
-    ['an nsec', () => ({ pubkey: 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5' }), 'pubkey'],
-    ['a note', () => ({ pubkey: 'note1fntxtkcy9pjwucqwa9mddn7v03wwwsu9j330jj350nvhpky2tuaspk6nqc' }), 'pubkey'],
+    [
+      'an npub with a wrong letter',
+      () => ({ pubkey: `${npubEncode(newSigner().pubkey).slice(0, -1)}b` }),
+      'pubkey',
+    ],
+    [
+      'an nsec',
+      () => ({ pubkey: 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5' }),
+      'pubkey',
+    ],
+    [
+      'a note',
+      () => ({ pubkey: 'note1fntxtkcy9pjwucqwa9mddn7v03wwwsu9j330jj350nvhpky2tuaspk6nqc' }),
+      'pubkey',
+    ],
     ['words', () => ({ pubkey: 'la caja de al lado' }), 'pubkey'],
     ['an address with a path', () => ({ pubkey: 'caja@tienda.example/x' }), 'pubkey'],
     ['an address with a port', () => ({ pubkey: 'caja@tienda.example:8080' }), 'pubkey'],
@@ -101,7 +113,11 @@ describe('POST /api/coupons/minters', () => {
     ['a long text', () => ({ pubkey: 'x'.repeat(5000) }), 'pubkey'],
     ['a label of 81', () => ({ pubkey: newSigner().pubkey, label: 'x'.repeat(81) }), 'label'],
     ['a label with a newline', () => ({ pubkey: newSigner().pubkey, label: 'a\nb' }), 'label'],
-    ['a label with half an emoji', () => ({ pubkey: newSigner().pubkey, label: '\ud83e' }), 'label'],
+    [
+      'a label with half an emoji',
+      () => ({ pubkey: newSigner().pubkey, label: '\ud83e' }),
+      'label',
+    ],
     ['a label that is a number', () => ({ pubkey: newSigner().pubkey, label: 1 }), 'label'],
   ]
   for (const [name, body, field] of bad) {
@@ -203,7 +219,8 @@ describe('GET /api/coupons/mintable', () => {
     })
     expect(json.coupons[1]).toMatchObject({ remaining: null, expiresAt: null, image: null })
 
-    const mint = () => call(server.url, '/api/coupons/mint', { body: { couponId: couponA }, token: by })
+    const mint = () =>
+      call(server.url, '/api/coupons/mint', { body: { couponId: couponA }, token: by })
     await mint()
     const left = await call(server.url, '/api/coupons/mintable', { token: by })
     expect(left.json.coupons[2].remaining).toBe(1)

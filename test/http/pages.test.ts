@@ -21,7 +21,10 @@ beforeAll(async () => {
   couponId = await createDefinition(server.url, token)
   const nonces: string[] = []
   for (const count of [500, vouchers - 500]) {
-    const { json } = await call(server.url, '/api/coupons/mint', { body: { couponId, count }, token })
+    const { json } = await call(server.url, '/api/coupons/mint', {
+      body: { couponId, count },
+      token,
+    })
     nonces.push(...json.vouchers.map((one: Json) => one.nonce))
   }
   await Promise.all(nonces.map((nonce) => claim(nonce)))
@@ -32,8 +35,16 @@ afterAll(cleanUp)
 const claim = (nonce: string) => call(server.url, '/api/coupons/claim', { body: { nonce } })
 
 const lists = [
-  { name: 'GET /api/coupons/{id}/mints', path: () => `/api/coupons/${couponId}/mints`, field: 'mints' },
-  { name: 'GET /api/coupons/redemptions', path: () => '/api/coupons/redemptions', field: 'redemptions' },
+  {
+    name: 'GET /api/coupons/{id}/mints',
+    path: () => `/api/coupons/${couponId}/mints`,
+    field: 'mints',
+  },
+  {
+    name: 'GET /api/coupons/redemptions',
+    path: () => '/api/coupons/redemptions',
+    field: 'redemptions',
+  },
 ]
 
 for (const { name, path, field } of lists) {
@@ -43,7 +54,12 @@ for (const { name, path, field } of lists) {
   }
 
   describe(name, () => {
-    for (const [query, length] of [['', 100], ['?limit=1', 1], ['?limit=500', 500], ['?x=1&limit=7', 7]] as const) {
+    for (const [query, length] of [
+      ['', 100],
+      ['?limit=1', 1],
+      ['?limit=500', 500],
+      ['?x=1&limit=7', 7],
+    ] as const) {
       test(`${query || 'no limit'} gives ${length} rows and a cursor`, async () => {
         const { status, rows, next } = await page(query)
         expect({ status, length: rows.length }).toEqual({ status: 200, length })
@@ -51,17 +67,40 @@ for (const { name, path, field } of lists) {
       })
     }
 
-    for (const limit of ['0', '501', '-1', 'abc', '', '1.5', '1e2', '0x10', ' 5', '+5', '99999999999999999999', '١']) {
+    for (const limit of [
+      '0',
+      '501',
+      '-1',
+      'abc',
+      '',
+      '1.5',
+      '1e2',
+      '0x10',
+      ' 5',
+      '+5',
+      '99999999999999999999',
+      '١',
+    ]) {
       test(`refuses the limit "${limit}"`, async () => {
         const query = `?limit=${encodeURIComponent(limit)}`
-        await refuses(server, () => call(server.url, path() + query, { token }), 400, 'page-invalid')
+        await refuses(
+          server,
+          () => call(server.url, path() + query, { token }),
+          400,
+          'page-invalid',
+        )
       })
     }
 
     for (const cursor of ['', 'x', '!', '0', 'MTA=', 'LTE', 'MS41', 'MDE', 'A'.repeat(5000)]) {
       test(`refuses the cursor "${cursor.slice(0, 10)}"`, async () => {
         const query = `?cursor=${encodeURIComponent(cursor)}`
-        await refuses(server, () => call(server.url, path() + query, { token }), 400, 'page-invalid')
+        await refuses(
+          server,
+          () => call(server.url, path() + query, { token }),
+          400,
+          'page-invalid',
+        )
       })
     }
 
@@ -69,7 +108,12 @@ for (const { name, path, field } of lists) {
       const { next } = await page('?limit=10')
       for (const cursor of [`${next}=`, `${next} `, `${next}A`]) {
         const query = `?cursor=${encodeURIComponent(cursor)}`
-        await refuses(server, () => call(server.url, path() + query, { token }), 400, 'page-invalid')
+        await refuses(
+          server,
+          () => call(server.url, path() + query, { token }),
+          400,
+          'page-invalid',
+        )
       }
     })
 
@@ -100,10 +144,14 @@ for (const { name, path, field } of lists) {
       expect(rows).toHaveLength(500)
       const own = await openSession(server.url, newSigner())
       const id = await createDefinition(server.url, own)
-      const { json } = await call(server.url, '/api/coupons/mint', { body: { couponId: id, count: 3 }, token: own })
+      const { json } = await call(server.url, '/api/coupons/mint', {
+        body: { couponId: id, count: 3 },
+        token: own,
+      })
       for (const { nonce } of json.vouchers) await claim(nonce)
       const mine = field === 'mints' ? `/api/coupons/${id}/mints` : path()
-      const ask = async (query: string) => (await call(server.url, mine + query, { token: own })).json
+      const ask = async (query: string) =>
+        (await call(server.url, mine + query, { token: own })).json
       expect((await ask('?limit=3')).next).toBeNull()
       const { next } = await ask('?limit=2')
       const rest = await ask(`?limit=2&cursor=${next}`)
@@ -116,7 +164,8 @@ test('a cursor of one definition shows nothing of another’s', async () => {
   const other = await createDefinition(server.url, token)
   const { nonce } = await mintOne(server.url, token, other)
   expect(nonce).toBeString()
-  const { next } = (await call(server.url, `/api/coupons/${couponId}/mints?limit=1`, { token })).json
+  const { next } = (await call(server.url, `/api/coupons/${couponId}/mints?limit=1`, { token }))
+    .json
   const { json } = await call(server.url, `/api/coupons/${other}/mints?cursor=${next}`, { token })
   expect(json).toEqual({ mints: [], next: null })
 })

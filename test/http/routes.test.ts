@@ -48,7 +48,9 @@ const paths: [path: string, methods: string[]][] = [
 ]
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']
 
-const listed = (header: string | null) => (header ?? '').split(', ').sort()
+/** What an Allow header names, and what it should, in one order. */
+const listed = (header: string | null) => inOrder((header ?? '').split(', '))
+const inOrder = (methods: readonly string[]) => [...methods].sort((a, b) => a.localeCompare(b))
 
 describe('methods', () => {
   for (const [path, methods] of paths) {
@@ -60,7 +62,7 @@ describe('methods', () => {
           const answer = await callRaw(server.url, { method: 'OPTIONS', target, headers })
           expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: '' })
           const header = (name: string) => answer.headers.get(name)
-          expect(listed(header('allow'))).toEqual([...methods, 'OPTIONS'].sort())
+          expect(listed(header('allow'))).toEqual(inOrder([...methods, 'OPTIONS']))
           expect(header('access-control-allow-methods')).toBe(header('allow'))
           expect(header('access-control-allow-origin')).toBe('*')
           expect(header('access-control-allow-headers')).toBe(
@@ -82,16 +84,30 @@ describe('methods', () => {
           target: path,
           ...(method === 'GET' || method === 'HEAD' ? {} : { body: '{' }),
         })
-        if (method === 'HEAD') expect({ ...answer, headers: 0 }).toMatchObject({ status: 405, text: '' })
+        if (method === 'HEAD')
+          expect({ ...answer, headers: 0 }).toMatchObject({ status: 405, text: '' })
         else expectRefusal(answer, 405, 'method-not-allowed')
-        expect(listed(answer.headers.get('allow'))).toEqual([...methods, 'OPTIONS'].sort())
+        expect(listed(answer.headers.get('allow'))).toEqual(inOrder([...methods, 'OPTIONS']))
       }
     })
   }
 
   test('a static name wins over {id}: its other methods are 405, not 404', async () => {
-    for (const name of ['mint', 'mintable', 'minters', 'manager', 'claim', 'preview', 'refresh', 'redemptions']) {
-      const answer = await call(server.url, `/api/coupons/${name}`, { method: 'PATCH', body: {}, token })
+    for (const name of [
+      'mint',
+      'mintable',
+      'minters',
+      'manager',
+      'claim',
+      'preview',
+      'refresh',
+      'redemptions',
+    ]) {
+      const answer = await call(server.url, `/api/coupons/${name}`, {
+        method: 'PATCH',
+        body: {},
+        token,
+      })
       expectRefusal(answer, 405, 'method-not-allowed')
     }
   })
@@ -161,7 +177,10 @@ describe('paths', () => {
     }
     const next = await mintOne(server.url, token, await createDefinition(server.url, token))
     const headers = { 'Idempotency-Key': newKey() }
-    const refreshed = await call(server.url, '/api/coupons/refresh/', { body: { nonce: next.nonce }, headers })
+    const refreshed = await call(server.url, '/api/coupons/refresh/', {
+      body: { nonce: next.nonce },
+      headers,
+    })
     expect(refreshed.status).toBe(201)
   })
 })
@@ -170,7 +189,7 @@ describe('GET /api/coupons/manager', () => {
   test('gives the key that signs vouchers, and may be kept for five minutes', async () => {
     const answer = await call(server.url, '/api/coupons/manager')
     expect(answer.status).toBe(200)
-    expect(Object.keys(answer.json).sort()).toEqual(['npub', 'pubkey'])
+    expect(new Set(Object.keys(answer.json))).toEqual(new Set(['npub', 'pubkey']))
     expect(answer.json.pubkey).toMatch(/^[0-9a-f]{64}$/)
     expect(server.output()).toContain(answer.json.npub)
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
@@ -184,7 +203,13 @@ describe('GET /api/coupons/manager', () => {
 })
 
 describe('HEAD', () => {
-  for (const path of ['/api/coupons/manager', '/api/coupons', '/api/coupons/mintable', '/api/coupons/minters', '/api/coupons/redemptions']) {
+  for (const path of [
+    '/api/coupons/manager',
+    '/api/coupons',
+    '/api/coupons/mintable',
+    '/api/coupons/minters',
+    '/api/coupons/redemptions',
+  ]) {
     test(`HEAD ${path} has the status and headers of GET, and no body`, async () => {
       const [get, head] = await Promise.all(
         ['GET', 'HEAD'].map((method) => call(server.url, path, { method, token })),
@@ -198,7 +223,11 @@ describe('HEAD', () => {
   }
 
   test('refusals of HEAD have no body either', async () => {
-    for (const [path, status] of [['/api/coupons', 401], ['/api/coupons/claim?nonce=x', 400], ['/nada', 404]] as const) {
+    for (const [path, status] of [
+      ['/api/coupons', 401],
+      ['/api/coupons/claim?nonce=x', 400],
+      ['/nada', 404],
+    ] as const) {
       const answer = await callRaw(server.url, { method: 'HEAD', target: path })
       expect({ status: answer.status, text: answer.text }).toEqual({ status, text: '' })
     }
@@ -221,7 +250,10 @@ describe('bodies', () => {
     ['single quotes', "{'nonce':'x'}"],
     ['a trailing comma', '{"nonce":"x",}'],
     ['a form', 'nonce=x&name=y'],
-    ['invalid UTF-8', Buffer.concat([Buffer.from('{"nonce":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])],
+    [
+      'invalid UTF-8',
+      Buffer.concat([Buffer.from('{"nonce":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
+    ],
     ['UTF-16', Buffer.from('{"nonce":"x"}', 'utf16le')],
     ['arrays nested deep', `{"a":${'['.repeat(8000)}${']'.repeat(8000)}`],
   ]
@@ -249,13 +281,27 @@ describe('bodies', () => {
   }
 
   test('the Content-Type is not looked at', async () => {
-    const types = [null, 'text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'nonsense', 'application/json; charset=latin1', 'application/octet-stream']
+    const types = [
+      null,
+      'text/plain',
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded',
+      'nonsense',
+      'application/json; charset=latin1',
+      'application/octet-stream',
+    ]
     for (const type of types) {
       const headers: [string, string][] = [['Authorization', `Bearer ${token}`]]
       if (type !== null) headers.push(['Content-Type', type])
       const target = '/api/coupons'
       const good = { name: 'Medialuna', benefit: percentBenefit }
-      const made = await callRaw(server.url, { method: 'POST', target, headers, body: JSON.stringify(good) })
+      const made = await callRaw(server.url, {
+        method: 'POST',
+        target,
+        headers,
+        body: JSON.stringify(good),
+      })
       expect({ type, status: made.status }).toEqual({ type, status: 201 })
       const form = await callRaw(server.url, { method: 'POST', target, headers, body: 'name=x' })
       expectRefusal(form, 400, 'body-invalid')
@@ -267,7 +313,11 @@ describe('bodies', () => {
       "__proto__":{"maxUses":3},"constructor":{"prototype":{"maxUses":4}},"id":"mine","minted":9,"owner":"x","toString":1}`
     const { status, json } = await call(server.url, '/api/coupons', { body, token })
     expect(status).toBe(201)
-    expect(json.coupon).toMatchObject({ maxUses: null, minted: 0, benefit: { type: 'percent', percent: 5 } })
+    expect(json.coupon).toMatchObject({
+      maxUses: null,
+      minted: 0,
+      benefit: { type: 'percent', percent: 5 },
+    })
     expect(json.coupon.id).not.toBe('mine')
   })
 
@@ -281,7 +331,9 @@ describe('bodies', () => {
       const text = JSON.stringify({ name: 'Empanada', benefit: percentBenefit, x: '' })
       return text.replace('"x":""', `"x":"${'a'.repeat(size - text.length)}"`)
     }
-    expect((await call(server.url, '/api/coupons', { body: body(bodyMax), token })).status).toBe(201)
+    expect((await call(server.url, '/api/coupons', { body: body(bodyMax), token })).status).toBe(
+      201,
+    )
     await refuses(
       server,
       () => call(server.url, '/api/coupons', { body: body(bodyMax + 1), token }),
@@ -352,7 +404,12 @@ describe('bodies', () => {
   test('a Content-Length that is no number, negative or given twice never reaches a route', async () => {
     for (const lengths of [['abc'], ['-1'], ['2', '3']]) {
       const headers = lengths.map((length) => ['Content-Length', length] as const)
-      const answer = await callRaw(server.url, { method: 'POST', target: '/api/coupons/claim', headers, body: '{}' })
+      const answer = await callRaw(server.url, {
+        method: 'POST',
+        target: '/api/coupons/claim',
+        headers,
+        body: '{}',
+      })
       expect(answer.status).toBe(400)
     }
   })
@@ -404,7 +461,12 @@ describe('what every answer carries', () => {
       ['DELETE', `/api/coupons/${couponId}`, undefined],
     ]
     for (const [method, path, body] of asked) {
-      const answer = await call(server.url, path, { method, body, token, headers: { Origin: 'https://caja.example' } })
+      const answer = await call(server.url, path, {
+        method,
+        body,
+        token,
+        headers: { Origin: 'https://caja.example' },
+      })
       expect(answer.status).toBeLessThan(300)
       expectCommonHeaders(answer)
       expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
@@ -414,8 +476,12 @@ describe('what every answer carries', () => {
   test('wrong credentials are ignored where a nonce pays', async () => {
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
     const headers = { Authorization: `Nostr ${'x'.repeat(9000)}` }
-    expect((await call(server.url, '/api/coupons/preview', { body: { nonce }, headers })).status).toBe(200)
-    expect((await call(server.url, `/api/coupons/claim?nonce=${nonce}`, { headers })).status).toBe(200)
+    expect(
+      (await call(server.url, '/api/coupons/preview', { body: { nonce }, headers })).status,
+    ).toBe(200)
+    expect((await call(server.url, `/api/coupons/claim?nonce=${nonce}`, { headers })).status).toBe(
+      200,
+    )
     const refreshed = await call(server.url, '/api/coupons/refresh', {
       body: { nonce },
       headers: { ...headers, 'Idempotency-Key': newKey() },
@@ -434,7 +500,9 @@ describe('what every answer carries', () => {
       answers.push((await call(server.url, path, { body: { nonce: '<script>' } })).json)
     }
     const proof = nostrHeader(createProof(signer, `${server.url}/<script>`))
-    answers.push((await call(server.url, '/api/coupons', { headers: { Authorization: proof } })).json)
+    answers.push(
+      (await call(server.url, '/api/coupons', { headers: { Authorization: proof } })).json,
+    )
     for (const json of answers) expect(JSON.stringify(json)).not.toContain('script')
   })
 })

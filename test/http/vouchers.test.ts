@@ -41,7 +41,10 @@ const previewInQuery = (of: string) =>
 const claim = (of: string, fields: Json = {}, headers: Record<string, string> = {}) =>
   call(server.url, '/api/coupons/claim', { body: { nonce: of, ...fields }, headers })
 const refresh = (of: string, key = newKey()) =>
-  call(server.url, '/api/coupons/refresh', { body: { nonce: of }, headers: { 'Idempotency-Key': key } })
+  call(server.url, '/api/coupons/refresh', {
+    body: { nonce: of },
+    headers: { 'Idempotency-Key': key },
+  })
 const voidOne = (of: string) =>
   call(server.url, `/api/coupons/${couponId}/mints/${of}`, { method: 'DELETE', token })
 const newest = async (): Promise<Json> =>
@@ -85,18 +88,32 @@ for (const route of routes) {
     })
 
     test('a handle is no nonce', async () => {
-      const { mints } = (await call(server.url, `/api/coupons/${couponId}/mints?limit=1`, { token })).json
+      const { mints } = (
+        await call(server.url, `/api/coupons/${couponId}/mints?limit=1`, { token })
+      ).json
       await refuses(server, () => ask({ nonce: mints[0].handle }), 404, 'voucher-unknown')
     })
   })
 }
 
 describe('GET /api/coupons/claim', () => {
-  for (const query of ['', '?', '?nonce', '?nonce=', '?Nonce=x', '?nonce=x', `?nonce=${'A'.repeat(23)}`]) {
+  for (const query of [
+    '',
+    '?',
+    '?nonce',
+    '?nonce=',
+    '?Nonce=x',
+    '?nonce=x',
+    `?nonce=${'A'.repeat(23)}`,
+  ]) {
     test(`refuses the query ${query || 'that is not there'}`, async () => {
       const answer = await call(server.url, `/api/coupons/claim${query}`)
       expect(answer.status).toBe(400)
-      expect(answer.json).toEqual({ error: expect.any(String), code: expect.stringMatching(/^(field|nonce)-invalid$/), field: 'nonce' })
+      expect(answer.json).toEqual({
+        error: expect.any(String),
+        code: expect.stringMatching(/^(field|nonce)-invalid$/),
+        field: 'nonce',
+      })
     })
   }
 
@@ -175,7 +192,11 @@ describe('POST /api/coupons/claim', () => {
     if (claimed.status === 200) {
       expect([refreshed.status, refreshed.json.code]).toEqual([409, 'voucher-claimed'])
     } else {
-      expect([claimed.status, claimed.json.code, refreshed.status]).toEqual([410, 'voucher-moved', 201])
+      expect([claimed.status, claimed.json.code, refreshed.status]).toEqual([
+        410,
+        'voucher-moved',
+        201,
+      ])
     }
   })
 
@@ -194,7 +215,10 @@ describe('what is filed with a redemption', () => {
     customer.sign({
       kind: 9734,
       created_at: seconds(),
-      tags: [['p', signer.pubkey], ['coupon', couponId]],
+      tags: [
+        ['p', signer.pubkey],
+        ['coupon', couponId],
+      ],
       content: 'Dos cafés',
       ...over,
     })
@@ -215,7 +239,11 @@ describe('what is filed with a redemption', () => {
     const text = ` ${JSON.stringify(order({ content: 'Té' }), null, 1)} `
     const next = await mintOne(server.url, token, couponId)
     await claim(next.nonce, { zapRequest: text })
-    expect(await newest()).toMatchObject({ order: text, orderId: JSON.parse(text).id, amountMsat: null })
+    expect(await newest()).toMatchObject({
+      order: text,
+      orderId: JSON.parse(text).id,
+      amountMsat: null,
+    })
   })
 
   test('keys beyond the seven stay in the order as sent', async () => {
@@ -265,7 +293,16 @@ describe('what is filed with a redemption', () => {
     ['lists nested deep', () => JSON.parse(`${'['.repeat(7000)}${']'.repeat(7000)}`)],
     ['lists nested deep in text', () => '['.repeat(7900)],
     ['the nonce in its content', () => order({ content: `cupón ${nonce}` })],
-    ['the nonce in a tag', () => order({ tags: [['coupon', couponId], ['nonce', nonce]] })],
+    [
+      'the nonce in a tag',
+      () =>
+        order({
+          tags: [
+            ['coupon', couponId],
+            ['nonce', nonce],
+          ],
+        }),
+    ],
     ['the nonce beside the event', () => ({ ...order(), extra: nonce })],
     [
       'the nonce behind escapes',
@@ -285,7 +322,10 @@ describe('what is filed with a redemption', () => {
   for (const [name, zapRequest] of dropped) {
     test(`${name} is dropped, and the voucher is redeemed all the same`, async () => {
       const answer = await claim(nonce, { zapRequest: zapRequest(), amountMsat: 7 })
-      expect({ status: answer.status, said: answer.json.status }).toEqual({ status: 200, said: 'success' })
+      expect({ status: answer.status, said: answer.json.status }).toEqual({
+        status: 200,
+        said: 'success',
+      })
       expect(await newest()).toMatchObject({ order: null, orderId: null, amountMsat: 7 })
     })
   }
@@ -367,7 +407,11 @@ describe('POST /api/coupons/refresh', () => {
     const key = newKey()
     const first = await refresh(nonce, key)
     await voidOne(first.json.nonce)
-    await call(server.url, `/api/coupons/${couponId}`, { method: 'PATCH', body: { description: 'Con leche' }, token })
+    await call(server.url, `/api/coupons/${couponId}`, {
+      method: 'PATCH',
+      body: { description: 'Con leche' },
+      token,
+    })
     expect((await refresh(nonce, key)).text).toBe(first.text)
   })
 

@@ -27,7 +27,9 @@ export function startRacers(count: number): Racers {
     race(base, lists) {
       if (lists.length > racers.length) throw new RangeError('more lists than processes')
       const startAt = Date.now() + leadMs
-      const running = lists.map((requests, at) => racers[at]?.run({ base, startAt, requests }) ?? [])
+      const running = lists.map(
+        (requests, at) => racers[at]?.run({ base, startAt, requests }) ?? [],
+      )
       return Promise.all(running)
     },
     async stop() {

@@ -51,7 +51,7 @@ export function sendBytes(base: string, bytes: Uint8Array): Promise<Answer> {
     reject(new Error('no answer came'))
   })
   socket.on('data', (chunk) => {
-    received.push(chunk)
+    received.push(Buffer.from(chunk))
     finish(false)
   })
   socket.on('close', () => finish(true))

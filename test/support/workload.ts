@@ -218,10 +218,7 @@ export class Workload {
   /** A request of the merchant: by session or by signature, with or without an Idempotency-Key. */
   async #manage(path: string, body: unknown, wanted: number[]): Promise<Answer> {
     if (this.#random.chance(0.25)) {
-      return this.#signed(
-        { path, method: 'POST', body: JSON.stringify(body), headers: {} },
-        wanted,
-      )
+      return this.#signed({ path, method: 'POST', body: JSON.stringify(body), headers: {} }, wanted)
     }
     const key = this.#random.chance(0.4) ? this.#newKey() : null
     return this.#send(path, body, key, wanted, { Authorization: `Bearer ${this.memory.token}` })

@@ -24,7 +24,9 @@ const goodContent = {
   claimUrl: 'https://cupones.example/api/coupons/claim',
   refreshUrl: 'https://cupones.example/api/coupons/refresh',
 }
-const event = (over: { kind?: number; created_at?: number; tags?: string[][]; content?: unknown } = {}) => {
+const event = (
+  over: { kind?: number; created_at?: number; tags?: string[][]; content?: unknown } = {},
+) => {
   const { content = goodContent, ...rest } = over
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   return signer.sign({ kind: 30_078, created_at: now, tags: goodTags, ...rest, content: text })
@@ -86,7 +88,9 @@ describe('refusals', () => {
     for (const [url, taken] of plain) {
       for (const field of ['mintUrl', 'claimUrl', 'refreshUrl']) {
         const found = refused(event({ content: { ...goodContent, [field]: url } }))
-        const expected = taken ? null : { code: 'announcement-url', field: `event.content.${field}` }
+        const expected = taken
+          ? null
+          : { code: 'announcement-url', field: `event.content.${field}` }
         expect({ url, found: found as unknown }).toEqual({ url, found: expected })
       }
     }
@@ -95,20 +99,52 @@ describe('refusals', () => {
 
 describe('warnings', () => {
   const warned: [string, unknown, string[]][] = [
-    ['another d', event({ tags: [['d', 'x'], ['p', manager]] }), ['other-d']],
+    [
+      'another d',
+      event({
+        tags: [
+          ['d', 'x'],
+          ['p', manager],
+        ],
+      }),
+      ['other-d'],
+    ],
     ['a second d that is right', event({ tags: [['d', 'x'], ...goodTags] }), ['other-d']],
     ['another v', event({ content: { ...goodContent, v: 3 } }), ['other-version']],
     ['no p', event({ tags: [['d', 'lacrypta.merchant/coupons']] }), ['no-manager']],
-    ['another p', event({ tags: [['d', 'lacrypta.merchant/coupons'], ['p', 'cd'.repeat(32)]] }), ['other-manager']],
+    [
+      'another p',
+      event({
+        tags: [
+          ['d', 'lacrypta.merchant/coupons'],
+          ['p', 'cd'.repeat(32)],
+        ],
+      }),
+      ['other-manager'],
+    ],
     ['no addresses', event({ content: { v: 2 } }), ['no-mintUrl', 'no-claimUrl', 'no-refreshUrl']],
-    ['an address elsewhere', event({ content: { ...goodContent, mintUrl: 'https://x.example/' } }), ['other-mintUrl']],
+    [
+      'an address elsewhere',
+      event({ content: { ...goodContent, mintUrl: 'https://x.example/' } }),
+      ['other-mintUrl'],
+    ],
     [
       'an address with a query',
       event({ content: { ...goodContent, claimUrl: `${goodContent.claimUrl}?x=1` } }),
       ['other-claimUrl'],
     ],
-    ['a trailing slash and the default port', event({ content: { ...goodContent, mintUrl: 'https://CUPONES.example:443/api/coupons/mint/' } }), []],
-    ['another of our origins', event({ content: { ...goodContent, mintUrl: 'http://otra.example:8080/api/coupons/mint' } }), []],
+    [
+      'a trailing slash and the default port',
+      event({
+        content: { ...goodContent, mintUrl: 'https://CUPONES.example:443/api/coupons/mint/' },
+      }),
+      [],
+    ],
+    [
+      'another of our origins',
+      event({ content: { ...goodContent, mintUrl: 'http://otra.example:8080/api/coupons/mint' } }),
+      [],
+    ],
   ]
   for (const [name, value, codes] of warned) {
     test(`${name}: ${codes.join(', ') || 'none'}`, () => expect(warningsOf(value)).toEqual(codes))

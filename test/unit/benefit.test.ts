@@ -11,17 +11,41 @@ describe('a benefit comes back in canonical form', () => {
     ['percent', { type: 'percent', percent: 10 }, { type: 'percent', percent: 10 }],
     ['the least percent', { type: 'percent', percent: 0.01 }, { type: 'percent', percent: 0.01 }],
     ['the most percent', { type: 'percent', percent: 100 }, { type: 'percent', percent: 100 }],
-    ['two decimals that a double cannot hold', { type: 'percent', percent: 33.33 }, { type: 'percent', percent: 33.33 }],
-    ['0.29, which times 100 is not whole', { type: 'percent', percent: 0.29 }, { type: 'percent', percent: 0.29 }],
+    [
+      'two decimals that a double cannot hold',
+      { type: 'percent', percent: 33.33 },
+      { type: 'percent', percent: 33.33 },
+    ],
+    [
+      '0.29, which times 100 is not whole',
+      { type: 'percent', percent: 0.29 },
+      { type: 'percent', percent: 0.29 },
+    ],
     [
       'fixed in pesos',
       { type: 'fixed', amount: 1500.5, currency: 'ARS' },
       { type: 'fixed', amount: 1500.5, currency: 'ARS' },
     ],
-    ['fixed in dollars', { type: 'fixed', amount: 0.01, currency: 'USD' }, { type: 'fixed', amount: 0.01, currency: 'USD' }],
-    ['fixed in satoshi', { type: 'fixed', amount: 21, currency: 'SAT' }, { type: 'fixed', amount: 21, currency: 'SAT' }],
-    ['multibuy', { type: 'multibuy', buyQty: 100, payQty: 99 }, { type: 'multibuy', buyQty: 100, payQty: 99 }],
-    ['2 for 1', { type: 'multibuy', buyQty: 2, payQty: 1 }, { type: 'multibuy', buyQty: 2, payQty: 1 }],
+    [
+      'fixed in dollars',
+      { type: 'fixed', amount: 0.01, currency: 'USD' },
+      { type: 'fixed', amount: 0.01, currency: 'USD' },
+    ],
+    [
+      'fixed in satoshi',
+      { type: 'fixed', amount: 21, currency: 'SAT' },
+      { type: 'fixed', amount: 21, currency: 'SAT' },
+    ],
+    [
+      'multibuy',
+      { type: 'multibuy', buyQty: 100, payQty: 99 },
+      { type: 'multibuy', buyQty: 100, payQty: 99 },
+    ],
+    [
+      '2 for 1',
+      { type: 'multibuy', buyQty: 2, payQty: 1 },
+      { type: 'multibuy', buyQty: 2, payQty: 1 },
+    ],
     [
       'buyXgetY of one product',
       { type: 'buyXgetY', buyProductD: 'a', giftProductD: 'a' },
@@ -52,10 +76,22 @@ describe('a benefit comes back in canonical form', () => {
       { type: 'fixed', amount: 1, currency: 'SAT', productDs: [long] },
       { type: 'fixed', amount: 1, currency: 'SAT', productDs: [long] },
     ],
-    ['productDs of null', { type: 'percent', percent: 1, productDs: null }, { type: 'percent', percent: 1 }],
-    ['productDs that are empty', { type: 'multibuy', buyQty: 3, payQty: 2, productDs: [] }, { type: 'multibuy', buyQty: 3, payQty: 2 }],
+    [
+      'productDs of null',
+      { type: 'percent', percent: 1, productDs: null },
+      { type: 'percent', percent: 1 },
+    ],
+    [
+      'productDs that are empty',
+      { type: 'multibuy', buyQty: 3, payQty: 2, productDs: [] },
+      { type: 'multibuy', buyQty: 3, payQty: 2 },
+    ],
     ['a cap of null', { type: 'percent', percent: 1, cap: null }, { type: 'percent', percent: 1 }],
-    ['unknown keys', { type: 'percent', percent: 1, amount: 5, x: null }, { type: 'percent', percent: 1 }],
+    [
+      'unknown keys',
+      { type: 'percent', percent: 1, amount: 5, x: null },
+      { type: 'percent', percent: 1 },
+    ],
     [
       'productDs where they mean nothing',
       { type: 'buyXgetY', buyProductD: 'a', giftProductD: 'b', productDs: ['x'] },
@@ -93,7 +129,9 @@ describe('a benefit comes back in canonical form', () => {
   })
 
   test('a prototype in the JSON is no cap', () => {
-    const sent = JSON.parse('{"type":"percent","percent":1,"__proto__":{"cap":{"amount":1,"currency":"ARS"}}}')
+    const sent = JSON.parse(
+      '{"type":"percent","percent":1,"__proto__":{"cap":{"amount":1,"currency":"ARS"}}}',
+    )
     expect(JSON.stringify(parseBenefit(sent))).toBe('{"type":"percent","percent":1}')
   })
 })
@@ -104,10 +142,34 @@ describe('a benefit that makes no sense is refused with the field that is wrong'
   const multibuy = { type: 'multibuy', buyQty: 3, payQty: 2 }
   const swap = { type: 'buyXgetY', buyProductD: 'a', giftProductD: 'b' }
   const free = (list: unknown) => ({ type: 'freeItems', items: list })
-  const badNumbers = [undefined, null, '1', true, [], {}, Number.NaN, Number.POSITIVE_INFINITY, -1, 0]
-  const badProducts = [undefined, null, '', 1, [], 'x'.repeat(129), `${long}x`, 'a\nb', '\ud800', '\u0000']
+  const badNumbers = [
+    undefined,
+    null,
+    '1',
+    true,
+    [],
+    {},
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    -1,
+    0,
+  ]
+  const badProducts = [
+    undefined,
+    null,
+    '',
+    1,
+    [],
+    'x'.repeat(129),
+    `${long}x`,
+    'a\nb',
+    '\ud800',
+    '\u0000',
+  ]
   const bad: [field: string, sent: unknown][] = [
-    ...[undefined, null, 1, 'percent', [], true].map((sent) => ['benefit', sent] as [string, unknown]),
+    ...[undefined, null, 1, 'percent', [], true].map(
+      (sent) => ['benefit', sent] as [string, unknown],
+    ),
     ...[undefined, null, '', 'Percent', 'gift', 'toString', '__proto__', 1].map(
       (type) => ['benefit.type', { ...percent, type }] as [string, unknown],
     ),
@@ -127,8 +189,12 @@ describe('a benefit that makes no sense is refused with the field that is wrong'
     ...[...badNumbers, 1.5, 101, 3, 4].map(
       (payQty) => ['benefit.payQty', { ...multibuy, payQty }] as [string, unknown],
     ),
-    ...badProducts.map((d) => ['benefit.buyProductD', { ...swap, buyProductD: d }] as [string, unknown]),
-    ...badProducts.map((d) => ['benefit.giftProductD', { ...swap, giftProductD: d }] as [string, unknown]),
+    ...badProducts.map(
+      (d) => ['benefit.buyProductD', { ...swap, buyProductD: d }] as [string, unknown],
+    ),
+    ...badProducts.map(
+      (d) => ['benefit.giftProductD', { ...swap, giftProductD: d }] as [string, unknown],
+    ),
     ...[undefined, null, [], {}, 'a', items(51), [...items(2), { d: 'p0', qty: 2 }]].map(
       (list) => ['benefit.items', free(list)] as [string, unknown],
     ),
@@ -138,16 +204,22 @@ describe('a benefit that makes no sense is refused with the field that is wrong'
     ...[...badNumbers, 1.5, 101].map(
       (qty) => ['benefit.items.0.qty', free([{ d: 'a', qty }])] as [string, unknown],
     ),
-    ...['a', {}, 1, true].map((productDs) => ['benefit.productDs', { ...percent, productDs }] as [string, unknown]),
+    ...['a', {}, 1, true].map(
+      (productDs) => ['benefit.productDs', { ...percent, productDs }] as [string, unknown],
+    ),
     ['benefit.productDs', { ...percent, productDs: products(51) }],
-    ...badProducts.map((d) => ['benefit.productDs.1', { ...fixed, productDs: ['a', d] }] as [string, unknown]),
+    ...badProducts.map(
+      (d) => ['benefit.productDs.1', { ...fixed, productDs: ['a', d] }] as [string, unknown],
+    ),
     ...['5', 5, [], true].map((cap) => ['benefit.cap', { ...percent, cap }] as [string, unknown]),
     ...[...badNumbers, 0.001].map(
-      (amount) => ['benefit.cap.amount', { ...swap, cap: { amount, currency: 'ARS' } }] as [string, unknown],
+      (amount) =>
+        ['benefit.cap.amount', { ...swap, cap: { amount, currency: 'ARS' } }] as [string, unknown],
     ),
     ['benefit.cap.amount', { ...percent, cap: { amount: 0.5, currency: 'SAT' } }],
     ...[undefined, null, 'sat', 'EUR'].map(
-      (currency) => ['benefit.cap.currency', { ...percent, cap: { amount: 1, currency } }] as [string, unknown],
+      (currency) =>
+        ['benefit.cap.currency', { ...percent, cap: { amount: 1, currency } }] as [string, unknown],
     ),
   ]
   for (const [field, sent] of bad) {

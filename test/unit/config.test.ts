@@ -70,7 +70,12 @@ const good: [variable: string, text: string, name: keyof typeof settings, value:
   ['PORT', '65535', 'port', 65_535],
   ['DATA_DIR', '/var/lib/cuponera', 'dataDir', '/var/lib/cuponera'],
   ['PUBLIC_URL', 'https://a.example', 'publicUrls', ['https://a.example']],
-  ['PUBLIC_URL', 'https://A.example:443/, http://b.example:8080', 'publicUrls', ['https://a.example', 'http://b.example:8080']],
+  [
+    'PUBLIC_URL',
+    'https://A.example:443/, http://b.example:8080',
+    'publicUrls',
+    ['https://a.example', 'http://b.example:8080'],
+  ],
   ['COUPON_MANAGER_NSEC', secretHex, 'managerSecret', secret],
   ['COUPON_MANAGER_NSEC', secretHex.toUpperCase(), 'managerSecret', secret],
   ['COUPON_MANAGER_NSEC', nsecEncode(secret), 'managerSecret', secret],
@@ -79,7 +84,12 @@ const good: [variable: string, text: string, name: keyof typeof settings, value:
   ['SESSION_JWT_SECRET', 's'.repeat(32), 'sessionSecret', 's'.repeat(32)],
   ['SESSION_JWT_SECRET', 'ñ'.repeat(16), 'sessionSecret', 'ñ'.repeat(16)],
   ['MERCHANTS', `${key}, ${npubEncode(other)},`, 'merchants', new Set([key, other])],
-  ['RELAYS', 'wss://a.example,embedded,ws://b.example/x', 'relays', ['wss://a.example/', 'embedded', 'ws://b.example/x']],
+  [
+    'RELAYS',
+    'wss://a.example,embedded,ws://b.example/x',
+    'relays',
+    ['wss://a.example/', 'embedded', 'ws://b.example/x'],
+  ],
   ['RATE_LIMIT', 'off', 'rateLimit', false],
   ['RATE_LIMIT', 'on', 'rateLimit', true],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
@@ -107,13 +117,36 @@ const bad: [variable: string, texts: string[]][] = [
   ['PORT', ['-1', '65536', '80a', '3e3', '0x50', '1.5', 'http']],
   [
     'PUBLIC_URL',
-    ['a.example', 'ftp://a.example', 'https://a.example/path', 'https://a.example/?x', 'https://a.example/#x', 'https://me@a.example', 'https://', ',', 'https://a.example;https://b.example'],
+    [
+      'a.example',
+      'ftp://a.example',
+      'https://a.example/path',
+      'https://a.example/?x',
+      'https://a.example/#x',
+      'https://me@a.example',
+      'https://',
+      ',',
+      'https://a.example;https://b.example',
+    ],
   ],
-  ['COUPON_MANAGER_NSEC', ['x', secretHex.slice(1), '0'.repeat(64), 'f'.repeat(64), npubEncode(key), nsecEncode(secret).slice(0, -1)]],
+  [
+    'COUPON_MANAGER_NSEC',
+    [
+      'x',
+      secretHex.slice(1),
+      '0'.repeat(64),
+      'f'.repeat(64),
+      npubEncode(key),
+      nsecEncode(secret).slice(0, -1),
+    ],
+  ],
   ['STORE_KEY', ['x', key.slice(2), `${key}00`, 'g'.repeat(64), nsecEncode(secret)]],
   ['SESSION_JWT_SECRET', ['short', 's'.repeat(31), 'ñ'.repeat(15)]],
   ['MERCHANTS', [',', 'x', key.slice(1), `${key};${other}`, nsecEncode(secret)]],
-  ['RELAYS', [',', 'a.example', 'https://a.example', 'Embedded', 'wss://me@a.example', 'wss://a.example/#x']],
+  [
+    'RELAYS',
+    [',', 'a.example', 'https://a.example', 'Embedded', 'wss://me@a.example', 'wss://a.example/#x'],
+  ],
   ['TRUSTED_PROXIES', [',', 'proxy', '10.0.0.0/33', '10.0.0.1/x', '300.1.1.1', '::1/129']],
   ['RATE_LIMIT', ['true', '0', 'ON', 'no']],
   ['LOG_LEVEL', ['trace', 'INFO']],
@@ -124,7 +157,10 @@ for (const [variable, texts] of bad) {
     for (const text of texts) {
       for (const env of [{ [variable]: text }, { [`${variable}_FILE`]: fileWith(text) }]) {
         const lines = problems(env)
-        expect({ text, lines }).toEqual({ text, lines: [expect.stringMatching(new RegExp(`^${variable}: expected .`))] })
+        expect({ text, lines }).toEqual({
+          text,
+          lines: [expect.stringMatching(new RegExp(`^${variable}: expected .`))],
+        })
         if (text.length > 8) expect(lines.join()).not.toContain(text)
       }
     }
@@ -134,7 +170,9 @@ for (const [variable, texts] of bad) {
 describe('what counts as unset', () => {
   test('an empty variable, and one of white space', () => {
     for (const empty of ['', ' ', '\t\n']) {
-      const env = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, empty]))
+      const env = Object.fromEntries(
+        Object.values(settings).map(({ variable }) => [variable, empty]),
+      )
       expect(config(env)).toEqual(config({}))
     }
   })
@@ -172,7 +210,13 @@ describe('problems', () => {
   test('all are told at once', () => {
     const env = { PORT: 'x', STORE_KEY: 'y', RELAYS: 'z', LOG_LEVEL: 'info' }
     const lines = problems(env, { verbose: 'on', 'rate-limit': 'maybe' })
-    expect(lines.map((line) => line.split(/[: ]/)[0])).toEqual(['unknown', 'PORT', 'STORE_KEY', 'RELAYS', 'RATE_LIMIT'])
+    expect(lines.map((line) => line.split(/[: ]/)[0])).toEqual([
+      'unknown',
+      'PORT',
+      'STORE_KEY',
+      'RELAYS',
+      'RATE_LIMIT',
+    ])
   })
 })
 
@@ -199,7 +243,23 @@ describe('variables that are nearly ours', () => {
 
   test('ours, and those of the system, get none', () => {
     const ours = Object.values(settings).map(({ variable }) => [`${variable}_FILE`, ''])
-    const system = ['PATH', 'HOME', 'HOSTNAME', 'USER', 'LANG', 'PWD', 'SHELL', 'TERM', 'DISPLAY', 'NODE_ENV', 'HTTP_PROXY', 'http_proxy', 'LOGNAME', 'EDITOR', 'TZ']
+    const system = [
+      'PATH',
+      'HOME',
+      'HOSTNAME',
+      'USER',
+      'LANG',
+      'PWD',
+      'SHELL',
+      'TERM',
+      'DISPLAY',
+      'NODE_ENV',
+      'HTTP_PROXY',
+      'http_proxy',
+      'LOGNAME',
+      'EDITOR',
+      'TZ',
+    ]
     const env = Object.fromEntries([...ours, ...system.map((name) => [name, 'x'])])
     expect(read(env).warnings).toEqual([])
   })

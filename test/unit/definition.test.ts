@@ -84,7 +84,9 @@ describe('changes', () => {
   test('hold what is there and nothing else', () => {
     expect(parseChanges({ name: 'Té', x: 1 })).toEqual({ name: 'Té' })
     expect(parseChanges({ archived: false })).toEqual({ archived: false })
-    expect(parseChanges({ description: null, image: null, maxUses: null, expiresAt: null })).toEqual({
+    expect(
+      parseChanges({ description: null, image: null, maxUses: null, expiresAt: null }),
+    ).toEqual({
       description: '',
       image: null,
       maxUses: null,
@@ -103,8 +105,16 @@ describe('changes', () => {
   })
 
   test('of a bad value are refused', () => {
-    for (const [field, value] of [['name', null], ['archived', null], ['archived', 1], ['maxUses', 0]] as const) {
-      expect(refusalOf(() => parseChanges({ [field]: value }))).toEqual({ code: 'field-invalid', field })
+    for (const [field, value] of [
+      ['name', null],
+      ['archived', null],
+      ['archived', 1],
+      ['maxUses', 0],
+    ] as const) {
+      expect(refusalOf(() => parseChanges({ [field]: value }))).toEqual({
+        code: 'field-invalid',
+        field,
+      })
     }
     expect(refusalOf(() => parseChanges({ benefit: null }))).toEqual({
       code: 'benefit-invalid',

@@ -16,8 +16,11 @@ const request: SignedRequest = {
 
 const encode = (event: unknown) => Buffer.from(JSON.stringify(event)).toString('base64')
 const proof = (tags: string[][], createdAt = now) => createProof(signer, url, { tags, createdAt })
-const verify = (event: unknown, over: Partial<SignedRequest> = {}, check: VerifyEvent = verifyEvent) =>
-  refusalOf(() => verifyHttpAuth(encode(event), { ...request, ...over }, now, check))
+const verify = (
+  event: unknown,
+  over: Partial<SignedRequest> = {},
+  check: VerifyEvent = verifyEvent,
+) => refusalOf(() => verifyHttpAuth(encode(event), { ...request, ...over }, now, check))
 
 /** Published vector: secret 3, over the payload of a mint. */
 const vector: NostrEvent = {
@@ -43,7 +46,9 @@ const vectorRequest: SignedRequest = {
 
 describe('the published vector', () => {
   test('is accepted, and given back', () => {
-    expect(verifyHttpAuth(encode(vector), vectorRequest, vector.created_at, verifyEvent)).toEqual(vector)
+    expect(verifyHttpAuth(encode(vector), vectorRequest, vector.created_at, verifyEvent)).toEqual(
+      vector,
+    )
   })
 
   test('is refused with any of its parts changed', () => {
@@ -61,7 +66,9 @@ describe('the published vector', () => {
     for (const [event, over, later, code] of changed) {
       const at = vector.created_at + later
       const text = encode({ ...vector, ...event })
-      const refused = refusalOf(() => verifyHttpAuth(text, { ...vectorRequest, ...over }, at, verifyEvent))
+      const refused = refusalOf(() =>
+        verifyHttpAuth(text, { ...vectorRequest, ...over }, at, verifyEvent),
+      )
       expect(refused as unknown).toEqual({ code })
     }
   })
@@ -69,25 +76,87 @@ describe('the published vector', () => {
 
 describe('what matches', () => {
   const good: [string, string[][]][] = [
-    ['as it is', [['u', url], ['method', 'GET']]],
-    ['a method in lower case', [['u', url], ['method', 'get']]],
-    ['the default port', [['u', url.replace('.example', '.example:443')], ['method', 'GET']]],
-    ['scheme and host in upper case', [['u', url.replace('https://cupones', 'HTTPS://CUPONES')], ['method', 'GET']]],
-    ['the payload of nothing', [['u', url], ['method', 'GET'], ['payload', sha256Hex('')]]],
-    ['a payload in upper case', [['u', url], ['method', 'GET'], ['payload', sha256Hex('').toUpperCase()]]],
-    ['the first of each name', [['u', url], ['method', 'GET'], ['u', 'x'], ['method', 'PUT']]],
+    [
+      'as it is',
+      [
+        ['u', url],
+        ['method', 'GET'],
+      ],
+    ],
+    [
+      'a method in lower case',
+      [
+        ['u', url],
+        ['method', 'get'],
+      ],
+    ],
+    [
+      'the default port',
+      [
+        ['u', url.replace('.example', '.example:443')],
+        ['method', 'GET'],
+      ],
+    ],
+    [
+      'scheme and host in upper case',
+      [
+        ['u', url.replace('https://cupones', 'HTTPS://CUPONES')],
+        ['method', 'GET'],
+      ],
+    ],
+    [
+      'the payload of nothing',
+      [
+        ['u', url],
+        ['method', 'GET'],
+        ['payload', sha256Hex('')],
+      ],
+    ],
+    [
+      'a payload in upper case',
+      [
+        ['u', url],
+        ['method', 'GET'],
+        ['payload', sha256Hex('').toUpperCase()],
+      ],
+    ],
+    [
+      'the first of each name',
+      [
+        ['u', url],
+        ['method', 'GET'],
+        ['u', 'x'],
+        ['method', 'PUT'],
+      ],
+    ],
   ]
   for (const [name, tags] of good) test(name, () => expect(verify(proof(tags))).toBeNull())
 
   test('any of several origins, and a root without its slash', () => {
     const origins = ['https://a.example', 'http://localhost:3000']
-    const tags = [['u', 'http://localhost:3000'], ['method', 'GET']]
+    const tags = [
+      ['u', 'http://localhost:3000'],
+      ['method', 'GET'],
+    ]
     expect(verify(proof(tags), { origins, target: '/' })).toBeNull()
   })
 
   test('a time from 60 s ago to 60 s ahead', () => {
-    for (const [seconds, code] of [[-61, 'auth-expired'], [-60, null], [60, null], [61, 'auth-expired']] as const) {
-      const refused = verify(proof([['u', url], ['method', 'GET']], now + seconds))
+    for (const [seconds, code] of [
+      [-61, 'auth-expired'],
+      [-60, null],
+      [60, null],
+      [61, 'auth-expired'],
+    ] as const) {
+      const refused = verify(
+        proof(
+          [
+            ['u', url],
+            ['method', 'GET'],
+          ],
+          now + seconds,
+        ),
+      )
       expect(refused?.code ?? null).toBe(code)
     }
   })
@@ -95,19 +164,90 @@ describe('what matches', () => {
 
 describe('what does not match', () => {
   const bad: [string, string[][], string][] = [
-    ['a fragment', [['u', `${url}#x`], ['method', 'GET']], 'auth-url-mismatch'],
-    ['another query', [['u', url.replace('5', '6')], ['method', 'GET']], 'auth-url-mismatch'],
-    ['the query in escapes', [['u', url.replace('5', '%35')], ['method', 'GET']], 'auth-url-mismatch'],
-    ['another port', [['u', url.replace('.example', '.example:444')], ['method', 'GET']], 'auth-url-mismatch'],
-    ['a user', [['u', url.replace('://', '://a@')], ['method', 'GET']], 'auth-url-mismatch'],
-    ['a user after the host', [['u', 'https://cupones.example@evil.example/api/coupons?limit=5'], ['method', 'GET']], 'auth-url-mismatch'],
-    ['a backslash', [['u', 'https:\\\\cupones.example/api/coupons?limit=5'], ['method', 'GET']], 'auth-url-mismatch'],
-    ['another scheme', [['u', url.replace('https', 'ftp')], ['method', 'GET']], 'auth-url-mismatch'],
-    ['white space', [['u', ` ${url}`], ['method', 'GET']], 'auth-url-mismatch'],
+    [
+      'a fragment',
+      [
+        ['u', `${url}#x`],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'another query',
+      [
+        ['u', url.replace('5', '6')],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'the query in escapes',
+      [
+        ['u', url.replace('5', '%35')],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'another port',
+      [
+        ['u', url.replace('.example', '.example:444')],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'a user',
+      [
+        ['u', url.replace('://', '://a@')],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'a user after the host',
+      [
+        ['u', 'https://cupones.example@evil.example/api/coupons?limit=5'],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'a backslash',
+      [
+        ['u', 'https:\\\\cupones.example/api/coupons?limit=5'],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'another scheme',
+      [
+        ['u', url.replace('https', 'ftp')],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
+    [
+      'white space',
+      [
+        ['u', ` ${url}`],
+        ['method', 'GET'],
+      ],
+      'auth-url-mismatch',
+    ],
     ['no u', [['method', 'GET']], 'auth-malformed'],
     ['no method', [['u', url]], 'auth-malformed'],
     ['a first u without value', [['u'], ['u', url], ['method', 'GET']], 'auth-malformed'],
-    ['a wrong payload', [['u', url], ['method', 'GET'], ['payload', sha256Hex('x')]], 'auth-malformed'],
+    [
+      'a wrong payload',
+      [
+        ['u', url],
+        ['method', 'GET'],
+        ['payload', sha256Hex('x')],
+      ],
+      'auth-malformed',
+    ],
   ]
   for (const [name, tags, code] of bad) {
     test(name, () => expect(verify(proof(tags)) as unknown).toEqual({ code }))
@@ -120,15 +260,37 @@ test('nothing is verified that has not the shape and the kind', () => {
     asked++
     return verifyEvent(event)
   }
-  const good = proof([['u', url], ['method', 'GET']])
-  for (const event of [null, [], {}, { ...good, kind: 1 }, { ...good, sig: 'x' }, { ...good, created_at: -1 }]) {
+  const good = proof([
+    ['u', url],
+    ['method', 'GET'],
+  ])
+  for (const event of [
+    null,
+    [],
+    {},
+    { ...good, kind: 1 },
+    { ...good, sig: 'x' },
+    { ...good, created_at: -1 },
+  ]) {
     expect(verify(event, {}, counting)).toEqual({ code: 'auth-malformed' })
   }
   expect(asked).toBe(0)
 })
 
 test('an encoding that is none is malformed', () => {
-  const texts = ['', '=', 'a b', 'ñ', '!!!!', 'bnVsbA==', 'W10=', '/w==', '[', '{}', `${encode({})}===`]
+  const texts = [
+    '',
+    '=',
+    'a b',
+    'ñ',
+    '!!!!',
+    'bnVsbA==',
+    'W10=',
+    '/w==',
+    '[',
+    '{}',
+    `${encode({})}===`,
+  ]
   for (const text of texts) {
     const refused = refusalOf(() => verifyHttpAuth(text, request, now, verifyEvent))
     expect(refused).toEqual({ code: 'auth-malformed' })

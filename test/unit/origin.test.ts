@@ -52,7 +52,11 @@ describe('the origins a signature may name, from the Host header', () => {
 })
 
 describe('forwarded headers', () => {
-  const forwarded = { host: 'localhost', 'x-forwarded-host': 'caja.local', 'x-forwarded-proto': 'https' }
+  const forwarded = {
+    host: 'localhost',
+    'x-forwarded-host': 'caja.local',
+    'x-forwarded-proto': 'https',
+  }
 
   test('count from a declared proxy, however its address is written', () => {
     for (const peer of ['10.1.2.3', '127.0.0.1', '::ffff:10.1.2.3', 'fd00::1']) {
@@ -77,7 +81,11 @@ describe('forwarded headers', () => {
 })
 
 test('with PUBLIC_URL its origins count and nothing else', () => {
-  for (const headers of [{ host: 'localhost' }, { host: 'evil.example' }, { host: 'x', 'x-forwarded-host': 'caja.local' }]) {
+  for (const headers of [
+    { host: 'localhost' },
+    { host: 'evil.example' },
+    { host: 'x', 'x-forwarded-host': 'caja.local' },
+  ]) {
     expect([...listed.accepted(request(headers), '10.0.0.1')]).toEqual([
       'https://cupones.example',
       'https://otra.example:8443',

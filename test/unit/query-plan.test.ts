@@ -1,10 +1,10 @@
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openConnection } from '../../src/db/sqlite.ts'
 import { migrate } from '../../src/db/migrations.ts'
+import { openConnection } from '../../src/db/sqlite.ts'
 import { createStores } from '../../src/db/stores.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-plan-'))
@@ -61,7 +61,10 @@ function scansOf(sql: string): string[] {
     .map(({ detail }) => detail)
     .filter((detail) => {
       const scanned = /^SCAN (\w+)/.exec(detail)?.[1]
-      return (scanned !== undefined && names.has(scanned)) || /AUTOMATIC|TEMP B-TREE FOR DISTINCT/.test(detail)
+      return (
+        (scanned !== undefined && names.has(scanned)) ||
+        /AUTOMATIC|TEMP B-TREE FOR DISTINCT/.test(detail)
+      )
     })
 }
 

@@ -98,7 +98,11 @@ describe('the limits', () => {
   test('name whole seconds to wait, and pass after them', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
-    for (const ask of [() => limits.request('a'), () => limits.key('k', 1), () => limits.failure('a')]) {
+    for (const ask of [
+      () => limits.request('a'),
+      () => limits.key('k', 1),
+      () => limits.failure('a'),
+    ]) {
       const { retryAfter } = run(ask)
       expect(Number.isInteger(retryAfter) && retryAfter > 0).toBe(true)
       clock.pass(retryAfter)
@@ -111,13 +115,25 @@ describe('the limits', () => {
     const limits = createRateLimits(clock.seconds)
     const { passed } = run(() => {
       limits.request('a')
+      limits.mistake('a')
       limits.failure('a')
     })
     expect(passed).toBeLessThanOrEqual(100)
     for (let times = 0; times < 3000; times++) {
       limits.request('a')
+      run(() => limits.mistake('a'), 1)
       expect(run(() => limits.failure('a'), 1).passed).toBe(0)
     }
+    expect(run(() => limits.request('a')).passed).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('mistakes are bounded too, and take nothing from good requests', () => {
+    const limits = createRateLimits(createClock().seconds)
+    const { passed } = run(() => {
+      limits.request('a')
+      limits.mistake('a')
+    })
+    expect(passed).toBe(1200)
     expect(run(() => limits.request('a')).passed).toBeGreaterThanOrEqual(1000)
   })
 

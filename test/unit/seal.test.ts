@@ -14,14 +14,12 @@ const others: Binding[] = [
   { ...binding, key: '' },
 ]
 
-test.each([
-  '',
-  'a',
-  JSON.stringify({ nonce: 'ñandú 🧉' }),
-  'x'.repeat(100_000),
-])('what is sealed opens to the same text (%#)', (text) => {
-  expect(unseal(storeKey, binding, seal(storeKey, binding, text))).toBe(text)
-})
+test.each(['', 'a', JSON.stringify({ nonce: 'ñandú 🧉' }), 'x'.repeat(100_000)])(
+  'what is sealed opens to the same text (%#)',
+  (text) => {
+    expect(unseal(storeKey, binding, seal(storeKey, binding, text))).toBe(text)
+  },
+)
 
 test('the same text sealed twice looks different each time, and never like itself', () => {
   const text = 'the successor’s nonce, which nobody may read'

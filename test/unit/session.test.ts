@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { Refusal } from '../../src/refusal.ts'
 import type { Session } from '../../src/session/session.ts'
 import { createSessions } from '../../src/session/session.ts'
-import { Refusal } from '../../src/refusal.ts'
 
 const pubkey = 'ab'.repeat(32)
 const start = 1_800_000_000
@@ -63,7 +63,9 @@ test('the bytes of the secret in UTF-8 are the key', async () => {
 
 test('another secret ends every session', async () => {
   const { token } = await open().sessions.create(pubkey)
-  expect(await refusedWith(open('t'.repeat(32)).sessions.verify(token))).toBe('auth-session-invalid')
+  expect(await refusedWith(open('t'.repeat(32)).sessions.verify(token))).toBe(
+    'auth-session-invalid',
+  )
 })
 
 const claims = { sub: pubkey, iat: start, exp: start + 100 }
@@ -84,7 +86,10 @@ const invalid: [string, string][] = [
   ['no expiry', jwt({ alg: 'HS256' }, { sub: pubkey })],
   ['an expiry in text', jwt({ alg: 'HS256' }, { ...claims, exp: '9999999999' })],
   ['an expiry of null', jwt({ alg: 'HS256' }, { ...claims, exp: null })],
-  ['an expired one under another secret', jwt({ alg: 'HS256' }, { ...claims, exp: 1 }, 'x'.repeat(32))],
+  [
+    'an expired one under another secret',
+    jwt({ alg: 'HS256' }, { ...claims, exp: 1 }, 'x'.repeat(32)),
+  ],
 ]
 for (const [name, token] of invalid) {
   test(`${name} is an invalid session`, async () => {

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, expect, test } from 'bun:test'
 import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import schema from '../../schema.sql' with { type: 'text' }

@@ -5,7 +5,19 @@ import { refusalOf } from '../support/refused.ts'
 const rule = { field: 'name', charsMin: 1, charsMax: 3 }
 
 describe('text passes as it was sent', () => {
-  for (const text of ['a', 'abc', '🧉🧉🧉', ' a ', '\u00a0', 'e\u0301', '👩‍🍳', '\u200b', '\ufeff', '\u202e', '\ufffd']) {
+  for (const text of [
+    'a',
+    'abc',
+    '🧉🧉🧉',
+    ' a ',
+    '\u00a0',
+    'e\u0301',
+    '👩‍🍳',
+    '\u200b',
+    '\ufeff',
+    '\u202e',
+    '\ufffd',
+  ]) {
     test(JSON.stringify(text), () => expect(parseText(text, rule)).toBe(text))
   }
   test('nothing at all, where nothing is asked', () => {
@@ -25,13 +37,19 @@ describe('text is refused', () => {
   ]
   for (const value of bad) {
     test(JSON.stringify(value)?.slice(0, 40) ?? 'undefined', () => {
-      expect(refusalOf(() => parseText(value, rule))).toEqual({ code: 'field-invalid', field: 'name' })
+      expect(refusalOf(() => parseText(value, rule))).toEqual({
+        code: 'field-invalid',
+        field: 'name',
+      })
     })
   }
   for (const value of ['\r', '\v', '\f', '\u0000', '\u0085', '\u001b']) {
     test(`${JSON.stringify(value)} where lines are allowed`, () => {
       const lines = { ...rule, lines: true }
-      expect(refusalOf(() => parseText(value, lines))).toEqual({ code: 'field-invalid', field: 'name' })
+      expect(refusalOf(() => parseText(value, lines))).toEqual({
+        code: 'field-invalid',
+        field: 'name',
+      })
     })
   }
 })
