@@ -111,12 +111,13 @@ export function startServer(options: ServerOptions): HttpServer {
     }
     const origins = () => options.origins.accepted(request, peer)
     const facts = { method, address, origins, body: new Uint8Array(), caller: null, spent: false }
-    const asGet = method === 'HEAD' ? new Request(request, { method: 'GET' }) : request
+    const asked = withOrigin(request)
+    const asGet = method === 'HEAD' ? new Request(asked, { method: 'GET' }) : asked
     keepFacts(asGet, facts)
     const response = await app.fetch(asGet)
-    if (mistakes.has(response.status) && !supervised.has(path)) options.rateLimits.mistake(address)
     const { caller, spent } = factsOf(asGet)
     if (caller?.spend && !spent) await options.spend(caller)
+    if (mistakes.has(response.status) && !supervised.has(path)) options.rateLimits.mistake(address)
     return method === 'HEAD' ? withoutBody(response) : response
   }
 
@@ -157,6 +158,13 @@ function pathOf(request: Request): string {
   const start = request.url.startsWith('/') ? 0 : request.url.indexOf('/', 'https://'.length)
   const end = request.url.indexOf('?', start)
   return end === -1 ? request.url.slice(start) : request.url.slice(start, end)
+}
+
+/** The router looks for the path behind an origin; without a usable Host header there is none. */
+function withOrigin(request: Request): Request {
+  return request.url.startsWith('/')
+    ? new Request(`http://localhost${request.url}`, request)
+    : request
 }
 
 function withoutBody(response: Response): Response {

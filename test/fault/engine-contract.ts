@@ -232,9 +232,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('what waits is bounded: beyond it the answer is overloaded, and the rest is done', async () => {
     const { database } = start()
     const settled = await Promise.allSettled(
-      Array.from({ length: limits.queueMax + 50 }, (_, at) =>
-        database.transact(async () => at),
-      ),
+      Array.from({ length: limits.queueMax + 50 }, (_, at) => database.transact(async () => at)),
     )
     const refused = settled.filter((one) => one.status === 'rejected')
     expect(refused.length).toBe(50)

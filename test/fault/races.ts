@@ -69,7 +69,10 @@ export const races: Record<string, Race> = {
           return [
             ...expect(`${won} refreshes and ${claims} claims won`, won + claims === 1),
             ...expect(`it is ${json.status}`, json.status === (won ? 'refreshed' : 'claimed')),
-            ...expect('another status', answers.every(({ status }) => [200, 201, 409, 410].includes(status))),
+            ...expect(
+              'another status',
+              answers.every(({ status }) => [200, 201, 409, 410].includes(status)),
+            ),
           ]
         },
       }
@@ -82,7 +85,9 @@ export const races: Record<string, Race> = {
         send: () => claimRequest(nonce),
         judge(answers) {
           const bodies = answers.map(({ text }) => JSON.parse(text))
-          const same = new Set(bodies.map(({ claimedAt, voucher }) => `${claimedAt} ${voucher?.id}`))
+          const same = new Set(
+            bodies.map(({ claimedAt, voucher }) => `${claimedAt} ${voucher?.id}`),
+          )
           const wins = bodies.filter(({ status }) => status === 'success').length
           return [
             ...counts(answers, { 200: answers.length }),

@@ -49,7 +49,11 @@ test.each([
     ],
     ['the answer left before the sync'],
   ],
-  ['another file', [write, sync.replace('c.db-wal', 'other'), answer], ['the log was never synced']],
+  [
+    'another file',
+    [write, sync.replace('c.db-wal', 'other'), answer],
+    ['the log was never synced'],
+  ],
 ])('a trace with %s is judged as such', (_, lines, problems) => {
   expect(judge(parseTrace(lines.join('\n')))).toEqual(problems)
 })

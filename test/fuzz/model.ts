@@ -71,7 +71,8 @@ export async function runModel(random: Random, rounds: number): Promise<{ operat
       const batch = Array.from({ length: 1 + random.below(8) }, () => world.nextStep())
       // The model moves when a step is made; the engine runs the steps in the order they arrive.
       const settled = await Promise.allSettled(batch.map(({ run }) => run()))
-      for (const [at, outcome] of settled.entries()) compare(random.seed, batch[at] as Step, outcome)
+      for (const [at, outcome] of settled.entries())
+        compare(random.seed, batch[at] as Step, outcome)
       world.operations += batch.length
       if (random.chance(0.05)) await world.compareAll()
     }
@@ -85,18 +86,19 @@ export async function runModel(random: Random, rounds: number): Promise<{ operat
 
 function compare(seed: number, step: Step, outcome: PromiseSettledResult<unknown>): void {
   const { name, expected } = step
-  const fail = (found: unknown): never => {
+  const fail = (found: unknown) => {
     const wanted = 'refused' in expected ? expected.refused : 'an answer'
     throw new ModelMismatch(`SEED=${seed} ${name}: wanted ${wanted}, found ${String(found)}`)
   }
   if (outcome.status === 'rejected') {
     const code = outcome.reason instanceof Refusal ? outcome.reason.code : outcome.reason
     if (!('refused' in expected) || code !== expected.refused) fail(code)
-    return
+  } else if ('refused' in expected) {
+    fail(JSON.stringify(outcome.value))
+  } else {
+    const problem = expected.check(outcome.value as never)
+    if (problem !== undefined) fail(`${JSON.stringify(outcome.value)}: ${String(problem)}`)
   }
-  if ('refused' in expected) return fail(JSON.stringify(outcome.value))
-  const problem = expected.check(outcome.value as never)
-  if (problem !== undefined) fail(`${JSON.stringify(outcome.value)}: ${String(problem)}`)
 }
 
 class World {
@@ -545,14 +547,22 @@ class World {
     for (const [owner, pubkey] of this.#later.splice(0)) {
       const created = !this.#minters.has(`${owner} ${pubkey}`)
       this.#minters.add(`${owner} ${pubkey}`)
-      const answer = await authorizeMinter(this.mint, { pubkey: owner, spend: undefined }, { pubkey })
+      const answer = await authorizeMinter(
+        this.mint,
+        { pubkey: owner, spend: undefined },
+        { pubkey },
+      )
       this.#same('add minter', answer.created, created)
     }
     for (const owner of owners) await this.#compareOwner({ pubkey: owner, spend: undefined })
     for (const voucher of this.#vouchers.values()) {
       const found = await preview(this.mint, voucher.nonce)
       const claimedAt = voucher.phase === 'claimed' ? voucher.endedAt : null
-      this.#same(`preview ${voucher.nonce}`, found, { ...found, status: this.#status(voucher), claimedAt })
+      this.#same(`preview ${voucher.nonce}`, found, {
+        ...found,
+        status: this.#status(voucher),
+        claimedAt,
+      })
       this.#same('terms', [found.name, found.expiresAt], [voucher.name, voucher.expiresAt])
     }
     const all = [...this.#vouchers.values()]
@@ -599,7 +609,9 @@ class World {
     let claimed = 0
     for (const definition of mine) {
       const listed = await this.#allIssuances(caller, definition.id)
-      const vouchers = [...this.#vouchers.values()].filter((one) => one.definition === definition.id)
+      const vouchers = [...this.#vouchers.values()].filter(
+        (one) => one.definition === definition.id,
+      )
       this.#same(
         'issuances',
         listed.map(({ handle, status, mintedBy, chain }) => ({ handle, status, mintedBy, chain })),

@@ -141,6 +141,19 @@ test('closing marks the file clean and leaves no WAL; a process that dies leaves
   expect(openNotes(path).engine.cleanStart).toBe(true)
 })
 
+test('an unclean stop stays known until a check has found nothing', async () => {
+  const path = newFile()
+  // Left open, as by a process that was killed.
+  openNotes(path)
+  for (const problems of [null, 2, 0]) {
+    const next = openNotes(path)
+    expect(next.engine.cleanStart).toBe(false)
+    if (problems !== null) next.engine.checked(problems)
+    await next.close()
+  }
+  expect(openNotes(path).engine.cleanStart).toBe(true)
+})
+
 test('a commit is synchronous at the level FULL, in WAL mode, with foreign keys and secure delete', () => {
   const connection = openConnection(newFile())
   const pragma = (name: string) => Object.values(connection.query(`PRAGMA ${name}`).get() ?? {})[0]
