@@ -1,0 +1,131 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  call,
+  createDefinition,
+  type Json,
+  mintOne,
+  newKey,
+  newSigner,
+  openSession,
+} from '../support/client.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { checkInvariants } from '../support/workload.ts'
+
+const mounted: string[] = []
+afterAll(async () => {
+  for (const mountPoint of mounted) run(['umount', '-l', mountPoint])
+  await cleanUp()
+})
+
+/** Breaks the disk under a data directory, and mends it. */
+type Disk = { dataDir: string; fill: (server: TestServer) => void; free: () => void }
+
+test.each([
+  ['a log that may not grow (file size limit)', openLimited],
+  ['a full disk (a small tmpfs, for root; else the limit again)', openTmpfs],
+])(
+  '%s: writes come to 503, reads go on, and it recovers by itself',
+  async (_, open) => {
+    const disk = open()
+    const server = await startServer({ dataDir: disk.dataDir, env: { RATE_LIMIT: 'off' } })
+    await breakAndMend(server, disk)
+  },
+  30_000,
+)
+
+async function breakAndMend(server: TestServer, disk: Disk): Promise<void> {
+  const { url } = server
+  const token = await openSession(url, newSigner())
+  const couponId = await createDefinition(url, token)
+  const { nonce } = await mintOne(url, token, couponId)
+  const claimed = await mintOne(url, token, couponId)
+  await call(url, '/api/coupons/claim', { body: { nonce: claimed.nonce } })
+  const keyed = { 'Idempotency-Key': newKey() }
+  const refresh = () => call(url, '/api/coupons/refresh', { body: { nonce }, headers: keyed })
+  const mint = () => call(url, '/api/coupons/mint', { body: { couponId, count: 50 }, token })
+  const before = await minted(url, token)
+
+  disk.fill(server)
+  // What still fits may be written; from the first no on, all of it is a no.
+  const broken = [await mint(), await mint(), await mint(), await refresh()]
+  const last = broken.slice(-2)
+  expect(last.map(({ status }) => status)).toEqual([503, 503])
+  for (const { json, headers } of last) {
+    expect(json.code).toBe('unavailable')
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  const written = broken.filter(({ status }) => status === 200).length
+  expect(await minted(url, token)).toBe(before + written * 50)
+  const read = await call(url, '/api/coupons/preview', { body: { nonce } })
+  expect([read.status, read.json.status]).toEqual([200, 'minted'])
+  const spent = await call(url, '/api/coupons/preview', { body: { nonce: claimed.nonce } })
+  expect([spent.status, spent.json.status]).toEqual([200, 'claimed'])
+  expect((await call(url, '/livez')).status).toBe(200)
+  expect(server.output()).toContain('"commit.failed"')
+
+  disk.free()
+  expect((await mint()).status).toBe(200)
+  const refreshed = await refresh()
+  expect(refreshed.status).toBe(201)
+  expect((await refresh()).text).toBe(refreshed.text)
+  expect(await minted(url, token)).toBe(before + written * 50 + 50)
+  expect(await server.stop()).toBe(0)
+  expect(checkInvariants(join(disk.dataDir, 'cuponera.db'))).toEqual([])
+}
+
+async function minted(url: string, token: string): Promise<number> {
+  const { json } = await call(url, '/api/coupons', { token })
+  return (json.coupons as Json[]).reduce((sum, coupon) => sum + coupon.minted, 0)
+}
+
+/** The kernel lets no file of the server grow beyond what the log has now: EFBIG. */
+function openLimited(): Disk {
+  const dataDir = newDirectory()
+  let limited: TestServer | null = null
+  const limit = (bytes: string) => {
+    if (limited) run(['prlimit', '--pid', String(limited.pid), `--fsize=${bytes}:unlimited`])
+  }
+  return {
+    dataDir,
+    fill(server) {
+      limited = server
+      limit(String(statSync(join(dataDir, 'cuponera.db-wal')).size))
+    },
+    free() {
+      limit('unlimited')
+      limited = null
+    },
+  }
+}
+
+/** A disk of its own, full to the last byte: ENOSPC. Mounting takes root. */
+function openTmpfs(): Disk {
+  if (process.getuid?.() !== 0) return openLimited()
+  const mountPoint = join(newDirectory(), 'disk')
+  mkdirSync(mountPoint)
+  run(['mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', mountPoint])
+  mounted.push(mountPoint)
+  const filler = join(mountPoint, 'filler')
+  return {
+    dataDir: join(mountPoint, 'data'),
+    fill() {
+      for (const kilobytes of [1024, 64, 4, 1]) fillUp(filler, kilobytes)
+    },
+    free: () => rmSync(filler, { force: true }),
+  }
+}
+
+function fillUp(path: string, kilobytes: number): void {
+  try {
+    for (;;) writeFileSync(path, Buffer.alloc(kilobytes * 1024), { flag: 'a' })
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC')) throw cause
+  }
+}
+
+function run(command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`)
+}

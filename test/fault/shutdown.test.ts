@@ -1,0 +1,128 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { checkInvariants, verifyMemory, Workload } from '../support/workload.ts'
+
+afterAll(cleanUp)
+
+const endsWithinMs = 10_000
+
+test('SIGTERM under load: what was in flight is answered, the rest refused, the file closed clean', async () => {
+  const server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  const workloads = [1, 2, 3].map((seed) => new Workload(server.url, seed))
+  for (const workload of workloads) await workload.prepare()
+  const running = workloads.map((workload) => workload.run(6))
+  await Bun.sleep(400)
+  const { code, took } = await timedStop(server)
+  expect(code).toBe(0)
+  expect(took).toBeLessThan(endsWithinMs)
+  const memories = await Promise.all(running)
+  // Nothing was cut off: a request was answered, told to come back, or never got in.
+  expect(memories.flatMap(({ problems }) => problems)).toEqual([])
+  for (const { acknowledged } of memories) expect(acknowledged).toBeGreaterThan(20)
+  expectClean(server)
+
+  const env = { RATE_LIMIT: 'off', PORT: new URL(server.url).port }
+  const next = await startServer({ dataDir: server.dataDir, env })
+  for (const memory of memories) expect(await verifyMemory(next.url, memory)).toEqual([])
+  await next.stop()
+}, 30_000)
+
+test.concurrent('while it drains, a request that was begun is answered and new ones are told to come back', async () => {
+  const server = await startServer()
+  const token = await openSession(server.url, newSigner())
+  const couponId = await createDefinition(server.url, token)
+  const { nonce } = await mintOne(server.url, token, couponId)
+  const body = JSON.stringify({ nonce })
+  const begun = await begin(server, body.length, body.slice(0, 10))
+  const stopping = timedStop(server)
+  await Bun.sleep(300)
+
+  const refused = await call(server.url, '/api/coupons/manager')
+  expect([refused.status, refused.json.code]).toEqual([503, 'shutting-down'])
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await call(server.url, '/livez')).status).toBe(200)
+
+  begun.write(body.slice(10))
+  expect(await begun.answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"status":"success"/)
+  const { code, took } = await stopping
+  expect(code).toBe(0)
+  expect(took).toBeLessThan(5000)
+  expectClean(server)
+}, 30_000)
+
+test.concurrent('a client that never finishes its request holds the end up, but not beyond ten seconds', async () => {
+  const server = await startServer()
+  const token = await openSession(server.url, newSigner())
+  const id = await createDefinition(server.url, token)
+  await begin(server, 100, '{"nonce":')
+  await begin(server, 0, '', 'GET /api/coupons HTTP/1.1\r\nHost: x\r\nX-Half: ')
+  const { code, took } = await timedStop(server)
+  expect(code).toBe(0)
+  expect(took).toBeLessThan(endsWithinMs)
+  expectClean(server)
+  expect(checkInvariants(databaseOf(server))).toEqual([])
+  expect(id).toBeString()
+}, 30_000)
+
+test('a second signal while it drains changes nothing: the file is still closed clean', async () => {
+  const server = await startServer()
+  await openSession(server.url, newSigner())
+  const begun = await begin(server, 20, '{')
+  const stopping = timedStop(server)
+  await Bun.sleep(100)
+  begun.end()
+  const { code } = await stopping
+  expect(code).toBe(0)
+  expectClean(server)
+})
+
+async function timedStop(server: TestServer): Promise<{ code: number; took: number }> {
+  const started = performance.now()
+  const code = await server.stop()
+  return { code, took: performance.now() - started }
+}
+
+/** Send a request up to the middle of its body, or any other half of one. */
+async function begin(server: TestServer, length: number, part: string, head?: string) {
+  const { hostname, port, host } = new URL(server.url)
+  const answer = Promise.withResolvers<string>()
+  let received = ''
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      data(_, bytes) {
+        received += bytes.toString()
+        if (received.includes('}')) answer.resolve(received)
+      },
+      close: () => answer.resolve(received),
+      error: () => answer.resolve(received),
+    },
+  })
+  const claim = `POST /api/coupons/claim HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${length}\r\n\r\n`
+  socket.write(`${head ?? claim}${part}`)
+  // It is in flight once the server has read the head.
+  await Bun.sleep(100)
+  return {
+    answer: answer.promise,
+    write: (text: string) => socket.write(text),
+    end: () => socket.terminate(),
+  }
+}
+
+function databaseOf(server: TestServer): string {
+  return join(server.dataDir, 'cuponera.db')
+}
+
+function expectClean(server: TestServer): void {
+  expect(existsSync(`${databaseOf(server)}-wal`)).toBe(false)
+  const connection = new Sqlite(databaseOf(server), { readonly: true })
+  expect(connection.query('SELECT clean FROM state').get()).toEqual({ clean: 1 })
+  connection.close()
+  expect(limits.drainSeconds).toBeLessThan(endsWithinMs / 1000)
+}

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util'
+import { cleanUp } from '../support/server.ts'
+import { fuzzHttp, memoryGrowthMax } from './http.ts'
+import { runModel } from './model.ts'
+import { fuzzParser, parsers } from './parsers.ts'
+import { chooseSeed, Random } from './random.ts'
+
+/**
+ * The long run of every fuzzer: `npm run fuzz -- --seconds 60`, with `--only model`, `parsers` or
+ * `http` for one of them; `SEED=…` starts from that seed. Exits with 1 when something was found.
+ */
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '60' }, only: { type: 'string' } },
+})
+const seconds = Number(values.seconds)
+let seed = chooseSeed()
+let found = 0
+
+/** Run with one seed after the other until the time is up; what it throws is a finding. */
+async function repeat(name: string, run: (random: Random) => Promise<number> | number) {
+  if (values.only !== undefined && values.only !== name) return
+  const until = performance.now() + seconds * 1000
+  let done = 0
+  for (; performance.now() < until && found === 0; seed++) {
+    try {
+      done += await run(new Random(seed))
+    } catch (cause) {
+      found++
+      console.log(`SEED=${seed} ${name}`, cause)
+    }
+  }
+  console.log(`${name}: ${done} in ${seconds} s`)
+}
+
+console.log(`SEED=${seed}`)
+await repeat('parsers', (random) => {
+  for (const name of Object.keys(parsers)) fuzzParser(name, random, 1000)
+  return Object.keys(parsers).length * 1000
+})
+await repeat('model', async (random) => (await runModel(random, 500)).operations)
+await repeat('http', async (random) => {
+  const report = await fuzzHttp(random, Math.min(seconds, 60))
+  const { warm, end } = report.memory
+  const megabytes = [warm, end].map((bytes) => Math.round(bytes / 2 ** 20))
+  console.log(JSON.stringify(report.statuses), `resident ${megabytes.join(' to ')} MB`)
+  if (end - warm > memoryGrowthMax) report.problems.push('memory grows')
+  if (report.problems.length > 0) throw new Error(report.problems.join('\n'))
+  return report.requests
+})
+await cleanUp()
+process.exit(found === 0 ? 0 : 1)

@@ -1,0 +1,218 @@
+import { parseAnnouncement } from '../../src/coupons/announcement.ts'
+import { parseIdempotencyKey } from '../../src/coupons/answer.ts'
+import { parseBenefit } from '../../src/coupons/benefit.ts'
+import { parseChanges, parseNewDefinition } from '../../src/coupons/definition.ts'
+import { parseNonce } from '../../src/coupons/nonce.ts'
+import type { Voucher } from '../../src/coupons/voucher.ts'
+import { parseAmountMsat, parseZapRequest } from '../../src/coupons/zap-request.ts'
+import { parseObject } from '../../src/http/body.ts'
+import { eventId, parseEvent } from '../../src/nostr/event.ts'
+import { npubOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
+import { parseNip05 } from '../../src/nostr/nip05.ts'
+import { verifyHttpAuth } from '../../src/nostr/nip98.ts'
+import { Refusal } from '../../src/refusal.ts'
+import { createProof, newSigner, nostrHeader, verifyEvent } from '../support/client.ts'
+import type { Random } from './random.ts'
+import { anyObject, anyText, anyValue, mutate, mutateText } from './values.ts'
+
+const now = 1_800_000_000
+const couponId = '01890a5d-ac96-774b-bcce-b302099a8057'
+const nonce = 'AAECAwQFBgcICQoLDA0ODw'
+const url = 'https://cupones.example/api/coupons'
+const signer = newSigner(new Uint8Array(32).fill(7))
+const voucher = { couponId } as Voucher
+
+const benefits = [
+  { type: 'percent', percent: 12.5, productDs: ['a', 'b'], cap: { amount: 10, currency: 'ARS' } },
+  { type: 'fixed', amount: 100.25, currency: 'USD', productDs: null },
+  { type: 'multibuy', buyQty: 3, payQty: 2 },
+  { type: 'buyXgetY', buyProductD: 'a', giftProductD: 'b' },
+  {
+    type: 'freeItems',
+    items: [
+      { d: 'a', qty: 1 },
+      { d: 'b', qty: 2 },
+    ],
+    cap: null,
+  },
+]
+
+const definition = {
+  name: 'Café gratis',
+  description: 'Uno por persona\nsin excepción',
+  image: 'https://cupones.example/cafe.png',
+  benefit: benefits[0],
+  maxUses: 100,
+  expiresAt: now + 1000,
+}
+
+const announcement = {
+  kind: 30_078,
+  created_at: now,
+  tags: [
+    ['d', 'lacrypta.merchant/coupons'],
+    ['p', signer.pubkey],
+  ],
+  content: JSON.stringify({ v: 2, mintUrl: `${url}/mint`, claimUrl: `${url}/claim` }),
+}
+
+const zapRequest = { kind: 9734, created_at: now, tags: [['coupon', couponId]], content: '' }
+
+/** A parser with what to feed it; it may return anything, and throw nothing but a `Refusal`. */
+type Fuzzed = (random: Random) => unknown
+
+/** Every parser of what strangers send. Those marked so by their return may not even refuse. */
+export const parsers: Record<string, Fuzzed> = {
+  parseBenefit(random) {
+    const benefit = parseBenefit(fed(random, random.pick(benefits)))
+    if (!Bun.deepEquals(parseBenefit(JSON.parse(JSON.stringify(benefit))), benefit)) {
+      throw new Error(`not canonical: ${JSON.stringify(benefit)}`)
+    }
+    return benefit
+  },
+  parseNewDefinition(random) {
+    return parseNewDefinition(fedObject(random, definition), now)
+  },
+  parseChanges(random) {
+    return parseChanges(fedObject(random, { ...definition, archived: true }))
+  },
+  parseAnnouncement(random) {
+    const facts = {
+      author: signer.pubkey,
+      manager: signer.pubkey,
+      origins: random.pick([[], ['https://cupones.example'], ['not a url', 'http://localhost:1']]),
+      now,
+      verify: verifyEvent,
+    }
+    return parseAnnouncement(signedOrNot(random, announcement), facts)
+  },
+  parseZapRequest(random) {
+    const value = random.chance(0.5)
+      ? signedOrNot(random, zapRequest)
+      : JSON.stringify(signedOrNot(random, zapRequest))
+    const text = typeof value === 'string' && random.chance(0.3) ? mutateText(random, value) : value
+    return never(() => parseZapRequest(text, voucher, nonce, verifyEvent))
+  },
+  parseAmountMsat: (random) => never(() => parseAmountMsat(anyValue(random))),
+  verifyHttpAuth(random) {
+    const target = '/api/coupons?limit=1'
+    const method = random.pick(['GET', 'POST', 'PATCH'])
+    const proof = createProof(signer, `https://cupones.example${target}`, {
+      method,
+      createdAt: now + random.pick([0, 60, 61, -60, -61]),
+    })
+    const event = random.chance(0.3) ? signedOrNot(random, proof) : proof
+    const header = nostrHeader(event).slice('Nostr '.length)
+    const request = {
+      method,
+      origins: random.pick([[], ['https://cupones.example'], ['http://127.0.0.1:3000']]),
+      target,
+      body: random.bytes(random.below(10)),
+    }
+    const sent = random.pick([header, mutateText(random, header), anyText(random)])
+    return verifyHttpAuth(sent, request, now, verifyEvent)
+  },
+  parseEvent(random) {
+    const event = never(() => parseEvent(signedOrNot(random, announcement)))
+    // What passed must be fit for the signature engine.
+    if (event) eventId(event)
+    return never(() => (event ? verifyEvent(event) : null))
+  },
+  parsePubkey(random) {
+    const npub = npubOf(signer.pubkey)
+    const text = textLike(random, [npub, `nostr:${npub}`, signer.pubkey, 'nprofile1qqs', 'NPUB1'])
+    const key = never(() => parsePubkey(text))
+    if (key !== null && !/^[0-9a-f]{64}$/.test(key)) throw new Error(`no key: ${key}`)
+    return key
+  },
+  parseSecret(random) {
+    const text = textLike(random, ['nsec1', 'f'.repeat(64), '0'.repeat(64), signer.pubkey])
+    return never(() => parseSecret(text))
+  },
+  parseNip05(random) {
+    const text = textLike(random, [
+      'ana@example.com',
+      'example.com',
+      '_@bücher.example',
+      'a@1.2.3.4',
+    ])
+    const name = never(() => parseNip05(text))
+    if (name && !URL.canParse(`https://${name.domain}/.well-known/nostr.json?name=${name.name}`)) {
+      throw new Error(`no address: ${JSON.stringify(name)}`)
+    }
+    return name
+  },
+  parseNonce: (random) => parseNonce(textLike(random, [nonce])),
+  parseIdempotencyKey: (random) =>
+    parseIdempotencyKey(random.chance(0.1) ? null : textLike(random, ['una-llave-cualquiera'])),
+  parseObject(random) {
+    const valid = JSON.stringify(definition)
+    const bytes = random.pick([
+      random.bytes(random.below(200)),
+      Buffer.from(mutateText(random, valid)),
+      Buffer.from('[{"a":'.repeat(random.below(5000))),
+      Buffer.from(valid).subarray(0, random.below(valid.length)),
+    ])
+    return never(() => parseObject(bytes))
+  },
+}
+
+/** Feed a parser `times` values; throws on whatever it throws that is no refusal, with the seed. */
+export function fuzzParser(name: string, random: Random, times: number): { accepted: number } {
+  const parse = parsers[name]
+  if (!parse) throw new Error(`no parser ${name}`)
+  let accepted = 0
+  for (let at = 0; at < times; at++) {
+    try {
+      if (parse(random) !== null) accepted++
+    } catch (cause) {
+      if (cause instanceof Refusal) continue
+      throw new Error(`SEED=${random.seed} ${name}, value ${at}`, { cause })
+    }
+  }
+  return { accepted }
+}
+
+/** For parsers that answer null: not even a refusal is expected of them. */
+function never<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (cause) {
+    throw new Error('it threw', { cause })
+  }
+}
+
+/** Half of the time something valid with a few mutations, else anything. */
+function fed(random: Random, valid: unknown): unknown {
+  if (random.chance(0.2)) return anyValue(random)
+  let value = valid
+  for (let times = random.below(4); times > 0; times--) value = mutate(random, value)
+  return value
+}
+
+function fedObject(random: Random, valid: Record<string, unknown>): Record<string, unknown> {
+  const value = fed(random, valid)
+  const usable = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return usable ? (value as Record<string, unknown>) : anyObject(random)
+}
+
+/** An event, mutated before it was signed, after that, or not at all. */
+function signedOrNot(random: Random, template: Record<string, unknown>): unknown {
+  const before = random.chance(0.5) ? fedObject(random, template) : template
+  const { kind, created_at, tags, content } = before
+  const whole = { ...template, kind, created_at, tags, content } as Parameters<
+    typeof signer.sign
+  >[0]
+  const signed = signable(whole) ? signer.sign(whole) : { ...whole, id: '', sig: '' }
+  return random.chance(0.4) ? mutate(random, signed) : signed
+}
+
+/** What `sign` can be given at all; nonsense inside is welcome. */
+function signable(event: { kind: unknown; tags: unknown }): boolean {
+  return typeof event.kind === 'number' && Array.isArray(event.tags)
+}
+
+function textLike(random: Random, valid: readonly string[]): string {
+  const text = random.chance(0.2) ? anyText(random) : random.pick(valid)
+  return random.chance(0.6) ? mutateText(random, text) : text
+}
