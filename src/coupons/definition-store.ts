@@ -44,11 +44,11 @@ export function createDefinitionStore(sql: Sqlite) {
     `SELECT ${columns} WHERE d.uuid = CAST(? AS TEXT)`,
   )
   const list = sql.query<DefinitionRow, [Uint8Array]>(
-    `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
+    `SELECT ${columns} WHERE d.owner = CAST(? AS BLOB) ORDER BY d.id DESC`,
   )
   const listMintable = sql.query<DefinitionRow, [Uint8Array, number, number]>(
     `WITH merchants (owner) AS (
-       SELECT ?1 UNION SELECT owner FROM minters WHERE pubkey = ?1
+       SELECT CAST(?1 AS BLOB) UNION SELECT owner FROM minters WHERE pubkey = CAST(?1 AS BLOB)
      )
      SELECT ${columns} JOIN merchants m ON m.owner = d.owner
      WHERE d.archived_at IS NULL AND ifnull(r.expires_at, ?2 + 1) > ?2

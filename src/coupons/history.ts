@@ -13,7 +13,7 @@ import type { Page } from './voucher-store.ts'
 /** Everything the management page needs, in one go: definitions, minters, the announcement. */
 export async function overview(mint: Mint, caller: Caller) {
   requireMerchant(mint, caller)
-  return mint.database.read(async (tx) => {
+  return mint.database.snapshot(async (tx) => {
     const definitions = await tx.definitions.list(caller.pubkey)
     const minters = await tx.minters.list(caller.pubkey)
     const discovery = await tx.announcements.find(caller.pubkey)
@@ -37,7 +37,7 @@ export async function mintable(mint: Mint, caller: Caller) {
 export async function issuances(mint: Mint, caller: Caller, couponId: string, asked: AskedPage) {
   const page = parsePage(asked)
   requireMerchant(mint, caller)
-  return mint.database.read(async (tx) => {
+  return mint.database.snapshot(async (tx) => {
     const definition = await ownDefinition(tx, caller, couponId)
     const rows = await tx.vouchers.list(definition.rowId, page)
     const now = mint.now()

@@ -67,17 +67,15 @@ export function createVoucherStore(sql: Sqlite) {
   const list = sql.query<VoucherRow, [number, number, number]>(
     `${found}, root.handle AS root ${joined}
      JOIN vouchers root ON root.id = ifnull(v.root_id, v.id)
-     WHERE v.definition_id = ? AND v.id < ? ORDER BY v.id DESC LIMIT ?`,
+     WHERE v.definition_id = CAST(? AS INTEGER) AND v.id < CAST(? AS INTEGER)
+     ORDER BY v.id DESC LIMIT ?`,
   )
   const handleById = sql.query<{ handle: Uint8Array }, [number]>(
     'SELECT handle FROM vouchers WHERE id = ?',
   )
-  const insert = sql.query<
-    { id: number },
-    [Uint8Array, number, number, number | null, Uint8Array, number]
-  >(
+  const insert = sql.query<null, [Uint8Array, number, number, number | null, Uint8Array, number]>(
     `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at)
-     VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+     VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const leave = sql.query<null, [Phase, number, number, number]>(
     `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${open}
@@ -119,7 +117,7 @@ export function createVoucherStore(sql: Sqlite) {
      JOIN vouchers v ON v.id = x.voucher_id
      JOIN revisions r ON r.id = v.revision_id
      JOIN definitions d ON d.id = v.definition_id
-     WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
+     WHERE x.owner = CAST(? AS BLOB) AND x.id < CAST(? AS INTEGER) ORDER BY x.id DESC LIMIT ?`,
   )
   const countClaimed = sql.query<null, [number]>(
     'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
@@ -192,7 +190,7 @@ export function createVoucherStore(sql: Sqlite) {
     /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
     async issue(handle: Uint8Array, from: IssueFrom): Promise<void> {
       const { definitionRowId, revisionId, mintedBy, now } = from
-      insert.get(handle, definitionRowId, revisionId, null, bytes(mintedBy), now)
+      insert.run(handle, definitionRowId, revisionId, null, bytes(mintedBy), now)
     },
 
     /** Redeem; false when it was not live. The terms decide the expiry, read again here. */
@@ -213,7 +211,7 @@ export function createVoucherStore(sql: Sqlite) {
     /** Burn `old` and insert its successor; false when it was not live. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
       if (leave.run('refreshed', by.now, old.rowId, by.now).changes !== 1) return false
-      const row = insert.get(
+      const { lastInsertRowid } = insert.run(
         by.handle,
         old.definitionRowId,
         old.revisionId,
@@ -221,8 +219,7 @@ export function createVoucherStore(sql: Sqlite) {
         bytes(old.mintedBy),
         by.now,
       )
-      if (!row) throw new Error('the successor was not inserted')
-      insertRefresh.run(row.id, old.rowId, by.keyMac, by.sealed)
+      insertRefresh.run(Number(lastInsertRowid), old.rowId, by.keyMac, by.sealed)
       addTotals.run(0, 0, 1)
       return true
     },

@@ -91,12 +91,23 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     })
   }
 
-  async read<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    // Overlapping reads share the snapshot of the first: they end within the same turn of the loop.
+  read<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    return query(this.#reader.tx)
+  }
+
+  async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    // Overlapping snapshots are one: all of them end within the same turn of the loop.
     if (this.#readers++ === 0) this.#reader.connection.run('BEGIN')
+    const watch = { stalled: false }
+    const timer = setImmediate(() => {
+      watch.stalled = true
+    })
     try {
-      return await query(this.#reader.tx)
+      const result = await query(this.#reader.tx)
+      if (watch.stalled) throw new StalledOperation('a snapshot awaited more than its transaction')
+      return result
     } finally {
+      clearImmediate(timer)
       if (--this.#readers === 0) this.#reader.connection.run('COMMIT')
     }
   }

@@ -2,37 +2,60 @@ import { limits } from '../limits.ts'
 import { Refusal } from '../refusal.ts'
 
 const empty = new Uint8Array()
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A body that is no JSON object: the schema of a route that wants one refuses it, after authentication. */
 const noObject = null
 
+/** Bodies that are being read, with the second by which each must have come. */
+const reading = new Set<{ until: number; late: () => void }>()
+// One sweep a second for all of them: a timer for each costs more than reading it.
+setInterval(sweep, 1000).unref()
+
 /** The exact bytes of a request's body. Refuses `too-large` and, when it trickles in, `request-timeout`. */
 export async function readBody(request: Request): Promise<Uint8Array> {
-  if (request.body === null) return empty
-  const declared = request.headers.get('content-length')
+  const { headers } = request
+  const declared = headers.get('content-length')
+  if (declared === null && !headers.has('transfer-encoding')) return empty
   if (declared !== null && Number(declared) > limits.bodyBytesMax) throw new Refusal('too-large')
-  const timeout = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => timeout.reject(new Refusal('request-timeout')),
-    limits.bodyReadSeconds * 1000,
-  )
-  try {
-    // With a length, Bun collects the bytes itself; without one they are counted as they come.
-    const bytes = declared === null ? readStream(request.body) : request.bytes()
-    return await Promise.race([bytes, timeout.promise])
-  } catch (cause) {
-    // Whoever hangs up half-way hears nothing any more, and is no fault of ours.
-    if (request.signal.aborted) throw new Refusal('request-timeout')
-    throw cause
-  } finally {
-    clearTimeout(timer)
+  // With a length, Bun collects the bytes itself; without one they are counted as they come.
+  const bytes = declared === null ? readStream(request) : request.bytes()
+  return beforeDeadline(bytes, request)
+}
+
+/** The bytes, or `request-timeout` when they are not complete in time. */
+function beforeDeadline(bytes: Promise<Uint8Array>, request: Request): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Refusal('request-timeout'))
+    const entry = { until: performance.now() + limits.bodyReadSeconds * 1000, late }
+    reading.add(entry)
+    bytes.then(
+      (value) => {
+        reading.delete(entry)
+        resolve(value)
+      },
+      (cause: unknown) => {
+        reading.delete(entry)
+        // Whoever hangs up half-way hears nothing any more, and is no fault of ours.
+        reject(request.signal.aborted ? new Refusal('request-timeout') : cause)
+      },
+    )
+  })
+}
+
+function sweep(): void {
+  const now = performance.now()
+  for (const entry of reading) {
+    if (entry.until > now) return
+    reading.delete(entry)
+    entry.late()
   }
 }
 
 /** The JSON object in the bytes, or `noObject`. */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> | typeof noObject {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const value: unknown = JSON.parse(utf8.decode(bytes))
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return noObject
     return value as Record<string, unknown>
   } catch (cause) {
@@ -43,10 +66,11 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> | typeof
   }
 }
 
-async function readStream(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+async function readStream({ body }: Request): Promise<Uint8Array> {
+  if (!body) return empty
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of stream) {
+  for await (const chunk of body) {
     length += chunk.length
     if (length > limits.bodyBytesMax) throw new Refusal('too-large')
     chunks.push(chunk)

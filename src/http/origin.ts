@@ -8,11 +8,14 @@ type OriginRules = {
   trustedProxies: readonly Network[]
 }
 
+const plainIpv4 = /^\d{1,3}(\.\d{1,3}){3}$/
+
 export type Origins = ReturnType<typeof createOrigins>
 
 /** Who asks, and under which address, from the socket and the headers of trusted proxies. */
 export function createOrigins(rules: OriginRules) {
   const trusts = (peer: string) => {
+    if (rules.trustedProxies.length === 0) return false
     const address = parseAddress(peer)
     return address !== null && rules.trustedProxies.some((network) => within(address, network))
   }
@@ -72,6 +75,8 @@ function isLocalName(hostname: string): boolean {
 }
 
 function limitKey(text: string): string {
+  // What the socket says; a forwarded entry was parsed before it came here.
+  if (plainIpv4.test(text)) return text
   const address = parseAddress(text)
   if (address === null) return 'unknown'
   if (address.kind() === 'ipv4') return address.toString()

@@ -144,7 +144,7 @@ export function startServer(options: ServerOptions): HttpServer {
       .onError({ as: 'global' }, ({ error, request, route }) =>
         replyRefusal(
           toRefusal(error, log),
-          takesCredentials(request.method, route.replace(/\/$/, '')),
+          takesCredentials(request.method, (route ?? '').replace(/\/$/, '')),
         ),
       )
     for (const routes of [...publicRoutes, ...authenticatedRoutes]) composed.use(routes)
