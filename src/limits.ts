@@ -41,6 +41,8 @@ export const limits = {
 
   /** An nprofile may carry relay hints; nobody needs more than this, and decoding grows with the length. */
   keyTextMax: 1024,
+  /** Terms that vouchers froze, kept in memory per connection; about 1 KB each. */
+  promisesCachedMax: 1000,
   /** Keys of one page of a list many times over; about 200 bytes each. */
   npubsCachedMax: 2048,
   /** With a name of one letter and the @, this leaves the 253 characters that a host name may have. */

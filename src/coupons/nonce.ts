@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Refusal } from '../refusal.ts'
 
 const shape = /^[A-Za-z0-9_-]{22}$/
@@ -21,7 +21,7 @@ export function parseNonce(text: string): string {
 
 /** The harmless name of a voucher: the first 16 bytes of sha256(nonce as ASCII). */
 export function handleOf(nonce: string): Uint8Array {
-  return createHash('sha256').update(nonce, 'ascii').digest().subarray(0, 16)
+  return Bun.SHA256.hash(nonce).subarray(0, 16)
 }
 
 export function handleText(handle: Uint8Array): string {

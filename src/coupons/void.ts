@@ -35,8 +35,7 @@ export async function voidVoucher(
     const target = chain ? await tx.vouchers.findEnd(named.rootId) : named
     if (target.phase !== 'minted') throw new Refusal(closed[target.phase])
     if (!(await tx.vouchers.void(target, now))) throw new Error('an open voucher was not voided')
-    const root = await tx.vouchers.handleOf(target.rootId)
-    return { mint: mintView({ ...target, phase: 'voided', endedAt: now, root }, now) }
+    return { mint: mintView(await tx.vouchers.findListed(target.rowId), now) }
   }, caller.spend)
 }
 

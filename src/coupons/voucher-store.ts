@@ -1,9 +1,9 @@
 import type { Database as Sqlite } from 'bun:sqlite'
+import { limits } from '../limits.ts'
 import type { Terms } from './definition.ts'
-import type { Phase, Voucher } from './voucher.ts'
+import type { ListedVoucher, Phase, Promised, Voucher } from './voucher.ts'
 
 export type Page = { limit: number; before: number | null }
-type ListedVoucher = Voucher & { root: Uint8Array }
 type Redemption = {
   rowId: number
   handle: Uint8Array
@@ -19,34 +19,39 @@ type Totals = { issued: number; claimed: number; voided: number; refreshed: numb
 
 type VoucherRow = {
   id: number
-  handle: Uint8Array
   definition_id: number
   revision_id: number
   root_id: number | null
-  minted_by: Uint8Array
-  minted_at: number
   phase: Phase
   ended_at: number | null
+  killed_at: number | null
+}
+
+type ListedRow = VoucherRow & {
+  handle: Uint8Array
+  minted_by: Uint8Array
+  minted_at: number
+  root: Uint8Array
+}
+
+type PromiseRow = {
+  uuid: string
+  owner: Uint8Array
   name: string
   description: string
   image: string | null
   benefit: string
   expires_at: number | null
-  uuid: string
-  owner: Uint8Array
-  killed_at: number | null
-  root: Uint8Array
 }
 
-const found = `
-  SELECT v.id, v.handle, v.definition_id, v.revision_id, v.root_id, v.minted_by, v.minted_at,
-    v.phase, v.ended_at, r.name, r.description, r.image, r.benefit, r.expires_at, d.uuid, d.owner,
-    (SELECT k.killed_at FROM kills k WHERE k.definition_id = v.definition_id
-       AND k.upto_voucher_id >= v.id ORDER BY k.upto_voucher_id LIMIT 1) AS killed_at`
-const joined = `
-  FROM vouchers v
-  JOIN revisions r ON r.id = v.revision_id
-  JOIN definitions d ON d.id = v.definition_id`
+// Narrow: every column of a row costs, and the terms are found apart.
+const columns = `
+  v.id, v.definition_id, v.revision_id, v.root_id, v.phase, v.ended_at,
+  (SELECT k.killed_at FROM kills k WHERE k.definition_id = v.definition_id
+     AND k.upto_voucher_id >= v.id ORDER BY k.upto_voucher_id LIMIT 1) AS killed_at`
+const listed = `
+  SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root
+  FROM vouchers v JOIN vouchers root ON root.id = ifnull(v.root_id, v.id)`
 
 /** True of a row that is stored as minted and was not stopped by the kill switch. */
 const open = `phase = 'minted' AND NOT EXISTS (
@@ -57,25 +62,32 @@ export type VoucherStore = ReturnType<typeof createVoucherStore>
 
 /** Vouchers, what burned or redeemed them, and the kill switch; on one connection. */
 export function createVoucherStore(sql: Sqlite) {
-  // CAST: SQLite prepares a join anew, at ten times its cost, for each bare `?` it is given.
+  // CAST: SQLite prepares such a statement anew, at ten times its cost, for each bare `?` it is given.
   const find = sql.query<VoucherRow, [Uint8Array]>(
-    `${found} ${joined} WHERE v.handle = CAST(? AS BLOB)`,
+    `SELECT ${columns} FROM vouchers v WHERE v.handle = CAST(? AS BLOB)`,
   )
   const findEnd = sql.query<VoucherRow, [number]>(
-    `${found} ${joined} WHERE ifnull(v.root_id, v.id) = ? AND v.phase <> 'refreshed'`,
+    `SELECT ${columns} FROM vouchers v
+     WHERE ifnull(v.root_id, v.id) = ? AND v.phase <> 'refreshed'`,
   )
-  const list = sql.query<VoucherRow, [number, number, number]>(
-    `${found}, root.handle AS root ${joined}
-     JOIN vouchers root ON root.id = ifnull(v.root_id, v.id)
-     WHERE v.definition_id = CAST(? AS INTEGER) AND v.id < CAST(? AS INTEGER)
+  const findListed = sql.query<ListedRow, [number]>(`${listed} WHERE v.id = CAST(? AS INTEGER)`)
+  const list = sql.query<ListedRow, [number, number, number]>(
+    `${listed} WHERE v.definition_id = CAST(? AS INTEGER) AND v.id < CAST(? AS INTEGER)
      ORDER BY v.id DESC LIMIT ?`,
   )
-  const handleById = sql.query<{ handle: Uint8Array }, [number]>(
-    'SELECT handle FROM vouchers WHERE id = ?',
+  const findPromised = sql.query<PromiseRow, [number]>(
+    `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at
+     FROM revisions r JOIN definitions d ON d.id = r.definition_id
+     WHERE r.id = CAST(? AS INTEGER)`,
   )
-  const insert = sql.query<null, [Uint8Array, number, number, number | null, Uint8Array, number]>(
+  const insert = sql.query<null, [Uint8Array, number, number, Uint8Array, number]>(
+    `INSERT INTO vouchers (handle, definition_id, revision_id, minted_by, minted_at)
+     VALUES (?, ?, ?, ?, ?)`,
+  )
+  const insertSuccessor = sql.query<null, [Uint8Array, number, number]>(
     `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+     SELECT ?1, definition_id, revision_id, ifnull(root_id, id), minted_by, ?2
+     FROM vouchers WHERE id = ?3`,
   )
   const leave = sql.query<null, [Phase, number, number, number]>(
     `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${open}
@@ -162,6 +174,43 @@ export function createVoucherStore(sql: Sqlite) {
     'DELETE FROM kills WHERE definition_id = ? AND upto_voucher_id = ?',
   )
 
+  // Immutable from the first voucher that points there, and only found through one.
+  const promises = new Map<number, Promised>()
+  const promisedBy = (revisionId: number): Promised => {
+    const known = promises.get(revisionId)
+    if (known) return known
+    const row = findPromised.get(revisionId)
+    if (!row) throw new Error('a voucher points to a revision that does not exist')
+    if (promises.size >= limits.promisesCachedMax) promises.clear()
+    const promised = toPromised(row)
+    promises.set(revisionId, promised)
+    return promised
+  }
+
+  const toVoucher = (row: VoucherRow): Voucher => {
+    const killed = row.phase === 'minted' && row.killed_at !== null
+    const { couponId, owner, terms } = promisedBy(row.revision_id)
+    return {
+      rowId: row.id,
+      definitionRowId: row.definition_id,
+      revisionId: row.revision_id,
+      rootId: row.root_id ?? row.id,
+      phase: killed ? 'voided' : row.phase,
+      endedAt: killed ? row.killed_at : row.ended_at,
+      couponId,
+      owner,
+      terms,
+    }
+  }
+
+  const toListed = (row: ListedRow): ListedVoucher => ({
+    ...toVoucher(row),
+    handle: row.handle,
+    root: row.root,
+    mintedBy: hex(row.minted_by),
+    mintedAt: row.minted_at,
+  })
+
   return {
     async find(handle: Uint8Array): Promise<Voucher | null> {
       const row = find.get(handle)
@@ -175,22 +224,23 @@ export function createVoucherStore(sql: Sqlite) {
       return toVoucher(row)
     },
 
-    async handleOf(rowId: number): Promise<Uint8Array> {
-      const row = handleById.get(rowId)
-      if (!row) throw new Error('a voucher points to one that does not exist')
-      return row.handle
+    /** A voucher that is there, with what the list shows of it. */
+    async findListed(rowId: number): Promise<ListedVoucher> {
+      const row = findListed.get(rowId)
+      if (!row) throw new Error('a voucher that was just found is gone')
+      return toListed(row)
     },
 
     /** One row more than the page holds, newest first. */
     async list(definitionRowId: number, page: Page): Promise<ListedVoucher[]> {
-      const rows = list.all(definitionRowId, page.before ?? Number.MAX_SAFE_INTEGER, page.limit + 1)
-      return rows.map((row) => ({ ...toVoucher(row), root: row.root }))
+      const before = page.before ?? Number.MAX_SAFE_INTEGER
+      return list.all(definitionRowId, before, page.limit + 1).map(toListed)
     },
 
     /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
     async issue(handle: Uint8Array, from: IssueFrom): Promise<void> {
       const { definitionRowId, revisionId, mintedBy, now } = from
-      insert.run(handle, definitionRowId, revisionId, null, bytes(mintedBy), now)
+      insert.run(handle, definitionRowId, revisionId, bytes(mintedBy), now)
     },
 
     /** Redeem; false when it was not live. The terms decide the expiry, read again here. */
@@ -211,14 +261,7 @@ export function createVoucherStore(sql: Sqlite) {
     /** Burn `old` and insert its successor; false when it was not live. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
       if (leave.run('refreshed', by.now, old.rowId, by.now).changes !== 1) return false
-      const { lastInsertRowid } = insert.run(
-        by.handle,
-        old.definitionRowId,
-        old.revisionId,
-        old.rootId,
-        bytes(old.mintedBy),
-        by.now,
-      )
+      const { lastInsertRowid } = insertSuccessor.run(by.handle, by.now, old.rowId)
       insertRefresh.run(Number(lastInsertRowid), old.rowId, by.keyMac, by.sealed)
       addTotals.run(0, 0, 1)
       return true
@@ -298,20 +341,10 @@ type IssueFrom = {
 type Filed = { zapRequest: string | null; zapRequestId: string | null; amountMsat: number | null }
 type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
 
-function toVoucher(row: VoucherRow): Voucher {
-  const killed = row.phase === 'minted' && row.killed_at !== null
+function toPromised(row: PromiseRow): Promised {
   return {
-    rowId: row.id,
-    handle: row.handle,
-    definitionRowId: row.definition_id,
-    revisionId: row.revision_id,
-    rootId: row.root_id ?? row.id,
     couponId: row.uuid,
     owner: hex(row.owner),
-    mintedBy: hex(row.minted_by),
-    mintedAt: row.minted_at,
-    phase: killed ? 'voided' : row.phase,
-    endedAt: killed ? row.killed_at : row.ended_at,
     terms: {
       name: row.name,
       description: row.description,

@@ -10,23 +10,28 @@ export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
 /** `expired` is not stored: it is `minted` past its expiry. */
 type VoucherStatus = Phase | 'expired'
 
-/** A voucher as the store finds it, with the terms it froze at mint. */
-export type Voucher = {
+/** What a voucher froze at mint: the terms, and whose they are. */
+export type Promised = { couponId: string; owner: string; terms: Terms }
+
+/** A voucher as the store finds it. */
+export type Voucher = Promised & {
   rowId: number
-  handle: Uint8Array
   definitionRowId: number
   revisionId: number
   /** The voucher first minted; its own id when that is this one. */
   rootId: number
-  couponId: string
-  owner: string
-  mintedBy: string
-  mintedAt: number
   /** After the kill switch this reads `voided`, whether the row is marked yet or not. */
   phase: Phase
   /** When it left `minted`. */
   endedAt: number | null
-  terms: Terms
+}
+
+/** A voucher with what only the list of issuances shows; `root` is the handle of the one first minted. */
+export type ListedVoucher = Voucher & {
+  handle: Uint8Array
+  root: Uint8Array
+  mintedBy: string
+  mintedAt: number
 }
 
 /** The answer of mint, refresh and claim, exactly the fields of the protocol. */
@@ -84,7 +89,7 @@ export function voucherFacts(
   }
 }
 
-type Issued = Pick<Voucher, 'couponId' | 'owner' | 'terms'> & { nonce: string }
+type Issued = Promised & { nonce: string }
 
 /** Sign and shape the answer for a voucher that was minted at `now`. */
 export function mintedResult(signer: Signer, issued: Issued, now: number): VoucherResult {
@@ -125,8 +130,8 @@ function signVoucher(
   return signer.sign({ kind: kinds.voucher, created_at: at, tags, content })
 }
 
-/** A row of the issuances list; `root` is the handle of the voucher first minted. */
-export function mintView(voucher: Voucher & { root: Uint8Array }, now: number): MintView {
+/** A row of the issuances list. */
+export function mintView(voucher: ListedVoucher, now: number): MintView {
   const ended = (phase: Phase) => (voucher.phase === phase ? voucher.endedAt : null)
   return {
     handle: handleText(voucher.handle),
