@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { Refusal } from '../refusal.ts'
 
 const shape = /^[A-Za-z0-9_-]{22}$/
@@ -21,7 +21,7 @@ export function parseNonce(text: string): string {
 
 /** The harmless name of a voucher: the first 16 bytes of sha256(nonce as ASCII). */
 export function handleOf(nonce: string): Uint8Array {
-  return Bun.SHA256.hash(nonce).subarray(0, 16)
+  return hash('sha256', nonce, 'buffer').subarray(0, 16)
 }
 
 export function handleText(handle: Uint8Array): string {
