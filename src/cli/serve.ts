@@ -7,10 +7,11 @@ import { createLog } from '../log.ts'
 export async function serve(config: Config, warnings: string[]): Promise<number> {
   const log = createLog(config.logLevel, config.logFormat)
   for (const warning of warnings) log.warn('config', { warning })
-  // From here on: a signal during the start stops what has started, in order.
+  // From here on: a signal during the start stops what has started, in order; a second one, which
+  // a terminal and a launcher may both send, changes nothing about a stop that is bounded anyway.
   const told = new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
+    process.on('SIGTERM', resolve)
+    process.on('SIGINT', resolve)
   })
   const app = await start(config, log)
   console.log(startBlock(app, config))
