@@ -75,6 +75,9 @@ test('a second signal while it drains changes nothing: the file is still closed 
   const begun = await begin(server, 20, '{')
   const stopping = timedStop(server)
   await Bun.sleep(100)
+  process.kill(server.pid, 'SIGTERM')
+  process.kill(server.pid, 'SIGINT')
+  await Bun.sleep(100)
   begun.end()
   const { code } = await stopping
   expect(code).toBe(0)
