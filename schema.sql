@@ -32,6 +32,7 @@ CREATE TABLE definitions (
   FOREIGN KEY (id, revision_id) REFERENCES revisions (definition_id, id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 CREATE INDEX definitions_by_owner ON definitions (owner, id);
+CREATE INDEX definitions_open ON definitions (owner, id) WHERE archived_at IS NULL;
 
 -- What a voucher promises. Immutable from the first voucher that points to it.
 CREATE TABLE revisions (
@@ -119,7 +120,7 @@ CREATE TABLE minters (
   UNIQUE (owner, pubkey),
   CHECK (owner <> pubkey)
 ) STRICT;
-CREATE INDEX minters_by_pubkey ON minters (pubkey, owner);
+CREATE INDEX minters_by_pubkey ON minters (pubkey, id);
 
 -- A merchant's announcement (kind 30078): one each, the newest.
 CREATE TABLE announcements (

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../package.json'
 import { systemClock } from './clock.ts'
@@ -10,7 +10,7 @@ import type { Mint } from './coupons/service.ts'
 import { voucherRoutes } from './coupons/voucher-routes.ts'
 import { openSchnorr } from './crypto/schnorr.ts'
 import { createSigner, createVerifier } from './crypto/sign-event.ts'
-import { takeLock } from './db/lock.ts'
+import { type Lock, takeLock } from './db/lock.ts'
 import { SqliteEngine } from './db/sqlite.ts'
 import { createStores, type Stores } from './db/stores.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -18,7 +18,7 @@ import { createAuthenticator } from './http/auth.ts'
 import { startControl } from './http/control.ts'
 import { documentRoutes } from './http/document-routes.ts'
 import { healthRoutes } from './http/health.ts'
-import { createMetrics } from './http/metrics.ts'
+import { createMetrics, type Metrics } from './http/metrics.ts'
 import { createOrigins } from './http/origin.ts'
 import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from './http/server.ts'
@@ -56,26 +56,14 @@ export async function start(config: Config, log: Log): Promise<App> {
   // What was opened is closed again in reverse order, at the stop or when the start fails half-way.
   await using opened = new AsyncDisposableStack()
   openDataDir(dataDir)
-  const lock = takeLock(join(dataDir, 'lock'))
-  if (!lock) throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
+  const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   const verify = createVerifier(schnorr)
   const metrics = createMetrics()
-  const database = new SqliteEngine({
-    path: databasePath(dataDir),
-    now: systemClock,
-    stores: createStores,
-    events: {
-      committed: metrics.committed,
-      failed(cause, operations) {
-        metrics.commitFailed()
-        log.error('commit.failed', { cause, operations })
-      },
-    },
-  })
+  const database = openDatabase(dataDir, log, metrics)
   opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
   const housekeeping = startHousekeeping(database, systemClock, (cause) =>
@@ -172,9 +160,27 @@ function listen(options: ServerOptions): HttpServer {
   try {
     return startServer(options)
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    if (!/^E[A-Z]+$/.test(code)) throw cause
-    throw new StartError(`cannot listen on ${options.hostname} port ${options.port}: ${code}`)
+    throw startErrorFrom(cause, `cannot listen on ${options.hostname} port ${options.port}`)
+  }
+}
+
+/** Open the database; a file that is damaged or cannot be written is the operator's to mend. */
+function openDatabase(dataDir: string, log: Log, metrics: Metrics): SqliteEngine<Stores> {
+  try {
+    return new SqliteEngine({
+      path: databasePath(dataDir),
+      now: systemClock,
+      stores: createStores,
+      events: {
+        committed: metrics.committed,
+        failed(cause, operations) {
+          metrics.commitFailed()
+          log.error('commit.failed', { cause, operations })
+        },
+      },
+    })
+  } catch (cause) {
+    throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
   }
 }
 
@@ -182,8 +188,38 @@ function listen(options: ServerOptions): HttpServer {
 export function openDataDir(dataDir: string): void {
   // Whatever the shell says: nobody else reads what this process writes.
   process.umask(0o077)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  chmodSync(dataDir, 0o700)
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const there = readdirSync(dataDir)
+    // Somebody else's directory is not ours to close to others.
+    if (there.length > 0 && !there.some((name) => ours.includes(name))) {
+      throw new StartError(`${dataDir} is not empty and not a data directory: name another one`)
+    }
+    chmodSync(dataDir, 0o700)
+  } catch (cause) {
+    throw startErrorFrom(cause, `cannot use the data directory ${dataDir}`)
+  }
+}
+
+function lockDataDir(dataDir: string): Lock {
+  try {
+    const lock = takeLock(join(dataDir, 'lock'))
+    if (lock) return lock
+  } catch (cause) {
+    throw startErrorFrom(cause, `cannot lock the data directory ${dataDir}`)
+  }
+  throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
+}
+
+/** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
+const ours = ['lock', 'keys', 'cuponera.db', 'control.sock', 'lost+found']
+
+/** A failing file or disk, in a line that says what could not be done; anything else as it is. */
+function startErrorFrom(cause: unknown, failed: string): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (!/^(E[A-Z]+|SQLITE_[A-Z_]+)$/.test(code)) return cause
+  const advice = /CORRUPT|NOTADB/.test(code) ? ': look at it with "cuponera check"' : ''
+  return new StartError(`${failed} (${code})${advice}`)
 }
 
 /** The database belongs to one manager key and one store key for ever; others stop the start. */

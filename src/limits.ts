@@ -34,8 +34,10 @@ export const limits = {
   zapRequestCharsMax: 8000,
   definitionsPerOwnerMax: 1000,
   mintersPerOwnerMax: 1000,
-  /** What one answer of `mintable` lists at most: anyone may name a key as minter. */
+  /** What one answer of `mintable` lists at most; how many merchants, and of each: anyone may name a key as minter. */
   mintableMax: 1000,
+  mintableMerchantsMax: 200,
+  mintablePerMerchantMax: 100,
   pageDefault: 100,
   pageMax: 500,
 
@@ -76,6 +78,9 @@ export const limits = {
 
   /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
   batchMax: 128,
+  /** An operation that writes more rows than this is heavy; how many of those may wait. */
+  lightRowsMax: 20,
+  heavyQueueMax: 200,
   /** What the WAL file keeps of its size after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /** Operations waiting for a commit; beyond it the answer is 503. */

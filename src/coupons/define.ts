@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../limits.ts'
 import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
@@ -8,6 +9,7 @@ import {
   type NewDefinition,
   parseChanges,
   parseNewDefinition,
+  type Terms,
 } from './definition.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import { ownDefinition, requireMerchant } from './permission.ts'
@@ -45,7 +47,7 @@ export async function edit(mint: Mint, caller: Caller, id: string, fields: Field
     requireMerchant(mint, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, mint.now())
-    await tx.definitions.update(edited)
+    await tx.definitions.update(edited, !isDeepStrictEqual(termsOf(definition), termsOf(edited)))
     return { coupon: definitionView(edited) }
   }, caller.spend)
 }
@@ -59,9 +61,13 @@ export async function remove(mint: Mint, caller: Caller, id: string) {
       await tx.definitions.delete(definition.rowId)
       return { deleted: true, archived: false }
     }
-    await tx.definitions.update(apply(definition, { archived: true }, mint.now()))
+    await tx.definitions.update(apply(definition, { archived: true }, mint.now()), false)
     return { deleted: false, archived: true }
   }, caller.spend)
+}
+
+function termsOf({ name, description, image, benefit, expiresAt }: Terms): Terms {
+  return { name, description, image, benefit, expiresAt }
 }
 
 function created(id: string, owner: string, input: NewDefinition, now: number) {

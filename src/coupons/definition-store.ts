@@ -46,14 +46,17 @@ export function createDefinitionStore(sql: Sqlite) {
   const list = sql.query<DefinitionRow, [Uint8Array]>(
     `SELECT ${columns} WHERE d.owner = CAST(? AS BLOB) ORDER BY d.id DESC`,
   )
-  const listMintable = sql.query<DefinitionRow, [Uint8Array, number, number]>(
-    `WITH merchants (owner) AS (
-       SELECT CAST(?1 AS BLOB) UNION SELECT owner FROM minters WHERE pubkey = CAST(?1 AS BLOB)
-     )
-     SELECT ${columns} JOIN merchants m ON m.owner = d.owner
-     WHERE d.archived_at IS NULL AND ifnull(r.expires_at, ?2 + 1) > ?2
+  // The rows looked at are bounded, not only those shown: anyone may name a key as minter.
+  const listOpen = sql.query<DefinitionRow, [Uint8Array, number, number]>(
+    `SELECT ${columns} WHERE d.id IN (
+         SELECT id FROM definitions WHERE owner = CAST(?1 AS BLOB) AND archived_at IS NULL
+         ORDER BY id DESC LIMIT ?3)
+       AND ifnull(r.expires_at, ?2 + 1) > ?2
        AND (d.max_uses IS NULL OR d.issued - d.voided < d.max_uses)
-     LIMIT ?3`,
+     ORDER BY d.id DESC`,
+  )
+  const merchantsOf = sql.query<{ owner: Uint8Array }, [Uint8Array, number]>(
+    'SELECT owner FROM minters WHERE pubkey = ? ORDER BY id LIMIT ?',
   )
   const count = sql.query<{ n: number }, [Uint8Array]>(
     'SELECT count(*) AS n FROM definitions WHERE owner = ?',
@@ -116,10 +119,15 @@ export function createDefinitionStore(sql: Sqlite) {
       return list.all(Buffer.from(owner, 'hex')).map(toDefinition)
     },
 
-    /** What `caller` may mint now: its own and those of merchants that list it, newest first. */
-    async listMintable(caller: string, now: number, most: number): Promise<StoredDefinition[]> {
-      const rows = listMintable.all(Buffer.from(caller, 'hex'), now, most)
-      return rows.map(toDefinition).sort((a, b) => b.rowId - a.rowId)
+    /** An owner's that may be minted now, newest first, of its `most` newest unarchived ones. */
+    async listMintable(owner: string, now: number, most: number): Promise<StoredDefinition[]> {
+      return listOpen.all(Buffer.from(owner, 'hex'), now, most).map(toDefinition)
+    },
+
+    /** Merchants that list a key as minter; the first that did so first, at most `most`. */
+    async merchantsOf(pubkey: string, most: number): Promise<string[]> {
+      const rows = merchantsOf.all(Buffer.from(pubkey, 'hex'), most)
+      return rows.map(({ owner }) => Buffer.from(owner).toString('hex'))
     },
 
     async count(owner: string): Promise<number> {
@@ -133,8 +141,9 @@ export function createDefinitionStore(sql: Sqlite) {
     },
 
     /** Write the edited definition; terms that a voucher already points to stay as they are. */
-    async update(edited: StoredDefinition): Promise<void> {
+    async update(edited: StoredDefinition, termsChanged: boolean): Promise<void> {
       update.run(edited.maxUses, edited.archivedAt, edited.updatedAt, edited.rowId)
+      if (!termsChanged) return
       const inPlace = rewriteRevision.run(
         edited.name,
         edited.description,

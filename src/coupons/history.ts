@@ -25,12 +25,23 @@ export async function overview(mint: Mint, caller: Caller) {
   })
 }
 
-/** What the caller may mint now, its own included: not archived, not expired, not used up. */
+/**
+ * What the caller may mint now, newest first: not archived, not expired, not used up. Its own are all
+ * there; of merchants that list it, those that did so first are never crowded out.
+ */
 export async function mintable(mint: Mint, caller: Caller) {
-  const definitions = await mint.database.read((tx) =>
-    tx.definitions.listMintable(caller.pubkey, mint.now(), limits.mintableMax),
-  )
-  return { coupons: definitions.map(mintableView) }
+  const now = mint.now()
+  return mint.database.snapshot(async (tx) => {
+    const { pubkey } = caller
+    const own = await tx.definitions.listMintable(pubkey, now, limits.definitionsPerOwnerMax)
+    const found = [...own]
+    for (const owner of await tx.definitions.merchantsOf(pubkey, limits.mintableMerchantsMax)) {
+      if (found.length >= limits.mintableMax) break
+      found.push(...(await tx.definitions.listMintable(owner, now, limits.mintablePerMerchantMax)))
+    }
+    const shown = found.slice(0, limits.mintableMax).sort((a, b) => b.rowId - a.rowId)
+    return { coupons: shown.map(mintableView) }
+  })
 }
 
 /** The vouchers issued from a definition, newest first. Refuses `coupon-unknown`, `page-invalid`. */

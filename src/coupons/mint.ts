@@ -22,7 +22,7 @@ export async function mintVouchers(
   { couponId, count }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  return mint.database.transact(async (tx) => {
+  const issueAll = async (tx: CouponStores) => {
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const definition = await mintableBy(tx, caller, couponId)
@@ -36,7 +36,8 @@ export async function mintVouchers(
       const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
       return { status: 200, body }
     })
-  }, caller.spend)
+  }
+  return mint.database.transact(issueAll, caller.spend, count ?? 1)
 }
 
 async function mintableBy(

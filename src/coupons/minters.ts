@@ -35,23 +35,28 @@ export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterI
   const label = parseLabel(input.label)
   const name = parseMinterText(input.pubkey)
   requireMerchant(mint, caller)
+  // Nobody sends us out twice with one signature.
+  if ('name' in name) await mint.database.transact(async () => undefined, caller.spend)
   const pubkey = await resolve(mint, name)
-  return mint.database.transact(async (tx) => {
-    if (pubkey === null) throw new Refusal('minter-unknown')
-    if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
-    const listed = await tx.minters.find(caller.pubkey, pubkey)
-    if (listed) {
-      const relabelled = { ...listed, label: label === undefined ? listed.label : label }
-      await tx.minters.relabel(caller.pubkey, pubkey, relabelled.label)
-      return { created: false, minter: minterView(relabelled) }
-    }
-    if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
-      throw new Refusal('minters-full')
-    }
-    const minter = { pubkey, label: label ?? null, createdAt: mint.now() }
-    await tx.minters.insert(caller.pubkey, minter)
-    return { created: true, minter: minterView(minter) }
-  }, caller.spend)
+  return mint.database.transact(
+    async (tx) => {
+      if (pubkey === null) throw new Refusal('minter-unknown')
+      if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
+      const listed = await tx.minters.find(caller.pubkey, pubkey)
+      if (listed) {
+        const relabelled = { ...listed, label: label === undefined ? listed.label : label }
+        await tx.minters.relabel(caller.pubkey, pubkey, relabelled.label)
+        return { created: false, minter: minterView(relabelled) }
+      }
+      if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
+        throw new Refusal('minters-full')
+      }
+      const minter = { pubkey, label: label ?? null, createdAt: mint.now() }
+      await tx.minters.insert(caller.pubkey, minter)
+      return { created: true, minter: minterView(minter) }
+    },
+    'name' in name ? undefined : caller.spend,
+  )
 }
 
 /** Take the permission back, at once. Refuses `minter-unknown`. */

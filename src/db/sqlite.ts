@@ -43,6 +43,8 @@ export class SqliteEngine<Tx> implements Database<Tx> {
   readonly #reader: { connection: Sqlite; tx: Tx }
   #readers = 0
   #queue: Job<Tx>[] = []
+  /** Operations that write many rows: one a commit, so that no small one waits for all of them. */
+  #heavy: Job<Tx>[] = []
   #flushing = false
   #closed = false
   #newestWrite = 0
@@ -80,13 +82,15 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.#sound = problems === 0
   }
 
-  transact<T>(operation: (tx: Tx) => Promise<T>, first?: First<Tx>): Promise<T> {
+  transact<T>(operation: (tx: Tx) => Promise<T>, first?: First<Tx>, rows = 1): Promise<T> {
     if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
-    if (this.#queue.length >= limits.queueMax) {
+    const lane = rows > limits.lightRowsMax ? this.#heavy : this.#queue
+    const most = lane === this.#heavy ? limits.heavyQueueMax : limits.queueMax
+    if (lane.length >= most) {
       return Promise.reject(new Refusal('overloaded', { retryAfter: 1 }))
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ operation, first, resolve, reject })
+      lane.push({ operation, first, resolve, reject })
       this.#schedule()
     })
   }
@@ -117,7 +121,19 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.#closed = true
     while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
     this.#reader.connection.close()
-    const connection = this.#writer?.connection ?? openConnection(this.#options.path)
+    try {
+      this.#settleFile(this.#writer?.connection ?? openConnection(this.#options.path))
+    } catch (cause) {
+      // A full or broken disk: what was answered is in the WAL, and the next start looks at the file.
+      if (!isSqliteFailure(cause)) throw cause
+      this.#options.events?.failed(cause, 0)
+    } finally {
+      this.#writer?.connection.close()
+      this.#writer = null
+    }
+  }
+
+  #settleFile(connection: Sqlite): void {
     // Whoever never got to check what an unclean stop left behind leaves that to the next start.
     connection.run('UPDATE state SET clean = ?, newest_write = max(newest_write, ?) WHERE id = 1', [
       this.#sound ? 1 : 0,
@@ -127,7 +143,6 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     connection.run('PRAGMA busy_timeout = 1000')
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
-    this.#writer = null
   }
 
   #schedule(): void {
@@ -137,7 +152,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
   }
 
   async #flush(): Promise<void> {
-    const batch = this.#queue.splice(0, limits.batchMax)
+    const batch = [...this.#queue.splice(0, limits.batchMax), ...this.#heavy.splice(0, 1)]
     // Operations await only their transaction, so all of them end before the loop turns.
     const watch = { stalled: false }
     const timer = setImmediate(() => {
@@ -161,7 +176,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
 
   #next(): void {
     this.#flushing = false
-    if (this.#queue.length > 0) this.#schedule()
+    if (this.#queue.length > 0 || this.#heavy.length > 0) this.#schedule()
   }
 
   #fail(batch: Job<Tx>[], cause: unknown): void {
@@ -224,13 +239,16 @@ async function runJob<Tx>(connection: Sqlite, tx: Tx, job: Job<Tx>): Promise<voi
     connection.run('RELEASE operation')
   } catch (refused) {
     // A failure of the file itself concerns the whole batch.
-    if (refused instanceof SQLiteError && !refused.code?.startsWith('SQLITE_CONSTRAINT')) {
-      throw refused
-    }
+    if (isSqliteFailure(refused)) throw refused
     connection.run('ROLLBACK TO operation')
     connection.run('RELEASE operation')
     job.outcome = { refused }
   }
+}
+
+/** The file or the disk, not what an operation asked of them. */
+function isSqliteFailure(cause: unknown): boolean {
+  return cause instanceof SQLiteError && !cause.code?.startsWith('SQLITE_CONSTRAINT')
 }
 
 function settle<Tx>(job: Job<Tx>): void {

@@ -29,14 +29,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     try {
       facts.caller = await identify(options, request, facts, bearer)
     } catch (refused) {
-      // Nobody gained anything by asking without credentials, or with those of yesterday.
-      const harmless = ['auth-missing', 'auth-session-expired']
-      if (refused instanceof Refusal && !harmless.includes(refused.code)) {
-        options.rateLimits.failure(facts.address)
-      }
+      if (!(refused instanceof Refusal)) throw refused
+      if (refused.code === 'auth-session-expired') facts.harmless = true
+      // Nobody gained anything by asking without credentials.
+      else if (refused.code !== 'auth-missing') options.rateLimits.failure(facts.address)
       throw refused
     }
-    options.rateLimits.key(facts.caller.pubkey, 1)
     return facts.caller
   }
   return {
@@ -46,7 +44,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 async function identify(
-  { sessions, verify, now }: AuthenticatorOptions,
+  { sessions, verify, now, rateLimits }: AuthenticatorOptions,
   request: Request,
   facts: RequestFacts,
   bearer: boolean,
@@ -59,9 +57,14 @@ async function identify(
     case 'nostr':
       return signedCaller(value)
     case 'bearer':
-      if (bearer) return { pubkey: await sessions.verify(value), spend: undefined }
+      if (bearer) return sessionCaller(await sessions.verify(value))
   }
   throw new Refusal('auth-missing')
+
+  function sessionCaller(pubkey: string): Caller {
+    rateLimits.key(pubkey, 1)
+    return { pubkey, spend: undefined }
+  }
 
   function signedCaller(encoded: string): Caller {
     const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
@@ -73,7 +76,12 @@ async function identify(
       spend: async (tx) => {
         facts.spent = true
         const acceptedUntil = event.created_at + limits.proofWindowSeconds
-        if (!(await tx.proofs.use(event.id, acceptedUntil))) throw new Refusal('auth-replay')
+        if (!(await tx.proofs.use(event.id, acceptedUntil))) {
+          rateLimits.failure(facts.address)
+          throw new Refusal('auth-replay')
+        }
+        // Only now: a stranger who repeats what he overheard must not use up its owner's share.
+        rateLimits.key(event.pubkey, 1)
       },
     }
   }

@@ -12,6 +12,8 @@ export type RequestFacts = {
   body: Uint8Array
   /** Set once authentication passed. */
   caller: Caller | null
+  /** What was refused is nobody's mistake: a session that was good has ended. */
+  harmless: boolean
   /** The caller's NIP-98 event was used up in some transaction. */
   spent: boolean
 }

@@ -51,7 +51,7 @@ export function createOrigins(rules: OriginRules) {
       const said = (name: string) => (forwarded && lastOf(headers.get(name))) || null
       const host = said('x-forwarded-host') ?? headers.get('host')
       const scheme = said('x-forwarded-proto') ?? schemeOf(request)
-      const url = URL.parse(`${scheme}://${host}`)
+      const url = host === null ? null : URL.parse(`${scheme}://${host}`)
       // Any other host would let a stranger's site have a merchant sign for it.
       return url && isLocalName(url.hostname) ? [url.origin] : []
     },

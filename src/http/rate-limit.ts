@@ -22,6 +22,14 @@ export class Buckets {
     return tokens >= needed ? 0 : (needed - tokens) / perSecond
   }
 
+  /** Seconds to wait for one token; nothing is taken or remembered. */
+  wait(key: string, at: number): number {
+    const { burst, perSecond } = this.#rule
+    const entry = this.#entries.get(key)
+    const tokens = entry ? Math.min(burst, entry.tokens + (at - entry.at) * perSecond) : burst
+    return tokens >= 1 ? 0 : (1 - tokens) / perSecond
+  }
+
   /** Give back what was taken for something that is counted elsewhere. */
   give(key: string, cost = 1): void {
     const entry = this.#entries.get(key)
@@ -71,6 +79,8 @@ const keyRule = { burst: 1200, perSecond: 40, entriesMax }
 const failureRule = { burst: 100, perSecond: 1, entriesMax }
 /** Wallets that race for one voucher bring some hundred keys at most, and once. */
 const wrongKeyRule = { burst: 300, perSecond: 0.1, entriesMax }
+/** The same from all addresses together; high, since it keeps the right key waiting too. */
+const voucherRule = { burst: 1000, perSecond: 0.5, entriesMax }
 
 /** `seconds` reads a steady clock. */
 export function createRateLimits(seconds: () => number): RateLimits {
@@ -79,6 +89,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
   const mistakes = new Buckets(requestRule)
   const failures = new Buckets(failureRule)
   const wrongKeys = new Buckets(wrongKeyRule)
+  const wrongKeysOfAll = new Buckets(voucherRule)
 
   return {
     request: (address) => refuse(requests.take(address, seconds())),
@@ -89,12 +100,12 @@ export function createRateLimits(seconds: () => number): RateLimits {
     },
     failure: (address) => refuse(failures.take(address, seconds())),
     wrongKeyTry(handle, address) {
-      const voucher = `${handle} ${address}`
-      refuse(wrongKeys.take(voucher, seconds()))
-      wrongKeys.give(voucher)
+      refuse(wrongKeys.wait(`${handle} ${address}`, seconds()))
+      refuse(wrongKeysOfAll.wait(handle, seconds()))
     },
     wrongKey(handle, address) {
       wrongKeys.take(`${handle} ${address}`, seconds())
+      wrongKeysOfAll.take(handle, seconds())
     },
   }
 }

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseObject, readBody } from './body.ts'
 import { toRefusal } from './errors.ts'
-import { factsOf, keepFacts } from './facts.ts'
+import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import type { Metrics } from './metrics.ts'
 import type { Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
@@ -36,8 +36,6 @@ export type HttpServer = {
   stop(): Promise<void>
 }
 
-/** Statuses of requests that should not have been sent as they were; 409 and the like are business. */
-const mistakes = new Set([400, 401, 404, 408, 413, 415, 429])
 /** Paths for supervisors: never limited. */
 const supervised = new Set(['/livez', '/readyz', '/metrics'])
 
@@ -110,14 +108,24 @@ export function startServer(options: ServerOptions): HttpServer {
       }
     }
     const origins = () => options.origins.accepted(request, peer)
-    const facts = { method, address, origins, body: new Uint8Array(), caller: null, spent: false }
+    const facts: RequestFacts = {
+      method,
+      address,
+      origins,
+      body: new Uint8Array(),
+      caller: null,
+      spent: false,
+      harmless: false,
+    }
     const asked = withOrigin(request)
     const asGet = method === 'HEAD' ? new Request(asked, { method: 'GET' }) : asked
     keepFacts(asGet, facts)
     const response = await app.fetch(asGet)
     const { caller, spent } = factsOf(asGet)
     if (caller?.spend && !spent) await options.spend(caller)
-    if (mistakes.has(response.status) && !supervised.has(path)) options.rateLimits.mistake(address)
+    // Whatever was refused is its sender's affair, and costs nobody else behind the address.
+    const refused = response.status >= 400 && response.status < 500
+    if (refused && !supervised.has(path) && !facts.harmless) options.rateLimits.mistake(address)
     return method === 'HEAD' ? withoutBody(response) : response
   }
 
@@ -167,6 +175,8 @@ function withOrigin(request: Request): Request {
     : request
 }
 
-function withoutBody(response: Response): Response {
-  return new Response(null, { status: response.status, headers: response.headers })
+async function withoutBody(response: Response): Promise<Response> {
+  const { status, headers } = response
+  headers.set('Content-Length', String((await response.arrayBuffer()).byteLength))
+  return new Response(null, { status, headers })
 }
