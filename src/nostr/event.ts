@@ -51,6 +51,14 @@ export function parseEvent(value: unknown): NostrEvent | null {
   return { id, pubkey, created_at, kind, tags, content, sig }
 }
 
+/** The same, with a content that is an object as the text that JSON.stringify gives for it: some clients send that. */
+export function withTextContent(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('content' in value)) return value
+  const { content } = value
+  const object = typeof content === 'object' && content !== null && !Array.isArray(content)
+  return object ? { ...value, content: JSON.stringify(content) } : value
+}
+
 /** The second item of the first tag of that name, or undefined. */
 export function tagValue(event: Pick<NostrEvent, 'tags'>, name: string): string | undefined {
   return event.tags.find((tag) => tag[0] === name)?.[1]

@@ -1,7 +1,13 @@
 /** Event kinds this program signs or accepts. */
 export const kinds = {
+  /** Deletion request (NIP-09). */
+  deletion: 5,
   /** Zap request (NIP-57). */
   zapRequest: 9734,
+  /** Client authentication to a relay (NIP-42). */
+  clientAuth: 22_242,
+  /** Remote signing (NIP-46). */
+  remoteSigning: 24_133,
   /** HTTP authorization (NIP-98). */
   httpAuth: 27_235,
   /** Voucher: signed, handed over privately, never published. */

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import type { NostrEvent } from './event.ts'
+
+/** Checks a BIP-340 signature over 32 bytes, all in lower-case hex; false for anything wrong. */
+export type VerifyHash = (signature: string, hash: string, pubkey: string) => boolean
+
+/** What a NIP-26 condition string allows; times exclusive, as written. */
+type Conditions = { kinds: number[]; after: number[]; before: number[] }
+
+const hex32 = /^[0-9a-f]{64}$/
+const hex64 = /^[0-9a-f]{128}$/
+const conditionForm = /^(?:kind=(\d{1,5})|created_at>(\d{1,12})|created_at<(\d{1,12}))$/
+
+/** The conditions of a NIP-26 query string, or null when one is unknown or malformed. */
+export function parseConditions(text: string): Conditions | null {
+  const conditions: Conditions = { kinds: [], after: [], before: [] }
+  for (const part of text.split('&')) {
+    const [, kind, after, before] = conditionForm.exec(part) ?? []
+    if (kind !== undefined) conditions.kinds.push(Number(kind))
+    else if (after !== undefined) conditions.after.push(Number(after))
+    else if (before !== undefined) conditions.before.push(Number(before))
+    else return null
+  }
+  return conditions
+}
+
+/** True when the conditions admit an event of that kind and time; several kinds are alternatives. */
+export function admits({ kinds, after, before }: Conditions, kind: number, createdAt: number) {
+  if (kinds.length > 0 && !kinds.includes(kind)) return false
+  return after.every((time) => createdAt > time) && before.every((time) => createdAt < time)
+}
+
+/** What a delegator signs (NIP-26), as the hex of its sha256. */
+export function delegationHash(delegatee: string, conditions: string): string {
+  return createHash('sha256').update(`nostr:delegation:${delegatee}:${conditions}`).digest('hex')
+}
+
+/**
+ * Who an event counts as being by: its author, or the delegator when a valid `delegation` tag is
+ * there (NIP-26; the first one counts). Null when the tag is there and not valid.
+ */
+export function authorOf(event: NostrEvent, verify: VerifyHash): string | null {
+  const tag = event.tags.find((item) => item[0] === 'delegation')
+  if (!tag) return event.pubkey
+  const [, delegator = '', text = '', token = ''] = tag
+  if (!hex32.test(delegator) || !hex64.test(token)) return null
+  const conditions = parseConditions(text)
+  if (!conditions || !admits(conditions, event.kind, event.created_at)) return null
+  return verify(token, delegationHash(event.pubkey, text), delegator) ? delegator : null
+}

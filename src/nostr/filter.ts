@@ -1,0 +1,109 @@
+import { limits } from '../limits.ts'
+import type { NostrEvent } from './event.ts'
+
+/** A NIP-01 filter that was checked. Tag lists are keyed by their letter. */
+export type Filter = {
+  ids?: string[]
+  authors?: string[]
+  kinds?: number[]
+  since?: number
+  until?: number
+  limit?: number
+  search?: string
+  tags: Map<string, string[]>
+}
+
+const hex32 = /^[0-9a-f]{64}$/
+const tagKey = /^#[a-zA-Z]$/
+
+/** The filter in `value`, or null: unknown key, wrong type, a list over `filterItemsMax`, a negative number. */
+export function parseFilter(value: unknown): Filter | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const filter: Filter = { tags: new Map() }
+  for (const [key, item] of Object.entries(value)) {
+    if (!readKey(filter, key, item)) return null
+  }
+  return filter
+}
+
+function readKey(filter: Filter, key: string, item: unknown): boolean {
+  switch (key) {
+    case 'ids':
+    case 'authors':
+      if (!isList(item, (entry) => typeof entry === 'string' && hex32.test(entry))) return false
+      filter[key] = item as string[]
+      return true
+    case 'kinds':
+      if (!isList(item, (entry) => isUint(entry) && entry <= 65_535)) return false
+      filter.kinds = item as number[]
+      return true
+    case 'since':
+    case 'until':
+    case 'limit':
+      if (!isUint(item)) return false
+      filter[key] = item
+      return true
+    case 'search':
+      if (typeof item !== 'string' || item.length > limits.filterSearchCharsMax) return false
+      filter.search = item
+      return true
+    default:
+      if (!tagKey.test(key) || !isList(item, (entry) => typeof entry === 'string')) return false
+      filter.tags.set(key.slice(1), item as string[])
+      return true
+  }
+}
+
+/**
+ * A filter for many events: decides as `matches` does, and a filter with `search` matches nothing.
+ * Long lists are looked up, not walked.
+ */
+export function createMatcher(filter: Filter): (event: NostrEvent) => boolean {
+  const { ids, authors, kinds, since = 0, until = Number.MAX_SAFE_INTEGER, search } = filter
+  if (search !== undefined) return () => false
+  const idSet = ids && new Set(ids)
+  const authorSet = authors && new Set(authors)
+  const kindSet = kinds && new Set(kinds)
+  const tags = [...filter.tags].map(([letter, values]) => [letter, new Set(values)] as const)
+  return (event) =>
+    (!kindSet || kindSet.has(event.kind)) &&
+    (!authorSet || authorSet.has(event.pubkey)) &&
+    (!idSet || idSet.has(event.id)) &&
+    event.created_at >= since &&
+    event.created_at <= until &&
+    tags.every(([letter, values]) =>
+      event.tags.some(
+        ([name, value]) => name === letter && value !== undefined && values.has(value),
+      ),
+    )
+}
+
+/** True when the event is one the filter asks for; `search` and `limit` are not its concern. */
+export function matches(filter: Filter, event: NostrEvent): boolean {
+  const { ids, authors, kinds, since, until } = filter
+  if (ids && !ids.includes(event.id)) return false
+  if (authors && !authors.includes(event.pubkey)) return false
+  if (kinds && !kinds.includes(event.kind)) return false
+  if (since !== undefined && event.created_at < since) return false
+  if (until !== undefined && event.created_at > until) return false
+  for (const [letter, values] of filter.tags) {
+    const has = ([name, value]: string[]) =>
+      name === letter && value !== undefined && values.includes(value)
+    if (!event.tags.some(has)) return false
+  }
+  return true
+}
+
+/** The wire form of a checked filter. */
+export function filterView({ tags, ...rest }: Filter): Record<string, unknown> {
+  const lists = [...tags].map(([letter, values]) => [`#${letter}`, values] as const)
+  return { ...rest, ...Object.fromEntries(lists) }
+}
+
+function isList(value: unknown, fits: (entry: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.length <= limits.filterItemsMax && value.every(fits)
+}
+
+function isUint(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
