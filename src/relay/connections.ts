@@ -1,0 +1,128 @@
+import { limits } from '../limits.ts'
+import { type Peer, type ToRelay, weightOf } from './messages.ts'
+
+/** One client's connection, as the server carries it. */
+export type Carrier = {
+  /** False when it has to wait in our memory; `drained` is told when that is over. */
+  send(text: string): boolean
+  /** Stop and go on reading from it. */
+  pause(): void
+  resume(): void
+  close(code: number, reason: string): void
+}
+
+type Connection = {
+  carrier: Carrier
+  /** Weight of messages the thread has not dealt with yet. */
+  waiting: number
+  paused: boolean
+  /** Characters sent since the thread was last told that they were taken. */
+  untold: number
+  full: boolean
+}
+
+/**
+ * The main thread's side of the relay's connections: passes messages on, and stops reading from
+ * whoever sends faster than the relay works, so that nothing piles up between the two.
+ */
+export function createConnections(post: (message: ToRelay) => void) {
+  const connections = new Map<number, Connection>()
+  let serial = 0
+  let waitingTotal = 0
+
+  const tellTaken = (number: number, connection: Connection) => {
+    post({ type: 'taken', connection: number, chars: connection.untold })
+    connection.untold = 0
+  }
+  const forget = (number: number) => {
+    waitingTotal -= connections.get(number)?.waiting ?? 0
+    connections.delete(number)
+  }
+
+  return {
+    open(carrier: Carrier, peer: Peer): number {
+      const number = ++serial
+      connections.set(number, { carrier, waiting: 0, paused: false, untold: 0, full: false })
+      post({ type: 'open', connection: number, peer })
+      return number
+    },
+
+    /** A message came in. */
+    message(number: number, text: string): void {
+      const connection = connections.get(number)
+      if (!connection) return
+      const weight = weightOf(text)
+      connection.waiting += weight
+      waitingTotal += weight
+      post({ type: 'message', connection: number, text })
+      const tooMuch =
+        connection.waiting > limits.relayInboxCharsMax ||
+        waitingTotal > limits.relayInboxTotalCharsMax
+      if (!tooMuch || connection.paused) return
+      connection.paused = true
+      connection.carrier.pause()
+    },
+
+    /** Numbers of connections and the weight of what was dealt with, in turn. */
+    handled(list: readonly number[]): void {
+      for (let at = 0; at < list.length; at += 2) {
+        const connection = connections.get(list[at] ?? 0)
+        const weight = list[at + 1] ?? 0
+        if (!connection) continue
+        connection.waiting -= weight
+        waitingTotal -= weight
+        if (!connection.paused || connection.waiting > limits.relayInboxCharsMax / 2) continue
+        if (connection.waiting > 0 && waitingTotal > limits.relayInboxTotalCharsMax) continue
+        connection.paused = false
+        connection.carrier.resume()
+      }
+    },
+
+    /** Texts, each followed by the connections it is for. */
+    send(messages: readonly (string | number)[]): void {
+      let text = ''
+      for (const item of messages) {
+        if (typeof item === 'string') {
+          text = item
+          continue
+        }
+        const connection = connections.get(item)
+        if (!connection) continue
+        connection.untold += text.length
+        if (!connection.carrier.send(text)) connection.full = true
+        else if (!connection.full && connection.untold >= limits.relayTakenChars) {
+          tellTaken(item, connection)
+        }
+      }
+    },
+
+    /** Everything that was sent to this connection has left. */
+    drained(number: number): void {
+      const connection = connections.get(number)
+      if (!connection) return
+      connection.full = false
+      tellTaken(number, connection)
+    },
+
+    /** The relay has let go of this connection. */
+    drop(number: number, reason: string): void {
+      const connection = connections.get(number)
+      forget(number)
+      connection?.carrier.close(1008, reason)
+    },
+
+    /** The client closed it. */
+    close(number: number): void {
+      if (connections.has(number)) post({ type: 'close', connection: number })
+      forget(number)
+    },
+
+    /** The relay's thread is gone: clients connect again. */
+    closeAll(): void {
+      const carriers = [...connections.values()].map(({ carrier }) => carrier)
+      connections.clear()
+      waitingTotal = 0
+      for (const carrier of carriers) carrier.close(1012, 'the relay is being started again')
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import { limits } from '../limits.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import type { Filter } from '../nostr/filter.ts'
+import { Refusal } from '../refusal.ts'
+import { type Carrier, createConnections } from './connections.ts'
+import type { Fault, FromRelay, Peer, RelaySettings, ToRelay, Verdict } from './messages.ts'
+
+/** The embedded relay in its own thread, so that its traffic never holds up a claim. */
+export type RelayHost = {
+  /** False while its thread is being started again. */
+  ready(): boolean
+  open(carrier: Carrier, peer: Peer): number
+  message(connection: number, text: string): void
+  /** What was sent to a connection before has left. */
+  drained(connection: number): void
+  close(connection: number): void
+  /** Store an event and pass it on; null when it could not be stored now. */
+  accept(event: NostrEvent): Promise<Verdict | null>
+  /** Refuses `overloaded` while the thread is being started again. */
+  query(filter: Filter): Promise<NostrEvent[]>
+  /** Strangers may no longer write. */
+  expose(): void
+  /** Close the relay's database clean and end its thread. */
+  stop(): Promise<void>
+}
+
+type RelayEvents = {
+  /** The thread opened its database, for the first time or again. */
+  up: () => void
+  /** The thread ended by itself; it is started again after so many seconds. */
+  down: (retrySeconds: number) => void
+  fault: (fault: Fault) => void
+}
+
+const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.url))
+
+/**
+ * Start the relay's thread, and again whenever it ends by itself: nothing but the relay depends on
+ * it. Returns at once; what is asked meanwhile waits for the thread.
+ */
+export function startRelay(
+  settings: RelaySettings,
+  events: RelayEvents,
+  spawn: () => Worker = spawnThread,
+): RelayHost {
+  let { open } = settings
+  let thread: Worker | null = null
+  let stopped = false
+  let failures = 0
+  let serial = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
+  const queries = new Map<number, (events: NostrEvent[] | null) => void>()
+  let batch: { event: NostrEvent; resolve: (verdict: Verdict | null) => void }[] = []
+  const ended = Promise.withResolvers<void>()
+  const post = (message: ToRelay) => thread?.postMessage(message)
+  const connections = createConnections(post)
+
+  const begin = () => {
+    const worker = spawn()
+    thread = worker
+    worker.onmessage = ({ data }: MessageEvent<FromRelay>) => receive(data)
+    // The cause is in the `close` that follows; without a listener it would end the process.
+    worker.onerror = (event) => event.preventDefault()
+    worker.addEventListener('close', () => lost(worker))
+    post({ type: 'begin', settings: { ...settings, open } })
+  }
+
+  const lost = (worker: Worker) => {
+    if (thread !== worker) return
+    thread = null
+    connections.closeAll()
+    for (const resolve of accepts.values()) resolve([])
+    for (const resolve of queries.values()) resolve(null)
+    accepts.clear()
+    queries.clear()
+    if (stopped) return ended.resolve()
+    const wait = Math.min(limits.relayRestartSeconds * 2 ** failures, limits.relayRestartSecondsMax)
+    failures++
+    events.down(wait)
+    timer = setTimeout(begin, wait * 1000)
+  }
+
+  const receive = (message: FromRelay) => {
+    switch (message.type) {
+      case 'ready':
+        failures = 0
+        return events.up()
+      case 'turn':
+        connections.send(message.messages)
+        return connections.handled(message.handled)
+      case 'drop':
+        return connections.drop(message.connection, message.reason)
+      case 'accepted':
+        accepts.get(message.call)?.(message.verdicts)
+        accepts.delete(message.call)
+        return
+      case 'found':
+        queries.get(message.call)?.(message.events)
+        queries.delete(message.call)
+        return
+      case 'fault':
+        return events.fault(message.fault)
+      case 'ended':
+        return ended.resolve()
+    }
+  }
+
+  /** Events of one turn of the loop go together: passing each alone costs more than storing it. */
+  const sendBatch = () => {
+    const sent = batch
+    batch = []
+    const settle = (verdicts: (Verdict | null)[]) => {
+      for (const [at, { resolve }] of sent.entries()) resolve(verdicts[at] ?? null)
+    }
+    if (thread === null) return settle([])
+    const call = ++serial
+    accepts.set(call, settle)
+    post({ type: 'accept', call, events: sent.map(({ event }) => event) })
+  }
+
+  begin()
+  return {
+    ready: () => thread !== null,
+    open(carrier, peer) {
+      if (thread === null) {
+        carrier.close(1013, 'the relay is being started again')
+        return 0
+      }
+      return connections.open(carrier, peer)
+    },
+    message: connections.message,
+    drained: connections.drained,
+    close: connections.close,
+    accept(event) {
+      if (thread === null) return Promise.resolve(null)
+      const { promise, resolve } = Promise.withResolvers<Verdict | null>()
+      if (batch.length === 0) setImmediate(sendBatch)
+      batch.push({ event, resolve })
+      return promise
+    },
+    async query(filter) {
+      const call = ++serial
+      const { promise, resolve } = Promise.withResolvers<NostrEvent[] | null>()
+      if (thread === null) resolve(null)
+      else queries.set(call, resolve)
+      post({ type: 'query', call, filter })
+      const found = await promise
+      if (found === null) throw new Refusal('overloaded', { retryAfter: 1 })
+      return found
+    },
+    expose() {
+      open = false
+      post({ type: 'exposed' })
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      if (thread === null) return
+      post({ type: 'end' })
+      await ended.promise
+      thread?.terminate()
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { Database as Sqlite } from 'bun:sqlite'
+
+export type MemberStore = ReturnType<typeof createMemberStore>
+
+/** Who belongs to this shop: the manager, its merchants and their minters; on one connection. */
+export function createMemberStore(sql: Sqlite) {
+  const find = sql.query<{ member: number }, [Uint8Array]>(
+    `SELECT EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
+       OR EXISTS (SELECT 1 FROM minters WHERE pubkey = ?1)
+       OR EXISTS (SELECT 1 FROM announcements WHERE owner = ?1)
+       OR EXISTS (SELECT 1 FROM facts WHERE name = 'manager' AND value = lower(hex(?1))) AS member`,
+  )
+
+  return {
+    /** Synchronous: the relay decides before it stores. */
+    isMember(pubkey: string): boolean {
+      return find.get(Buffer.from(pubkey, 'hex'))?.member === 1
+    },
+  }
+}
+
+/** The members on a connection of their own, for another thread; the coupon database is only read. */
+export function openMemberReader(path: string) {
+  const connection = new Sqlite(path, { readonly: true, strict: true })
+  connection.run('PRAGMA busy_timeout = 5000')
+  return { ...createMemberStore(connection), close: () => connection.close() }
+}

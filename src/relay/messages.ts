@@ -1,0 +1,55 @@
+import type { NostrEvent } from '../nostr/event.ts'
+import type { Filter } from '../nostr/filter.ts'
+
+/** What the relay's thread needs to begin. */
+export type RelaySettings = {
+  relayPath: string
+  couponsPath: string
+  /** Anyone may write: the service is private. */
+  open: boolean
+  rateLimit: boolean
+}
+
+/** Who connected: the address that quotas count by, and the origins a NIP-42 event may name. */
+export type Peer = { address: string; origins: readonly string[] }
+
+/** What became of an event: an `OK` with its NIP-01 prefix and sentence. */
+export type Verdict = { accepted: boolean; message: string }
+
+/** What went wrong in the thread, fit for the log. */
+export type Fault = { name: string; code: string }
+
+/** What a message counts for while it waits: its characters, and what it costs however short it is. */
+export function weightOf(text: string): number {
+  return text.length + 100
+}
+
+/** From the main thread to the relay's. Connections and calls are numbered by the sender. */
+export type ToRelay =
+  | { type: 'begin'; settings: RelaySettings }
+  | { type: 'open'; connection: number; peer: Peer }
+  | { type: 'message'; connection: number; text: string }
+  /** This many characters left our memory towards the client. */
+  | { type: 'taken'; connection: number; chars: number }
+  | { type: 'close'; connection: number }
+  | { type: 'accept'; call: number; events: NostrEvent[] }
+  | { type: 'query'; call: number; filter: Filter }
+  /** The service turned out to be public: strangers may no longer write. */
+  | { type: 'exposed' }
+  | { type: 'end' }
+
+/** From the relay's thread. */
+export type FromRelay =
+  | { type: 'ready' }
+  | {
+      type: 'turn'
+      /** Texts in order, each followed by the connections it is for. */
+      messages: (string | number)[]
+      /** Connections and the weight of what was dealt with of theirs, in turn. */
+      handled: number[]
+    }
+  | { type: 'drop'; connection: number; reason: string }
+  | { type: 'accepted'; call: number; verdicts: (Verdict | null)[] }
+  | { type: 'found'; call: number; events: NostrEvent[] }
+  | { type: 'fault'; fault: Fault }
+  | { type: 'ended' }

@@ -1,0 +1,144 @@
+import { systemClock } from '../clock.ts'
+import { openSchnorr } from '../crypto/schnorr.ts'
+import { createVerifier } from '../crypto/sign-event.ts'
+import { SqliteEngine } from '../db/sqlite.ts'
+import { limits } from '../limits.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { openMemberReader } from './member-store.ts'
+import type { FromRelay, RelaySettings, ToRelay, Verdict } from './messages.ts'
+import { createPolicy } from './policy.ts'
+import { createRelay, type Relay } from './relay.ts'
+import schema from './schema.sql' with { type: 'text' }
+import { createEventStore, openEventReader } from './store.ts'
+
+declare const self: Worker
+
+type Engine = SqliteEngine<{ events: ReturnType<typeof createEventStore> }>
+type Running = { relay: Relay; exposure: { open: boolean }; end: () => Promise<void> }
+
+let running: Running | null = null
+/** What leaves at the end of this turn of the loop: passing each alone costs more than handling it. */
+let turn: { messages: (string | number)[]; handled: number[] } | null = null
+let faultAt = Number.NEGATIVE_INFINITY
+
+self.onmessage = ({ data }: MessageEvent<ToRelay>) => {
+  if (data.type === 'begin') running = begin(data.settings)
+  else if (running) handle(running, data)
+}
+
+function handle({ relay, exposure, end }: Running, message: Exclude<ToRelay, { type: 'begin' }>) {
+  switch (message.type) {
+    case 'open':
+      return relay.open(message.connection, message.peer)
+    case 'message':
+      return relay.message(message.connection, message.text)
+    case 'taken':
+      return relay.taken(message.connection, message.chars)
+    case 'close':
+      return relay.close(message.connection)
+    case 'accept':
+      return void accept(relay, message)
+    case 'query':
+      return post({ type: 'found', call: message.call, events: relay.query(message.filter) })
+    case 'exposed':
+      exposure.open = false
+      return
+    case 'end':
+      return void end()
+  }
+}
+
+async function accept(relay: Relay, { call, events }: Extract<ToRelay, { type: 'accept' }>) {
+  const one = async (event: NostrEvent): Promise<Verdict | null> => {
+    try {
+      return await relay.accept(event)
+    } catch (cause) {
+      report(cause)
+      return null
+    }
+  }
+  post({ type: 'accepted', call, verdicts: await Promise.all(events.map(one)) })
+}
+
+function begin(settings: RelaySettings): Running {
+  const database: Engine = new SqliteEngine({
+    path: settings.relayPath,
+    now: systemClock,
+    schema: { text: schema, steps: {} },
+    stores: (sql) => ({ events: createEventStore(sql) }),
+  })
+  const reader = openEventReader(settings.relayPath)
+  const members = openMemberReader(settings.couponsPath)
+  const exposure = { open: settings.open }
+  const relay = createRelay({
+    database,
+    events: reader.events,
+    verify: createVerifier(openSchnorr()),
+    policy: createPolicy({
+      open: () => exposure.open,
+      isMember: members.isMember,
+      rateLimit: settings.rateLimit,
+      seconds,
+    }),
+    now: systemClock,
+    send: (connections, text) => thisTurn().messages.push(text, ...connections),
+    drop: (connection, reason) => {
+      endTurn()
+      post({ type: 'drop', connection, reason })
+    },
+    handled: (connection, weight) => thisTurn().handled.push(connection, weight),
+    log: report,
+  })
+  const timer = setInterval(() => void prune(database), limits.housekeepingSeconds * 1000)
+  void prune(database)
+  post({ type: 'ready' })
+  return {
+    relay,
+    exposure,
+    async end() {
+      clearInterval(timer)
+      await database.close()
+      reader.close()
+      members.close()
+      post({ type: 'ended' })
+    },
+  }
+}
+
+function thisTurn() {
+  if (turn === null) setImmediate(endTurn)
+  turn ??= { messages: [], handled: [] }
+  return turn
+}
+
+function endTurn(): void {
+  const ended = turn
+  turn = null
+  if (ended) post({ type: 'turn', ...ended })
+}
+
+async function prune(database: Engine) {
+  try {
+    const step = () =>
+      database.transact((tx) => tx.events.prune(systemClock(), limits.sweepRowsMax))
+    while ((await step()) === limits.sweepRowsMax) await Bun.sleep(1)
+  } catch (cause) {
+    report(cause)
+  }
+}
+
+/** A line of the log; a disk that is full fails with every event, and is told now and then. */
+function report(cause: unknown): void {
+  if (seconds() < faultAt + limits.relayFaultSeconds) return
+  faultAt = seconds()
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  post({ type: 'fault', fault: { name: cause instanceof Error ? cause.name : 'unknown', code } })
+}
+
+function seconds(): number {
+  return performance.now() / 1000
+}
+
+function post(message: FromRelay): void {
+  self.postMessage(message)
+}

@@ -1,0 +1,346 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import { limits } from '../limits.ts'
+import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
+import { createMatcher, type Filter } from '../nostr/filter.ts'
+import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { type ClientMessage, parseClientMessage } from './client-message.ts'
+import { type Peer, type Verdict, weightOf } from './messages.ts'
+import type { RelayPolicy } from './policy.ts'
+import type { StoredEvent } from './query-store.ts'
+import { createReaders } from './readers.ts'
+import type { EventStore, Stored } from './store.ts'
+
+type RelayOptions = {
+  database: Database<{ events: EventStore }>
+  /** Synchronous reads of what is committed. */
+  events: Pick<EventStore, 'find'>
+  verify: VerifyEvent
+  policy: RelayPolicy
+  now: Clock
+  send: (connections: readonly number[], text: string) => void
+  /** Close a connection, which is forgotten here. */
+  drop: (connection: number, reason: string) => void
+  /** A message of this weight was dealt with. */
+  handled: (connection: number, weight: number) => void
+  log: (cause: unknown) => void
+}
+
+type Subscription = { filters: number; matches: (event: NostrEvent) => boolean }
+
+type Client = Peer & {
+  connection: number
+  challenge: string
+  challenged: boolean
+  authenticated: Set<string>
+  subscriptions: Map<string, Subscription>
+  /** Messages that wait, in order, for room for an answer. */
+  inbox: string[]
+}
+
+export type Relay = ReturnType<typeof createRelay>
+
+/** The embedded relay's protocol: NIP-01, 09, 40, 42, 45 over messages, whatever carries them. */
+export function createRelay(options: RelayOptions) {
+  const { database, events, verify, policy, now, handled } = options
+  const clients = new Map<number, Client>()
+  let liveFilters = 0
+
+  const forget = (connection: number) => {
+    const client = clients.get(connection)
+    for (const name of client?.subscriptions.keys() ?? []) unsubscribe(client as Client, name)
+    clients.delete(connection)
+  }
+  const readers = createReaders({
+    send: options.send,
+    drop(connection, reason) {
+      forget(connection)
+      options.drop(connection, reason)
+    },
+    roomy: (connection) => void work(clients.get(connection)),
+  })
+  const tell = ({ connection }: Client, ...message: unknown[]) =>
+    readers.send([connection], JSON.stringify(message))
+
+  const unsubscribe = ({ subscriptions }: Client, name: string) => {
+    liveFilters -= subscriptions.get(name)?.filters ?? 0
+    subscriptions.delete(name)
+  }
+
+  /** Check, store, and pass on to whoever listens; the answer is given when it is on disk. */
+  const accept = async (event: NostrEvent): Promise<Verdict> => {
+    const wrong = objection(event, now())
+    if (wrong !== null) return { accepted: false, message: wrong }
+    if (classOf(event.kind) === 'ephemeral') {
+      passOn(event)
+      return verdicts.stored
+    }
+    const stored = await database.transact(async (tx) => {
+      const outcome = await tx.events.insert(event)
+      if (outcome === 'stored' && event.kind === kinds.deletion) await tx.events.delete(event)
+      return outcome
+    })
+    if (stored === 'stored') passOn(event)
+    return verdicts[stored]
+  }
+
+  /** To everybody who subscribed to it: one text for all that gave their subscription the same name. */
+  const passOn = (event: NostrEvent) => {
+    const listeners = new Map<string, number[]>()
+    for (const { connection, subscriptions } of clients.values()) {
+      for (const [name, { matches }] of subscriptions) {
+        if (!matches(event)) continue
+        const others = listeners.get(name)
+        if (others) others.push(connection)
+        else listeners.set(name, [connection])
+      }
+    }
+    if (listeners.size === 0) return
+    const text = JSON.stringify(event)
+    for (const [name, connections] of listeners) readers.send(connections, eventMessage(name, text))
+  }
+
+  /** What several filters select together, each with its own limit: newest first, nothing twice. */
+  const select = (filters: readonly Filter[]): { events: StoredEvent[]; visited: number } => {
+    const found = new Map<string, StoredEvent>()
+    let visited = 0
+    for (const filter of filters) {
+      const most = Math.min(filter.limit ?? limits.relayLimitMax, limits.relayLimitMax)
+      const answer = events.find(filter, now(), most)
+      visited += answer.visited
+      for (const one of answer.events) found.set(one.event.id, one)
+    }
+    const sorted = [...found.values()].sort((a, b) => (newer(a.event, b.event) ? -1 : 1))
+    return { events: fitting(sorted), visited }
+  }
+
+  const onEvent = async (client: Client, value: unknown, chars: number) => {
+    const event = parseEvent(value)
+    if (!event) return tell(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
+    const refuse = (message: string) => tell(client, 'OK', event.id, false, message)
+    if (!policy.maySend(client.address, chars)) return refuse('rate-limited: slow down')
+    const wrong = objection(event, now()) ?? untimely(event, now())
+    if (wrong !== null) return refuse(wrong)
+    if (!verify(event)) return refuse('invalid: id or signature is wrong')
+    switch (policy.mayWrite(event, chars, client)) {
+      case 'later':
+        return refuse('rate-limited: slow down')
+      case 'no':
+        return refuse('restricted: this relay takes events of its own shop only')
+      case 'auth':
+        challenge(client)
+        return refuse('auth-required: this relay takes events of its own shop only')
+      case 'yes':
+    }
+    try {
+      const { accepted, message } = await accept(event)
+      tell(client, 'OK', event.id, accepted, message)
+    } catch (cause) {
+      options.log(cause)
+      refuse('error: the event could not be stored, try again')
+    }
+  }
+
+  /** Only when it matters: some clients do not reconnect while a challenge is unanswered. */
+  const challenge = (client: Client) => {
+    if (client.challenged) return
+    client.challenged = true
+    tell(client, 'AUTH', client.challenge)
+  }
+
+  const onReq = (client: Client, name: string, filters: Filter[]) => {
+    // Closed or replaced: whatever becomes of this request, the one before it has ended.
+    unsubscribe(client, name)
+    if (
+      client.subscriptions.size >= limits.relaySubscriptionsMax ||
+      liveFilters + filters.length > limits.relayLiveFiltersMax
+    ) {
+      return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
+    }
+    const found = select(filters)
+    policy.asked(client.address, found.visited)
+    // Nothing is committed between the query and the subscription: neither gap nor double.
+    const matchers = filters.map(createMatcher)
+    const matches = (event: NostrEvent) => matchers.some((matcher) => matcher(event))
+    client.subscriptions.set(name, { filters: filters.length, matches })
+    liveFilters += filters.length
+    for (const { text } of found.events) {
+      readers.send([client.connection], eventMessage(name, text))
+    }
+    tell(client, 'EOSE', name)
+  }
+
+  const onCount = (client: Client, name: string, filters: Filter[]) => {
+    const ids = new Set<string>()
+    let visited = 0
+    let cut = false
+    for (const filter of filters) {
+      const found = events.find(filter, now(), limits.relayRowsVisitedMax)
+      for (const { event } of found.events) ids.add(event.id)
+      visited += found.visited
+      cut ||= found.cut
+    }
+    policy.asked(client.address, visited)
+    tell(client, 'COUNT', name, { count: ids.size, ...(cut && { approximate: true }) })
+  }
+
+  const onAuth = (client: Client, value: unknown) => {
+    const event = parseEvent(value)
+    if (!event) return tell(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
+    const refuse = (message: string) => tell(client, 'OK', event.id, false, message)
+    if (!policy.maySend(client.address, 1)) return refuse('rate-limited: slow down')
+    if (event.kind !== kinds.clientAuth) return refuse('invalid: not an authentication')
+    if (Math.abs(event.created_at - now()) > limits.relayAuthSeconds) {
+      return refuse('invalid: created_at is too far from now')
+    }
+    if (tagValue(event, 'challenge') !== client.challenge) {
+      return refuse('invalid: the challenge is not of this connection')
+    }
+    if (!namesOneOf(client.origins, tagValue(event, 'relay') ?? '')) {
+      return refuse('invalid: the relay tag names another relay')
+    }
+    if (!verify(event)) return refuse('invalid: id or signature is wrong')
+    if (client.authenticated.size >= limits.relayKeysMax) return refuse('restricted: too many keys')
+    client.authenticated.add(event.pubkey)
+    tell(client, 'OK', event.id, true, '')
+  }
+
+  const onMessage = (client: Client, message: ClientMessage, chars: number) => {
+    switch (message.type) {
+      case 'EVENT':
+        return onEvent(client, message.event, chars)
+      case 'REQ':
+        return onReq(client, message.name, message.filters)
+      case 'COUNT':
+        return onCount(client, message.name, message.filters)
+      case 'CLOSE':
+        return unsubscribe(client, message.name)
+      case 'AUTH':
+        return onAuth(client, message.event)
+      case 'refused':
+        unsubscribe(client, message.name)
+        return tell(client, 'CLOSED', message.name, message.reason)
+      case 'unknown':
+        return tell(client, 'NOTICE', message.reason)
+    }
+  }
+
+  /** Handle what waits, in order, as long as there is room for answers. */
+  const work = (client: Client | undefined) => {
+    while (client && client.inbox.length > 0) {
+      if (!clients.has(client.connection) || !readers.hasRoom(client.connection)) return
+      const text = client.inbox.shift() ?? ''
+      void handle(client, text)
+    }
+  }
+
+  const handle = async (client: Client, text: string) => {
+    try {
+      const message = parseClientMessage(text)
+      const free = message.type === 'EVENT' || message.type === 'AUTH' || message.type === 'CLOSE'
+      if (free || policy.mayAsk(client.address)) await onMessage(client, message, text.length)
+      else if ('name' in message) {
+        unsubscribe(client, message.name)
+        tell(client, 'CLOSED', message.name, 'rate-limited: slow down')
+      } else {
+        close(client.connection)
+        options.drop(client.connection, 'too many messages that are not understood')
+      }
+    } catch (cause) {
+      options.log(cause)
+    } finally {
+      handled(client.connection, weightOf(text))
+    }
+  }
+
+  const close = (connection: number): void => {
+    readers.close(connection)
+    forget(connection)
+  }
+
+  return {
+    open(connection: number, peer: Peer): void {
+      const client: Client = {
+        ...peer,
+        connection,
+        challenge: randomBytes(16).toString('hex'),
+        challenged: false,
+        authenticated: new Set(),
+        subscriptions: new Map(),
+        inbox: [],
+      }
+      clients.set(connection, client)
+      readers.open(connection)
+    },
+
+    close,
+
+    /** One message of a client. Never throws. */
+    message(connection: number, text: string): void {
+      const client = clients.get(connection)
+      client?.inbox.push(text)
+      work(client)
+    },
+
+    taken: readers.taken,
+    accept,
+
+    /** Events that match one filter, newest first. */
+    query: (filter: Filter): NostrEvent[] => select([filter]).events.map(({ event }) => event),
+  }
+}
+
+const verdicts: Record<Stored, Verdict> = {
+  stored: { accepted: true, message: '' },
+  duplicate: { accepted: true, message: 'duplicate: already have this event' },
+  older: { accepted: true, message: 'duplicate: a newer version is stored' },
+  deleted: { accepted: false, message: 'blocked: deleted by its author' },
+}
+
+/** Why an event has no place here, whoever sends it; null when it has. */
+function objection(event: NostrEvent, now: number): string | null {
+  if (event.kind === kinds.voucher) return 'blocked: vouchers are never published'
+  if (event.kind === kinds.clientAuth) return 'blocked: an authentication is not published'
+  if (event.tags.length > limits.relayTagsMax) return 'invalid: too many tags'
+  if (!(addressOf(event) ?? '').isWellFormed()) return 'invalid: the d tag is not Unicode'
+  const expiration = expirationOf(event)
+  if (expiration === null) {
+    const named = event.tags.some(([name]) => name === 'expiration')
+    return named ? 'invalid: the expiration cannot be read' : null
+  }
+  return expiration <= now ? 'invalid: the event has expired' : null
+}
+
+/** What a client may not send although it can be stored: dates from the future head every list. */
+function untimely(event: NostrEvent, now: number): string | null {
+  const ahead = event.created_at - now
+  return ahead > limits.relayAheadSeconds ? 'invalid: created_at is too far ahead' : null
+}
+
+/** True when a relay's address lies at one of these http(s) origins (NIP-42: its host is enough). */
+function namesOneOf(origins: readonly string[], address: string): boolean {
+  const url = URL.parse(address)
+  return url !== null && origins.includes(`${url.protocol.replace(/^ws/, 'http')}//${url.host}`)
+}
+
+/** As many of the newest as one answer carries. */
+function fitting(events: StoredEvent[]): StoredEvent[] {
+  let chars = 0
+  for (const [at, { text }] of events.entries()) {
+    chars += text.length
+    if (chars > limits.relayAnswerCharsMax) return events.slice(0, at)
+  }
+  return events
+}
+
+function eventMessage(name: string, text: string): string {
+  return `["EVENT",${JSON.stringify(name)},${text}]`
+}
+
+/** What an OK names when the event cannot be read: its id, or nothing. */
+function idIn(value: unknown): string {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : ''
+  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id) ? id : ''
+}

@@ -1,0 +1,41 @@
+import { Elysia } from 'elysia'
+import { documented, textModel } from '../http/document.ts'
+import { replyJson } from '../http/reply.ts'
+import { limits } from '../limits.ts'
+
+type RelayInformation = { version: string; manager: string }
+
+/** The relay's document (NIP-11), for whoever asks its address over HTTP. */
+export function relayRoutes({ version, manager }: RelayInformation) {
+  const document = {
+    name: 'Cuponera',
+    description: 'El relay de este comercio',
+    pubkey: manager,
+    supported_nips: [1, 9, 11, 40, 42, 45],
+    software: 'cuponera',
+    version,
+    limitation: {
+      max_message_length: limits.relayMessageBytesMax,
+      max_subscriptions: limits.relaySubscriptionsMax,
+      max_filters: limits.relayFiltersMax,
+      max_limit: limits.relayLimitMax,
+      default_limit: limits.relayLimitMax,
+      max_event_tags: limits.relayTagsMax,
+      max_subid_length: limits.relaySubscriptionIdCharsMax,
+      created_at_upper_limit: limits.relayAheadSeconds,
+      auth_required: false,
+      restricted_writes: true,
+    },
+  }
+  return new Elysia({ name: 'relay' }).get(
+    '/relay',
+    () => replyJson(200, document, { 'Content-Type': 'application/nostr+json' }),
+    {
+      ...documented({
+        summary: 'The embedded relay: a WebSocket, and its NIP-11 document',
+        access: 'public',
+        answers: { 200: textModel('application/nostr+json', 'The document of NIP-11') },
+      }),
+    },
+  )
+}

@@ -1,0 +1,128 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import type { NostrEvent } from '../nostr/event.ts'
+import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { createQueryStore, indexedValue } from './query-store.ts'
+
+type EventRow = { id: number; event: string; created_at: number }
+
+/** What became of an event that was to be stored. */
+export type Stored = 'stored' | 'duplicate' | 'older' | 'deleted'
+
+export type EventStore = ReturnType<typeof createEventStore>
+
+/** Events and deletions of the embedded relay; on one connection. */
+export function createEventStore(sql: Sqlite) {
+  const find = sql.query<EventRow, [Uint8Array]>(
+    'SELECT id, event, created_at FROM events WHERE event_id = ?',
+  )
+  const exists = sql.query<{ id: number }, [Uint8Array]>('SELECT id FROM events WHERE event_id = ?')
+  const atAddress = sql.query<EventRow, [Uint8Array, number, string]>(
+    'SELECT id, event, created_at FROM events WHERE pubkey = ? AND kind = ? AND d = ?',
+  )
+  const insert = sql.query<
+    { id: number },
+    [Uint8Array, Uint8Array, number, number, string | null, number | null, string]
+  >(
+    `INSERT INTO events (event_id, pubkey, kind, created_at, d, expires_at, event)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  )
+  const insertTag = sql.query<null, [string, string, number, number]>(
+    'INSERT INTO tags (letter, value, created_at, id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const remove = sql.query<null, [number]>('DELETE FROM events WHERE id = ?')
+  const findDeletion = sql.query<{ upto: number }, [Uint8Array, string]>(
+    'SELECT upto FROM deletions WHERE pubkey = ? AND target = ?',
+  )
+  const insertDeletion = sql.query<null, [Uint8Array, string, number]>(
+    `INSERT INTO deletions (pubkey, target, upto) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET upto = max(upto, excluded.upto)`,
+  )
+  const expired = sql.query<{ id: number }, [number, number]>(
+    'SELECT id FROM events WHERE expires_at <= ? ORDER BY expires_at LIMIT ?',
+  )
+
+  const deleted = (event: NostrEvent, pubkey: Uint8Array, d: string | null) => {
+    // NIP-09: a deletion of a deletion has no effect.
+    if (event.kind === kinds.deletion) return false
+    if (findDeletion.get(pubkey, event.id)) return true
+    if (d === null) return false
+    const address = findDeletion.get(pubkey, `${event.kind}:${d}`)
+    return address !== null && address.upto >= event.created_at
+  }
+
+  const deleteById = (request: NostrEvent, pubkey: Uint8Array, id: string) => {
+    const row = find.get(bytes(id))
+    const event = row && (JSON.parse(row.event) as NostrEvent)
+    if (event?.kind === kinds.deletion) return
+    // Written down also for an event not seen yet: it counts when its author is this one.
+    insertDeletion.run(pubkey, id, request.created_at)
+    if (row && event?.pubkey === request.pubkey) remove.run(row.id)
+  }
+
+  const deleteByAddress = (request: NostrEvent, pubkey: Uint8Array, text: string) => {
+    const [, kindText = '', author, d = ''] = /^(\d{1,5}):([0-9a-f]{64}):(.*)$/s.exec(text) ?? []
+    const kindClass = classOf(Number(kindText))
+    const replaced = kindClass === 'addressable' || (kindClass === 'replaceable' && d === '')
+    if (kindText === '' || author !== request.pubkey || !replaced) return
+    insertDeletion.run(pubkey, `${Number(kindText)}:${d}`, request.created_at)
+    const row = atAddress.get(pubkey, Number(kindText), d)
+    if (row && row.created_at <= request.created_at) remove.run(row.id)
+  }
+
+  return {
+    ...createQueryStore(sql),
+
+    /** Store an event of any class but ephemeral, as NIP-01 and NIP-09 want it. */
+    async insert(event: NostrEvent): Promise<Stored> {
+      const id = bytes(event.id)
+      if (exists.get(id)) return 'duplicate'
+      const pubkey = bytes(event.pubkey)
+      const d = addressOf(event)
+      if (deleted(event, pubkey, d)) return 'deleted'
+      if (d !== null) {
+        const current = atAddress.get(pubkey, event.kind, d)
+        if (current) {
+          if (newer(JSON.parse(current.event) as NostrEvent, event)) return 'older'
+          remove.run(current.id)
+        }
+      }
+      const text = JSON.stringify(event)
+      const { kind, created_at } = event
+      const row = insert.get(id, pubkey, kind, created_at, d, expirationOf(event), text)
+      if (!row) throw new Error('the event was not inserted')
+      for (const [name, value] of event.tags) {
+        if (value !== undefined && name !== undefined && /^[a-zA-Z]$/.test(name)) {
+          insertTag.run(name, indexedValue(value), created_at, row.id)
+        }
+      }
+      return 'stored'
+    },
+
+    /** Carry out a deletion request (NIP-09): only its own author's events, and never deletions. */
+    async delete(request: NostrEvent): Promise<void> {
+      const pubkey = bytes(request.pubkey)
+      for (const [name, value = ''] of request.tags) {
+        if (name === 'e' && /^[0-9a-f]{64}$/.test(value)) deleteById(request, pubkey, value)
+        if (name === 'a') deleteByAddress(request, pubkey, value)
+      }
+    },
+
+    /** Delete up to `rowsMax` events whose time is over (NIP-40); how many there were. */
+    async prune(now: number, rowsMax: number): Promise<number> {
+      const rows = expired.all(now, rowsMax)
+      for (const { id } of rows) remove.run(id)
+      return rows.length
+    },
+  }
+}
+
+/** The store for reading alone, on a connection of its own; it sees what is committed. */
+export function openEventReader(path: string) {
+  const connection = new Sqlite(path, { readonly: true, strict: true })
+  return { events: createEventStore(connection), close: () => connection.close() }
+}
+
+function bytes(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex')
+}

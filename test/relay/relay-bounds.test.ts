@@ -1,0 +1,154 @@
+/** What keeps memory bounded between clients, the main thread and the relay's. */
+import { expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
+import { createConnections } from '../../src/relay/connections.ts'
+import { type ToRelay, weightOf } from '../../src/relay/messages.ts'
+import { createReaders } from '../../src/relay/readers.ts'
+
+const peer = { address: 'a', origins: [] }
+
+function openConnections() {
+  const posted: ToRelay[] = []
+  const connections = createConnections((message) => posted.push(message))
+  /** A client whose socket has room or not. */
+  const connect = () => {
+    const client = { number: 0, full: false, paused: false, received: [] as string[], code: 0 }
+    client.number = connections.open(
+      {
+        send: (text) => client.received.push(text) > 0 && !client.full,
+        pause: () => {
+          client.paused = true
+        },
+        resume: () => {
+          client.paused = false
+        },
+        close: (code) => {
+          client.code = code
+        },
+      },
+      peer,
+    )
+    return client
+  }
+  return { connections, posted, connect }
+}
+
+test('who sends faster than the relay works is not read from until half of it is dealt with', () => {
+  const { connections, connect } = openConnections()
+  const [fast, other] = [connect(), connect()]
+  const text = 'x'.repeat(100_000)
+  let sent = 0
+  while (!fast.paused && sent < 100) {
+    connections.message(fast.number, text)
+    sent++
+  }
+  expect(sent).toBe(Math.floor(limits.relayInboxCharsMax / weightOf(text)) + 1)
+  expect(other.paused).toBe(false)
+  connections.handled([fast.number, weightOf(text)])
+  expect(fast.paused).toBe(true)
+  for (let left = sent - 1; left > sent / 2 - 1; left--) {
+    connections.handled([fast.number, weightOf(text)])
+  }
+  expect(fast.paused).toBe(false)
+})
+
+test('together they may not have more unhandled than all of them are given; those who left count no more', () => {
+  const { connections, connect } = openConnections()
+  const text = 'x'.repeat(1000_000)
+  const many = Array.from({ length: 40 }, connect)
+  for (const { number } of many) connections.message(number, text)
+  const paused = many.filter((client) => client.paused)
+  expect(paused.length).toBe(40 - Math.floor(limits.relayInboxTotalCharsMax / weightOf(text)))
+  const [first] = paused
+  connections.handled([first?.number ?? 0, weightOf(text)])
+  expect(first?.paused).toBe(false)
+  for (const { number } of many) connections.close(number)
+  const next = connect()
+  connections.message(next.number, text)
+  expect(next.paused).toBe(false)
+})
+
+test('short messages weigh something too', () => {
+  const { connections, connect } = openConnections()
+  const client = connect()
+  let sent = 0
+  while (!client.paused && sent < 20_000) {
+    connections.message(client.number, '[]')
+    sent++
+  }
+  expect(sent).toBeLessThan(11_000)
+})
+
+test('what was sent is told as taken in portions, and not while the socket is full', () => {
+  const { connections, posted, connect } = openConnections()
+  const client = connect()
+  const taken = () => posted.flatMap((message) => (message.type === 'taken' ? [message.chars] : []))
+  const text = 'x'.repeat(limits.relayTakenChars - 1)
+  connections.send([text, client.number])
+  expect(taken()).toEqual([])
+  connections.send(['yy', client.number])
+  expect(taken()).toEqual([text.length + 2])
+  client.full = true
+  connections.send([text, client.number, text, client.number])
+  expect(taken()).toHaveLength(1)
+  client.full = false
+  connections.drained(client.number)
+  expect(taken()).toEqual([text.length + 2, text.length * 2])
+})
+
+test('one text goes to several connections, in order', () => {
+  const { connections, connect } = openConnections()
+  const [a, b] = [connect(), connect()]
+  connections.send(['1', a.number, b.number, '2', b.number, '3', 999])
+  expect([a.received, b.received]).toEqual([['1'], ['1', '2']])
+})
+
+test('when the relay is gone every client is told to come again', () => {
+  const { connections, connect } = openConnections()
+  const [a, b] = [connect(), connect()]
+  connections.drop(a.number, 'reads too slowly')
+  connections.closeAll()
+  expect([a.code, b.code]).toEqual([1008, 1012])
+})
+
+function openReaders(count: number) {
+  const dropped: number[] = []
+  const roomy: number[] = []
+  const readers = createReaders({
+    send: () => undefined,
+    drop: (connection) => dropped.push(connection),
+    roomy: (connection) => roomy.push(connection),
+  })
+  for (let connection = 1; connection <= count; connection++) readers.open(connection)
+  return { readers, dropped, roomy }
+}
+
+test('a reader who leaves too much unread is let go', () => {
+  const { readers, dropped } = openReaders(2)
+  const half = 'x'.repeat(limits.relayUnreadCharsMax / 2)
+  readers.send([1, 2], half)
+  readers.taken(2, half.length)
+  readers.send([1, 2], half)
+  expect(dropped).toEqual([])
+  readers.send([1, 2], 'x')
+  expect(dropped).toEqual([1])
+  readers.send([1], half)
+  expect(dropped).toEqual([1])
+})
+
+test('all readers together may leave so much unread; the slowest goes first', () => {
+  const { readers, dropped } = openReaders(40)
+  const text = 'x'.repeat(limits.relayUnreadTotalCharsMax / 32)
+  readers.send([7], 'x')
+  for (let connection = 1; connection <= 40; connection++) readers.send([connection], text)
+  expect(dropped).toHaveLength(8)
+  expect(dropped[0]).toBe(7)
+})
+
+test('questions wait while too much is unread, and go on when it was taken', () => {
+  const { readers, roomy } = openReaders(1)
+  readers.send([1], 'x'.repeat(limits.relayUnreadPauseChars + 1))
+  expect(readers.hasRoom(1)).toBe(false)
+  readers.taken(1, 1)
+  expect([readers.hasRoom(1), roomy]).toEqual([true, [1]])
+})

@@ -1,0 +1,206 @@
+/** What is left when the process is killed, the disk fails or the relay's thread ends. */
+
+import type { Database as Sqlite } from 'bun:sqlite'
+import { afterEach, expect, test } from 'bun:test'
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { SqliteEngine } from '../../src/db/sqlite.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+import { startRelay } from '../../src/relay/host.ts'
+import type { FromRelay, ToRelay } from '../../src/relay/messages.ts'
+import { createPolicy } from '../../src/relay/policy.ts'
+import { createRelay } from '../../src/relay/relay.ts'
+import schema from '../../src/relay/schema.sql' with { type: 'text' }
+import { createEventStore, openEventReader } from '../../src/relay/store.ts'
+import {
+  call,
+  createDefinition,
+  mintOne,
+  newSigner,
+  openSession,
+  verifyEvent,
+} from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import { closeClients, connectRelay } from '../support/relay-client.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  closeClients()
+  for (const close of closers.splice(0).reverse()) await close()
+  await cleanUp()
+})
+
+test('whatever was answered with OK is there after kill -9, deletions included', async () => {
+  const dataDir = newDirectory()
+  const env = { RATE_LIMIT: 'off' }
+  const signer = newSigner()
+  const first = await startServer({ dataDir, env })
+  const client = await connectRelay(first.url)
+  const gone = createEvent({ signer })
+  await client.publish(gone)
+  await client.publish(createEvent({ signer, kind: 5, tags: [['e', gone.id]] }))
+  for (let left = 3000; left > 0; left--) client.send('EVENT', createEvent({ signer }))
+  await client.wait(() => client.messages.length > 700)
+  await first.kill()
+  const accepted = client.messages.flatMap(([type, id, ok]) => (type === 'OK' && ok ? [id] : []))
+  expect(accepted.length).toBeGreaterThan(700)
+
+  const second = await startServer({ dataDir, env })
+  const reader = await connectRelay(second.url)
+  const kept = new Set<string>()
+  for (let at = 0; at < accepted.length; at += 500) {
+    for (const id of await reader.idsOf({ ids: accepted.slice(at, at + 500) })) kept.add(id)
+  }
+  expect(accepted.filter((id) => id !== gone.id && !kept.has(id))).toEqual([])
+  expect(kept.has(gone.id)).toBe(false)
+  expect((await reader.publish(gone))[0]).toBe(false)
+})
+
+test('a disk that fails is answered with error:, and it goes on when the disk does', async () => {
+  const disk = { broken: false }
+  const path = join(newDirectory(), 'relay.db')
+  const writers = new Set<Sqlite>()
+  const database = new SqliteEngine({
+    path,
+    now: secondsNow,
+    schema: { text: schema, steps: {} },
+    stores(sql) {
+      writers.add(sql)
+      if (disk.broken) sql.run('PRAGMA query_only = ON')
+      return { events: createEventStore(sql) }
+    },
+  })
+  const reader = openEventReader(path)
+  closers.push(() => database.close(), reader.close)
+  const sent: [number, string][] = []
+  const faults: unknown[] = []
+  const relay = createRelay({
+    database,
+    events: reader.events,
+    verify: verifyEvent,
+    policy: createPolicy({
+      open: () => true,
+      isMember: () => false,
+      rateLimit: true,
+      seconds: () => 0,
+    }),
+    now: secondsNow,
+    send: (connections, text) => {
+      for (const connection of connections) sent.push([connection, text])
+    },
+    drop: () => undefined,
+    handled: () => undefined,
+    log: (cause) => faults.push(cause),
+  })
+  relay.open(1, { address: 'a', origins: [] })
+  relay.open(2, { address: 'b', origins: [] })
+  relay.message(2, '["REQ","s",{}]')
+  const publish = async (event: NostrEvent) => {
+    sent.length = 0
+    relay.message(1, JSON.stringify(['EVENT', event]))
+    while (!sent.some(([connection]) => connection === 1)) await Bun.sleep(1)
+    return sent.map(([connection, text]) => [connection, ...JSON.parse(text).slice(0, 3)])
+  }
+  const event = createEvent()
+  disk.broken = true
+  for (const writer of writers) writer.run('PRAGMA query_only = ON')
+  expect(await publish(event)).toEqual([[1, 'OK', event.id, false]])
+  expect(sent[0]?.[1]).toContain('error: ')
+  expect(faults).toHaveLength(1)
+  disk.broken = false
+  await publish(createEvent())
+  // Passed on only once it is stored.
+  expect(await publish(event)).toEqual([
+    [2, 'EVENT', 's', event],
+    [1, 'OK', event.id, true],
+  ])
+})
+
+/** A thread that answers, and ends when it is told to. */
+class FakeThread extends EventTarget {
+  received: ToRelay[] = []
+  onmessage: ((event: { data: FromRelay }) => void) | null = null
+  onerror: (() => void) | null = null
+  postMessage = (message: ToRelay) => void this.received.push(message)
+  terminate = () => undefined
+  tell = (data: FromRelay) => this.onmessage?.({ data })
+  end = () => this.dispatchEvent(new Event('close'))
+}
+
+test('when the thread ends, whoever waits is answered, clients are closed, and it is started again', async () => {
+  const threads: FakeThread[] = []
+  const downs: number[] = []
+  const settings = { relayPath: '', couponsPath: '', open: true, rateLimit: true }
+  const host = startRelay(
+    settings,
+    { up: () => undefined, down: (seconds) => downs.push(seconds), fault: () => undefined },
+    () => {
+      threads.push(new FakeThread())
+      return threads.at(-1) as unknown as Worker
+    },
+  )
+  closers.push(() => {
+    threads.at(-1)?.tell({ type: 'ended' })
+  })
+  const codes: number[] = []
+  const carrier = {
+    send: () => true,
+    pause: () => undefined,
+    resume: () => undefined,
+    close: (code: number) => void codes.push(code),
+  }
+  threads[0]?.tell({ type: 'ready' })
+  host.open(carrier, { address: 'a', origins: [] })
+  host.expose()
+  const stored = host.accept(createEvent())
+  const found = host.query({ tags: new Map() })
+  found.catch(() => undefined)
+  await Bun.sleep(5)
+  threads[0]?.end()
+  expect(await stored).toBeNull()
+  await expect(found).rejects.toThrow()
+  expect([codes, downs, host.ready()]).toEqual([[1012], [1], false])
+
+  host.open(carrier, { address: 'a', origins: [] })
+  expect(codes).toEqual([1012, 1013])
+  expect(await host.accept(createEvent())).toBeNull()
+  await Bun.sleep(1100)
+  expect([threads.length, host.ready()]).toEqual([2, true])
+  // What it learned meanwhile, the new thread is told.
+  expect(threads[1]?.received).toEqual([{ type: 'begin', settings: { ...settings, open: false } }])
+  const again = host.accept(createEvent())
+  await Bun.sleep(5)
+  const asked = threads[1]?.received.at(-1)
+  const call = asked?.type === 'accept' ? asked.call : 0
+  threads[1]?.tell({ type: 'accepted', call, verdicts: [{ accepted: true, message: '' }] })
+  expect(await again).toEqual({ accepted: true, message: '' })
+  // It never came up: the next wait is longer.
+  threads[1]?.end()
+  expect(downs).toEqual([1, 2])
+  await host.stop()
+})
+
+test('a relay that cannot open its file keeps neither claims nor publish from going on, and comes back', async () => {
+  const dataDir = newDirectory()
+  mkdirSync(join(dataDir, 'relay.db'), { recursive: true })
+  const server = await startServer({ dataDir })
+  const merchant = newSigner()
+  const token = await openSession(server.url, merchant)
+  const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
+  expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).json.status).toBe(
+    'success',
+  )
+  const event = createEvent({ signer: merchant })
+  expect((await call(server.url, '/nostr/publish', { body: event })).status).toBe(202)
+  while (!server.output().includes('"event":"relay.down"')) await Bun.sleep(20)
+  const fetched = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
+  expect(fetched.status).toBe(503)
+
+  rmdirSync(join(dataDir, 'relay.db'))
+  while (!server.output().includes('"event":"relay.up"')) await Bun.sleep(50)
+  const client = await connectRelay(server.url)
+  await client.subscribe('s', { ids: [event.id] })
+  await client.wait(([type]) => type === 'EVENT', 8000)
+  expect(await server.stop()).toBe(0)
+}, 20_000)

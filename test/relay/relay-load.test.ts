@@ -1,0 +1,233 @@
+/** What happens to the process when clients are many, slow, fast or hostile. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { chooseSeed, Random } from '../fuzz/random.ts'
+import { call, newSigner } from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import { openRawSocket, residentMb } from '../support/raw-socket.ts'
+import { closeClients, connectRelay } from '../support/relay-client.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+afterEach(closeClients)
+afterAll(cleanUp)
+
+/** The server still takes and serves events, and claims are answered. */
+async function expectHealthy(): Promise<void> {
+  const client = await connectRelay(server.url)
+  const event = createEvent()
+  expect(await client.publish(event)).toEqual([true, ''])
+  expect(await client.idsOf({ ids: [event.id] })).toEqual([event.id])
+  expect((await call(server.url, '/api/coupons/manager')).status).toBe(200)
+}
+
+test('200 subscribers get every event that matches once and in order', async () => {
+  const signer = newSigner()
+  const kinds = [1, 7]
+  const events = Array.from({ length: 400 }, (_, at) =>
+    createEvent({ signer, kind: kinds[at % 2] ?? 1, createdAt: secondsNow() }),
+  )
+  const readers = await Promise.all(Array.from({ length: 200 }, () => connectRelay(server.url)))
+  await Promise.all(
+    readers.map((reader, at) =>
+      reader.subscribe('s', { authors: [signer.pubkey], ...(at % 2 === 1 && { kinds: [7] }) }),
+    ),
+  )
+  const writer = await connectRelay(server.url)
+  for (const event of events) writer.send('EVENT', event)
+  const last = events.at(-1)
+  for (const [at, reader] of readers.entries()) {
+    await reader.wait(([type, , event]) => type === 'EVENT' && event.id === last?.id, 20_000)
+    const wanted = at % 2 === 1 ? events.filter(({ kind }) => kind === 7) : events
+    expect(reader.eventsOf('s').map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
+  }
+}, 30_000)
+
+test('a client that sends everything at once is slowed down, not refused, and nothing is lost', async () => {
+  const signer = newSigner()
+  const events = Array.from({ length: 4000 }, () =>
+    createEvent({ signer, content: longText(1000) }),
+  )
+  const writer = await connectRelay(server.url)
+  const before = residentMb(server.pid)
+  for (const event of events) writer.send('EVENT', event)
+  const last = events.at(-1)
+  await writer.wait(([type, id]) => type === 'OK' && id === last?.id, 20_000)
+  const answers = writer.messages.filter(([type, , accepted]) => type === 'OK' && accepted === true)
+  expect(answers).toHaveLength(events.length)
+  expect(await writer.count({ authors: [signer.pubkey] })).toEqual({ count: events.length })
+  expect(residentMb(server.pid) - before).toBeLessThan(150)
+}, 30_000)
+
+test('questions of a client that does not read wait; one that lets live events pile up is let go', async () => {
+  const signer = newSigner()
+  const writer = await connectRelay(server.url)
+  const large = Array.from({ length: 20 }, () =>
+    createEvent({ signer, content: longText(200_000) }),
+  )
+  for (const event of large) expect(await writer.publish(event)).toEqual([true, ''])
+  const before = residentMb(server.pid)
+
+  const asking = await openRawSocket(server.url)
+  const reading = await openRawSocket(server.url)
+  for (let at = 0; at < 50; at++) asking.send(['REQ', `s${at}`, { authors: [signer.pubkey] }])
+  for (let at = 0; at < 10; at++) reading.send(['REQ', `s${at}`, { kinds: [1], limit: 0 }])
+  // 50 answers of 4 MB were asked for: at most two of them are made while nobody reads.
+  await Bun.sleep(300)
+  expect(residentMb(server.pid) - before).toBeLessThan(100)
+
+  for (let round = 0; round < 15; round++) {
+    await writer.publish(createEvent({ signer, content: longText(200_000) }))
+  }
+  expect(residentMb(server.pid) - before).toBeLessThan(150)
+  reading.read()
+  for (let left = 50; left > 0 && !reading.ended(); left--) await Bun.sleep(100)
+  expect(reading.ended()).toBe(true)
+  expect(reading.received()).toBeLessThan(15 * 10 * 200_000)
+  await expectHealthy()
+}, 30_000)
+
+test('a slow reader that does read gets all it asked for', async () => {
+  const signer = newSigner()
+  const writer = await connectRelay(server.url)
+  for (let at = 0; at < 18; at++) {
+    await writer.publish(createEvent({ signer, content: longText(200_000) }))
+  }
+  const socket = await openRawSocket(server.url)
+  for (let at = 0; at < 20; at++) socket.send(['REQ', `s${at}`, { authors: [signer.pubkey] }])
+  await Bun.sleep(200)
+  socket.read()
+  for (let left = 100; left > 0 && socket.received() < 20 * 18 * 200_000; left--)
+    await Bun.sleep(100)
+  expect(socket.received()).toBeGreaterThan(20 * 18 * 200_000)
+  expect(socket.ended()).toBe(false)
+}, 30_000)
+
+describe('hostile clients', () => {
+  test('bytes are no message: the connection is closed', async () => {
+    const client = await connectRelay(server.url)
+    client.sendRaw(new Uint8Array([1, 2, 3]))
+    expect(await client.closed).toBe(1003)
+    await expectHealthy()
+  })
+
+  test('a message over 256 KiB, and a frame of 10 MB, close the connection', async () => {
+    for (const size of [256 * 1024 + 1, 10_000_000]) {
+      const client = await connectRelay(server.url)
+      client.sendRaw('x'.repeat(size))
+      expect([1006, 1009]).toContain(await client.closed)
+    }
+    const client = await connectRelay(server.url)
+    expect((await client.publish(createEvent({ content: 'x'.repeat(261_000) })))[0]).toBe(true)
+    await expectHealthy()
+  })
+
+  test('JSON nested a hundred thousand deep is answered like any nonsense', async () => {
+    const client = await connectRelay(server.url)
+    for (const text of [
+      '['.repeat(100_000),
+      `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      `["EVENT",${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}]`,
+      `["REQ","x",${'['.repeat(100_000)}${']'.repeat(100_000)}]`,
+    ]) {
+      client.messages.length = 0
+      client.sendRaw(text)
+      expect(['NOTICE', 'CLOSED', 'OK']).toContain((await client.wait(() => true))[0])
+    }
+    await expectHealthy()
+  })
+
+  const seed = chooseSeed()
+  test(`whatever clients say, the process goes on (SEED=${seed})`, async () => {
+    const random = new Random(seed)
+    const event = createEvent()
+    for (let round = 0; round < 20; round++) {
+      const client = await connectRelay(server.url)
+      for (let left = 100; left > 0; left--) client.sendRaw(randomMessage(random, event))
+      await Promise.race([client.closed, client.idsOf({ limit: 1 })])
+      client.close()
+    }
+    expect(server.output()).not.toContain('relay.down')
+    expect(server.output()).not.toContain('"level":"error"')
+    await expectHealthy()
+  }, 20_000)
+
+  test('who says nothing but nonsense is let go', async () => {
+    const limited = await startServer()
+    const client = await connectRelay(limited.url)
+    for (let left = 2000; left > 0; left--) client.sendRaw('nonsense')
+    expect(await client.closed).toBe(1008)
+  })
+
+  test('an address may have 300 connections', async () => {
+    const many = await Promise.all(Array.from({ length: 300 }, () => openRawSocket(server.url)))
+    expect(
+      await connectRelay(server.url).then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(false)
+    for (const one of many) one.end()
+    await Bun.sleep(100)
+    await expectHealthy()
+  })
+})
+
+function longText(length: number): string {
+  return randomBytes(16).toString('hex').padEnd(length, 'x')
+}
+
+/** A message that is nearly right, or not at all. */
+function randomMessage(random: Random, event: object): string {
+  const odd: unknown[] = [
+    null,
+    true,
+    0,
+    -1,
+    Number.MAX_VALUE,
+    1.5,
+    '',
+    'x',
+    '\ud800',
+    [],
+    {},
+    { toString: 1 },
+    [[[]]],
+    [{}],
+  ]
+  const value = () => random.pick<unknown>([...odd, event, { ...event, tags: [[1]] }])
+  const keys = [
+    'ids',
+    'authors',
+    'kinds',
+    'since',
+    'until',
+    'limit',
+    '#t',
+    '#e',
+    'search',
+    '__proto__',
+  ]
+  const filter = () =>
+    Object.fromEntries(
+      Array.from({ length: random.below(4) }, () => [
+        random.pick(keys),
+        random.pick([value(), [value()]]),
+      ]),
+    )
+  const type = random.pick(['EVENT', 'REQ', 'COUNT', 'CLOSE', 'AUTH', 'OK', 'NEG-OPEN', 5, null])
+  const items = Array.from({ length: random.below(4) }, () =>
+    random.chance(0.5) ? filter() : value(),
+  )
+  const changed = { ...event, [random.pick(Object.keys(event))]: value() }
+  const message = random.chance(0.3)
+    ? ['EVENT', changed]
+    : [type, random.pick(['s', value()]), ...items]
+  const text = JSON.stringify(message)
+  if (random.chance(0.2)) return text.slice(0, random.below(text.length))
+  if (random.chance(0.1)) return Buffer.from(random.bytes(50)).toString('latin1')
+  return text
+}
