@@ -1,0 +1,256 @@
+import { Buckets } from './buckets.ts'
+import type { Clock } from './clock.ts'
+import type { SqliteEngine } from './db/sqlite.ts'
+import type { Stores } from './db/stores.ts'
+import { notice, reconcile } from './gateway/announcements.ts'
+import { type Courier, type Destination, startCourier } from './gateway/outbox.ts'
+import { enqueue } from './gateway/publish.ts'
+import { openRelayLink, type RelayLink } from './gateway/relays.ts'
+import { embeddedRelay, type Gateway, type RelayStatus } from './gateway/service.ts'
+import { limits } from './limits.ts'
+import type { Log } from './log.ts'
+import type { VerifyHash } from './nostr/delegation.ts'
+import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from './nostr/event.ts'
+import type { Filter } from './nostr/filter.ts'
+import { kinds } from './nostr/kinds.ts'
+import { Refusal } from './refusal.ts'
+import type { RelayHost } from './relay/host.ts'
+
+type GatewayParts = {
+  /** `embedded` and addresses, as configured. */
+  relays: readonly string[]
+  embedded: RelayHost | null
+  /** Where the embedded relay is reached. */
+  embeddedUrl: () => string
+  /** Origins of this service, for announcements found on relays. */
+  origins: () => readonly string[]
+  /** Anyone may write to the embedded relay. */
+  open: () => boolean
+  /** False: `RATE_LIMIT=off`. */
+  rateLimit: boolean
+  database: SqliteEngine<Stores>
+  signer: Signer
+  verify: VerifyEvent
+  verifyHash: VerifyHash
+  now: Clock
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+  log: Log
+}
+
+export type RunningGateway = {
+  gateway: Gateway
+  /** Queue an accepted announcement for every relay, in the transaction that stores it. */
+  broadcast(tx: Stores, event: NostrEvent): Promise<void>
+  /** Stop delivering an announcement that was withdrawn or replaced. */
+  recall(tx: Stores, eventId: string): Promise<void>
+  /** The embedded relay's thread has come up. */
+  embeddedUp(): void
+  /** Every relay, in the order of the settings. */
+  status(): Promise<RelayStatus[]>
+  stop(): Promise<void>
+}
+
+/** One relay as this file keeps it. */
+type Way = {
+  relay: string
+  link: RelayLink | null
+  courier: Courier
+  /** Ask it for announcements, unless that is under way. */
+  check(): void
+  ended: { delivered: number; refused: number; expired: number }
+  lastError: string | null
+  latency: number | null
+  connectedAt(): number | null
+}
+
+/** Open the way to every relay, and keep delivering what waits for it. */
+export function startGateway(parts: GatewayParts): RunningGateway {
+  const { database, signer, verify, now, steady, log, embedded } = parts
+  const failed = (cause: unknown) => log.warn('outbox.failed', { cause })
+  const ways = new Map<string, Way>()
+  const { origins, relays } = parts
+  const announcements = { database, now, verify, manager: signer.pubkey, origins, relays }
+  const wake = (relays: readonly string[]) => {
+    for (const relay of relays) ways.get(relay)?.courier.wake()
+  }
+  const wakeAll = () => wake([...ways.keys()])
+
+  const add = (
+    to: Destination,
+    link: RelayLink | null,
+    query: (filters: readonly Filter[]) => Promise<NostrEvent[] | null>,
+  ): Way => {
+    const ended = { delivered: 0, refused: 0, expired: 0 }
+    let checking = false
+    const count = (state: keyof typeof ended, deliveries: number) => {
+      ended[state] += deliveries
+    }
+    const way: Way = {
+      relay: to.relay,
+      link,
+      ended,
+      lastError: null,
+      latency: null,
+      connectedAt: () => link?.connectedAt() ?? null,
+      courier: startCourier(
+        { ...to, deliver: (event) => deliver(way, to, event) },
+        { database, now, failed, ended: count },
+      ),
+      check() {
+        if (checking || !to.ready()) return
+        checking = true
+        reconcile(announcements, to.relay, query)
+          .then(wakeAll, failed)
+          .finally(() => {
+            checking = false
+          })
+      },
+    }
+    ways.set(to.relay, way)
+    return way
+  }
+
+  const deliver = async (way: Way, to: Destination, event: NostrEvent) => {
+    const started = steady()
+    const answer = await to.deliver(event)
+    if (answer) way.latency = Math.round(steady() - started)
+    if (!answer?.accepted) way.lastError = answer?.message ?? 'no answer'
+    return answer
+  }
+
+  for (const url of parts.relays) {
+    if (url === embeddedRelay) continue
+    const { host, pathname } = new URL(url)
+    const shown = `${host}${pathname}`
+    const lost = (why: string) => log.warn('relay.lost', { relay: shown, why })
+    const connected = () => {
+      log.info('relay.connected', { relay: shown })
+      const way = ways.get(url)
+      way?.courier.hurry()
+      way?.check()
+    }
+    const link = openRelayLink({ url, signer, verify, now, steady, connected, lost })
+    const to = {
+      relay: url,
+      ready: () => link.connectedAt() !== null,
+      deliver: link.publish,
+      inFlightMax: limits.relayInFlightMax,
+    }
+    add(to, link, async (filters) => {
+      const { events, ended } = await link.query(filters, {
+        signal: AbortSignal.timeout(limits.relayAnswerSeconds * 1000),
+        most: limits.fetchMax,
+        room: { bytes: limits.fetchBytesMax },
+      })
+      return ended === 'eose' ? events : null
+    })
+  }
+
+  let upSince: number | null = null
+  if (embedded) {
+    const to = {
+      relay: embeddedRelay,
+      ready: embedded.ready,
+      deliver: embedded.accept,
+      inFlightMax: limits.embeddedInFlightMax,
+    }
+    const query = async (filters: readonly Filter[]) =>
+      (await Promise.all(filters.map(embedded.query))).flat()
+    add(to, null, query).connectedAt = () => (embedded.ready() ? upSince : null)
+  }
+
+  /** What is written to the embedded relay about announcements counts at once. */
+  const watch = (relay: RelayHost) => {
+    const send = (text: string) => {
+      const [type, , value] = JSON.parse(text) as unknown[]
+      const event = type === 'EVENT' ? parseEvent(value) : null
+      if (event) notice(announcements, event).then(wakeAll, failed)
+      return true
+    }
+    const nothing = () => undefined
+    const carrier = { send, pause: nothing, resume: nothing, close: nothing }
+    const connection = relay.open(carrier, { address: 'announcements', origins: [] })
+    const filter = { kinds: [kinds.announcement, kinds.deletion], limit: 0 }
+    relay.message(connection, JSON.stringify(['REQ', 'announcements', filter]))
+  }
+
+  const retire = async () => {
+    const most = limits.sweepRowsMax
+    const step = () => database.transact((tx) => tx.outbox.retire(parts.relays, now(), most))
+    while (await step()) await Bun.sleep(1)
+  }
+  const retiring = retire().catch(failed)
+  const timer = setInterval(() => {
+    for (const way of ways.values()) way.check()
+  }, limits.announcementCheckSeconds * 1000)
+
+  const links = [...ways.values()].flatMap(({ link }) => link ?? [])
+  const strangers = new Buckets({
+    burst: limits.relayStrangerBurst,
+    perSecond: limits.relayStrangerPerSecond,
+    entriesMax: limits.relayQuotasMax,
+  })
+  let fetching = 0
+
+  return {
+    async broadcast(tx, event) {
+      await enqueue(tx.outbox, event, [...ways.keys()], { now: now(), reserved: true })
+      // After the commit: the engine ends a batch within one turn of the loop.
+      setImmediate(wakeAll)
+    },
+    recall: (tx, eventId) => tx.outbox.recall(eventId, 'taken back', now()),
+    embeddedUp() {
+      if (!embedded) return
+      upSince = now()
+      watch(embedded)
+      const way = ways.get(embeddedRelay)
+      way?.courier.hurry()
+      way?.check()
+    },
+    async status() {
+      const waiting = await database.read((tx) => tx.outbox.waiting())
+      return [...ways.values()].map((way) => ({
+        url: way.relay,
+        connectedAt: way.connectedAt(),
+        pending: waiting.get(way.relay) ?? 0,
+        ...way.ended,
+        lastError: way.link?.lastError() ?? way.lastError,
+        latency: way.latency,
+      }))
+    },
+    gateway: {
+      database,
+      now,
+      verify,
+      verifyHash: parts.verifyHash,
+      wake,
+      outside: links.map(({ url }) => url),
+      embeddedUrl: embedded ? parts.embeddedUrl : null,
+      keeps: async (tx, author) => parts.open() || tx.members.isMember(author),
+      stranger(address) {
+        const wait = parts.rateLimit ? strangers.take(address, steady() / 1000) : 0
+        if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
+      },
+      trouble: (relay) => {
+        const way = ways.get(relay)
+        return way?.connectedAt() === null ? (way.link?.lastError() ?? 'not connected') : null
+      },
+      local: embedded ? embedded.query : null,
+      askOutside(filters, options) {
+        if (links.length === 0) return []
+        if (fetching >= limits.fetchesMax) throw new Refusal('overloaded', { retryAfter: 1 })
+        fetching++
+        const answers = links.map((link) => link.query(filters, options))
+        void Promise.all(answers).finally(() => fetching--)
+        return answers
+      },
+    },
+    async stop() {
+      clearInterval(timer)
+      for (const link of links) link.close()
+      await retiring
+      await Promise.all([...ways.values()].map(({ courier }) => courier.stop()))
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { parseAnnouncement } from '../coupons/announcement.ts'
+import type { AnnouncementStore } from '../coupons/announcement-store.ts'
+import type { Database } from '../db/database.ts'
+import { limits } from '../limits.ts'
+import { type NostrEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
+import type { Filter } from '../nostr/filter.ts'
+import { newer } from '../nostr/kind-class.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+import { giveUpAt } from './outbox.ts'
+import type { OutboxStore } from './outbox-store.ts'
+import { enqueue } from './publish.ts'
+
+type Tx = { announcements: AnnouncementStore; outbox: OutboxStore }
+
+type ReconcileParts = {
+  database: Database<Tx>
+  now: () => number
+  verify: VerifyEvent
+  /** The manager key, and the origins of this service: what an announcement is compared with. */
+  manager: string
+  origins: () => readonly string[]
+  /** Every relay that announcements are given to. */
+  relays: readonly string[]
+}
+
+type Query = (filters: readonly Filter[]) => Promise<NostrEvent[] | null>
+
+/**
+ * Ask a relay whether it has each merchant's current announcement, and queue those it has not.
+ * A newer one by its author found there replaces ours; a deletion (NIP-09) by its author ends it.
+ * False when the relay did not answer.
+ */
+export async function reconcile(
+  parts: ReconcileParts,
+  relay: string,
+  query: Query,
+): Promise<boolean> {
+  let after = ''
+  for (;;) {
+    const ours = await parts.database.read((tx) =>
+      tx.announcements.page(after, limits.announcementBatch),
+    )
+    const last = ours.at(-1)
+    if (!last) return true
+    const theirs = await query(askFor(ours))
+    if (theirs === null) return false
+    // Some relays go on serving what was deleted, beside its deletion.
+    const others = theirs.filter(({ id }) => !ours.some((event) => event.id === id))
+    const deletions = others.length > 0 ? await query([askForDeletions(others)]) : []
+    if (deletions === null) return false
+    for (const event of ours) await settle(parts, event, [...theirs, ...deletions], relay)
+    after = last.pubkey
+  }
+}
+
+/** An announcement or a deletion was given to the embedded relay: it counts at once. */
+export async function notice(parts: ReconcileParts, event: NostrEvent): Promise<void> {
+  const ours = await parts.database.read((tx) => tx.announcements.find(event.pubkey))
+  if (ours) await settle(parts, ours, [event], null)
+}
+
+/** What a relay is asked for a batch: these announcements by author and name, and deletions of them. */
+function askFor(ours: readonly NostrEvent[]): Filter[] {
+  const authors = ours.map(({ pubkey }) => pubkey)
+  const names = [...new Set(ours.map((event) => tagValue(event, 'd') ?? ''))]
+  const addresses = new Map([['a', ours.map(coordinate)]])
+  return [
+    { kinds: [kinds.announcement], authors, tags: new Map([['d', names]]) },
+    { kinds: [kinds.deletion], authors, tags: addresses },
+    askForDeletions(ours),
+  ]
+}
+
+/** Deletions of these by their ids. */
+function askForDeletions(events: readonly NostrEvent[]): Filter {
+  const authors = [...new Set(events.map(({ pubkey }) => pubkey))]
+  return { kinds: [kinds.deletion], authors, tags: new Map([['e', events.map(({ id }) => id)]]) }
+}
+
+/** Take over what is newer, let go of what was deleted, and give `relay` ours again when it lacks it. */
+async function settle(
+  parts: ReconcileParts,
+  ours: NostrEvent,
+  theirs: readonly NostrEvent[],
+  relay: string | null,
+): Promise<void> {
+  const byAuthor = theirs.filter(({ pubkey }) => pubkey === ours.pubkey)
+  const deletions = byAuthor.filter(({ kind }) => kind === kinds.deletion)
+  const deleted = (event: NostrEvent) => deletions.some((deletion) => deletes(deletion, event))
+  const found = byAuthor.filter(
+    (event) => event.kind === kinds.announcement && coordinate(event) === coordinate(ours),
+  )
+  const [replacement] = found
+    .filter((event) => newer(event, ours) && !deleted(event) && acceptable(parts, event))
+    .sort((a, b) => (newer(a, b) ? -1 : 1))
+  const has = found.some((event) => event.id === ours.id || newer(event, ours))
+  if (!replacement && !deleted(ours) && (has || relay === null)) return
+  const { database } = parts
+  const now = parts.now()
+  await database.transact(async (tx) => {
+    const current = await tx.announcements.find(ours.pubkey)
+    // Meanwhile the merchant may have announced anew, or withdrawn.
+    if (current?.id !== ours.id) return
+    if (replacement) {
+      await tx.announcements.put(replacement)
+      await tx.outbox.recall(ours.id, 'replaced', now)
+      await enqueue(tx.outbox, replacement, parts.relays, { now, reserved: true })
+    } else if (deleted(ours)) {
+      await tx.announcements.remove(ours.pubkey)
+      await tx.outbox.recall(ours.id, 'deleted by its author', now)
+    } else if (relay !== null) {
+      await tx.outbox.add(ours, [relay], { now, giveUpAt: giveUpAt(ours, now) })
+    }
+  })
+}
+
+/** As PUT /api/coupons/discovery would judge it. */
+function acceptable({ manager, origins, now, verify }: ReconcileParts, event: NostrEvent): boolean {
+  const facts = { author: event.pubkey, manager, origins: origins(), now: now(), verify }
+  try {
+    parseAnnouncement(event, facts)
+    return true
+  } catch (cause) {
+    if (cause instanceof Refusal) return false
+    throw cause
+  }
+}
+
+function deletes(deletion: NostrEvent, event: NostrEvent): boolean {
+  return deletion.tags.some(
+    ([name, value]) =>
+      (name === 'e' && value === event.id) ||
+      (name === 'a' && value === coordinate(event) && deletion.created_at >= event.created_at),
+  )
+}
+
+/** The address of an addressable event: `kind:author:d` (NIP-01). */
+function coordinate(event: NostrEvent): string {
+  return `${event.kind}:${event.pubkey}:${tagValue(event, 'd') ?? ''}`
+}

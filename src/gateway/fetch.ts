@@ -1,0 +1,81 @@
+import { limits } from '../limits.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { type Filter, parseFilter } from '../nostr/filter.ts'
+import { addressOf, expirationOf, newer } from '../nostr/kind-class.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+import type { QueryAnswer } from './relays-conversation.ts'
+import type { Gateway } from './service.ts'
+
+type Fetched = { events: NostrEvent[]; answered: number; silent: number }
+
+/**
+ * Events that match, from the embedded relay and every relay outside, newest first; `gone` when nobody
+ * waits any more. Refuses `filter-invalid`, `relays-silent` (nobody answered), `relays-refused` (all
+ * that answered refused), `overloaded`.
+ */
+export async function fetchEvents(
+  gateway: Gateway,
+  value: unknown,
+  gone: AbortSignal,
+): Promise<Fetched> {
+  const filter = parseFilter(value)
+  if (!filter) throw new Refusal('filter-invalid')
+  const most = Math.min(filter.limit ?? limits.fetchDefault, limits.fetchMax)
+  if (most === 0) return { events: [], answered: 0, silent: 0 }
+  const asked: Filter = { ...filter, limit: most }
+  const end = new AbortController()
+  const stop = () => end.abort()
+  const timer = setTimeout(stop, limits.fetchSeconds * 1000)
+  gone.addEventListener('abort', stop)
+  try {
+    const options = { signal: end.signal, most, room: { bytes: limits.fetchBytesMax } }
+    const outside = gateway.askOutside([asked], options)
+    const [local, ...answers] = await Promise.all([
+      gateway.local ? within(gateway.local(asked), end.signal) : [],
+      ...outside,
+    ])
+    requireAnswer(local !== null && gateway.local !== null, answers)
+    const silent = answers.filter(({ ended }) => ended === 'silent').length
+    const found = [...(local ?? []), ...answers.flatMap(({ events }) => events)]
+    return {
+      events: select(found, gateway.now()).slice(0, most),
+      answered: answers.length - silent,
+      silent,
+    }
+  } finally {
+    clearTimeout(timer)
+    gone.removeEventListener('abort', stop)
+    // Whatever is still asked somewhere is no longer waited for.
+    stop()
+  }
+}
+
+/** The value, or null when it has not come before the signal. */
+function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => resolve(null), { once: true })
+    promise.then(resolve, reject)
+  })
+}
+
+function requireAnswer(local: boolean, answers: readonly QueryAnswer[]): void {
+  if (local) return
+  if (answers.some(({ ended, events }) => ended === 'eose' || events.length > 0)) return
+  const refused = answers.some(({ ended }) => typeof ended === 'object')
+  throw new Refusal(refused ? 'relays-refused' : 'relays-silent')
+}
+
+/** Once each, unexpired, the newest of what is replaceable, newest first. */
+export function select(events: readonly NostrEvent[], now: number): NostrEvent[] {
+  const kept = new Map<string, NostrEvent>()
+  for (const event of events) {
+    const expiration = expirationOf(event)
+    if (event.kind === kinds.voucher || (expiration !== null && expiration <= now)) continue
+    const d = addressOf(event)
+    const place = d === null ? event.id : `${event.kind}:${event.pubkey}:${d}`
+    const other = kept.get(place)
+    if (!other || newer(event, other)) kept.set(place, event)
+  }
+  return [...kept.values()].sort((a, b) => (newer(a, b) ? -1 : 1))
+}

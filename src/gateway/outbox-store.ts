@@ -1,0 +1,261 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import { limits } from '../limits.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+
+type DeliveryState = 'pending' | 'delivered' | 'refused' | 'expired'
+export type Delivery = {
+  relay: string
+  state: DeliveryState
+  attempts: number
+  lastError: string | null
+}
+/** An event that a relay is to be given. */
+export type DueDelivery = {
+  outboxId: number
+  event: NostrEvent
+  attempts: number
+  acceptedAt: number
+  giveUpAt: number
+}
+/** What came of an attempt. */
+export type Outcome = {
+  outboxId: number
+  relay: string
+  state: DeliveryState
+  /** When to try again, for what is still pending. */
+  nextAt: number
+  error: string | null
+}
+
+type Times = { now: number; giveUpAt: number }
+type DueRow = { id: number; attempts: number; accepted_at: number; give_up_at: number }
+
+export type OutboxStore = ReturnType<typeof createOutboxStore>
+
+/** Events on their way to relays; on one connection. */
+export function createOutboxStore(sql: Sqlite) {
+  const insert = sql.query<{ id: number }, [Uint8Array, string, number, number, number]>(
+    'INSERT INTO outbox (event_id, event, bytes, accepted_at, give_up_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
+  )
+  const addLoad = sql.query<null, [number, number]>(
+    'UPDATE outbox_load SET events = events + ?, bytes = bytes + ? WHERE id = 1',
+  )
+  const insertDelivery = sql.query<null, [number, string, number]>(
+    `INSERT INTO deliveries (outbox_id, relay, next_at) VALUES (?1, ?2, ?3)
+     ON CONFLICT DO UPDATE SET state = 'pending', attempts = 0, last_error = NULL, next_at = ?3
+     WHERE state <> 'pending'`,
+  )
+  const reopen = sql.query<null, [string, number, number, number]>(
+    `UPDATE outbox SET event = ?, accepted_at = ?, give_up_at = ?, done_at = NULL
+     WHERE id = ? AND done_at IS NOT NULL`,
+  )
+  const findId = sql.query<{ id: number }, [Uint8Array]>('SELECT id FROM outbox WHERE event_id = ?')
+  const findEvent = sql.query<{ event: string | null }, [number]>(
+    'SELECT event FROM outbox WHERE id = ?',
+  )
+  const deliveries = sql.query<
+    { relay: string; state: DeliveryState; attempts: number; last_error: string | null },
+    [number]
+  >('SELECT relay, state, attempts, last_error FROM deliveries WHERE outbox_id = ? ORDER BY relay')
+  const due = sql.query<DueRow, [string, number, number]>(
+    `SELECT o.id, d.attempts, o.accepted_at, o.give_up_at
+     FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
+     WHERE d.relay = ? AND d.state = 'pending' AND d.next_at <= ?
+     ORDER BY d.next_at, d.outbox_id LIMIT ?`,
+  )
+  const nextDue = sql.query<{ next_at: number | null }, [string]>(
+    "SELECT min(next_at) AS next_at FROM deliveries WHERE relay = ? AND state = 'pending'",
+  )
+  const nextGiveUp = sql.query<{ give_up_at: number | null }, []>(
+    'SELECT min(give_up_at) AS give_up_at FROM outbox WHERE done_at IS NULL',
+  )
+  const record = sql.query<null, [DeliveryState, number, string | null, number, string]>(
+    `UPDATE deliveries SET state = ?, attempts = attempts + 1, next_at = ?, last_error = ?
+     WHERE outbox_id = ? AND relay = ? AND state = 'pending'`,
+  )
+  const finishRow = sql.query<{ bytes: number }, [number, number]>(
+    `UPDATE outbox SET event = NULL, done_at = ?1 WHERE id = ?2 AND done_at IS NULL AND NOT EXISTS
+       (SELECT 1 FROM deliveries WHERE outbox_id = ?2 AND state = 'pending') RETURNING bytes`,
+  )
+  const hurry = sql.query<null, [string, number, number]>(
+    `UPDATE deliveries SET next_at = ?2 WHERE (outbox_id, relay) IN
+       (SELECT outbox_id, relay FROM deliveries
+        WHERE relay = ?1 AND state = 'pending' AND next_at > ?2 LIMIT ?3)`,
+  )
+  const overdue = sql.query<{ id: number }, [string, number, number]>(
+    `SELECT o.id FROM outbox o JOIN deliveries d ON d.outbox_id = o.id AND d.relay = ?1
+     WHERE o.done_at IS NULL AND o.give_up_at <= ?2 AND d.state = 'pending'
+     ORDER BY o.give_up_at LIMIT ?3`,
+  )
+  const expire = sql.query<null, [number, string]>(
+    "UPDATE deliveries SET state = 'expired' WHERE outbox_id = ? AND relay = ? AND state = 'pending'",
+  )
+  const recall = sql.query<null, [string, number]>(
+    "UPDATE deliveries SET state = 'expired', last_error = ? WHERE outbox_id = ? AND state = 'pending'",
+  )
+  const nextRelay = sql.query<{ relay: string }, [string]>(
+    "SELECT relay FROM deliveries WHERE state = 'pending' AND relay > ? ORDER BY relay LIMIT 1",
+  )
+  const left = sql.query<{ outbox_id: number }, [string, number]>(
+    "SELECT outbox_id FROM deliveries WHERE relay = ? AND state = 'pending' LIMIT ?",
+  )
+  const retire = sql.query<null, [number, string]>(
+    `UPDATE deliveries SET state = 'expired', last_error = 'no longer in RELAYS'
+     WHERE outbox_id = ? AND relay = ?`,
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM outbox WHERE id IN
+       (SELECT id FROM outbox WHERE done_at < ? ORDER BY done_at LIMIT ?)`,
+  )
+  const load = sql.query<{ events: number; bytes: number }, []>(
+    'SELECT events, bytes FROM outbox_load WHERE id = 1',
+  )
+  const count = sql.query<{ n: number }, [string]>(
+    "SELECT count(*) AS n FROM deliveries WHERE relay = ? AND state = 'pending'",
+  )
+
+  const finish = (id: number, now: number) => {
+    const row = finishRow.get(now, id)
+    if (row) addLoad.run(-1, -row.bytes)
+  }
+
+  /** Relays that something waits for, each found by the one before it. */
+  const waitedFor = (): string[] => {
+    const relays: string[] = []
+    for (let row = nextRelay.get(''); row; row = nextRelay.get(row.relay)) relays.push(row.relay)
+    return relays
+  }
+
+  return {
+    /** The relays among these that were never to be given this event: all of them for a new one. */
+    async missing(eventId: string, relays: readonly string[]): Promise<string[]> {
+      const row = findId.get(bytes(eventId))
+      if (!row) return [...relays]
+      const known = new Set(deliveries.all(row.id).map(({ relay }) => relay))
+      return relays.filter((relay) => !known.has(relay))
+    },
+
+    /**
+     * Take an event in for these relays. Whatever became of it there before, they are to be given it
+     * now; where it waits already it goes on waiting.
+     */
+    async add(event: NostrEvent, relays: readonly string[], times: Times): Promise<void> {
+      const text = JSON.stringify(event)
+      const size = Buffer.byteLength(text)
+      const { now, giveUpAt } = times
+      let id = findId.get(bytes(event.id))?.id
+      if (id === undefined) {
+        id = insert.get(bytes(event.id), text, size, now, giveUpAt)?.id
+        if (id === undefined) throw new Error('the event was not inserted')
+        addLoad.run(1, size)
+      } else if (reopen.run(text, now, giveUpAt, id).changes > 0) addLoad.run(1, size)
+      for (const relay of relays) insertDelivery.run(id, relay, now)
+    },
+
+    /** What became of an event at each relay, or null when it was never taken. */
+    async find(eventId: string): Promise<Delivery[] | null> {
+      const row = findId.get(bytes(eventId))
+      if (!row) return null
+      return deliveries.all(row.id).map(({ relay, state, attempts, last_error }) => ({
+        relay,
+        state,
+        attempts,
+        lastError: last_error,
+      }))
+    },
+
+    /** Up to `most` of what is due for a relay, longest due first, without what is under way. */
+    async due(
+      relay: string,
+      now: number,
+      most: number,
+      underWay: { has(outboxId: number): boolean; size: number },
+    ): Promise<DueDelivery[]> {
+      const rows = due.all(relay, now, most + underWay.size).filter(({ id }) => !underWay.has(id))
+      return rows.slice(0, most).flatMap((row) => {
+        // What waits has its event: the schema sees to it.
+        const text = findEvent.get(row.id)?.event
+        if (!text) return []
+        return {
+          outboxId: row.id,
+          event: JSON.parse(text) as NostrEvent,
+          attempts: row.attempts,
+          acceptedAt: row.accepted_at,
+          giveUpAt: row.give_up_at,
+        }
+      })
+    },
+
+    /** When something is due for a relay next, Unix seconds; null when nothing waits. */
+    async nextDue(relay: string): Promise<number | null> {
+      return nextDue.get(relay)?.next_at ?? null
+    },
+
+    /** When something is to be given up next, for whatever relay. */
+    async nextGiveUp(): Promise<number | null> {
+      return nextGiveUp.get()?.give_up_at ?? null
+    },
+
+    /** Write down what came of attempts, and let go of events that are done. */
+    async record(outcomes: readonly Outcome[], now: number): Promise<void> {
+      for (const { outboxId, relay, state, nextAt, error } of outcomes) {
+        const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
+        record.run(state, nextAt, said, outboxId, relay)
+        if (state !== 'pending') finish(outboxId, now)
+      }
+    },
+
+    /** Make up to `rowsMax` waiting deliveries of a relay due now; how many there were. */
+    async hurry(relay: string, now: number, rowsMax: number): Promise<number> {
+      return hurry.run(relay, now, rowsMax).changes
+    },
+
+    /** Give up what has waited too long for a relay; how many there were. */
+    async expire(relay: string, now: number, rowsMax: number): Promise<number> {
+      const rows = overdue.all(relay, now, rowsMax)
+      for (const { id } of rows) {
+        expire.run(id, relay)
+        finish(id, now)
+      }
+      return rows.length
+    },
+
+    /** Stop delivering an event that its author took back. */
+    async recall(eventId: string, why: string, now: number): Promise<void> {
+      const row = findId.get(bytes(eventId))
+      if (!row) return
+      recall.run(why, row.id)
+      finish(row.id, now)
+    },
+
+    /** Give up some of what waits for relays other than these; false when nothing does. */
+    async retire(relays: readonly string[], now: number, rowsMax: number): Promise<boolean> {
+      const relay = waitedFor().find((name) => !relays.includes(name))
+      if (relay === undefined) return false
+      for (const { outbox_id: id } of left.all(relay, rowsMax)) {
+        retire.run(id, relay)
+        finish(id, now)
+      }
+      return true
+    },
+
+    /** Forget up to `rowsMax` events that were done before `before`. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return prune.run(before, rowsMax).changes
+    },
+
+    /** How much waits, over all relays. */
+    async load(): Promise<{ events: number; bytes: number }> {
+      return load.get() ?? { events: 0, bytes: 0 }
+    },
+
+    /** How many events wait for each relay; those without any are left out. */
+    async waiting(): Promise<Map<string, number>> {
+      return new Map(waitedFor().map((relay) => [relay, count.get(relay)?.n ?? 0]))
+    },
+  }
+}
+
+function bytes(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex')
+}

@@ -1,0 +1,207 @@
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import { limits } from '../limits.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { classOf, expirationOf } from '../nostr/kind-class.ts'
+import type { DueDelivery, OutboxStore, Outcome } from './outbox-store.ts'
+import type { RelayAnswer } from './relays-conversation.ts'
+
+/** Somewhere events are delivered to. */
+export type Destination = {
+  /** A relay's address, or `embedded`. */
+  relay: string
+  /** False while nothing can be delivered: waiting costs no attempt. */
+  ready(): boolean
+  /** Null when no answer came. Never rejects. */
+  deliver(event: NostrEvent): Promise<RelayAnswer>
+  inFlightMax: number
+}
+
+type OutboxOptions = {
+  database: Database<{ outbox: OutboxStore }>
+  now: Clock
+  /** Deliveries came to their end. */
+  ended: (state: 'delivered' | 'refused' | 'expired', count: number) => void
+  failed: (cause: unknown) => void
+}
+
+/** Delivers what waits for one destination, for ever; nothing it does is waited for by a request. */
+export type Courier = {
+  /** Something new is due, or the destination came back. */
+  wake(): void
+  /** The destination came back: everything that waits for it is due now. */
+  hurry(): void
+  stop(): Promise<void>
+}
+
+/** `deleted:` is how relays, ours too, keep out what its author deleted (NIP-09). */
+const finalPrefixes = ['blocked:', 'invalid:', 'pow:', 'restricted:', 'deleted:']
+
+/** Unix seconds after which an event is no longer tried. */
+export function giveUpAt(event: NostrEvent, now: number): number {
+  const patience =
+    classOf(event.kind) === 'ephemeral' ? limits.ephemeralSeconds : limits.deliverySeconds
+  return Math.min(now + patience, expirationOf(event) ?? Number.MAX_SAFE_INTEGER)
+}
+
+/** What an answer means for a delivery. `duplicate:` is as good as OK. */
+export function judge(answer: RelayAnswer): 'delivered' | 'refused' | 'pending' {
+  if (!answer) return 'pending'
+  if (answer.accepted || answer.message.startsWith('duplicate:')) return 'delivered'
+  return finalPrefixes.some((prefix) => answer.message.startsWith(prefix)) ? 'refused' : 'pending'
+}
+
+/**
+ * Seconds to the next attempt after `attempts` that failed before this one; `jitter` from 0 to 1. At
+ * most 5 at first, then doubling to a minute, and 10 minutes once the event is an hour old.
+ */
+export function retryDelay(attempts: number, ageSeconds: number, jitter: number): number {
+  const base = ageSeconds < 3600 ? Math.min(60, 4 * 2 ** Math.min(attempts, 10)) : 600
+  return Math.ceil(base * (0.5 + jitter / 2))
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Start delivering to one destination. */
+export function startCourier(to: Destination, options: OutboxOptions): Courier {
+  const { database, now, ended, failed } = options
+  const inFlight = new Map<number, Promise<void>>()
+  let stopped = false
+  let running: Promise<void> | null = null
+  let again = false
+  let hurried = false
+  let pausedUntil = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
+
+  const attempt = async (item: DueDelivery): Promise<Outcome> => {
+    const answer = await to.deliver(item.event)
+    const state = judge(answer)
+    const delay = retryDelay(item.attempts, now() - item.acceptedAt, Math.random())
+    return {
+      outboxId: item.outboxId,
+      relay: to.relay,
+      state,
+      nextAt: Math.min(now() + delay, item.giveUpAt),
+      error: state === 'delivered' ? null : (answer?.message ?? 'no answer'),
+    }
+  }
+
+  /** Results of one turn of the loop are written together: each alone costs more than delivering. */
+  const write = (outcome: Outcome): Promise<void> => {
+    if (waiting === null) {
+      const outcomes: Outcome[] = []
+      const written = nextTurn().then(() => {
+        waiting = null
+        return database.transact((tx) => tx.outbox.record(outcomes, now()))
+      })
+      waiting = { outcomes, written }
+    }
+    waiting.outcomes.push(outcome)
+    return waiting.written
+  }
+
+  const launch = async (item: DueDelivery) => {
+    try {
+      const outcome = await attempt(item)
+      await write(outcome)
+      if (outcome.state !== 'pending') ended(outcome.state as 'delivered' | 'refused', 1)
+    } catch (cause) {
+      pause(cause)
+    } finally {
+      inFlight.delete(item.outboxId)
+      wake()
+    }
+  }
+
+  /** What cannot be written down would be sent again and again. */
+  const pause = (cause: unknown) => {
+    if (now() >= pausedUntil) failed(cause)
+    pausedUntil = now() + limits.courierPauseSeconds
+  }
+
+  const round = async () => {
+    if (now() < pausedUntil) return sleep(pausedUntil - now())
+    if (hurried) {
+      hurried = false
+      const made = await database.transact((tx) =>
+        tx.outbox.hurry(to.relay, now(), limits.sweepRowsMax),
+      )
+      hurried = made === limits.sweepRowsMax
+      again ||= hurried
+    }
+    await expire()
+    const room = to.inFlightMax - inFlight.size
+    if (room > 0 && to.ready()) {
+      const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
+      for (const item of due) inFlight.set(item.outboxId, launch(item))
+    }
+    await sleepUntilDue()
+  }
+
+  const expire = async () => {
+    const next = await database.read((tx) => tx.outbox.nextGiveUp())
+    if (next === null || next > now()) return
+    const most = limits.sweepRowsMax
+    const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most))
+    if (count > 0) ended('expired', count)
+    again ||= count === most
+  }
+
+  const sleepUntilDue = async () => {
+    const next = await database.read(async (tx) => {
+      const open = to.ready() && inFlight.size < to.inFlightMax
+      const due = open ? await tx.outbox.nextDue(to.relay) : null
+      return Math.min(due ?? Infinity, (await tx.outbox.nextGiveUp()) ?? Infinity)
+    })
+    sleep(next - now())
+  }
+
+  const sleep = (seconds: number) => {
+    clearTimeout(timer)
+    // Never long: clocks are set, and what wakes us may have been missed.
+    const wait = Math.min(Math.max(seconds, 1), limits.courierNapSeconds)
+    if (!stopped) timer = setTimeout(wake, wait * 1000)
+  }
+
+  const run = async () => {
+    do {
+      again = false
+      await round()
+    } while (again && !stopped)
+  }
+
+  function wake(): void {
+    if (stopped) return
+    if (running !== null) {
+      again = true
+      return
+    }
+    running = run()
+      .catch((cause) => {
+        pause(cause)
+        sleep(limits.courierPauseSeconds)
+      })
+      .finally(() => {
+        running = null
+        if (again && now() >= pausedUntil) wake()
+      })
+  }
+
+  wake()
+  return {
+    wake,
+    hurry() {
+      hurried = true
+      wake()
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+      await Promise.all(inFlight.values())
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { limits } from '../limits.ts'
+import { authorOf } from '../nostr/delegation.ts'
+import { type NostrEvent, parseEvent, withTextContent } from '../nostr/event.ts'
+import { expirationOf } from '../nostr/kind-class.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+import { giveUpAt } from './outbox.ts'
+import type { Delivery, OutboxStore } from './outbox-store.ts'
+import { embeddedRelay, type Gateway } from './service.ts'
+
+/**
+ * Take a signed event in and promise its delivery: when this resolves it is on disk. `address` is the
+ * client's. Refuses `event-invalid`, `delegation-invalid`, `event-not-publishable`, `not-allowed`,
+ * `rate-limited`, `outbox-full`.
+ */
+export async function publish(
+  gateway: Gateway,
+  value: unknown,
+  address: string,
+): Promise<NostrEvent> {
+  const event = parseEvent(withTextContent(value))
+  if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
+  const author = authorOf(event, gateway.verifyHash)
+  if (author === null) throw new Refusal('delegation-invalid')
+  const expiration = expirationOf(event)
+  if (event.kind === kinds.voucher || (expiration !== null && expiration <= gateway.now())) {
+    throw new Refusal('event-not-publishable')
+  }
+  const relays = await gateway.database.transact(async (tx) => {
+    const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, author))
+    const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
+    if (passed) gateway.stranger(address)
+    const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
+    if (targets.length === 0) throw new Refusal('not-allowed')
+    await enqueue(tx.outbox, event, targets, { now: gateway.now(), reserved: false })
+    return targets
+  })
+  gateway.wake(relays)
+  return event
+}
+
+/**
+ * Put an event into the outbox, in the transaction of whatever caused it; relays that were to be given
+ * it before are left alone. Room is kept for our own. Refuses `outbox-full`.
+ */
+export async function enqueue(
+  outbox: OutboxStore,
+  event: NostrEvent,
+  relays: readonly string[],
+  { now, reserved }: { now: number; reserved: boolean },
+): Promise<void> {
+  const missing = await outbox.missing(event.id, relays)
+  if (missing.length === 0) return
+  const { events, bytes } = await outbox.load()
+  const share = reserved ? 1 : limits.outboxOpenShare
+  if (events >= limits.outboxEventsMax * share || bytes >= limits.outboxBytesMax * share) {
+    throw new Refusal('outbox-full', { retryAfter: 30 })
+  }
+  await outbox.add(event, missing, { now, giveUpAt: giveUpAt(event, now) })
+}
+
+/** What became of a published event. Refuses `event-unknown`. */
+export async function publication(gateway: Gateway, id: string) {
+  const found = /^[0-9a-f]{64}$/.test(id)
+    ? await gateway.database.read((tx) => tx.outbox.find(id))
+    : null
+  if (!found) throw new Refusal('event-unknown')
+  const relays = found.map(({ relay, state, attempts, lastError }) => ({
+    url: relay === embeddedRelay ? (gateway.embeddedUrl?.() ?? relay) : relay,
+    status: state,
+    attempts,
+    // Before the first attempt: why there was none.
+    lastError: lastError ?? (state === 'pending' ? gateway.trouble(relay) : null),
+  }))
+  return { id, status: overall(found), relays }
+}
+
+/** `pending` while any is, else `delivered` (all), `partial`, or `failed` (none). */
+export function overall(
+  deliveries: readonly Pick<Delivery, 'state'>[],
+): 'pending' | 'delivered' | 'partial' | 'failed' {
+  if (deliveries.some(({ state }) => state === 'pending')) return 'pending'
+  const delivered = deliveries.filter(({ state }) => state === 'delivered').length
+  if (delivered === deliveries.length) return 'delivered'
+  return delivered > 0 ? 'partial' : 'failed'
+}

@@ -1,0 +1,259 @@
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
+import { type Filter, filterView, matches } from '../nostr/filter.ts'
+import { kinds } from '../nostr/kinds.ts'
+
+/** What a relay said to an event: `OK` with its message, or null when it said nothing in time. */
+export type RelayAnswer = { accepted: boolean; message: string } | null
+
+/** What a query may take. `room` is shared by the relays of one fetch, so that all together stay small. */
+export type QueryOptions = { signal: AbortSignal; most: number; room: { bytes: number } }
+
+/** Verified events that match; `refused` is what the relay said in place of them. */
+export type QueryAnswer = { events: NostrEvent[]; ended: 'eose' | 'silent' | { refused: string } }
+
+type ConversationParts = {
+  url: string
+  signer: Signer
+  verify: VerifyEvent
+  now: Clock
+  send: (text: string) => void
+  /** The relay does not behave: the connection is to be given up. */
+  abandon: (why: string) => void
+}
+
+type Publishing = {
+  text: string
+  settle: (answer: RelayAnswer) => void
+  /** What the relay said when it wanted to know first who asks. */
+  refusal: string | null
+  retried: boolean
+}
+
+type Asking = {
+  text: string
+  end: (ended: QueryAnswer['ended']) => void
+  event: (event: NostrEvent | null, bytes: number) => void
+  notice: string | null
+  refusal: string | null
+  retried: boolean
+}
+
+export type Conversation = ReturnType<typeof createConversation>
+
+/**
+ * The client's side of NIP-01 and NIP-42 over one connection. Ours and not nostr-tools' class: that one
+ * ends the process when a relay refuses an AUTH (a rejection nobody handles), and writes what a relay
+ * sends to the console. Nothing a relay sends is believed unchecked, kept without bound, or thrown.
+ */
+export function createConversation(parts: ConversationParts) {
+  const { url, signer, verify, now, send, abandon } = parts
+  const publishing = new Map<string, Publishing>()
+  const asking = new Map<string, Asking>()
+  /** Queries for which the relay has no place yet. */
+  const queued = new Set<() => void>()
+  let serial = 0
+  let challenges = 0
+  /** The AUTH event that waits for its OK. */
+  let proof: string | null = null
+  let identity: 'unknown' | 'accepted' | 'refused' = 'unknown'
+  let strays = { count: 0, since: now() }
+  let wrong = 0
+
+  /** True when the relay wants us to say who we are, and the same is sent again once we have. */
+  const postpone = (item: Publishing | Asking, message: string): boolean => {
+    if (!message.startsWith('auth-required:') || item.retried || identity === 'refused')
+      return false
+    item.refusal = message
+    if (identity === 'accepted') repeat(item)
+    return true
+  }
+
+  const repeat = (item: Publishing | Asking) => {
+    item.retried = true
+    item.refusal = null
+    send(item.text)
+  }
+
+  const onChallenge = (challenge: unknown) => {
+    if (typeof challenge !== 'string' || challenge.length > limits.relayChallengeCharsMax) {
+      return onStray()
+    }
+    if (++challenges > limits.relayChallengesMax) return abandon('it asks who we are too often')
+    const tags = [
+      ['relay', url],
+      ['challenge', challenge],
+    ]
+    const event = signer.sign({ kind: kinds.clientAuth, created_at: now(), tags, content: '' })
+    proof = event.id
+    identity = 'unknown'
+    send(JSON.stringify(['AUTH', event]))
+  }
+
+  const onProof = (accepted: boolean) => {
+    proof = null
+    identity = accepted ? 'accepted' : 'refused'
+    for (const item of [...publishing.values(), ...asking.values()]) {
+      if (item.refusal === null) continue
+      if (accepted) repeat(item)
+      else if ('settle' in item) item.settle({ accepted: false, message: item.refusal })
+      else item.end({ refused: item.refusal })
+    }
+  }
+
+  const onOk = (id: unknown, accepted: unknown, said: unknown) => {
+    if (proof !== null && id === proof) return onProof(accepted === true)
+    const item = publishing.get(String(id))
+    if (!item) return onStray()
+    const message = plain(said)
+    if (accepted === true) item.settle({ accepted: true, message })
+    else if (!postpone(item, message)) item.settle({ accepted: false, message })
+  }
+
+  const onEvent = (name: unknown, value: unknown, bytes: number) => {
+    const item = asking.get(String(name))
+    // An answer may still come after our CLOSE.
+    if (!item) return onStray()
+    item.event(parseEvent(value), bytes)
+  }
+
+  const onWrong = () => {
+    if (++wrong > limits.relayWrongMax)
+      abandon('it sends events that are not valid or not asked for')
+  }
+
+  const onStray = () => {
+    if (now() - strays.since >= limits.relayStraySeconds) strays = { count: 0, since: now() }
+    if (++strays.count > limits.relayStrayMax) abandon('it sends what nobody asked for')
+  }
+
+  const onClosed = (name: unknown, said: unknown) => {
+    const item = asking.get(String(name))
+    if (!item) return onStray()
+    const message = plain(said)
+    if (!postpone(item, message)) item.end({ refused: message })
+  }
+
+  const begin = (name: string, item: Asking) => {
+    asking.set(name, item)
+    send(item.text)
+  }
+
+  return {
+    /** One message of the relay; answers nothing. Never throws. */
+    receive(data: unknown) {
+      if (typeof data !== 'string' || data.length > limits.relayMessageBytesMax * 2) {
+        return abandon('it sends a message that is too long, or no text')
+      }
+      const message = parseMessage(data)
+      switch (message?.[0]) {
+        case 'OK':
+          return onOk(message[1], message[2], message[3])
+        case 'EVENT':
+          return onEvent(message[1], message[2], data.length)
+        case 'EOSE':
+          return asking.get(String(message[1]))?.end('eose') ?? onStray()
+        case 'CLOSED':
+          return onClosed(message[1], message[2])
+        case 'AUTH':
+          return onChallenge(message[1])
+        case 'NOTICE':
+          for (const item of asking.values()) item.notice = plain(message[1])
+          return onStray()
+        default:
+          return onStray()
+      }
+    },
+
+    /** Give the relay an event; its answer, or null when none came in time. Never rejects. */
+    publish(event: NostrEvent): Promise<RelayAnswer> {
+      return new Promise((resolve) => {
+        const settle = (answer: RelayAnswer) => {
+          clearTimeout(timer)
+          publishing.delete(event.id)
+          resolve(answer)
+        }
+        const item: Publishing = {
+          text: `["EVENT",${JSON.stringify(event)}]`,
+          settle,
+          refusal: null,
+          retried: false,
+        }
+        const timer = setTimeout(
+          () => settle(item.refusal === null ? null : { accepted: false, message: item.refusal }),
+          limits.relayAnswerSeconds * 1000,
+        )
+        publishing.set(event.id, item)
+        send(item.text)
+      })
+    },
+
+    /** Ask until EOSE, the bounds, or `signal`; the subscription is closed in any case. Never rejects. */
+    query(filters: readonly Filter[], { signal, most, room }: QueryOptions): Promise<QueryAnswer> {
+      const name = `q${++serial}`
+      const events = new Map<string, NostrEvent>()
+      return new Promise((resolve) => {
+        const start = () => begin(name, item)
+        const end = (ended: QueryAnswer['ended']) => {
+          signal.removeEventListener('abort', late)
+          queued.delete(start)
+          if (asking.delete(name)) {
+            if (typeof ended !== 'object') send(JSON.stringify(['CLOSE', name]))
+            const [next] = queued
+            if (next && queued.delete(next)) next()
+          }
+          resolve({ events: [...events.values()], ended })
+        }
+        const late = () => {
+          const said = item.refusal ?? item.notice
+          end(said === null ? 'silent' : { refused: said })
+        }
+        const item: Asking = {
+          text: JSON.stringify(['REQ', name, ...filters.map(filterView)]),
+          end,
+          event(event, bytes) {
+            const asked = event && filters.some((filter) => matches(filter, event))
+            if (!event || !asked || !verify(event)) return onWrong()
+            if (events.has(event.id)) return onStray()
+            // What is beyond the bounds is cut: the relay has answered all the same.
+            if (bytes > room.bytes) return end('eose')
+            room.bytes -= bytes
+            events.set(event.id, event)
+            if (events.size >= most) end('eose')
+          },
+          notice: null,
+          refusal: null,
+          retried: false,
+        }
+        if (signal.aborted) return resolve({ events: [], ended: 'silent' })
+        signal.addEventListener('abort', late)
+        if (asking.size < limits.relayQueriesMax) start()
+        else queued.add(start)
+      })
+    },
+
+    /** The connection is gone: whatever waits has no answer. */
+    end(): void {
+      queued.clear()
+      for (const { settle } of [...publishing.values()]) settle(null)
+      for (const { end } of [...asking.values()]) end('silent')
+    },
+  }
+}
+
+function parseMessage(text: string): unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : null
+  } catch (cause) {
+    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
+    throw cause
+  }
+}
+
+/** What a relay said, fit to be kept and shown: one line, bounded. */
+function plain(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  return value.slice(0, limits.relayErrorCharsMax).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+}

@@ -1,0 +1,182 @@
+import { Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
+import type { Filter } from '../nostr/filter.ts'
+import {
+  type Conversation,
+  createConversation,
+  type QueryAnswer,
+  type QueryOptions,
+  type RelayAnswer,
+} from './relays-conversation.ts'
+
+/** A relay that events are given to and asked of, over one connection that is kept. */
+export type RelayLink = {
+  url: string
+  /** Unix seconds; null while it is not connected. */
+  connectedAt(): number | null
+  /** Milliseconds the last answered event took; null before the first. */
+  latency(): number | null
+  /** Why there is no connection, or why the last one ended; null before anything went wrong. */
+  lastError(): string | null
+  /** Null when no answer came. Never rejects. */
+  publish(event: NostrEvent): Promise<RelayAnswer>
+  /** Never rejects; `silent` while there is no connection. */
+  query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer>
+  close(): void
+}
+
+type LinkOptions = {
+  url: string
+  signer: Signer
+  verify: VerifyEvent
+  now: Clock
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+  /** A connection came up: everything that waits for this relay is due. */
+  connected: () => void
+  /** It cannot be reached, for the first time since it could. */
+  lost: (why: string) => void
+}
+
+/** Keep one connection to a relay, reconnecting with backoff and jitter, for ever. */
+export function openRelayLink(options: LinkOptions): RelayLink {
+  const { url, now, steady } = options
+  let conversation: Conversation | null = null
+  let since: number | null = null
+  let latency: number | null = null
+  let lastError: string | null = null
+  let failures = 0
+  let missed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let hangUp = (): void => undefined
+  let closed = false
+
+  const connect = async () => {
+    const answers = await nameServerAnswers(new URL(url).hostname)
+    if (closed) return
+    if (!answers) return retry('the name server does not answer')
+    dial()
+  }
+
+  const retry = (why: string) => {
+    lastError = why
+    if (!missed) options.lost(why)
+    missed = true
+    failures++
+    timer = setTimeout(() => void connect(), reconnectDelay(failures, Math.random()) * 1000)
+  }
+
+  const dial = () => {
+    // Compressed, a few bytes of theirs could become any amount of ours.
+    const socket = new RelaySocket(url, { perMessageDeflate: false })
+    let heard = true
+    let openedMs = 0
+    let over = false
+    let ping: ReturnType<typeof setInterval> | undefined
+    const drop = (why: string) => {
+      if (over) return
+      over = true
+      clearTimeout(deadline)
+      clearInterval(ping)
+      socket.terminate()
+      const talk = conversation
+      conversation = null
+      since = null
+      talk?.end()
+      if (closed) return
+      if (openedMs > 0 && steady() - openedMs > limits.relayStableSeconds * 1000) failures = 0
+      retry(why)
+    }
+    hangUp = () => drop('closed by us')
+    const deadline = setTimeout(
+      () => drop('no connection in time'),
+      limits.relayConnectSeconds * 1000,
+    )
+    socket.addEventListener('open', () => {
+      if (over) return
+      clearTimeout(deadline)
+      openedMs = steady()
+      missed = false
+      since = now()
+      ping = setInterval(() => {
+        if (!heard) return drop('it has gone silent')
+        heard = false
+        socket.ping()
+      }, limits.relayPingSeconds * 1000)
+      const { signer, verify } = options
+      const send = (text: string) => void socket.send(text)
+      conversation = createConversation({ url, signer, verify, now, send, abandon: drop })
+      options.connected()
+    })
+    socket.addEventListener('message', ({ data }) => {
+      heard = true
+      if (!over) conversation?.receive(data)
+    })
+    socket.addEventListener('pong', () => {
+      heard = true
+    })
+    socket.addEventListener('error', () => drop('no connection'))
+    socket.addEventListener('close', ({ code }) =>
+      drop(`the relay closed the connection (${code})`),
+    )
+  }
+
+  void connect()
+
+  return {
+    url,
+    connectedAt: () => since,
+    latency: () => latency,
+    lastError: () => lastError,
+
+    async publish(event) {
+      if (!conversation) return null
+      const started = steady()
+      const answer = await conversation.publish(event)
+      if (answer) latency = Math.round(steady() - started)
+      return answer
+    },
+
+    async query(filters, asked) {
+      if (!conversation) return { events: [], ended: 'silent' }
+      return conversation.query(filters, asked)
+    },
+
+    close() {
+      closed = true
+      clearTimeout(timer)
+      hangUp()
+    },
+  }
+}
+
+/** Bun's own client; the types of the DOM know less of it. */
+const RelaySocket = WebSocket as unknown as new (
+  url: string,
+  options: Bun.WebSocketOptions,
+) => Bun.WebSocket
+
+/**
+ * Bun looks names up in the pool of threads that files share: a few names with a dead name server
+ * would stop the whole process. So the server is asked first in a way that needs no thread. A name that
+ * it does not know may still stand in /etc/hosts.
+ */
+async function nameServerAnswers(hostname: string): Promise<boolean> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0 || host === 'localhost') return true
+  try {
+    await new Resolver({ timeout: limits.relayNameSeconds * 1000, tries: 1 }).resolve4(host)
+    return true
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause)) throw cause
+    return cause.code !== 'ETIMEOUT'
+  }
+}
+
+/** Seconds: doubling up to a minute, with jitter (0 to 1), so that a relay's return is no stampede. */
+export function reconnectDelay(failures: number, jitter: number): number {
+  return Math.min(60, 2 ** Math.min(failures, 6)) * (0.5 + jitter / 2)
+}

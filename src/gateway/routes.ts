@@ -1,0 +1,106 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { neventEncode } from 'nostr-tools/nip19'
+import { NostrEventModel } from '../coupons/models.ts'
+import { parseObject } from '../http/body.ts'
+import { documented } from '../http/document.ts'
+import { factsOf } from '../http/facts.ts'
+import { reply, replyJson } from '../http/reply.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { Refusal } from '../refusal.ts'
+import { fetchEvents } from './fetch.ts'
+import { FilterModel, PublicationModel } from './models.ts'
+import { publication, publish } from './publish.ts'
+import type { Gateway } from './service.ts'
+
+const jsonTypes = ['application/json', 'application/nostr+json']
+const acceptable = [...jsonTypes, 'application/*', '*/*']
+
+/** Nostr over HTTP for clients that keep no connection: publish, its outcome, fetch. */
+export function gatewayRoutes(gateway: Gateway) {
+  return new Elysia({ name: 'gateway', prefix: '/nostr' })
+    .post(
+      '/publish',
+      async ({ request }) => {
+        const value = parseObject(factsOf(request).body)
+        if (!value || Object.keys(value).length === 0 || !namesJson(request)) {
+          throw new Refusal('not-json-event')
+        }
+        if (!accepts(request)) throw new Refusal('not-acceptable')
+        const event = await publish(gateway, value, factsOf(request).address)
+        const location = { Location: `nostr:${address(gateway, event)}`, 'Content-Length': '0' }
+        return reply(202, '', location)
+      },
+      {
+        ...documented({
+          summary: 'Publish a signed event: on disk, and delivered from there',
+          access: 'public',
+          body: NostrEventModel,
+          answers: { 202: t.Null() },
+          headers: { Location: '`nostr:` and the nevent (NIP-19) of the event' },
+          refusals: [
+            'not-json-event',
+            'not-acceptable',
+            'event-invalid',
+            'delegation-invalid',
+            'event-not-publishable',
+            'not-allowed',
+            'outbox-full',
+          ],
+        }),
+      },
+    )
+    .get(
+      '/publish/:id',
+      async ({ params }) => replyJson(200, await publication(gateway, params.id)),
+      {
+        ...documented({
+          summary: 'What became of a published event',
+          access: 'public',
+          answers: { 200: PublicationModel },
+          refusals: ['event-unknown'],
+        }),
+      },
+    )
+    .post(
+      '/fetch',
+      async ({ request }) => {
+        const value = parseObject(factsOf(request).body)
+        if (!value) throw new Refusal('not-json-filter')
+        const { events, answered, silent } = await fetchEvents(gateway, value, request.signal)
+        const heard = { 'X-Nostr-Relays': `answered=${answered} silent=${silent}` }
+        return replyJson(200, events, silent > 0 ? heard : undefined)
+      },
+      {
+        ...documented({
+          summary: 'Events that match a filter, newest first',
+          access: 'public',
+          body: FilterModel,
+          answers: { 200: t.Array(NostrEventModel) },
+          headers: { 'X-Nostr-Relays': 'Only when a relay was silent: `answered=1 silent=1`' },
+          refusals: ['not-json-filter', 'filter-invalid', 'relays-silent', 'relays-refused'],
+        }),
+      },
+    )
+}
+
+function address({ embeddedUrl, outside }: Gateway, { id, pubkey, kind }: NostrEvent): string {
+  const relays = embeddedUrl === null ? [...outside] : [embeddedUrl(), ...outside]
+  return neventEncode({ id, relays: relays.slice(0, 4), author: pubkey, kind })
+}
+
+function namesJson(request: Request): boolean {
+  return jsonTypes.includes(mediaType(request.headers.get('content-type') ?? ''))
+}
+
+/** Whether JSON may be answered; a weight of zero says no (RFC 9110). */
+function accepts(request: Request): boolean {
+  const accept = (request.headers.get('accept') ?? '').trim()
+  const admitted = (item: string) =>
+    acceptable.includes(mediaType(item)) && !/;\s*q=0(\.0{0,3})?\s*(;|$)/i.test(item)
+  return accept === '' || accept.split(',').some(admitted)
+}
+
+function mediaType(text: string): string {
+  return (text.split(';')[0] ?? '').trim().toLowerCase()
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import type { VerifyHash } from '../nostr/delegation.ts'
+import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
+import type { Filter } from '../nostr/filter.ts'
+import type { MemberStore } from '../relay/member-store.ts'
+import type { OutboxStore } from './outbox-store.ts'
+import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
+
+type GatewayStores = { outbox: OutboxStore; members: MemberStore }
+
+/** Everything the operations of this folder need; put together by `app-gateway.ts`. */
+export type Gateway = {
+  database: Database<GatewayStores>
+  now: Clock
+  verify: VerifyEvent
+  verifyHash: VerifyHash
+  /** Addresses of the relays outside, as configured and normalised. */
+  outside: readonly string[]
+  /** Where the embedded relay is reached, for `nevent`; null when it is not in use. */
+  embeddedUrl: (() => string) | null
+  /** True when the embedded relay keeps events of this author. */
+  keeps: (tx: GatewayStores, author: string) => Promise<boolean>
+  /** An address hands us remote signing (NIP-46) of a stranger. Refuses `rate-limited`. */
+  stranger: (address: string) => void
+  /** Wake the couriers of these relays. */
+  wake: (relays: readonly string[]) => void
+  /** Why a relay cannot be reached now, or null. */
+  trouble: (relay: string) => string | null
+  /** The embedded relay's events, or null when it is not a source. */
+  local: ((filter: Filter) => Promise<NostrEvent[]>) | null
+  /** Ask every relay outside. Refuses `overloaded` when too many fetches do. */
+  askOutside: (filters: readonly Filter[], options: QueryOptions) => Promise<QueryAnswer>[]
+}
+
+/** A relay as its operator sees it. */
+export type RelayStatus = {
+  /** Its address, or `embedded`. */
+  url: string
+  /** Unix seconds, or null. */
+  connectedAt: number | null
+  pending: number
+  /** Since the start. */
+  delivered: number
+  refused: number
+  expired: number
+  lastError: string | null
+  /** Milliseconds the last answered event took. */
+  latency: number | null
+}
+
+/** The name of the embedded relay among a delivery's relays. */
+export const embeddedRelay = 'embedded'

@@ -1,0 +1,251 @@
+/** A merchant's announcement on its way to relays, and what is found there. */
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
+import { call, newSigner, openSession } from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import {
+  type FaultyRelay,
+  startFaultyRelay,
+  stopRelays,
+  tell,
+  until,
+} from '../support/faulty-relay.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+afterEach(stopRelays)
+afterAll(cleanUp)
+
+const name = 'lacrypta.merchant/coupons'
+type Parts = { createdAt?: number; content?: unknown; d?: string }
+
+const announcement = (signer: Signer, { createdAt, content, d = name }: Parts = {}) =>
+  createEvent({
+    kind: 30_078,
+    createdAt: createdAt ?? secondsNow(),
+    tags: [['d', d]],
+    content: JSON.stringify(
+      content ?? { v: 2, mintUrl: 'https://cupones.example/api/coupons/mint' },
+    ),
+    signer,
+  })
+const deletion = (
+  signer: Signer,
+  event: NostrEvent,
+  tag: 'e' | 'a' = 'a',
+  createdAt = secondsNow(),
+) =>
+  createEvent({
+    kind: 5,
+    createdAt,
+    tags: [[tag, tag === 'e' ? event.id : `30078:${event.pubkey}:${name}`]],
+    signer,
+  })
+
+/** A merchant with its session. */
+async function merchant(server: TestServer) {
+  const signer = newSigner()
+  const token = await openSession(server.url, signer)
+  return {
+    signer,
+    put: async (event: NostrEvent) =>
+      (await call(server.url, '/api/coupons/discovery', { method: 'PUT', body: { event }, token }))
+        .status,
+    withdraw: async () =>
+      (await call(server.url, '/api/coupons/discovery', { method: 'DELETE', token })).status,
+    stored: async (): Promise<NostrEvent | null> =>
+      (await call(server.url, '/api/coupons', { token })).json.discovery,
+  }
+}
+
+const asked = (relay: FaultyRelay) => relay.received.filter(([type]) => type === 'REQ')
+const state = async ({ url }: TestServer, { id }: NostrEvent) =>
+  (await call(url, `/nostr/publish/${id}`)).json.status
+
+test('an announcement that is accepted reaches every relay, ours too', async () => {
+  const relays = [startFaultyRelay(), startFaultyRelay()]
+  const urls = relays.map(({ url }) => url)
+  const server = await startServer({ env: { RELAYS: ['embedded', ...urls].join(',') } })
+  const { signer, put } = await merchant(server)
+  const event = announcement(signer)
+  expect(await put(event)).toBe(200)
+  await until('delivered', async () => (await state(server, event)) === 'delivered')
+  for (const relay of relays) expect(relay.stored).toEqual([event])
+  expect(await put(event)).toBe(200)
+  await Bun.sleep(100)
+  expect(relays.map((relay) => relay.times(event.id))).toEqual([1, 1])
+})
+
+test('is given again to a relay that has lost it, when that comes back', async () => {
+  const relay = startFaultyRelay()
+  const server = await startServer({ env: { RELAYS: relay.url } })
+  const { signer, put } = await merchant(server)
+  const event = announcement(signer)
+  await put(event)
+  await until('delivered', async () => (await state(server, event)) === 'delivered')
+  await relay.stop()
+  const empty = startFaultyRelay({}, relay.port)
+  await until('given again', () => empty.stored.length === 1)
+  expect(empty.stored).toEqual([event])
+}, 20_000)
+
+test('is asked for at the start: one question for all merchants, and nothing is sent that is there', async () => {
+  const relay = startFaultyRelay()
+  const dataDir = newDirectory()
+  const env = { RELAYS: relay.url }
+  const first = await startServer({ dataDir, env })
+  const events: NostrEvent[] = []
+  for (let at = 0; at < 3; at++) {
+    const { signer, put } = await merchant(first)
+    const event = announcement(signer)
+    events.push(event)
+    await put(event)
+  }
+  await until('all are there', () => relay.stored.length === 3)
+  await first.stop()
+  relay.received.length = 0
+  const lost = relay.stored.pop() as NostrEvent
+  await startServer({ dataDir, env })
+  await until('the lost one is back', () => relay.stored.length === 3)
+  expect(asked(relay)).toHaveLength(1)
+  const [, , byAuthor] = asked(relay)[0] as [string, string, { authors: string[] }]
+  expect(new Set(byAuthor.authors)).toEqual(new Set(events.map(({ pubkey }) => pubkey)))
+  expect(events.map(({ id }) => relay.times(id))).toEqual(
+    events.map(({ id }) => (id === lost.id ? 1 : 0)),
+  )
+})
+
+/** A server whose relay holds something when it is asked at the start. */
+async function found(held: (ours: NostrEvent, signer: Signer) => NostrEvent[]) {
+  const relay = startFaultyRelay()
+  const dataDir = newDirectory()
+  const env = { RELAYS: `embedded,${relay.url}` }
+  const first = await startServer({ dataDir, env })
+  const { signer, put } = await merchant(first)
+  const ours = announcement(signer, { createdAt: secondsNow() - 100 })
+  await put(ours)
+  await until('delivered', async () => (await state(first, ours)) === 'delivered')
+  await first.stop()
+  const theirs = held(ours, signer)
+  relay.stored.splice(0, relay.stored.length, ...theirs)
+  relay.received.length = 0
+  const server = await startServer({ dataDir, env })
+  const token = await openSession(server.url, signer)
+  const stored = async (): Promise<NostrEvent | null> =>
+    (await call(server.url, '/api/coupons', { token })).json.discovery
+  await until('asked', () => asked(relay).length > 0)
+  return { server, relay, ours, theirs, stored }
+}
+
+test('a newer one by its author that a relay has replaces ours, and goes to the other relays', async () => {
+  const { server, theirs, ours, stored } = await found((_, signer) => [announcement(signer)])
+  const [newer] = theirs as [NostrEvent]
+  await until('replaced', async () => (await stored())?.id === newer.id)
+  const fetch = () =>
+    call(server.url, '/nostr/fetch', { body: { authors: [ours.pubkey], kinds: [30_078] } })
+  await until('ours has it', async () => (await fetch()).json[0]?.id === newer.id)
+}, 20_000)
+
+const ignored: [string, (ours: NostrEvent, signer: Signer) => NostrEvent[]][] = [
+  ['older', (_, signer) => [announcement(signer, { createdAt: 1000 })]],
+  ['of another name', (ours, signer) => [announcement(signer, { d: 'other' }), ours]],
+  [
+    'with an address that is not https',
+    (_, signer) => [announcement(signer, { content: { mintUrl: 'http://evil.example/' } })],
+  ],
+  ['whose content is no object', (_, signer) => [announcement(signer, { content: 'x' })]],
+  ['from the future', (_, signer) => [announcement(signer, { createdAt: secondsNow() + 5000 })]],
+  ['by somebody else', (ours) => [announcement(newSigner()), ours]],
+  ['with a false signature', (ours, signer) => [{ ...announcement(signer), sig: ours.sig }]],
+  ['deleted by a stranger', (ours) => [ours, deletion(newSigner(), ours)]],
+  ['deleted before it was made', (ours, signer) => [ours, deletion(signer, ours, 'a', 1000)]],
+]
+test.each(ignored)(
+  'one found that is %s changes nothing',
+  async (_, held) => {
+    const { ours, stored } = await found(held)
+    await Bun.sleep(200)
+    expect((await stored())?.id).toBe(ours.id)
+  },
+  20_000,
+)
+
+test.each(['e', 'a'] as const)(
+  'a deletion by its author (tag %s) found on a relay ends it',
+  async (tag) => {
+    const { server, relay, ours, stored } = await found((event, signer) => [
+      deletion(signer, event, tag),
+    ])
+    await until('gone', async () => (await stored()) === null)
+    expect(relay.times(ours.id)).toBe(0)
+    await server.stop()
+  },
+  20_000,
+)
+
+test('a newer one that was deleted leaves ours as it is', async () => {
+  const { ours, stored } = await found((_, signer) => {
+    const newer = announcement(signer)
+    return [newer, deletion(signer, newer, 'e')]
+  })
+  await Bun.sleep(200)
+  expect((await stored())?.id).toBe(ours.id)
+}, 20_000)
+
+test('what its author writes to the embedded relay counts at once', async () => {
+  const server = await startServer()
+  const { signer, put, stored } = await merchant(server)
+  const first = announcement(signer, { createdAt: secondsNow() - 50 })
+  await put(first)
+  const second = announcement(signer, { createdAt: secondsNow() - 10 })
+  await call(server.url, '/nostr/publish', { body: second })
+  await until('replaced', async () => (await stored())?.id === second.id, 3)
+  await call(server.url, '/nostr/publish', { body: deletion(newSigner(), second) })
+  await Bun.sleep(100)
+  expect((await stored())?.id).toBe(second.id)
+  await call(server.url, '/nostr/publish', { body: deletion(signer, second) })
+  await until('gone', async () => (await stored()) === null, 3)
+})
+
+test('withdrawn, it is neither delivered where it waits nor sent again', async () => {
+  const away = startFaultyRelay()
+  await away.stop()
+  const server = await startServer({ env: { RELAYS: away.url } })
+  const { signer, put, withdraw } = await merchant(server)
+  const event = announcement(signer)
+  await put(event)
+  expect(await state(server, event)).toBe('pending')
+  expect(await withdraw()).toBe(200)
+  expect(await state(server, event)).toBe('failed')
+  const back = startFaultyRelay({}, away.port)
+  await until('connected', () => back.open() === 1)
+  await Bun.sleep(300)
+  expect(back.received.filter(([type]) => type === 'EVENT')).toEqual([])
+}, 20_000)
+
+test('a newer one takes the place of one that still waits', async () => {
+  const away = startFaultyRelay()
+  await away.stop()
+  const server = await startServer({ env: { RELAYS: away.url } })
+  const { signer, put } = await merchant(server)
+  const old = announcement(signer, { createdAt: secondsNow() - 50 })
+  const event = announcement(signer)
+  expect([await put(old), await put(event)]).toEqual([200, 200])
+  const back = startFaultyRelay({}, away.port)
+  await until('delivered', async () => (await state(server, event)) === 'delivered', 15)
+  expect(back.stored).toEqual([event])
+}, 20_000)
+
+test('a relay that answers no question is not given it for nothing', async () => {
+  const mute = startFaultyRelay({
+    req(socket, subscription) {
+      tell(socket, 'CLOSED', subscription, 'error: not today')
+      return true
+    },
+  })
+  const server = await startServer({ env: { RELAYS: mute.url } })
+  const { signer, put } = await merchant(server)
+  const event = announcement(signer)
+  await put(event)
+  await until('delivered', async () => (await state(server, event)) === 'delivered')
+  expect(mute.times(event.id)).toBe(1)
+})

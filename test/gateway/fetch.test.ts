@@ -1,0 +1,236 @@
+/** POST /nostr/fetch: what may be asked, who is asked, and what comes back. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+import { type Answer, call, newSigner } from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+afterEach(stopRelays)
+afterAll(cleanUp)
+
+const find = (body: unknown, { url } = server, path = '/nostr/fetch') =>
+  call(url, path, { method: 'POST', body })
+const keep = async (...events: NostrEvent[]) => {
+  for (const event of events) await call(server.url, '/nostr/publish', { body: event })
+  const ids = events.map(({ id }) => id)
+  await until('kept', async () => (await find({ ids })).json.length === ids.length)
+}
+const ids = ({ json }: Answer) => json.map(({ id }: NostrEvent) => id)
+
+function expectError(answer: Answer, status: number, code: string): void {
+  const { reason, ...rest } = answer.json
+  expect({ status: answer.status, body: rest }).toEqual({ status, body: { status: 'ERROR', code } })
+  expect(reason).toMatch(/^\S.*\.$/)
+}
+
+describe('the filter', () => {
+  test.each<[string, unknown]>([
+    ['no body', undefined],
+    ['no JSON', 'x'],
+    ['a list', [{}]],
+    ['null', 'null'],
+    ['a number', '5'],
+  ])('415: %s', async (_, body) => expectError(await find(body), 415, 'not-json-filter'))
+
+  const many = Array.from({ length: limits.filterItemsMax + 1 }, () => 'a'.repeat(64))
+  test.each<[string, unknown]>([
+    ['an unknown key', { id: [] }],
+    ['a tag of two letters', { '#ab': ['x'] }],
+    ['a tag without #', { t: ['x'] }],
+    ['a digit for a tag', { '#1': ['x'] }],
+    ['ids that are no list', { ids: 'a' }],
+    ['ids that are cut', { ids: ['abcd'] }],
+    ['authors in upper case', { authors: ['A'.repeat(64)] }],
+    ['kinds as text', { kinds: ['1'] }],
+    ['a kind out of range', { kinds: [65_536] }],
+    ['a negative limit', { limit: -1 }],
+    ['a limit with a fraction', { limit: 1.5 }],
+    ['a limit of null', { limit: null }],
+    ['since as text', { since: '1' }],
+    ['search that is no text', { search: 1 }],
+    ['a tag value that is no text', { '#t': [1] }],
+    ['1001 ids', { ids: many }],
+    ['1001 tag values', { '#t': many }],
+  ])('422: %s', async (_, body) => expectError(await find(body), 422, 'filter-invalid'))
+
+  test('is good with a thousand entries, empty lists, or nothing at all', async () => {
+    expect((await find({ ids: many.slice(1) })).json).toEqual([])
+    expect((await find({ ids: [] })).json).toEqual([])
+    expect((await find({})).status).toBe(200)
+    expect((await find({ search: 'coffee' })).json).toEqual([])
+  })
+
+  test('413: more than 256 KiB, in the envelope', async () => {
+    expectError(await find({ search: 'x'.repeat(limits.publishBytesMax) }), 413, 'too-large')
+  })
+})
+
+describe('the answer', () => {
+  test.each(['/nostr/fetch', '/nostr/fetch/'])(
+    '%s: newest first, seven fields each',
+    async (path) => {
+      const signer = newSigner()
+      const now = secondsNow()
+      const events = [now - 2, now, now - 1].map((createdAt) => createEvent({ createdAt, signer }))
+      await keep(...events)
+      const answer = await find({ authors: [signer.pubkey] }, server, path)
+      expect(answer.json).toEqual([events[1], events[2], events[0]])
+      expect(Object.keys(answer.json[0])).toHaveLength(7)
+      expect(answer.headers.has('x-nostr-relays')).toBe(false)
+    },
+  )
+
+  test('has a hundred events unless told otherwise, and five hundred at most', async () => {
+    const signer = newSigner()
+    const events = Array.from({ length: 520 }, () => createEvent({ kind: 7777, signer }))
+    await Promise.all(events.map((event) => call(server.url, '/nostr/publish', { body: event })))
+    const count = async (filter: object) => (await find({ kinds: [7777], ...filter })).json.length
+    await until('all are kept', async () => (await count({ limit: 500 })) === 500)
+    expect(await count({})).toBe(100)
+    expect(await count({ limit: 7 })).toBe(7)
+    expect(await count({ limit: 0 })).toBe(0)
+    expect(await count({ limit: 100_000 })).toBe(500)
+  })
+
+  test('joins the store and the relays: once each, the newest of what is replaced, nothing expired', async () => {
+    const relay = startFaultyRelay()
+    const near = await startServer({ env: { RELAYS: `embedded,${relay.url}` } })
+    await until('connected', () => relay.open() === 1)
+    const signer = newSigner()
+    const now = secondsNow()
+    const place = (createdAt: number) =>
+      createEvent({ kind: 30_078, createdAt, tags: [['d', 'x']], signer })
+    const [old, fresh, note] = [
+      place(now - 9),
+      place(now - 5),
+      createEvent({ createdAt: now, signer }),
+    ]
+    for (const event of [old, note]) await call(near.url, '/nostr/publish', { body: event })
+    const filter = { authors: [signer.pubkey] }
+    await until('kept', async () => (await find(filter, near)).json.length === 2)
+    const expired = createEvent({ tags: [['expiration', String(now - 1)]], signer })
+    relay.stored.push(fresh, expired, createEvent({ kind: 20_402, signer }))
+    const answer = await find(filter, near)
+    expect(ids(answer)).toEqual([note.id, fresh.id])
+  })
+
+  test('believes no relay: what is false or was not asked for is left out', async () => {
+    const good = createEvent({ kind: 7 })
+    const liar = startFaultyRelay({
+      req(socket, name) {
+        for (const lie of [
+          { ...good, content: 'x' },
+          createEvent({ kind: 8 }),
+          5,
+          { ...good, sig: 'x' },
+        ]) {
+          tell(socket, 'EVENT', name, lie)
+        }
+        for (let at = 0; at < 20; at++) tell(socket, 'EVENT', name, createEvent({ kind: 7 }))
+        tell(socket, 'EOSE', name)
+        return true
+      },
+    })
+    const near = await startServer({ env: { RELAYS: liar.url } })
+    await until('connected', () => liar.open() === 1)
+    const { json } = await find({ kinds: [7], limit: 5 }, near)
+    expect(json).toHaveLength(5)
+    expect(json.every(({ kind, id }: NostrEvent) => kind === 7 && id !== good.id)).toBe(true)
+  })
+})
+
+describe('relays that do not answer', () => {
+  test('are counted, and cost five seconds and no more', async () => {
+    const [good, silent] = [startFaultyRelay(), startFaultyRelay({ req: () => true })]
+    const event = createEvent()
+    good.stored.push(event)
+    const near = await startServer({
+      env: { RELAYS: `${good.url},${silent.url},ws://127.0.0.1:9` },
+    })
+    await until('connected', () => good.open() === 1 && silent.open() === 1)
+    const started = performance.now()
+    const answer = await find({ ids: [event.id] }, near)
+    expect(Math.round((performance.now() - started) / 1000)).toBe(limits.fetchSeconds)
+    expect(answer.json).toEqual([event])
+    expect(answer.headers.get('x-nostr-relays')).toBe('answered=1 silent=2')
+    await until('closed', () =>
+      [good, silent].every((relay) => relay.received.some(([type]) => type === 'CLOSE')),
+    )
+  }, 15_000)
+
+  test('504 when none does and the store is no source', async () => {
+    const near = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
+    expectError(await find({}, near), 504, 'relays-silent')
+    expect((await find({ limit: 0 }, near)).json).toEqual([])
+    expectError(await find({ limit: -1 }, near), 422, 'filter-invalid')
+  })
+
+  test('do not matter when the store is a source', async () => {
+    const near = await startServer({ env: { RELAYS: 'embedded,ws://127.0.0.1:9' } })
+    const answer = await find({}, near)
+    expect([answer.status, answer.json]).toEqual([200, []])
+    expect(answer.headers.get('x-nostr-relays')).toBe('answered=0 silent=1')
+  })
+
+  test('400 when there are only refusals', async () => {
+    const rude = startFaultyRelay({
+      req(socket, name) {
+        tell(socket, 'CLOSED', name, 'blocked: you')
+        return true
+      },
+    })
+    const near = await startServer({ env: { RELAYS: rude.url } })
+    await until('connected', () => rude.open() === 1)
+    expectError(await find({}, near), 400, 'relays-refused')
+  })
+
+  test('leave nothing behind when the client has gone', async () => {
+    const silent = startFaultyRelay({ req: () => true })
+    const near = await startServer({ env: { RELAYS: silent.url } })
+    await until('connected', () => silent.open() === 1)
+    const gone = new AbortController()
+    const options = { method: 'POST', body: '{}', signal: gone.signal }
+    const request = fetch(`${near.url}/nostr/fetch`, options).catch(() => null)
+    await until('asked', () => silent.received.some(([type]) => type === 'REQ'))
+    const left = performance.now()
+    gone.abort()
+    await request
+    await until('closed', () => silent.received.some(([type]) => type === 'CLOSE'))
+    expect(performance.now() - left).toBeLessThan(2000)
+  })
+})
+
+test('memory stays bounded whatever relays send', async () => {
+  const big = 'x'.repeat(200_000)
+  const flood = startFaultyRelay({
+    req(socket, name) {
+      for (let at = 0; at < 60; at++) tell(socket, 'EVENT', name, createEvent({ content: big }))
+      tell(socket, 'EOSE', name)
+      return true
+    },
+  })
+  const near = await startServer({ env: { RELAYS: flood.url, RATE_LIMIT: 'off' } })
+  await until('connected', () => flood.open() === 1)
+  const { text, json } = await find({}, near)
+  expect(json.length).toBeGreaterThan(5)
+  expect(text.length).toBeLessThan(limits.fetchBytesMax + 100_000)
+})
+
+test('too many requests of one address are refused, in the envelope', async () => {
+  const strict = await startServer()
+  const answers: Answer[] = []
+  while (answers.length < 1500 && !answers.some(({ status }) => status === 429)) {
+    answers.push(
+      ...(await Promise.all(Array.from({ length: 50 }, () => find({ limit: 0 }, strict)))),
+    )
+  }
+  const refused = answers.find(({ status }) => status === 429) as Answer
+  expect(refused.json).toMatchObject({ status: 'ERROR', code: 'rate-limited' })
+  expect(refused.headers.get('retry-after')).toBe(String(refused.json.retryAfter))
+})

@@ -1,0 +1,311 @@
+/** POST /nostr/publish and what became of it: every status, in the order of the checks. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { decode, neventEncode } from 'nostr-tools/nip19'
+import { limits } from '../../src/limits.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+import { damage } from '../support/cli.ts'
+import { type Answer, call, createDefinition, newSigner, openSession } from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import { startFaultyRelay, stopRelays, until } from '../support/faulty-relay.ts'
+import { callRaw } from '../support/raw.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+afterEach(stopRelays)
+afterAll(cleanUp)
+
+type Sent = { headers?: Record<string, string>; to?: TestServer; path?: string; method?: string }
+
+const publish = (body: unknown, { to = server, path = '/nostr/publish', ...rest }: Sent = {}) =>
+  call(to.url, path, { method: 'POST', body, ...rest })
+const outcome = async (id: string, to = server) => (await call(to.url, `/nostr/publish/${id}`)).json
+
+function expectError(answer: Answer, status: number, code: string): void {
+  const { reason, retryAfter, ...rest } = answer.json
+  expect({ status: answer.status, body: rest }).toEqual({ status, body: { status: 'ERROR', code } })
+  expect(reason).toMatch(/^\S.*\.$/)
+  expect(answer.headers.get('retry-after')).toBe(
+    retryAfter === undefined ? null : String(retryAfter),
+  )
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+}
+
+describe('a good event', () => {
+  test.each(['/nostr/publish', '/nostr/publish/'])(
+    '%s takes it: 202 with no body',
+    async (target) => {
+      const event = createEvent()
+      const body = JSON.stringify(event)
+      const headers = [['Content-Type', 'application/json']] as const
+      const answer = await callRaw(server.url, { method: 'POST', target, headers, body })
+      expect([answer.status, answer.text]).toEqual([202, ''])
+      expect(answer.headers.get('content-length')).toBe('0')
+      expect(Date.parse(answer.headers.get('date') ?? '')).toBeGreaterThan(0)
+      const location = answer.headers.get('location') ?? ''
+      expect(location).toStartWith('nostr:nevent1')
+      const relay = `${server.url.replace('http', 'ws')}/relay`
+      expect(decode(location.slice('nostr:'.length))).toEqual({
+        type: 'nevent',
+        data: { id: event.id, relays: [relay], author: event.pubkey, kind: 1 },
+      })
+    },
+  )
+
+  test('is kept by the embedded relay, and may be asked for', async () => {
+    const event = createEvent()
+    await publish(event)
+    await until('delivered', async () => (await outcome(event.id)).status === 'delivered')
+    const relay = `${server.url.replace('http', 'ws')}/relay`
+    expect(await outcome(event.id)).toEqual({
+      id: event.id,
+      status: 'delivered',
+      relays: [{ url: relay, status: 'delivered', attempts: 1, lastError: null }],
+    })
+    const { json } = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
+    expect(json).toEqual([event])
+  })
+
+  test('again: 202, and it is not sent twice', async () => {
+    const relay = startFaultyRelay()
+    const other = await startServer({ env: { RELAYS: relay.url } })
+    const event = createEvent()
+    const statuses = [
+      (await publish(event, { to: other })).status,
+      (await publish(event, { to: other })).status,
+    ]
+    await until('delivered', async () => (await outcome(event.id, other)).status === 'delivered')
+    statuses.push((await publish({ ...event, more: 1 }, { to: other })).status)
+    await Bun.sleep(100)
+    expect(statuses).toEqual([202, 202, 202])
+    expect(relay.times(event.id)).toBe(1)
+    expect(relay.stored).toEqual([event])
+  })
+
+  test('whose content is an object counts with the text JSON.stringify gives for it', async () => {
+    const signer = newSigner()
+    const content = { tokens: { BTC: 10 }, memo: 'ñandú', 2: [1.5, null] }
+    const event = createEvent({ kind: 1112, content: JSON.stringify(content), signer })
+    expect((await publish({ ...event, content })).status).toBe(202)
+    const { json } = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
+    await until('kept', async () => (await outcome(event.id)).status === 'delivered')
+    expect(json.length === 0 || json[0].content === event.content).toBe(true)
+    expectError(
+      await publish({ ...event, content: { ...content, memo: 'x' } }),
+      422,
+      'event-invalid',
+    )
+    expectError(await publish({ ...event, content: [content] }), 422, 'event-invalid')
+  })
+
+  test.each([
+    undefined,
+    'application/json',
+    'application/nostr+json',
+    '*/*',
+    'application/*',
+    'text/html, */*;q=0.1',
+    'APPLICATION/JSON; charset=utf-8',
+    '',
+  ])('is taken with Accept %p', async (accept) => {
+    const headers = accept === undefined ? {} : { Accept: accept }
+    expect((await publish(createEvent(), { headers })).status).toBe(202)
+  })
+
+  test.each(['application/json', 'application/nostr+json', 'Application/JSON;charset=UTF-8'])(
+    'is taken as %s',
+    async (type) => {
+      const headers = { 'Content-Type': type }
+      expect((await publish(createEvent(), { headers })).status).toBe(202)
+    },
+  )
+
+  test('of any age is taken', async () => {
+    expect((await publish(createEvent({ createdAt: 1 }))).status).toBe(202)
+    expect((await publish(createEvent({ createdAt: secondsNow() + 9e6 }))).status).toBe(202)
+  })
+})
+
+test('the published nevent, whatever order its parts are in', () => {
+  const data = {
+    id: '7b6b54ee390ccd66b1340a2f5f4230420d8655fdc42ccf74136dd808840cfa18',
+    relays: ['wss://relay.lawallet.ar'],
+    author: 'a4c10dc7da61602206cf4affe58cf721bae1593b23f76736ab1f65c8a1df9674',
+    kind: 1112,
+  }
+  const published =
+    'nevent1qqs8k665acusentxky6q5t6lggcyyrvx2h7ugtx0wsfkmkqgssx05xqpzamhxue69uhhyetvv9ujumrpwaskcmr9wshxzuszyzjvzrw8mfskqgsxea90levv7usm4c2e8v3lweek4v0ktj9pm7t8gqcyqqqqgkqzedlme'
+  expect(decode(published)).toEqual({ type: 'nevent', data })
+  expect(decode(neventEncode(data))).toEqual({ type: 'nevent', data })
+})
+
+describe('refusals, in their order', () => {
+  const event = createEvent()
+  const text = { headers: { 'Content-Type': 'text/plain' } }
+  const html = { headers: { Accept: 'text/html' } }
+
+  test.each<[string, unknown, Sent]>([
+    ['no body', undefined, {}],
+    ['a body that is no JSON', '{', {}],
+    ['a list', [event], {}],
+    ['an object without keys', {}, {}],
+    ['null', 'null', {}],
+    ['bytes that are no UTF-8', '{"a":"\ud800"', {}],
+    ['another content type', event, text],
+    [
+      'another content type before all the rest',
+      {},
+      { headers: { ...text.headers, ...html.headers } },
+    ],
+  ])('415: %s', async (_, body, sent) => {
+    expectError(await publish(body, sent), 415, 'not-json-event')
+  })
+
+  test.each(['text/html', 'application/xml', 'image/*', 'application/json;q=0'])(
+    '406: Accept %s, and nothing is published',
+    async (accept) => {
+      const unwanted = createEvent()
+      expectError(await publish(unwanted, { headers: { Accept: accept } }), 406, 'not-acceptable')
+      expectError(await publish({ a: 1 }, { headers: { Accept: accept } }), 406, 'not-acceptable')
+      expect((await call(server.url, `/nostr/publish/${unwanted.id}`)).status).toBe(404)
+    },
+  )
+
+  const signer = newSigner()
+  const wrong: [string, unknown][] = [
+    ['no event', { a: 1 }],
+    ['another id', { ...event, id: 'f'.repeat(64) }],
+    ['another signature', { ...event, sig: createEvent().sig }],
+    ['another content', { ...event, content: 'x' }],
+    ['an id in upper case', { ...event, id: event.id.toUpperCase() }],
+    ['a kind that is too large', { ...event, kind: 65_536 }],
+    ['a time with a fraction', { ...event, created_at: 1.5 }],
+    ['a tag with a number', { ...event, tags: [['e', 1]] }],
+  ]
+  test.each(wrong)('422: %s', async (_, body) => {
+    expectError(await publish(body), 422, 'event-invalid')
+  })
+
+  const delegation = (...tag: string[]) => createEvent({ tags: [['delegation', ...tag]], signer })
+  test.each<[string, NostrEvent]>([
+    ['that is empty', delegation()],
+    ['with a token that is not valid', delegation(signer.pubkey, 'kind=1', '0'.repeat(128))],
+    ['with conditions nobody knows', delegation(signer.pubkey, 'p=1', '0'.repeat(128))],
+  ])('422: a delegation %s', async (_, body) => {
+    expectError(await publish(body), 422, 'delegation-invalid')
+  })
+
+  test('422: a voucher, and an event that has expired', async () => {
+    const expired = createEvent({ tags: [['expiration', String(secondsNow() - 1)]] })
+    expectError(await publish(expired), 422, 'event-not-publishable')
+    expectError(await publish(createEvent({ kind: 20_402 })), 422, 'event-not-publishable')
+  })
+
+  test('413: more than 256 KiB, and not one byte less', async () => {
+    const largest = (bytes: number) => {
+      const room = bytes - JSON.stringify(createEvent({ content: '' })).length
+      return createEvent({ content: 'x'.repeat(room) })
+    }
+    const good = largest(limits.publishBytesMax)
+    expect(JSON.stringify(good)).toHaveLength(limits.publishBytesMax)
+    expect((await publish(good)).status).toBe(202)
+    expectError(await publish(largest(limits.publishBytesMax + 1)), 413, 'too-large')
+  })
+
+  test('405 and 404 in the same envelope, OPTIONS with what is allowed', async () => {
+    const put = await call(server.url, '/nostr/publish/', { method: 'PUT', body: {} })
+    expectError(put, 405, 'method-not-allowed')
+    expect(put.headers.get('allow')).toBe('POST, OPTIONS')
+    expectError(await call(server.url, '/nostr/other'), 404, 'not-found')
+    for (const path of ['/nostr/publish', '/nostr/publish/', '/nostr/fetch', '/nostr/fetch/']) {
+      const { status, headers, text: body } = await call(server.url, path, { method: 'OPTIONS' })
+      expect([status, body, headers.get('allow')]).toEqual([204, '', 'POST, OPTIONS'])
+      expect(headers.get('access-control-allow-methods')).toBe('POST, OPTIONS')
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+    }
+  })
+
+  test.each(['0'.repeat(64), 'x', event.id.toUpperCase(), '%00'])(
+    '404: /nostr/publish/%s',
+    async (id) => {
+      expectError(await call(server.url, `/nostr/publish/${id}`), 404, 'event-unknown')
+    },
+  )
+})
+
+describe('a public service', () => {
+  const env = { PUBLIC_URL: 'https://cupones.example', RATE_LIMIT: 'off' }
+
+  test('403: keeps no stranger’s event, but its own people’s and remote signing', async () => {
+    const shop = await startServer({ env })
+    const merchant = newSigner()
+    expectError(await publish(createEvent({ signer: merchant }), { to: shop }), 403, 'not-allowed')
+    damage(
+      shop.dataDir,
+      `INSERT INTO minters (owner, pubkey, label, created_at)
+      VALUES (unhex('${newSigner().pubkey}'), unhex('${merchant.pubkey}'), NULL, 1)`,
+    )
+    expect((await publish(createEvent({ signer: merchant }), { to: shop })).status).toBe(202)
+    expect((await publish(createEvent({ kind: 24_133 }), { to: shop })).status).toBe(202)
+    const location = (await publish(createEvent({ signer: merchant }), { to: shop })).headers.get(
+      'location',
+    )
+    expect(decode((location ?? '').slice(6))).toMatchObject({
+      data: { relays: ['wss://cupones.example/relay'] },
+    })
+  })
+
+  test('hands a stranger’s event to relays outside, and does not keep it', async () => {
+    const relay = startFaultyRelay()
+    const shop = await startServer({ env: { ...env, RELAYS: `embedded,${relay.url}` } })
+    const event = createEvent()
+    expect((await publish(event, { to: shop })).status).toBe(202)
+    await until('delivered', async () => (await outcome(event.id, shop)).status === 'delivered')
+    expect((await outcome(event.id, shop)).relays.map(({ url }: { url: string }) => url)).toEqual([
+      relay.url,
+    ])
+    expect(relay.stored).toEqual([event])
+  })
+
+  test('429: remote signing of strangers, when one address sends too much', async () => {
+    const shop = await startServer({ env: { PUBLIC_URL: 'https://cupones.example' } })
+    const answers: Answer[] = []
+    for (let at = 0; at < limits.relayStrangerBurst + 40; at += 20) {
+      const batch = Array.from({ length: 20 }, () =>
+        publish(createEvent({ kind: 24_133 }), { to: shop }),
+      )
+      answers.push(...(await Promise.all(batch)))
+    }
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(5)
+    expectError(refused[0] as Answer, 429, 'rate-limited')
+  })
+})
+
+describe('503: never a false 202', () => {
+  test('when the outbox is full', async () => {
+    const full = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
+    damage(
+      full.dataDir,
+      `UPDATE outbox_load SET events = ${limits.outboxEventsMax * limits.outboxOpenShare}`,
+    )
+    const event = createEvent()
+    const answer = await publish(event, { to: full })
+    expectError(answer, 503, 'outbox-full')
+    expect(answer.headers.get('retry-after')).toBe('30')
+    expect((await call(full.url, `/nostr/publish/${event.id}`)).status).toBe(404)
+    const token = await openSession(full.url, newSigner())
+    expect(await createDefinition(full.url, token)).toBeString()
+  })
+
+  test('when nothing can be written', async () => {
+    const shop = await startServer()
+    damage(shop.dataDir, 'DROP TABLE deliveries')
+    const event = createEvent()
+    const answer = await publish(event, { to: shop })
+    expectError(answer, 503, 'unavailable')
+    expect(answer.headers.get('retry-after')).toBe('5')
+  })
+})

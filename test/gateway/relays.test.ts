@@ -1,0 +1,420 @@
+/** The way to a relay outside, against relays that are slow, silent, lying or broken. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { openRelayLink, type RelayLink } from '../../src/gateway/relays.ts'
+import { limits } from '../../src/limits.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+import { parseFilter } from '../../src/nostr/filter.ts'
+import { newSigner, verifyEvent } from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import {
+  type Behaviour,
+  startFaultyRelay,
+  stopRelays,
+  tell,
+  until,
+} from '../support/faulty-relay.ts'
+
+const manager = newSigner()
+const links: RelayLink[] = []
+const losses: string[] = []
+afterEach(async () => {
+  for (const link of links.splice(0)) link.close()
+  losses.splice(0)
+  await stopRelays()
+})
+
+function open(url: string, connected: () => void = () => undefined): RelayLink {
+  const link = openRelayLink({
+    url,
+    signer: manager,
+    verify: verifyEvent,
+    now: secondsNow,
+    steady: () => performance.now(),
+    connected,
+    lost: (why) => losses.push(why),
+  })
+  links.push(link)
+  return link
+}
+
+async function connect(behaviour: Behaviour = {}) {
+  const relay = startFaultyRelay(behaviour)
+  const link = open(relay.url)
+  await until('connected', () => link.connectedAt() !== null)
+  return { relay, link }
+}
+
+const ask = (link: RelayLink, value: object = {}, milliseconds = 300, most = 100) => {
+  const filter = parseFilter(value)
+  if (!filter) throw new Error('not a filter')
+  const room = { bytes: limits.fetchBytesMax }
+  return link.query([filter], { signal: AbortSignal.timeout(milliseconds), most, room })
+}
+
+describe('publishing', () => {
+  test('gives the relay the event as it is, and its answer back', async () => {
+    const { relay, link } = await connect()
+    const event = createEvent()
+    expect(await link.publish(event)).toEqual({ accepted: true, message: '' })
+    expect(relay.stored).toEqual([event])
+    expect(await link.publish(event)).toEqual({ accepted: true, message: 'duplicate: have it' })
+    expect(link.latency()).toBeGreaterThanOrEqual(0)
+  })
+
+  test('passes every refusal on word for word, in one line that is not long', async () => {
+    const words = ['blocked: no', 'error: \u001b[31mred\nline', `pow: ${'x'.repeat(5000)}`]
+    const { link } = await connect({
+      event(socket, { id, content }) {
+        tell(socket, 'OK', id, false, words[Number(content)])
+        return true
+      },
+    })
+    const answers = await Promise.all(
+      words.map((_, at) => link.publish(createEvent({ content: String(at) }))),
+    )
+    expect(answers.map((answer) => answer?.accepted)).toEqual([false, false, false])
+    expect(answers[0]?.message).toBe('blocked: no')
+    expect(answers[1]?.message).toBe('error:  [31mred line')
+    expect(answers[2]?.message).toHaveLength(limits.relayErrorCharsMax)
+  })
+
+  test('has no answer from a relay that closes in its place', async () => {
+    const { link } = await connect({
+      event(socket) {
+        socket.close()
+        return true
+      },
+    })
+    expect(await link.publish(createEvent())).toBeNull()
+    expect(link.lastError()).toContain('closed')
+  })
+
+  test('has no answer while there is no connection', async () => {
+    const link = open('ws://127.0.0.1:9')
+    expect(await link.publish(createEvent())).toBeNull()
+    await until('it failed', () => link.lastError() !== null)
+    await Bun.sleep(2500)
+    // Told once, however often it is tried again.
+    expect(losses).toEqual(['no connection'])
+    expect(link.lastError()).toBe('no connection')
+  })
+
+  test('is not misled by an OK for another event, or that is no boolean', async () => {
+    const { link } = await connect({
+      event(socket, { id }) {
+        tell(socket, 'OK', 'f'.repeat(64), true, '')
+        tell(socket, 'OK', id, 'true', 'error: odd')
+        return true
+      },
+    })
+    expect(await link.publish(createEvent())).toEqual({ accepted: false, message: 'error: odd' })
+  })
+
+  test('waits ten seconds for an answer, and no longer', async () => {
+    const { link } = await connect({ event: () => true })
+    const started = performance.now()
+    expect(await link.publish(createEvent())).toBeNull()
+    expect(Math.round((performance.now() - started) / 1000)).toBe(limits.relayAnswerSeconds)
+  }, 15_000)
+})
+
+describe('a relay that asks who we are (NIP-42)', () => {
+  const guarded = (answer: (event: NostrEvent) => [boolean, string]): Behaviour => {
+    let known = false
+    return {
+      open: (socket) => tell(socket, 'AUTH', 'word'),
+      auth(socket, event) {
+        const [accepted, message] = answer(event)
+        known = accepted
+        tell(socket, 'OK', event.id, accepted, message)
+      },
+      event(socket, { id }) {
+        if (!known) tell(socket, 'OK', id, false, 'auth-required: who are you?')
+        return !known
+      },
+      req(socket, name) {
+        if (!known) tell(socket, 'CLOSED', name, 'auth-required: who are you?')
+        return !known
+      },
+    }
+  }
+
+  test('is told with the manager key, and gets what it refused before at once', async () => {
+    const proofs: NostrEvent[] = []
+    const relay = startFaultyRelay(
+      guarded((event) => {
+        proofs.push(event)
+        return [true, '']
+      }),
+    )
+    const link = open(relay.url)
+    await until('connected', () => link.connectedAt() !== null)
+    const event = createEvent()
+    const [said, found] = await Promise.all([link.publish(event), ask(link, { ids: [event.id] })])
+    expect(said).toEqual({ accepted: true, message: '' })
+    expect(found.ended).toBe('eose')
+    expect(proofs).toHaveLength(1)
+    const [proof] = proofs as [NostrEvent]
+    expect(verifyEvent(proof)).toBe(true)
+    expect(proof).toMatchObject({
+      pubkey: manager.pubkey,
+      kind: 22_242,
+      tags: [
+        ['relay', relay.url],
+        ['challenge', 'word'],
+      ],
+    })
+  })
+
+  test('and does not take our word leaves its refusals standing, and the process alive', async () => {
+    const { link } = await connect(guarded(() => [false, 'restricted: not you']))
+    expect(await link.publish(createEvent())).toEqual({
+      accepted: false,
+      message: 'auth-required: who are you?',
+    })
+    expect(await ask(link)).toEqual({
+      events: [],
+      ended: { refused: 'auth-required: who are you?' },
+    })
+  })
+
+  test('only after it refused has the event again once it knows', async () => {
+    let known = false
+    const { relay, link } = await connect({
+      event(socket, { id }) {
+        if (known) return false
+        tell(socket, 'OK', id, false, 'auth-required: who are you?')
+        tell(socket, 'AUTH', 'word')
+        return true
+      },
+      auth(socket, { id }) {
+        known = true
+        tell(socket, 'OK', id, true, '')
+      },
+    })
+    const event = createEvent()
+    expect(await link.publish(event)).toEqual({ accepted: true, message: '' })
+    expect(relay.times(event.id)).toBe(2)
+  })
+
+  test('and refuses once more although it knows has the event once more, and no third time', async () => {
+    const { relay, link } = await connect({
+      open: (socket) => tell(socket, 'AUTH', 'word'),
+      auth: (socket, { id }) => tell(socket, 'OK', id, true, ''),
+      event(socket, { id }) {
+        tell(socket, 'OK', id, false, 'auth-required: who are you?')
+        return true
+      },
+    })
+    await until('known', () => relay.received.some(([type]) => type === 'AUTH'))
+    await Bun.sleep(20)
+    const event = createEvent()
+    expect(await link.publish(event)).toMatchObject({ accepted: false })
+    expect(relay.times(event.id)).toBe(2)
+  })
+
+  test('without end is left', async () => {
+    const { relay, link } = await connect({
+      auth: (socket) => tell(socket, 'AUTH', 'again'),
+      req(socket) {
+        tell(socket, 'AUTH', 'first')
+        return true
+      },
+    })
+    await ask(link)
+    expect(link.lastError()).toBe('it asks who we are too often')
+    expect(relay.received.filter(([type]) => type === 'AUTH')).toHaveLength(
+      limits.relayChallengesMax,
+    )
+  })
+})
+
+describe('asking', () => {
+  test('ends with EOSE, and closes what it opened', async () => {
+    const { relay, link } = await connect()
+    const event = createEvent()
+    relay.stored.push(event)
+    expect(await ask(link, { ids: [event.id] })).toEqual({ events: [event], ended: 'eose' })
+    await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
+  })
+
+  test('ends with the signal when the relay is silent, and closes what it opened', async () => {
+    const { relay, link } = await connect({ req: () => true })
+    expect(await ask(link, {}, 50)).toEqual({ events: [], ended: 'silent' })
+    await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
+  })
+
+  test('keeps what came before the signal', async () => {
+    const event = createEvent()
+    const { link } = await connect({
+      req(socket, name) {
+        tell(socket, 'EVENT', name, event)
+        return true
+      },
+    })
+    expect(await ask(link, {}, 50)).toEqual({ events: [event], ended: 'silent' })
+  })
+
+  test.each([
+    ['CLOSED', 'rate-limited: slow down'],
+    ['NOTICE', 'I do not like you'],
+  ])('%s in place of an answer is a refusal', async (type, words) => {
+    const { link } = await connect({
+      req(socket, name) {
+        tell(socket, type, ...(type === 'CLOSED' ? [name, words] : [words]))
+        return true
+      },
+    })
+    expect(await ask(link, {}, 100)).toEqual({ events: [], ended: { refused: words } })
+  })
+
+  test('believes nothing that is false, not asked for, or said twice', async () => {
+    const good = createEvent({ kind: 7 })
+    const lies: unknown[] = [
+      { ...good, content: 'other' },
+      { ...good, sig: '0'.repeat(128) },
+      { ...createEvent({ kind: 7 }), id: 'f'.repeat(64) },
+      createEvent({ kind: 8 }),
+      { ...good, tags: 'x' },
+      null,
+      'event',
+      [],
+    ]
+    const { link } = await connect({
+      req(socket, name) {
+        for (const lie of [...lies, good, { ...good, extra: 'field' }])
+          tell(socket, 'EVENT', name, lie)
+        tell(socket, 'EOSE', name)
+        return true
+      },
+    })
+    expect(await ask(link, { kinds: [7] })).toEqual({ events: [good], ended: 'eose' })
+  })
+
+  test('takes no more than the limit, and no more bytes than there is room for', async () => {
+    const events = Array.from({ length: 30 }, () => createEvent({ content: 'x'.repeat(100_000) }))
+    const { link } = await connect({
+      req(socket, name) {
+        for (const event of events) tell(socket, 'EVENT', name, event)
+        tell(socket, 'EOSE', name)
+        return true
+      },
+    })
+    expect((await ask(link, {}, 1000, 5)).events).toHaveLength(5)
+    const room = { bytes: 1_000_000 }
+    const asked = { signal: AbortSignal.timeout(1000), most: 100, room }
+    const { events: found, ended } = await link.query([{ tags: new Map() }], asked)
+    expect([found.length, ended]).toEqual([9, 'eose'])
+  })
+
+  test('asks no more at once than relays allow; the others wait for their turn', async () => {
+    let open = 0
+    let most = 0
+    const { link } = await connect({
+      req(socket, name) {
+        most = Math.max(most, ++open)
+        setTimeout(() => {
+          open--
+          tell(socket, 'EOSE', name)
+        }, 5)
+        return true
+      },
+    })
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(link, {}, 3000)))
+    expect(answers.every(({ ended }) => ended === 'eose')).toBe(true)
+    expect(most).toBeLessThanOrEqual(limits.relayQueriesMax)
+  })
+
+  test('has an end when the relay closes in the middle', async () => {
+    const event = createEvent()
+    const { link } = await connect({
+      req(socket, name) {
+        tell(socket, 'EVENT', name, event)
+        socket.close()
+        return true
+      },
+    })
+    expect(await ask(link, {}, 5000)).toEqual({ events: [event], ended: 'silent' })
+  })
+})
+
+describe('a relay that does not behave is left and tried again later', () => {
+  const wrongs: [string, Behaviour['req'], string][] = [
+    ['sends ten megabytes', (socket) => socket.send('x'.repeat(10_000_000)) !== 0, 'too long'],
+    ['sends bytes in place of text', (socket) => socket.send(new Uint8Array(9)) !== 0, 'no text'],
+    [
+      'floods with notices',
+      (socket) => {
+        for (let at = 0; at <= limits.relayStrayMax; at++) tell(socket, 'NOTICE', 'hello')
+        return true
+      },
+      'nobody asked for',
+    ],
+    [
+      'floods with garbage',
+      (socket) => {
+        for (let at = 0; at <= limits.relayStrayMax; at++) socket.send('[[[')
+        return true
+      },
+      'nobody asked for',
+    ],
+    [
+      'floods with events that are not valid',
+      (socket, name) => {
+        const event = { ...createEvent(), sig: '1'.repeat(128) }
+        for (let at = 0; at <= limits.relayWrongMax; at++) tell(socket, 'EVENT', name, event)
+        return true
+      },
+      'not valid or not asked for',
+    ],
+  ]
+  test.each(wrongs)('one that %s', async (_, req, why) => {
+    const { relay, link } = await connect(req ? { req } : {})
+    expect((await ask(link, {}, 3000)).ended).toBe('silent')
+    expect(link.lastError()).toContain(why)
+    await until('connected again', () => relay.connections() === 2, 5)
+  })
+})
+
+describe('the connection', () => {
+  test('is one, and comes back by itself when the relay went away', async () => {
+    const relay = startFaultyRelay()
+    let times = 0
+    const link = open(relay.url, () => void times++)
+    await until('connected', () => link.connectedAt() !== null)
+    await relay.stop()
+    await until('lost', () => link.connectedAt() === null)
+    const again = startFaultyRelay({}, relay.port)
+    await until('connected again', () => link.connectedAt() !== null, 10)
+    expect([times, again.connections(), again.open()]).toEqual([2, 1, 1])
+    expect(await link.publish(createEvent())).toMatchObject({ accepted: true })
+  }, 15_000)
+
+  test('is given up when the upgrade is never answered', async () => {
+    const relay = startFaultyRelay({ upgrade: () => false })
+    const link = open(relay.url)
+    await until('given up', () => link.lastError() === 'no connection in time', 15)
+  }, 20_000)
+
+  test('ends with the link, also while it is being made', async () => {
+    const relay = startFaultyRelay()
+    const link = open(relay.url)
+    link.close()
+    await Bun.sleep(100)
+    expect([relay.open(), link.connectedAt()]).toEqual([0, null])
+    const { relay: other, link: made } = await connect()
+    made.close()
+    await until('closed', () => other.open() === 0)
+  })
+
+  test('offers no compression: a few bytes must not become many', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const server = createServer((socket) => socket.on('data', (data) => resolve(String(data))))
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    const address = server.address()
+    open(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+    expect((await promise).toLowerCase()).not.toContain('sec-websocket-extensions')
+    server.close()
+  })
+})

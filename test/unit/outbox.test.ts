@@ -1,0 +1,380 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { couponSchema } from '../../src/db/migrations.ts'
+import { SqliteEngine } from '../../src/db/sqlite.ts'
+import { createStores } from '../../src/db/stores.ts'
+import {
+  type Courier,
+  giveUpAt,
+  judge,
+  retryDelay,
+  startCourier,
+} from '../../src/gateway/outbox.ts'
+import { enqueue, overall } from '../../src/gateway/publish.ts'
+import { reconnectDelay } from '../../src/gateway/relays.ts'
+import type { RelayAnswer } from '../../src/gateway/relays-conversation.ts'
+import { limits } from '../../src/limits.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+import { createEvent } from '../support/events.ts'
+import { until } from '../support/faulty-relay.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
+
+const start = 1_800_000_000
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+afterAll(cleanUp)
+
+describe('what an answer of a relay means', () => {
+  test.each<[RelayAnswer, string]>([
+    [null, 'pending'],
+    [{ accepted: true, message: '' }, 'delivered'],
+    [{ accepted: true, message: 'duplicate: have it' }, 'delivered'],
+    [{ accepted: false, message: 'duplicate: have it' }, 'delivered'],
+    [{ accepted: false, message: 'blocked: you' }, 'refused'],
+    [{ accepted: false, message: 'invalid: this' }, 'refused'],
+    [{ accepted: false, message: 'pow: 20 bits' }, 'refused'],
+    [{ accepted: false, message: 'restricted: members' }, 'refused'],
+    [{ accepted: false, message: 'deleted: by its author' }, 'refused'],
+    [{ accepted: false, message: 'rate-limited: slow down' }, 'pending'],
+    [{ accepted: false, message: 'error: disk' }, 'pending'],
+    [{ accepted: false, message: 'auth-required: who?' }, 'pending'],
+    [{ accepted: false, message: 'it is blocked: no' }, 'pending'],
+    [{ accepted: false, message: '' }, 'pending'],
+  ])('%j: %s', (answer, state) => expect(judge(answer)).toBe(state as never))
+})
+
+describe('the next attempt', () => {
+  test.each<[number, number, number, number]>([
+    // attempts before, age, at least, at most
+    [0, 0, 2, 4],
+    [1, 5, 4, 8],
+    [2, 15, 8, 16],
+    [3, 30, 16, 32],
+    [4, 60, 30, 60],
+    [50, 3599, 30, 60],
+    [4, 3600, 300, 600],
+    [1000, 200_000, 300, 600],
+  ])('after %i failures at the age of %i s comes in %i to %i s', (attempts, age, least, most) => {
+    expect([retryDelay(attempts, age, 0), retryDelay(attempts, age, 1)]).toEqual([least, most])
+  })
+
+  test('to connect is at most a minute away, and at first 2 s', () => {
+    expect([1, 2, 6, 7, 99].map((failures) => reconnectDelay(failures, 1))).toEqual([
+      2, 4, 60, 60, 60,
+    ])
+    expect(reconnectDelay(99, 0)).toBe(30)
+  })
+})
+
+describe('an event is given up', () => {
+  const soon = [['expiration', String(start + 30)]]
+  test.each<[string, NostrEvent, number]>([
+    ['after 72 h', createEvent(), 72 * 3600],
+    ['when it expires', createEvent({ tags: soon }), 30],
+    ['after a minute when it is ephemeral', createEvent({ kind: 20_001 }), 60],
+    ['when an ephemeral one expires', createEvent({ kind: 29_999, tags: soon }), 30],
+    [
+      'after 72 h when it expires later',
+      createEvent({ tags: [['expiration', '9999999999']] }),
+      259_200,
+    ],
+    [
+      'after 72 h when its expiration cannot be read',
+      createEvent({ tags: [['expiration', 'x']] }),
+      259_200,
+    ],
+  ])('%s', (_, event, seconds) => expect(giveUpAt(event, start)).toBe(start + seconds))
+})
+
+test('the state over all relays is pending while one is', () => {
+  const over = (...states: string[]) => overall(states.map((state) => ({ state }) as never))
+  expect(over('delivered', 'pending', 'refused')).toBe('pending')
+  expect(over('delivered', 'delivered')).toBe('delivered')
+  expect(over('delivered', 'expired')).toBe('partial')
+  expect(over('refused', 'expired')).toBe('failed')
+})
+
+describe('a courier', () => {
+  test('delivers once what waits, and lets go of the event', async () => {
+    const box = open()
+    const event = await box.put('a')
+    const seen = box.carry('a', () => ({ accepted: true, message: '' }))
+    await until('delivered', async () => (await box.state(event)) === 'a delivered 1')
+    expect(seen).toEqual([event.id])
+    expect(await box.load()).toEqual({ events: 0, bytes: 0 })
+    expect(box.row(event)).toMatchObject({ event: null, done_at: start })
+  })
+
+  test('tries again after a failure, later each time, and says why', async () => {
+    const box = open()
+    const event = await box.put('a')
+    const seen = box.carry('a', () => ({ accepted: false, message: 'error: disk' }))
+    for (const [attempts, most] of [4, 8, 16, 32, 60, 60].entries()) {
+      await until('tried', async () => (await box.state(event)) === `a pending ${attempts + 1}`)
+      const wait = box.delivery(event, 'a').next_at - box.clock.now
+      expect(wait).toBeGreaterThanOrEqual(most / 2)
+      expect(wait).toBeLessThanOrEqual(most)
+      box.clock.now += wait
+      box.wake()
+    }
+    expect(box.delivery(event, 'a').last_error).toBe('error: disk')
+    expect(seen.length).toBeGreaterThanOrEqual(6)
+  })
+
+  test('tries nothing while the relay is away, and all at once when it is back', async () => {
+    const box = open()
+    const events = [await box.put('a'), await box.put('a')]
+    const relay = { ready: false, fail: true }
+    const seen = box.carry(
+      'a',
+      () => (relay.fail ? null : { accepted: true, message: '' }),
+      () => relay.ready,
+    )
+    await Bun.sleep(30)
+    expect(seen).toEqual([])
+    relay.ready = true
+    box.wake()
+    await until('failed', async () => (await box.state(events[1] as NostrEvent)) === 'a pending 1')
+    relay.fail = false
+    box.couriers[0]?.hurry()
+    for (const event of events) {
+      await until('delivered', async () => (await box.state(event)) === 'a delivered 2')
+    }
+  })
+
+  test('gives up when the time of an event is over, also while the relay is away', async () => {
+    const box = open()
+    const event = await box.put('a', createEvent({ kind: 20_001 }))
+    box.carry(
+      'a',
+      () => null,
+      () => false,
+    )
+    box.clock.now += 59
+    box.wake()
+    await Bun.sleep(20)
+    expect(await box.state(event)).toBe('a pending 0')
+    box.clock.now += 1
+    box.wake()
+    await until('expired', async () => (await box.state(event)) === 'a expired 0')
+    expect(await box.load()).toEqual({ events: 0, bytes: 0 })
+  })
+
+  test('that is slow holds up no other', async () => {
+    const box = open()
+    const event = await box.put('a', createEvent(), ['a', 'b'])
+    const answer = Promise.withResolvers<RelayAnswer>()
+    box.carry('a', () => answer.promise)
+    box.carry('b', () => ({ accepted: true, message: '' }))
+    await until('b has it', async () => (await box.state(event)) === 'a pending 0, b delivered 1')
+    expect(await box.load()).toMatchObject({ events: 1 })
+    answer.resolve({ accepted: false, message: 'blocked: no' })
+    await until('a too', async () => (await box.state(event)) === 'a refused 1, b delivered 1')
+    expect(await box.load()).toEqual({ events: 0, bytes: 0 })
+  })
+
+  test('tries one again in time while another gets no answer', async () => {
+    const box = open()
+    const [stuck, failing] = [await box.put('a'), await box.put('a')]
+    const answer = Promise.withResolvers<RelayAnswer>()
+    box.carry('a', ({ id }) =>
+      id === stuck.id ? answer.promise : { accepted: false, message: 'error: disk' },
+    )
+    await until('failed', async () => (await box.state(failing)) === 'a pending 1')
+    box.clock.now += 4
+    await until('tried again', async () => (await box.state(failing)) === 'a pending 2', 3)
+    answer.resolve(null)
+  })
+
+  test('has no more under way than allowed', async () => {
+    const box = open()
+    for (let at = 0; at < 10; at++) await box.put('a')
+    let now = 0
+    let most = 0
+    const seen = box.carry('a', async () => {
+      most = Math.max(most, ++now)
+      await Bun.sleep(2)
+      now--
+      return { accepted: true, message: '' }
+    })
+    await until('all are there', () => seen.length === 10)
+    await until('nothing waits', async () => (await box.load()).events === 0)
+    expect(most).toBe(3)
+    expect(new Set(seen).size).toBe(10)
+  })
+
+  test('does not send again and again what it cannot write down', async () => {
+    const box = open()
+    await box.put('a')
+    const seen = box.carry('a', () => {
+      box.broken = true
+      return { accepted: true, message: '' }
+    })
+    await until('it failed', () => box.failures.length > 0)
+    await Bun.sleep(50)
+    expect(seen).toHaveLength(1)
+    expect(box.failures).toHaveLength(1)
+  })
+})
+
+describe('the outbox', () => {
+  test('takes an event once, and a relay it was not meant for before', async () => {
+    const box = open()
+    const event = await box.put('a')
+    await box.put('a', event)
+    expect(await box.load()).toMatchObject({ events: 1 })
+    box.carry('a', () => ({ accepted: true, message: '' }))
+    await until('delivered', async () => (await box.state(event)) === 'a delivered 1')
+    await box.put('a', event, ['a', 'b'])
+    expect(await box.state(event)).toBe('a delivered 1, b pending 0')
+    expect(await box.load()).toMatchObject({ events: 1 })
+  })
+
+  test('stops delivering what was taken back', async () => {
+    const box = open()
+    const event = await box.put('a', createEvent(), ['a', 'b'])
+    await box.database.transact((tx) => tx.outbox.recall(event.id, 'taken back', start))
+    expect(await box.state(event)).toBe('a expired 0, b expired 0')
+    expect(await box.load()).toEqual({ events: 0, bytes: 0 })
+  })
+
+  test('gives up what waits for relays that are no longer in the settings', async () => {
+    const box = open()
+    const event = await box.put('a', createEvent(), ['a', 'b', 'c'])
+    const step = () => box.database.transact((tx) => tx.outbox.retire(['b'], start, 1))
+    expect([await step(), await step(), await step()]).toEqual([true, true, false])
+    expect(await box.state(event)).toBe('a expired 0, b pending 0, c expired 0')
+    expect(await box.load()).toMatchObject({ events: 1 })
+  })
+
+  test('forgets what was done long enough ago, and nothing that waits', async () => {
+    const box = open()
+    const waits = await box.put('b')
+    const done = [await box.put('a'), await box.put('a')]
+    box.carry('a', () => ({ accepted: true, message: '' }))
+    await until('done', async () => (await box.load()).events === 1)
+    const prune = (before: number) =>
+      box.database.transact((tx) => tx.outbox.prune(limits.sweepRowsMax, before))
+    expect(await prune(start)).toBe(0)
+    expect(await prune(start + 1)).toBe(2)
+    expect(await box.state(done[0] as NostrEvent)).toBe('')
+    expect(await box.state(waits)).toBe('b pending 0')
+  })
+
+  test('that is full refuses strangers and keeps room for our own', async () => {
+    const box = open()
+    const fill = (share: number) =>
+      box.sql(`UPDATE outbox_load SET events = ${Math.ceil(limits.outboxEventsMax * share)}`)
+    fill(limits.outboxOpenShare)
+    await expect(box.put('a')).rejects.toMatchObject({
+      code: 'outbox-full',
+      detail: { retryAfter: 30 },
+    })
+    await box.put('a', createEvent(), ['a'], true)
+    fill(1)
+    await expect(box.put('a', createEvent(), ['a'], true)).rejects.toMatchObject({
+      code: 'outbox-full',
+    })
+    box.sql(`UPDATE outbox_load SET events = 1, bytes = ${limits.outboxBytesMax}`)
+    await expect(box.put('a')).rejects.toMatchObject({ code: 'outbox-full' })
+  })
+
+  test('that is full still knows an event it has', async () => {
+    const box = open()
+    const event = await box.put('a')
+    box.sql(`UPDATE outbox_load SET events = ${limits.outboxEventsMax}`)
+    await box.put('a', event)
+    expect(await box.state(event)).toBe('a pending 0')
+  })
+})
+
+/** An outbox in a file of its own, with a clock that stands still. */
+function open() {
+  const clock = { now: start }
+  const failures: unknown[] = []
+  const couriers: Courier[] = []
+  const path = join(newDirectory(), 'outbox.db')
+  const database = new SqliteEngine({
+    path,
+    schema: couponSchema,
+    now: () => clock.now,
+    stores: createStores,
+  })
+  closers.push(async () => {
+    await Promise.all(couriers.map((courier) => courier.stop()))
+    await database.close()
+  })
+  const row = (event: NostrEvent) =>
+    query('SELECT * FROM outbox WHERE event_id = unhex(?)', event.id)
+  const query = (text: string, ...values: string[]) => {
+    using other = new Sqlite(path)
+    return other.query<Record<string, never>, string[]>(text).get(...values)
+  }
+  const box = {
+    clock,
+    /** Every write fails, as on a full disk. */
+    broken: false,
+    couriers,
+    database,
+    failures,
+    row,
+    sql: (text: string) => {
+      using other = new Sqlite(path)
+      other.run(text)
+    },
+    wake: () => {
+      for (const courier of couriers) courier.wake()
+    },
+    load: () => database.read((tx) => tx.outbox.load()),
+    async put(relay: string, event = createEvent(), relays = [relay], reserved = false) {
+      await database.transact((tx) =>
+        enqueue(tx.outbox, event, relays, { now: clock.now, reserved }),
+      )
+      return event
+    },
+    delivery: (event: NostrEvent, relay: string) =>
+      query(
+        `SELECT d.* FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
+         WHERE o.event_id = unhex(?) AND relay = ?`,
+        event.id,
+        relay,
+      ) as unknown as { next_at: number; last_error: string | null },
+    async state(event: NostrEvent) {
+      const found = await database.read((tx) => tx.outbox.find(event.id))
+      return (found ?? []).map((one) => `${one.relay} ${one.state} ${one.attempts}`).join(', ')
+    },
+    /** Start a courier; the ids it delivered, in order. */
+    carry(
+      relay: string,
+      answer: (event: NostrEvent) => RelayAnswer | Promise<RelayAnswer>,
+      ready = () => true,
+    ) {
+      const seen: string[] = []
+      const deliver = async (event: NostrEvent) => {
+        seen.push(event.id)
+        return answer(event)
+      }
+      couriers.push(
+        startCourier(
+          { relay, ready, deliver, inFlightMax: 3 },
+          {
+            database: {
+              read: (query) => database.read(query),
+              snapshot: (query) => database.snapshot(query),
+              transact: (operation) =>
+                box.broken ? Promise.reject(new Error('full')) : database.transact(operation),
+            },
+            now: () => clock.now,
+            ended: () => undefined,
+            failed: (cause) => failures.push(cause),
+          },
+        ),
+      )
+      return seen
+    },
+  }
+  return box
+}
