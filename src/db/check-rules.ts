@@ -1,7 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
 /** Tables that are walked row by row. */
-export const tables = ['definitions', 'vouchers', 'refreshes', 'redemptions'] as const
+export const tables = ['definitions', 'vouchers', 'refreshes', 'redemptions', 'outbox'] as const
 
 type Rule = {
   /** FROM and WHERE of the rows of `t` that break the rule. */
@@ -69,6 +69,22 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       where: `FROM redemptions t JOIN vouchers v ON v.id = t.voucher_id
         JOIN definitions d ON d.id = v.definition_id WHERE d.owner <> t.owner`,
       says: 'it is filed under another owner than that of its coupon',
+    },
+  ],
+  outbox: [
+    {
+      where: `FROM outbox t WHERE t.done_at IS NOT NULL AND EXISTS (
+        SELECT 1 FROM deliveries d WHERE d.outbox_id = t.id AND d.state = 'pending')`,
+      says: 'it is done, but a relay still waits for it',
+    },
+    {
+      where: `FROM outbox t WHERE t.done_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM deliveries d WHERE d.outbox_id = t.id AND d.state = 'pending')`,
+      says: 'no relay waits for it, but it is not done',
+    },
+    {
+      where: 'FROM outbox t WHERE t.event IS NOT NULL AND octet_length(t.event) <> t.bytes',
+      says: 'its event has another length than it says',
     },
   ],
 }

@@ -1,9 +1,8 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
-import schema from '../../schema.sql' with { type: 'text' }
 import { limits } from '../limits.ts'
 import { type Counts, countSlice, rowRules, tables } from './check-rules.ts'
 import { openForReading } from './inspect.ts'
-import { schemaVersion } from './migrations.ts'
+import { couponSchema, versionOf } from './migrations.ts'
 
 export type CheckReport = {
   /** One sentence each; at most `checkProblemsMax` of them. */
@@ -28,7 +27,13 @@ export const noPause: Pause = async () => undefined
 export async function checkDatabase(path: string, pause: Pause): Promise<CheckReport> {
   const started = performance.now()
   const problems = createProblems()
-  const rows: CheckReport['rows'] = { definitions: 0, vouchers: 0, refreshes: 0, redemptions: 0 }
+  const rows: CheckReport['rows'] = {
+    definitions: 0,
+    vouchers: 0,
+    refreshes: 0,
+    redemptions: 0,
+    outbox: 0,
+  }
   let sql: Sqlite | null = null
   try {
     sql = openForReading(path)
@@ -74,11 +79,13 @@ function damaged(cause: unknown): cause is SQLiteError {
 /** Whether the tables are there to be looked at. A lost index would let a voucher be spent twice. */
 function checkSchema(sql: Sqlite, add: Add): boolean {
   const version = sql.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
-  if (version !== schemaVersion) {
+  const known = versionOf(couponSchema)
+  if (version !== known) {
+    const upgrade = version !== undefined && version < known ? ': start the server once' : ''
     add(
       version === 0
         ? 'this is not a database of Cuponera'
-        : `the database has schema ${version}, this program knows ${schemaVersion}`,
+        : `the database has schema ${version}, this program knows ${known}${upgrade}`,
     )
     return false
   }
@@ -90,7 +97,7 @@ function checkSchema(sql: Sqlite, add: Add): boolean {
       .all()
       .map(({ name }) => name)
   const model = new Sqlite(':memory:')
-  model.run(schema)
+  model.run(couponSchema.text)
   const expected = names(model)
   model.close()
   const present = new Set(names(sql))
@@ -138,6 +145,7 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
     }
   }
   checkKills(sql, add)
+  checkLoad(sql, add)
   await checkCounters(sql, counted, { add, rows, pause })
 }
 
@@ -165,6 +173,26 @@ function checkKills(sql: Sqlite, add: Add): void {
   )
   for (const { definition_id: id } of beyond.iterate()) {
     add(`definitions row ${id}: its kill switch reaches beyond the newest voucher`)
+  }
+}
+
+/** What waits for relays is counted in one row. */
+function checkLoad(sql: Sqlite, add: Add): void {
+  type Load = { events: number; bytes: number }
+  const says = sql.query<Load, []>('SELECT events, bytes FROM outbox_load WHERE id = 1').get()
+  const is = sql
+    .query<Load, []>(
+      'SELECT count(*) AS events, ifnull(sum(bytes), 0) AS bytes FROM outbox WHERE done_at IS NULL',
+    )
+    .get()
+  if (!says || !is) {
+    add('the row of the outbox load is missing')
+    return
+  }
+  for (const name of ['events', 'bytes'] as const) {
+    if (says[name] !== is[name]) {
+      add(`outbox load: ${name} is ${says[name]}, but what waits is ${is[name]}`)
+    }
   }
 }
 

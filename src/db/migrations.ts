@@ -1,18 +1,25 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import schema from '../../schema.sql' with { type: 'text' }
+import couponText from '../../schema.sql' with { type: 'text' }
+import outbox from './step-2-outbox.sql' with { type: 'text' }
 
-/** `steps[n]` brings a file from version n to n + 1. Version 1 is where files begin. */
-const steps: Readonly<Record<number, string>> = {}
+/** What a file is to look like, with `user_version` on top, and `steps[n]` from version n to n + 1. */
+export type Schema = { text: string; steps: Readonly<Record<number, string>> }
 
-/** The version that schema.sql describes. */
-export const schemaVersion = Number(/PRAGMA user_version = (\d+);/.exec(schema)?.[1])
+/** The schema of the coupon database. */
+export const couponSchema: Schema = { text: couponText, steps: { 1: outbox } }
+
+/** The version that a schema describes. */
+export function versionOf({ text }: Schema): number {
+  return Number(/PRAGMA user_version = (\d+);/.exec(text)?.[1])
+}
 
 /** The file was written by a newer program than this one. */
 export class NewerSchema extends Error {}
 
 /** Create the schema in an empty file, or bring an older one to it; one transaction. */
-export function migrate(connection: Sqlite): void {
+export function migrate(connection: Sqlite, schema: Schema): void {
   const version = userVersion(connection)
+  const schemaVersion = versionOf(schema)
   if (version === schemaVersion) return
   if (version > schemaVersion) {
     throw new NewerSchema(
@@ -20,9 +27,9 @@ export function migrate(connection: Sqlite): void {
     )
   }
   connection.transaction(() => {
-    if (version === 0) return connection.run(schema)
+    if (version === 0) return connection.run(schema.text)
     for (let at = version; at < schemaVersion; at++) {
-      const step = steps[at]
+      const step = schema.steps[at]
       if (step === undefined) throw new Error(`no way from schema ${at} to ${at + 1}`)
       connection.run(`${step}; PRAGMA user_version = ${at + 1}`)
     }

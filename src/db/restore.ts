@@ -13,7 +13,7 @@ import { ownLikeDirectory, syncDirectory, syncFile } from '../durable.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type CheckReport, checkDatabase, noPause } from './check.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
-import { migrate } from './migrations.ts'
+import { couponSchema, migrate } from './migrations.ts'
 import { openConnection } from './sqlite.ts'
 
 /** A backup that may take the place of the database. */
@@ -86,7 +86,7 @@ function upgrade(path: string, file: string): void {
     // An empty file would be made into an empty database by the migration.
     if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
     const connection = openConnection(path)
-    migrate(connection)
+    migrate(connection, couponSchema)
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {

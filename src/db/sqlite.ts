@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { Refusal } from '../refusal.ts'
 import type { Database, First } from './database.ts'
-import { migrate } from './migrations.ts'
+import { migrate, type Schema } from './migrations.ts'
 
 /** What the engine tells about itself; counted by the metrics. */
 type EngineEvents = {
@@ -13,6 +13,7 @@ type EngineEvents = {
 
 type SqliteOptions<Tx> = {
   path: string
+  schema: Schema
   now: Clock
   /** The stores of a connection; called again when the engine has to open a new one. */
   stores: (connection: Sqlite) => Tx
@@ -57,7 +58,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.#options = options
     requireVersion()
     const connection = openConnection(options.path)
-    migrate(connection)
+    migrate(connection, options.schema)
     const state = connection
       .query<{ clean: number; newest_write: number }, []>(
         'SELECT clean, newest_write FROM state WHERE id = 1',

@@ -4,6 +4,8 @@ import { createAnswerStore } from '../coupons/answer-store.ts'
 import { createDefinitionStore } from '../coupons/definition-store.ts'
 import { createMinterStore } from '../coupons/minter-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
+import { createOutboxStore } from '../gateway/outbox-store.ts'
+import { createMemberStore } from '../relay/member-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
 import { createFactStore } from './fact-store.ts'
 
@@ -19,5 +21,7 @@ export function createStores(sql: Sqlite) {
     announcements: createAnnouncementStore(sql),
     answers: createAnswerStore(sql),
     proofs: createProofStore(sql),
+    outbox: createOutboxStore(sql),
+    members: createMemberStore(sql),
   }
 }

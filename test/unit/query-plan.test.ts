@@ -3,13 +3,13 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '../../src/db/migrations.ts'
+import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
 import { createStores } from '../../src/db/stores.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-plan-'))
 const connection = openConnection(join(directory, 'plan.db'))
-migrate(connection)
+migrate(connection, couponSchema)
 afterAll(() => {
   connection.close()
   rmSync(directory, { recursive: true, force: true })

@@ -4,13 +4,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import schema from '../../schema.sql' with { type: 'text' }
 import { takeLock } from '../../src/db/lock.ts'
-import { migrate, NewerSchema, schemaVersion } from '../../src/db/migrations.ts'
+import { couponSchema, migrate, NewerSchema, versionOf } from '../../src/db/migrations.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { limits } from '../../src/limits.ts'
 import { Refusal } from '../../src/refusal.ts'
 import { describeEngine, type Notes } from '../fault/engine-contract.ts'
+import firstSchema from '../support/schema-1.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 
+const schemaVersion = versionOf(couponSchema)
 const closers: (() => Promise<void> | void)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -179,18 +181,18 @@ test('a schema newer than the program stops the start and leaves the file as it 
   connection.run(`PRAGMA user_version = ${schemaVersion + 1}`)
   const before = schemaOf(connection)
   expect(() => openNotes(path)).toThrow(NewerSchema)
-  expect([versionOf(connection), schemaOf(connection)]).toEqual([schemaVersion + 1, before])
+  expect([userVersion(connection), schemaOf(connection)]).toEqual([schemaVersion + 1, before])
   connection.close()
 })
 
 test('a new file gets schema.sql, and migrating once more changes nothing', () => {
   const created = new Sqlite(':memory:')
-  migrate(created)
+  migrate(created, couponSchema)
   const text = new Sqlite(':memory:')
   text.run(schema)
   expect(schemaOf(created)).toEqual(schemaOf(text))
-  expect(versionOf(created)).toBe(schemaVersion)
-  migrate(created)
+  expect(userVersion(created)).toBe(schemaVersion)
+  migrate(created, couponSchema)
   expect(schemaOf(created)).toEqual(schemaOf(text))
 })
 
@@ -198,16 +200,31 @@ test('every version before the present one has a way to it', () => {
   for (let version = 1; version < schemaVersion; version++) {
     const old = new Sqlite(':memory:')
     old.run(`PRAGMA user_version = ${version}`)
-    expect(() => migrate(old)).not.toThrow('no way')
+    expect(() => migrate(old, couponSchema)).not.toThrow('no way')
     old.close()
   }
+})
+
+test('a file of version 1 becomes what a new file is, and keeps its rows', () => {
+  const old = new Sqlite(':memory:')
+  old.run(firstSchema)
+  old.run("INSERT INTO facts VALUES ('manager', 'x')")
+  migrate(old, couponSchema)
+  const created = new Sqlite(':memory:')
+  migrate(created, couponSchema)
+  expect(schemaOf(old)).toEqual(schemaOf(created))
+  expect(userVersion(old)).toBe(schemaVersion)
+  expect(old.query('SELECT events, bytes FROM outbox_load').all()).toEqual([
+    { events: 0, bytes: 0 },
+  ])
+  expect(old.query('SELECT name FROM facts').all()).toEqual([{ name: 'manager' }])
 })
 
 test('a version nobody knows a way from stops the start and changes nothing', () => {
   const connection = new Sqlite(':memory:')
   connection.run('PRAGMA user_version = -1')
-  expect(() => migrate(connection)).toThrow('no way from schema -1')
-  expect([versionOf(connection), tablesOf(connection)]).toEqual([-1, []])
+  expect(() => migrate(connection, couponSchema)).toThrow('no way from schema -1')
+  expect([userVersion(connection), tablesOf(connection)]).toEqual([-1, []])
   connection.close()
 })
 
@@ -215,8 +232,8 @@ test('a schema that fails half way leaves an empty file, not half a schema', () 
   const connection = new Sqlite(join(newDirectory(), 'half.db'))
   // In the way of the last statements of schema.sql.
   connection.run('CREATE TABLE answers (id INTEGER NOT NULL PRIMARY KEY)')
-  expect(() => migrate(connection)).toThrow()
-  expect([versionOf(connection), tablesOf(connection)]).toEqual([0, ['answers']])
+  expect(() => migrate(connection, couponSchema)).toThrow()
+  expect([userVersion(connection), tablesOf(connection)]).toEqual([0, ['answers']])
   connection.close()
 })
 
@@ -244,6 +261,7 @@ function openNotes(path: string, hooks: Hooks = {}) {
   const writer = () => connections[connections.length === 2 ? 0 : connections.length - 1] as Sqlite
   const engine = new SqliteEngine<Notes>({
     path,
+    schema: couponSchema,
     now: hooks.now ?? (() => 1_800_000_000),
     events: { committed: () => undefined, failed: hooks.failed ?? (() => undefined) },
     stores(connection) {
@@ -294,7 +312,7 @@ function createNotes(sql: Sqlite): Notes {
 function newFile(): string {
   const path = join(newDirectory(), 'notes.db')
   const connection = openConnection(path)
-  migrate(connection)
+  migrate(connection, couponSchema)
   connection.run('CREATE TABLE notes (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT')
   connection.close()
   return path
@@ -304,7 +322,7 @@ function codeOf(cause: unknown): unknown {
   return cause instanceof Error && 'code' in cause ? cause.code : cause
 }
 
-function versionOf(connection: Sqlite): number {
+function userVersion(connection: Sqlite): number {
   return connection.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version
 }
 
