@@ -45,7 +45,7 @@ const bunPackages: Record<Target, string> = {
  * `new Worker(new URL('./maintenance-worker.ts', import.meta.url))`, which holds from source and compiled
  * as long as the worker lies beside the file that starts it.
  */
-const workers = ['src/db/maintenance-worker.ts']
+const workers = ['src/db/maintenance-worker.ts', 'src/relay/relay-worker.ts']
 const programEntries = [
   'src/main.ts',
   ...workers.filter((worker) => existsSync(join(root, worker))),

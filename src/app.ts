@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../package.json'
+import { type RunningGateway, startGateway } from './app-gateway.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { managementRoutes } from './coupons/management-routes.ts'
@@ -9,10 +10,14 @@ import { createNonce } from './coupons/nonce.ts'
 import type { Mint } from './coupons/service.ts'
 import { voucherRoutes } from './coupons/voucher-routes.ts'
 import { openSchnorr } from './crypto/schnorr.ts'
-import { createSigner, createVerifier } from './crypto/sign-event.ts'
+import { createHashVerifier, createSigner, createVerifier } from './crypto/sign-event.ts'
 import { type Lock, takeLock } from './db/lock.ts'
+import { couponSchema } from './db/migrations.ts'
 import { SqliteEngine } from './db/sqlite.ts'
 import { createStores, type Stores } from './db/stores.ts'
+import * as gatewayModels from './gateway/models.ts'
+import { gatewayRoutes } from './gateway/routes.ts'
+import { embeddedRelay } from './gateway/service.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { startControl } from './http/control.ts'
@@ -28,6 +33,8 @@ import { npubOf } from './nostr/keys.ts'
 import { createFetchPublic, OutboundError } from './outbound/fetch-public.ts'
 import { createNip05Resolver } from './outbound/nip05.ts'
 import { Refusal } from './refusal.ts'
+import { startRelay } from './relay/host.ts'
+import { relayRoutes } from './relay/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
 
@@ -71,6 +78,44 @@ export async function start(config: Config, log: Log): Promise<App> {
   )
   opened.defer(() => housekeeping.stop())
 
+  let open = isPrivate(config)
+  let url = ''
+  const relay = config.relays.includes(embeddedRelay)
+    ? startRelay(
+        {
+          relayPath: join(dataDir, 'relay.db'),
+          couponsPath: databasePath(dataDir),
+          open,
+          rateLimit: config.rateLimit,
+        },
+        {
+          up() {
+            log.info('relay.up')
+            running.embeddedUp()
+          },
+          down: (retrySeconds) => log.error('relay.down', { retrySeconds }),
+          fault: (fault) => log.error('relay.fault', fault),
+        },
+      )
+    : null
+  if (relay) opened.defer(() => relay.stop())
+  const running: RunningGateway = startGateway({
+    relays: config.relays,
+    embedded: relay,
+    embeddedUrl: () => `${(config.publicUrls[0] ?? url).replace(/^http/, 'ws')}/relay`,
+    origins: () => (config.publicUrls.length > 0 ? config.publicUrls : [url]),
+    open: () => open,
+    rateLimit: config.rateLimit,
+    database,
+    signer,
+    verify,
+    verifyHash: createHashVerifier(schnorr),
+    now: systemClock,
+    steady: () => performance.now(),
+    log,
+  })
+  opened.defer(() => running.stop())
+
   const mint: Mint = {
     database,
     now: systemClock,
@@ -81,7 +126,8 @@ export async function start(config: Config, log: Log): Promise<App> {
     storeKey: keys.storeKey,
     merchants: config.merchants,
     resolveName: createNameResolver(),
-    broadcast: ({ id, pubkey }) => log.info('announcement.accepted', { id, pubkey }),
+    broadcast: running.broadcast,
+    recall: running.recall,
     killed: housekeeping.wake,
   }
   const rateLimits = config.rateLimit
@@ -93,23 +139,20 @@ export async function start(config: Config, log: Log): Promise<App> {
     version,
     engine: schnorr.name,
     vouchers: () => database.read(vouchersByPhase),
+    relays: running.status,
   })
-  const publicRoutes = [
+  const routes = [
     voucherRoutes(mint, rateLimits),
-    healthRoutes(createReadiness(database), metrics),
-  ]
-  const authenticatedRoutes = [
     sessionRoutes(sessions, auth),
     managementRoutes(mint, auth, rateLimits),
+    gatewayRoutes(running.gateway),
+    ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
+    healthRoutes(createReadiness(database), metrics),
   ]
   const server = listen({
     hostname: config.host,
     port: config.port,
-    publicRoutes: [
-      ...publicRoutes,
-      documentRoutes([...publicRoutes, ...authenticatedRoutes], models, version),
-    ],
-    authenticatedRoutes,
+    routes: [...routes, documentRoutes(routes, { ...models, ...gatewayModels }, version)],
     origins: createOrigins({
       publicOrigins: config.publicUrls,
       trustedProxies: config.trustedProxies,
@@ -117,7 +160,11 @@ export async function start(config: Config, log: Log): Promise<App> {
     rateLimits,
     metrics,
     log,
+    sockets: relay && { path: '/relay', ...relay },
     onUndeclaredProxy(peer) {
+      // Somebody reaches us from outside after all.
+      open = false
+      relay?.expose()
       const hint = 'its forwarded headers are ignored: name it in TRUSTED_PROXIES'
       log.warn('proxy.undeclared', { peer, hint })
       if (config.merchants === null) log.warn('management.open', openManagement)
@@ -126,6 +173,7 @@ export async function start(config: Config, log: Log): Promise<App> {
   })
 
   opened.defer(() => server.stop())
+  url = server.url
   const startedMs = performance.now()
   const control = startControl({
     dataDir,
@@ -137,6 +185,7 @@ export async function start(config: Config, log: Log): Promise<App> {
       pid: process.pid,
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
     }),
+    relays: running.status,
     log,
     checked(problems) {
       metrics.checked(problems)
@@ -145,13 +194,13 @@ export async function start(config: Config, log: Log): Promise<App> {
   })
   // First of all at the stop, so that the thread of a check lets go of the file while requests end.
   opened.defer(() => control.stop())
-  const running = opened.move()
+  const everything = opened.move()
 
   return {
     url: server.url,
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
-    stop: () => running.disposeAsync(),
+    stop: () => everything.disposeAsync(),
   }
 }
 
@@ -169,6 +218,7 @@ function openDatabase(dataDir: string, log: Log, metrics: Metrics): SqliteEngine
   try {
     return new SqliteEngine({
       path: databasePath(dataDir),
+      schema: couponSchema,
       now: systemClock,
       stores: createStores,
       events: {
@@ -182,6 +232,12 @@ function openDatabase(dataDir: string, log: Log, metrics: Metrics): SqliteEngine
   } catch (cause) {
     throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
   }
+}
+
+/** Only this machine can reach it. */
+export function isPrivate(config: Config): boolean {
+  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(config.host)
+  return loopback && config.publicUrls.length === 0
 }
 
 /** Make the data directory, readable by this user alone. */
@@ -212,7 +268,7 @@ function lockDataDir(dataDir: string): Lock {
 }
 
 /** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
-const ours = ['lock', 'keys', 'cuponera.db', 'control.sock', 'lost+found']
+const ours = ['lock', 'keys', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
 
 /** A failing file or disk, in a line that says what could not be done; anything else as it is. */
 function startErrorFrom(cause: unknown, failed: string): unknown {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { limits } from './limits.ts'
 import { type Network, parseNetwork } from './network.ts'
 import { parsePubkey, parseSecret } from './nostr/keys.ts'
 
@@ -103,7 +104,7 @@ export const settings = {
   relays: setting<readonly string[]>({
     variable: 'RELAYS',
     fallback: ['embedded'],
-    parse: (text) => list(text).map(parseRelay),
+    parse: parseRelays,
     about: '`embedded`, ws or wss addresses, comma-separated',
     shown: 'embedded',
   }),
@@ -276,11 +277,19 @@ function parseSessionSecret(text: string): string {
   return expect(Buffer.byteLength(text) >= 32 ? text : null, 'at least 32 bytes')
 }
 
+/** Each once, as one spelling. */
+function parseRelays(text: string): string[] {
+  const relays = [...new Set(list(text).map(parseRelay))]
+  return expect(relays.length <= limits.relaysMax ? relays : null, `at most ${limits.relaysMax}`)
+}
+
 function parseRelay(text: string): string {
   if (text === 'embedded') return text
   const url = URL.parse(text)
   const usable = url && /^wss?:$/.test(url.protocol) && !url.username && !url.hash
-  return expect(usable ? url.href : null, '`embedded` or ws:// and wss:// addresses')
+  // `wss://relay.example` and `wss://relay.example/` are the same; it is written the short way.
+  const spelled = usable && url.pathname === '/' && !url.search ? url.href.slice(0, -1) : url?.href
+  return expect(usable && spelled ? spelled : null, '`embedded` or ws:// and wss:// addresses')
 }
 
 function parseProxy(text: string): Network {

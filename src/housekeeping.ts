@@ -1,8 +1,11 @@
 import type { Clock } from './clock.ts'
-import type { CouponStores, Mint } from './coupons/service.ts'
+import type { CouponStores } from './coupons/service.ts'
 import { sweepKilled } from './coupons/void.ts'
 import type { Database } from './db/database.ts'
+import type { OutboxStore } from './gateway/outbox-store.ts'
 import { limits } from './limits.ts'
+
+type Stores = CouponStores & { outbox: OutboxStore }
 
 type Housekeeping = {
   /** Do what is due soon, not at the next tick: the kill switch has left rows to mark. */
@@ -12,7 +15,7 @@ type Housekeeping = {
 
 /** Work that nobody waits for, in steps small enough that nobody notices: marks and prunes rows. */
 export function startHousekeeping(
-  database: Mint['database'],
+  database: Database<Stores>,
   now: Clock,
   failed: (cause: unknown) => void,
 ): Housekeeping {
@@ -42,12 +45,13 @@ export function startHousekeeping(
 }
 
 /** One step of each kind; false when nothing was left to do. */
-async function step(database: Database<CouponStores>, now: number): Promise<boolean> {
+async function step(database: Database<Stores>, now: number): Promise<boolean> {
   const swept = await sweepKilled({ database })
   const pruned = await database.transact(async (tx) => {
     const proofs = await tx.proofs.prune(limits.sweepRowsMax, now - limits.proofWindowSeconds)
     const answers = await tx.answers.prune(limits.sweepRowsMax, now - limits.answerSeconds)
-    return proofs + answers
+    const told = await tx.outbox.prune(limits.sweepRowsMax, now - limits.outboxKeptSeconds)
+    return proofs + answers + told
   })
   return swept || pruned > 0
 }

@@ -76,6 +76,122 @@ export const limits = {
   /** Stored answers of the optional Idempotency-Key are kept at least 24 h. */
   answerSeconds: 25 * 60 * 60,
 
+  /** Entries of one list in a filter, and characters of its search. */
+  filterItemsMax: 1000,
+  filterSearchCharsMax: 256,
+  /** Lists of one index read for one filter; beyond it a broader index is, and the rest compared. */
+  relayCursorsMax: 1000,
+  /** Rows counted to find the index with the fewest: enough to tell few from many. */
+  relayProbeRows: 1000,
+  /** Rows one filter may look at: what bounds a query that matches little among much. */
+  relayRowsVisitedMax: 20_000,
+  /** What one filter answers at most, and without `limit`. */
+  relayLimitMax: 500,
+  /** Characters of the events in one answer; the oldest are left out, and found with `until`. */
+  relayAnswerCharsMax: 4 * 1024 * 1024,
+  /** Largest message a client may send, and an event therefore be. */
+  relayMessageBytesMax: 256 * 1024,
+  /** A list of contacts has thousands of tags; each costs a write. */
+  relayTagsMax: 5000,
+  /** Tags are found by their first characters: all of any id or address, but no essay in an index. */
+  relayTagCharsMax: 256,
+  relayConnectionsMax: 1000,
+  relayConnectionsPerAddressMax: 300,
+  relaySubscriptionsMax: 50,
+  relayFiltersMax: 10,
+  /** Filters of all open subscriptions: each is held against every event that comes in. */
+  relayLiveFiltersMax: 20_000,
+  relaySubscriptionIdCharsMax: 64,
+  /** Keys one connection may prove. */
+  relayKeysMax: 20,
+  /** What a connection, and all of them, may have unhandled before they are not read from. */
+  relayInboxCharsMax: 1024 * 1024,
+  relayInboxTotalCharsMax: 32 * 1024 * 1024,
+  /** A connection's questions wait while it has this much unread. */
+  relayUnreadPauseChars: 512 * 1024,
+  /** What was taken is told in portions, below the pause so that it always ends. */
+  relayTakenChars: 128 * 1024,
+  /** What a slow reader may leave unread before its connection is closed; above any one answer. */
+  relayUnreadCharsMax: 8 * 1024 * 1024,
+  /** The same for all readers together: the slowest goes first. */
+  relayUnreadTotalCharsMax: 64 * 1024 * 1024,
+  /** A silent WebSocket is pinged, and closed when nothing comes back. */
+  socketIdleSeconds: 120,
+  /** An event may be this far ahead of our clock. */
+  relayAheadSeconds: 15 * 60,
+  /** Age of an authentication (NIP-42), either way. */
+  relayAuthSeconds: 10 * 60,
+  /** The relay's thread is started again after this, doubling up to the second. */
+  relayRestartSeconds: 1,
+  relayRestartSecondsMax: 60,
+  /** Faults of the relay are logged at most this often: a full disk fails with every event. */
+  relayFaultSeconds: 5,
+  /** Keys or addresses whose quota of the relay is remembered. */
+  relayQuotasMax: 10_000,
+  /** Quotas: a burst, and what comes back per second. An event costs one per 4 KiB. */
+  relayQuotaBytes: 4096,
+  relayKeyBurst: 1000,
+  relayKeyPerSecond: 20,
+  /** Several tills share an address. */
+  relayAddressBurst: 3000,
+  relayAddressPerSecond: 60,
+  /** Remote signing (NIP-46) by strangers: a conversation of a few messages. */
+  relayStrangerBurst: 120,
+  relayStrangerPerSecond: 5,
+  /** Questions, and messages nobody understands; a question costs one more per thousand rows. */
+  relayAskBurst: 600,
+  relayAskPerSecond: 30,
+  relayAskRows: 1000,
+
+  /** A Nostr event published over HTTP: what relays take at most. */
+  publishBytesMax: 256 * 1024,
+  /** Events that wait for relays, and their bytes; the share of both that strangers may fill. */
+  outboxEventsMax: 200_000,
+  outboxBytesMax: 1024 * 1024 * 1024,
+  outboxOpenShare: 0.9,
+  /** An event is tried this long; an ephemeral one is old news sooner. */
+  deliverySeconds: 72 * 60 * 60,
+  ephemeralSeconds: 60,
+  /** What became of an event can be asked this long. */
+  outboxKeptSeconds: 7 * 24 * 60 * 60,
+  /** Events given to one relay at once, before it answered. */
+  relayInFlightMax: 64,
+  embeddedInFlightMax: 256,
+  relayConnectSeconds: 10,
+  relayAnswerSeconds: 10,
+  /** What is kept and shown of a relay's words. */
+  relayErrorCharsMax: 200,
+  /** A relay outside is pinged this often, and given up when nothing came since the last time. */
+  relayPingSeconds: 30,
+  /** A connection that lasted this long was a good one: the next is tried at once. */
+  relayStableSeconds: 60,
+  /** A name server is asked this long before a relay's name is left for later. */
+  relayNameSeconds: 2,
+  /** Events of one connection that are not valid or not asked for; beyond it the relay is lying. */
+  relayWrongMax: 100,
+  /** Messages nobody asked for, in so many seconds; beyond it the connection is closed. */
+  relayStrayMax: 1000,
+  relayStraySeconds: 10,
+  /** NIP-42: a challenge is a random word, and one or two a connection. */
+  relayChallengeCharsMax: 256,
+  relayChallengesMax: 10,
+  /** Subscriptions a relay outside is asked to serve at once: most allow twenty. */
+  relayQueriesMax: 16,
+  /** A courier looks again at least this often: clocks jump. */
+  courierNapSeconds: 60,
+  /** Announcements asked of a relay in one REQ, and seconds between two such rounds. */
+  announcementBatch: 100,
+  announcementCheckSeconds: 3600,
+  relaysMax: 32,
+  fetchDefault: 100,
+  fetchMax: 500,
+  fetchSeconds: 5,
+  /** What one fetch takes from all relays together, and how many fetches ask relays at once: memory. */
+  fetchBytesMax: 4 * 1024 * 1024,
+  fetchesMax: 128,
+  /** After a write failed, a courier lets go of its work for this long. */
+  courierPauseSeconds: 5,
+
   /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
   batchMax: 128,
   /** An operation that writes more rows than this is heavy; how many of those may wait. */

@@ -10,6 +10,7 @@ import { check } from './check.ts'
 import { demo } from './demo.ts'
 import { health, localAddress } from './health.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
+import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
@@ -45,6 +46,10 @@ const commands: Record<string, Command> = {
   check: {
     about: 'verify the database, running or not; exit code 1 when there is a problem',
     run: ({ config }) => check(config),
+  },
+  relays: {
+    about: 'each relay: since when it is connected, what waits for it, its last error',
+    run: ({ config }) => relays(config),
   },
   backup: {
     about: 'write a verified copy of the database, running or not (--force replaces FILE)',

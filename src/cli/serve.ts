@@ -1,5 +1,5 @@
 import { version } from '../../package.json'
-import { type App, openManagement, start } from '../app.ts'
+import { type App, isPrivate, openManagement, start } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
 
@@ -15,7 +15,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   })
   const app = await start(config, log)
   console.log(startBlock(app, config))
-  if (config.merchants === null && reachable(config)) {
+  if (config.merchants === null && !isPrivate(config)) {
     log.warn('management.open', openManagement)
   }
   await told
@@ -37,10 +37,4 @@ function startBlock(app: App, config: Config): string {
   ]
   const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
   return [`Cuponera ${version}`, ...lines].join('\n')
-}
-
-/** Others than this machine can reach it. */
-function reachable(config: Config): boolean {
-  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(config.host)
-  return !loopback || config.publicUrls.length > 0
 }

@@ -23,19 +23,23 @@ export async function announce(
       verify: mint.verify,
     })
     requireMerchant(mint, caller)
-    if (await tx.announcements.put(event)) mint.broadcast(event)
-    else if ((await tx.announcements.find(caller.pubkey))?.id !== event.id) {
-      throw new Refusal('announcement-older')
-    }
+    const before = await tx.announcements.find(caller.pubkey)
+    if (await tx.announcements.put(event)) {
+      if (before) await mint.recall(tx, before.id)
+      await mint.broadcast(tx, event)
+    } else if (before?.id !== event.id) throw new Refusal('announcement-older')
     return warnings.length > 0 ? { event, warnings } : { event }
   }, caller.spend)
 }
 
-/** Forget the announcement; it is no longer broadcast again. Refuses `announcement-unknown`. */
+/** Forget the announcement; it is no longer broadcast again, nor delivered where it still waits. Refuses `announcement-unknown`. */
 export async function withdraw(mint: Mint, caller: Caller) {
   return mint.database.transact(async (tx) => {
     requireMerchant(mint, caller)
-    if (!(await tx.announcements.remove(caller.pubkey))) throw new Refusal('announcement-unknown')
+    const current = await tx.announcements.find(caller.pubkey)
+    if (!current) throw new Refusal('announcement-unknown')
+    await tx.announcements.remove(caller.pubkey)
+    await mint.recall(tx, current.id)
     return { removed: true }
   }, caller.spend)
 }

@@ -15,12 +15,21 @@ export function createAnnouncementStore(sql: Sqlite) {
      WHERE excluded.created_at > created_at
        OR (excluded.created_at = created_at AND excluded.event_id < event_id)`,
   )
+  const page = sql.query<{ event: string }, [Uint8Array, number]>(
+    'SELECT event FROM announcements WHERE owner > ? ORDER BY owner LIMIT ?',
+  )
   const remove = sql.query<null, [Uint8Array]>('DELETE FROM announcements WHERE owner = ?')
 
   return {
     async find(owner: string): Promise<NostrEvent | null> {
       const row = find.get(Buffer.from(owner, 'hex'))
       return row && (JSON.parse(row.event) as NostrEvent)
+    },
+
+    /** The announcements of the owners after this one, in their order; all of them page by page. */
+    async page(afterOwner: string, most: number): Promise<NostrEvent[]> {
+      const rows = page.all(Buffer.from(afterOwner, 'hex'), most)
+      return rows.map(({ event }) => JSON.parse(event) as NostrEvent)
     },
 
     /** Store it unless the one we have replaces it (NIP-01: newer, or lower id at the same time). */

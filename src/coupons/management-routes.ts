@@ -166,6 +166,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
             'announcement-future',
             'merchant-not-allowed',
             'announcement-older',
+            'outbox-full',
           ],
         }),
       },

@@ -35,7 +35,10 @@ export type Mint = {
   /** The key a NIP-05 name belongs to, or null. */
   resolveName: (name: string, domain: string) => Promise<string | null>
   /** Hand an accepted announcement to the relays; in the transaction that stores it. */
-  broadcast: (event: NostrEvent) => void
+  // A method: what `app.ts` hands in writes to stores of the same transaction that this folder does not know.
+  broadcast(tx: CouponStores, event: NostrEvent): Promise<void>
+  /** Stop handing an announcement on: it was withdrawn, or another took its place. */
+  recall(tx: CouponStores, eventId: string): Promise<void>
   /** Vouchers were voided by the kill switch: their rows are to be marked. */
   killed: () => void
 }

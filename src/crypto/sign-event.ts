@@ -1,3 +1,4 @@
+import type { VerifyHash } from '../nostr/delegation.ts'
 import { eventId, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
 import type { SchnorrEngine } from './schnorr.ts'
 
@@ -26,6 +27,16 @@ export function createVerifier(engine: SchnorrEngine): VerifyEvent {
       Uint8Array.fromHex(event.pubkey),
     )
   }
+}
+
+/** Checks a signature over a hash, all in hex: what delegation tokens (NIP-26) are. */
+export function createHashVerifier(engine: SchnorrEngine): VerifyHash {
+  return (signature, hash, pubkey) =>
+    engine.verify(
+      Uint8Array.fromHex(signature),
+      Uint8Array.fromHex(hash),
+      Uint8Array.fromHex(pubkey),
+    )
 }
 
 function parseSecret(hex: string): Uint8Array {

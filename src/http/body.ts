@@ -13,13 +13,13 @@ const reading = new Set<{ until: number; late: () => void }>()
 setInterval(sweep, 1000).unref()
 
 /** The exact bytes of a request's body. Refuses `too-large` and, when it trickles in, `request-timeout`. */
-export async function readBody(request: Request): Promise<Uint8Array> {
+export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
   const { headers } = request
   const declared = headers.get('content-length')
   if (declared === null && !headers.has('transfer-encoding')) return empty
-  if (declared !== null && Number(declared) > limits.bodyBytesMax) throw new Refusal('too-large')
+  if (declared !== null && Number(declared) > bytesMax) throw new Refusal('too-large')
   // With a length, Bun collects the bytes itself; without one they are counted as they come.
-  const bytes = declared === null ? readStream(request) : request.bytes()
+  const bytes = declared === null ? readStream(request, bytesMax) : request.bytes()
   return beforeDeadline(bytes, request)
 }
 
@@ -66,13 +66,13 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> | typeof
   }
 }
 
-async function readStream({ body }: Request): Promise<Uint8Array> {
+async function readStream({ body }: Request, bytesMax: number): Promise<Uint8Array> {
   if (!body) return empty
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    if (length > limits.bodyBytesMax) throw new Refusal('too-large')
+    if (length > bytesMax) throw new Refusal('too-large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, length)

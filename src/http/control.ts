@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import type { BackupReport } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
 import { createMaintenance, MaintenanceStopped } from '../db/maintenance.ts'
+import type { RelayStatus } from '../gateway/service.ts'
 import { limits } from '../limits.ts'
 import type { Log } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -18,6 +19,7 @@ type ControlOptions = {
   /** The process before this one did not close the database. */
   unclean: boolean
   status: () => Status
+  relays: () => Promise<RelayStatus[]>
   log: Log
   /** A full check ended with that many problems. */
   checked: (problems: number) => void
@@ -60,6 +62,7 @@ export function startControl(options: ControlOptions): Control {
 
   const answers: Record<string, (request: Request) => Promise<unknown>> = {
     'GET /status': async () => options.status(),
+    'GET /relays': options.relays,
     'POST /check': check,
     'POST /backup': backup,
   }

@@ -82,7 +82,7 @@ function refusalsHtml(operation: Operation, examples: Examples): string {
   return `<ul class="refusals">${rows.join('')}</ul>`
 }
 
-function contentHtml(content: Record<string, { schema: Schema }>): string {
+function contentHtml(content: Record<string, { schema: Schema }> = {}): string {
   return Object.entries(content)
     .map(([media, { schema }]) =>
       media === 'application/json'

@@ -8,8 +8,12 @@ type Access = 'state' | 'public' | 'signed' | 'any'
 type Documented = {
   summary: string
   access: Access
+  /** A body that the operation reads itself: for the document only. */
+  body?: TSchema
   /** Status and body of each good answer. */
   answers: Record<number, TSchema>
+  /** Headers of the good answers, with what they say. */
+  headers?: Record<string, string>
   /** What it refuses beyond what every route of its access and method does. */
   refusals?: readonly RefusalCode[]
   /** Whether the route reads an Idempotency-Key, and whether it must be there. */
@@ -17,7 +21,10 @@ type Documented = {
 }
 
 /** What a route says of itself, as Elysia keeps it; `openapi.ts` makes the document from it. */
-export type RouteDetail = DocumentDecoration & { 'x-refusals': readonly RefusalCode[] }
+export type RouteDetail = DocumentDecoration & {
+  'x-refusals': readonly RefusalCode[]
+  'x-body'?: TSchema
+}
 
 export const RefusalModel = t.Object({
   error: t.String({ description: 'One sentence for people, es-AR' }),
@@ -28,6 +35,14 @@ export const RefusalModel = t.Object({
   reason: t.Optional(t.String({ description: 'Why authentication failed' })),
   field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
   retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
+})
+
+/** The same in the envelope of the wallet gateway. */
+export const GatewayRefusalModel = t.Object({
+  status: t.Literal('ERROR'),
+  reason: RefusalModel.properties.error,
+  code: RefusalModel.properties.code,
+  retryAfter: RefusalModel.properties.retryAfter,
 })
 
 /** The body of an answer that is not JSON. */
@@ -69,7 +84,8 @@ export function documented(route: Documented): { detail: RouteDetail } {
       summary: route.summary,
       security: security[route.access],
       parameters: route.idempotencyKey ? [keyHeader(route.idempotencyKey)] : [],
-      responses: answers(route.answers),
+      responses: answers(route.answers, route.headers),
+      ...(route.body && { 'x-body': route.body }),
       'x-refusals': [...refused[route.access], ...(route.refusals ?? [])],
     },
   }
@@ -85,10 +101,15 @@ function keyHeader(presence: 'optional' | 'required') {
   }
 }
 
-function answers(models: Record<number, TSchema>) {
+function answers(models: Record<number, TSchema>, told: Record<string, string> = {}) {
+  const described = Object.entries(told).map(([name, description]) => {
+    return [name, { description, schema: { type: 'string' as const } }] as const
+  })
+  const headers = described.length > 0 && { headers: Object.fromEntries(described) }
   const entries = Object.entries(models).map(([status, schema]) => {
+    if (schema.type === 'null') return [status, { description: 'Done, without a body', ...headers }]
     const media: string = schema.contentMediaType ?? 'application/json'
-    return [status, { description: 'Done', content: { [media]: { schema } } }]
+    return [status, { description: 'Done', ...headers, content: { [media]: { schema } } }]
   })
   return Object.fromEntries(entries) as NonNullable<DocumentDecoration['responses']>
 }

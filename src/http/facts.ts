@@ -10,6 +10,8 @@ export type RequestFacts = {
   origins: () => readonly string[]
   /** The exact bytes of the body. */
   body: Uint8Array
+  /** Longer bodies are refused. */
+  bodyBytesMax: number
   /** Set once authentication passed. */
   caller: Caller | null
   /** What was refused is nobody's mistake: a session that was good has ended. */

@@ -3,6 +3,7 @@ import Counter from 'prom-client/lib/counter'
 import Gauge from 'prom-client/lib/gauge'
 import Histogram from 'prom-client/lib/histogram'
 import Registry from 'prom-client/lib/registry'
+import type { RelayStatus } from '../gateway/service.ts'
 
 /** Counts for `/metrics`; no label comes from what somebody sent. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -11,6 +12,7 @@ type Sources = {
   engine: string
   version: string
   vouchers: () => Promise<Record<'minted' | 'claimed' | 'refreshed' | 'voided', number>>
+  relays: () => Promise<RelayStatus[]>
 }
 
 type Series = { count: Counter.Internal; latency: Histogram.Internal<'route'> }
@@ -92,7 +94,7 @@ export function createMetrics() {
       checks.set(problems)
     },
     /** Facts that are asked for at each scrape. */
-    describe({ engine, version, vouchers }: Sources): void {
+    describe({ engine, version, vouchers, relays }: Sources): void {
       new Gauge({
         name: 'cuponera_info',
         help: 'Version and signature engine',
@@ -106,6 +108,40 @@ export function createMetrics() {
         registers,
         async collect() {
           for (const [phase, count] of Object.entries(await vouchers())) this.set({ phase }, count)
+        },
+      })
+      new Gauge({
+        name: 'cuponera_relay_pending',
+        help: 'Events that wait for a relay, by its address in RELAYS',
+        labelNames: ['relay'],
+        registers,
+        async collect() {
+          for (const { url, pending } of await relays()) this.set({ relay: url }, pending)
+        },
+      })
+      new Gauge({
+        name: 'cuponera_relay_connected',
+        help: '1 while a relay is connected',
+        labelNames: ['relay'],
+        registers,
+        async collect() {
+          for (const { url, connectedAt } of await relays()) {
+            this.set({ relay: url }, connectedAt === null ? 0 : 1)
+          }
+        },
+      })
+      new Counter({
+        name: 'cuponera_relay_deliveries_total',
+        help: 'Deliveries that came to their end, by relay and state',
+        labelNames: ['relay', 'state'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { url, delivered, refused, expired } of await relays()) {
+            this.inc({ relay: url, state: 'delivered' }, delivered)
+            this.inc({ relay: url, state: 'refused' }, refused)
+            this.inc({ relay: url, state: 'expired' }, expired)
+          }
         },
       })
       new Gauge({

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal, type RefusalCode, refusalCodes } from '../refusal.ts'
 import type { RouteDetail } from './document.ts'
-import { RefusalModel } from './document.ts'
-import { replyRefusal } from './reply.ts'
+import { GatewayRefusalModel, RefusalModel } from './document.ts'
+import { replyGatewayRefusal, replyRefusal } from './reply.ts'
 
 /** JSON Schema 2020-12, as far as TypeBox writes it. */
 export type Schema = {
@@ -44,7 +44,8 @@ export type Operation = {
 type Response = {
   description: string
   headers?: Record<string, { description: string; schema: Schema }>
-  content: Record<string, Media>
+  /** Absent where there is no body. */
+  content?: Record<string, Media>
 }
 
 /** An OpenAPI 3.1 document with what this service writes into one. */
@@ -66,10 +67,14 @@ type DescribedRoute = { method: string; path: string; hooks: object }
 
 type Hooks = { detail?: RouteDetail; body?: TSchema; query?: TSchema }
 
+/** Routes of the wallet gateway answer in its envelope. */
+export const gatewayPrefix = '/nostr/'
+
 const tags = {
   Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
   Session: 'One signature in exchange for a token.',
   Management: 'For merchants and the minters they list.',
+  Gateway: 'Nostr over HTTP, for clients that keep no connection.',
   Service: 'State of the process and this document.',
 }
 
@@ -89,7 +94,7 @@ export async function describeApi(
   version: string,
 ): Promise<ApiDocument> {
   // By text: Elysia and TypeBox copy a schema when they decorate it.
-  const named = Object.entries({ ...models, RefusalModel }).map(
+  const named = Object.entries({ ...models, RefusalModel, GatewayRefusalModel }).map(
     ([name, model]) => [JSON.stringify(model), name.replace(/Model$/, '')] as const,
   )
   const names = new Map(named)
@@ -146,6 +151,7 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
   if (method !== 'GET') imply('too-large', 'request-timeout', 'clock-behind')
   if (body) imply('body-invalid', 'field-invalid')
   if (query) imply('field-invalid')
+  const sent = body ?? detail['x-body']
   const refusals = refusalCodes.filter((code) => codes.has(code))
   const good = nameParts(JSON.parse(JSON.stringify(detail.responses)), names)
   return {
@@ -158,13 +164,17 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
       ...(query ? queryParameters(nameParts(JSON.parse(JSON.stringify(query)), names)) : []),
       ...((detail.parameters ?? []) as Parameter[]),
     ],
-    ...(body && { requestBody: { required: true, content: json(body, names) } }),
-    responses: { ...(good as Record<string, Response>), ...refusalResponses(refusals, names) },
+    ...(sent && { requestBody: { required: true, content: json(sent, names) } }),
+    responses: {
+      ...(good as Record<string, Response>),
+      ...refusalResponses(refusals, path, names),
+    },
     'x-refusals': refusals,
   }
 }
 
 function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
+  if (path.startsWith(gatewayPrefix)) return 'Gateway'
   if (!path.startsWith('/api/')) return 'Service'
   if (path.startsWith('/api/auth/')) return 'Session'
   return security?.length ? 'Management' : 'Vouchers'
@@ -200,11 +210,19 @@ function queryParameters({ properties = {}, required = [] }: Schema): Parameter[
   }))
 }
 
-function refusalResponses(codes: readonly RefusalCode[], names: Names) {
+function refusalResponses(codes: readonly RefusalCode[], path: string, names: Names) {
+  const gateway = path.startsWith(gatewayPrefix)
   const byStatus = Map.groupBy(codes, (code) => new Refusal(code).status)
   const entries = [...byStatus].map(([status, list]): [string, Response] => {
-    const examples = list.map((code) => [code, { $ref: `#/components/examples/${code}` }])
-    const content = json(RefusalModel, names, Object.fromEntries(examples))
+    const examples = list.map((code) => {
+      const name = gateway ? `gateway-${code}` : code
+      return [code, { $ref: `#/components/examples/${name}` }]
+    })
+    const content = json(
+      gateway ? GatewayRefusalModel : RefusalModel,
+      names,
+      Object.fromEntries(examples),
+    )
     const headers = refusalHeaders[status]
     return [String(status), { description: list.join(', '), ...(headers && { headers }), content }]
   })
@@ -224,10 +242,15 @@ const refusalHeaders: Record<number, NonNullable<Response['headers']>> = {
 async function describeRefusals(): Promise<ApiDocument['components']['examples']> {
   const entries = refusalCodes.map(async (code) => {
     const refusal = new Refusal(code)
-    const value: unknown = await replyRefusal(refusal, false).json()
-    return [code, { summary: `${refusal.status} ${refusal.sentence}`, value }] as const
+    const summary = `${refusal.status} ${refusal.sentence}`
+    const value: unknown = await replyRefusal(refusal, null).json()
+    const enveloped: unknown = await replyGatewayRefusal(refusal).json()
+    return [
+      [code, { summary, value }],
+      [`gateway-${code}`, { summary, value: enveloped }],
+    ] as const
   })
-  return Object.fromEntries(await Promise.all(entries))
+  return Object.fromEntries((await Promise.all(entries)).flat())
 }
 
 function json(schema: TSchema, names: Names, examples?: NonNullable<Media['examples']>) {

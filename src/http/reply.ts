@@ -31,16 +31,28 @@ const reasons: Partial<Record<RefusalCode, string>> = {
   'auth-session-invalid': 'session-invalid',
 }
 
-/** A refusal on the wire; `authenticated`: the route takes credentials. */
-export function replyRefusal(refusal: Refusal, authenticated: boolean): Response {
+/** A refusal on the wire; `schemes`: the Authorization schemes the route takes, null for none. */
+export function replyRefusal(refusal: Refusal, schemes: string | null): Response {
   const { code, status, sentence, detail } = refusal
-  const reason = code === 'too-large' && authenticated ? 'too-large' : reasons[code]
+  const reason = code === 'too-large' && schemes ? 'too-large' : reasons[code]
+  const headers = headersOf(refusal)
+  if (status === 401 && schemes) headers['WWW-Authenticate'] = schemes
+  return replyJson(status, { error: sentence, code, reason, ...detail }, headers)
+}
+
+/** A refusal in the envelope of the wallet gateway: LNURL's `status` and `reason`. */
+export function replyGatewayRefusal(refusal: Refusal): Response {
+  const { code, status, sentence, detail } = refusal
+  const headers = headersOf(refusal)
+  return replyJson(status, { status: 'ERROR', reason: sentence, code, ...detail }, headers)
+}
+
+function headersOf({ code, detail }: Refusal): Record<string, string> {
   const headers: Record<string, string> = {}
-  if (status === 401) headers['WWW-Authenticate'] = 'Nostr, Bearer'
   if (detail.retryAfter !== undefined) headers['Retry-After'] = String(detail.retryAfter)
   // The rest of such a body is not worth reading.
   if (code === 'too-large' || code === 'request-timeout') headers.Connection = 'close'
-  return replyJson(status, { error: sentence, code, reason, ...detail }, headers)
+  return headers
 }
 
 const preflight = {

@@ -1,24 +1,26 @@
-import type { Server } from 'bun'
+import type { Server, ServerWebSocket } from 'bun'
 import { type AnyElysia, Elysia } from 'elysia'
 import { limits } from '../limits.ts'
 import type { Log } from '../log.ts'
 import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseObject, readBody } from './body.ts'
+import type { RouteDetail } from './document.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import type { Metrics } from './metrics.ts'
+import { gatewayPrefix } from './openapi.ts'
 import type { Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
-import { replyOptions, replyRefusal } from './reply.ts'
+import { replyGatewayRefusal, replyOptions, replyRefusal } from './reply.ts'
 import { createRouteTable } from './route-table.ts'
 
 export type ServerOptions = {
   hostname: string
   port: number
-  /** Every route of the product; instances whose routes take credentials. */
-  publicRoutes: readonly AnyElysia[]
-  authenticatedRoutes: readonly AnyElysia[]
+  /** Every route of the product. */
+  routes: readonly AnyElysia[]
+  sockets: Sockets | null
   origins: Origins
   rateLimits: RateLimits
   metrics: Metrics
@@ -28,6 +30,26 @@ export type ServerOptions = {
   /** Told once: a peer speaks for others and is not in `TRUSTED_PROXIES`. */
   onUndeclaredProxy: (peer: string) => void
 }
+
+/** What is served over a WebSocket at one path; a connection is a number of the sockets' choice. */
+type Sockets = {
+  path: string
+  open(socket: Socket, peer: { address: string; origins: readonly string[] }): number
+  message(connection: number, text: string): void
+  /** Everything that was sent to this connection has left. */
+  drained(connection: number): void
+  close(connection: number): void
+}
+
+/** One WebSocket. `send` is false when the text has to wait in our memory. */
+type Socket = {
+  send(text: string): boolean
+  pause(): void
+  resume(): void
+  close(code: number, reason: string): void
+}
+
+type SocketData = { address: string; origins: readonly string[]; connection: number }
 
 export type HttpServer = {
   /** Where it listens, such as `http://127.0.0.1:3000`. */
@@ -44,18 +66,18 @@ export function startServer(options: ServerOptions): HttpServer {
   const { log, metrics } = options
   const app = composeApp(options)
   const table = createRouteTable(app.routes)
-  const authenticated = new Set(
-    options.authenticatedRoutes.flatMap(({ routes }) =>
-      routes.map(({ method, path }) => `${method} ${path.replace(/\/$/, '')}`),
-    ),
-  )
-  const takesCredentials = (method: string, pattern: string) =>
-    authenticated.has(`${method} ${pattern}`)
+  const schemes = createSchemeTable(app.routes)
+  const refuse = (refusal: Refusal, pattern: string, method: string) =>
+    pattern.startsWith(gatewayPrefix)
+      ? replyGatewayRefusal(refusal)
+      : replyRefusal(refusal, schemes.get(`${method} ${pattern}`) ?? null)
   let inFlight = 0
   let draining = false
   let warned = false
+  const socketsByAddress = new Map<string, number>()
+  let socketCount = 0
 
-  const server = Bun.serve({
+  const server = Bun.serve<SocketData>({
     hostname: options.hostname,
     port: options.port,
     idleTimeout: limits.idleSeconds,
@@ -68,31 +90,76 @@ export function startServer(options: ServerOptions): HttpServer {
       inFlight++
       try {
         const response = await answer(request, bun, path, route)
+        if (!response) return
         metrics.request(pattern, request.method, response.status, started)
         log.debug('request', { route: pattern, status: response.status })
         return response
       } catch (error) {
         const refusal = toRefusal(error, log)
         metrics.request(pattern, request.method, refusal.status, started)
-        return replyRefusal(refusal, takesCredentials(request.method, pattern))
+        // Also where there is no route: the prefix says whose envelope it is.
+        return refuse(refusal, route?.pattern ?? path, request.method)
       } finally {
         inFlight--
       }
     },
-    error: (error) => replyRefusal(toRefusal(error, log), false),
+    error: (error) => replyRefusal(toRefusal(error, log), null),
+    websocket: {
+      maxPayloadLength: limits.relayMessageBytesMax,
+      // The relay lets go of slow readers before; a character has at most three bytes.
+      backpressureLimit: limits.relayUnreadCharsMax * 3,
+      closeOnBackpressureLimit: true,
+      idleTimeout: limits.socketIdleSeconds,
+      open(socket) {
+        socketCount++
+        const { address } = socket.data
+        socketsByAddress.set(address, (socketsByAddress.get(address) ?? 0) + 1)
+        socket.data.connection = options.sockets?.open(toSocket(socket), socket.data) ?? 0
+      },
+      message(socket: ServerWebSocket<SocketData>, message) {
+        if (typeof message !== 'string') return socket.close(1003, 'text only')
+        options.sockets?.message(socket.data.connection, message)
+      },
+      drain(socket) {
+        if (socket.getBufferedAmount() === 0) options.sockets?.drained(socket.data.connection)
+      },
+      close(socket) {
+        socketCount--
+        const { address, connection } = socket.data
+        const left = (socketsByAddress.get(address) ?? 1) - 1
+        if (left > 0) socketsByAddress.set(address, left)
+        else socketsByAddress.delete(address)
+        options.sockets?.close(connection)
+      },
+    },
   })
+
+  function upgrade(
+    request: Request,
+    bun: Server<SocketData>,
+    address: string,
+    origins: readonly string[],
+  ): Response | undefined {
+    const here = socketsByAddress.get(address) ?? 0
+    if (socketCount >= limits.relayConnectionsMax || here >= limits.relayConnectionsPerAddressMax) {
+      throw new Refusal('overloaded', { retryAfter: 10 })
+    }
+    const upgraded = bun.upgrade(request, { data: { address, origins, connection: 0 } })
+    if (!upgraded) throw new Refusal('body-invalid')
+    return undefined
+  }
 
   async function answer(
     request: Request,
-    bun: Server<undefined>,
+    bun: Server<SocketData>,
     path: string,
     route: ReturnType<typeof table.find>,
-  ): Promise<Response> {
+  ): Promise<Response | undefined> {
     const { method } = request
     if (!route) throw new Refusal('not-found')
     if (method === 'OPTIONS') return replyOptions(route.methods)
     if (!route.methods.includes(method)) {
-      const response = replyRefusal(new Refusal('method-not-allowed'), false)
+      const response = refuse(new Refusal('method-not-allowed'), route.pattern, method)
       response.headers.set('Allow', route.methods.join(', '))
       return response
     }
@@ -108,11 +175,16 @@ export function startServer(options: ServerOptions): HttpServer {
       }
     }
     const origins = () => options.origins.accepted(request, peer)
+    // Clients write relay addresses with a slash at the end, too.
+    if (path.replace(/\/$/, '') === options.sockets?.path && isUpgrade(request)) {
+      return upgrade(request, bun, address, [...origins(), ...loopbackOrigin(request)])
+    }
     const facts: RequestFacts = {
       method,
       address,
       origins,
       body: new Uint8Array(),
+      bodyBytesMax: path.startsWith(gatewayPrefix) ? limits.publishBytesMax : limits.bodyBytesMax,
       caller: null,
       spent: false,
       harmless: false,
@@ -141,23 +213,57 @@ export function startServer(options: ServerOptions): HttpServer {
     },
   }
 
-  function composeApp({ publicRoutes, authenticatedRoutes }: ServerOptions) {
+  function composeApp({ routes }: ServerOptions) {
     // Elysia takes no host name to be shorter than four letters, unless told: http://pi is one.
     const composed = new Elysia({ normalize: false, handler: { standardHostname: false } })
       .onParse({ as: 'global' }, async ({ request }) => {
-        const bytes = await readBody(request)
-        factsOf(request).body = bytes
+        const facts = factsOf(request)
+        const bytes = await readBody(request, facts.bodyBytesMax)
+        facts.body = bytes
         return parseObject(bytes)
       })
       .onError({ as: 'global' }, ({ error, request, route }) =>
-        replyRefusal(
-          toRefusal(error, log),
-          takesCredentials(request.method, (route ?? '').replace(/\/$/, '')),
-        ),
+        refuse(toRefusal(error, log), (route ?? '').replace(/\/$/, ''), request.method),
       )
-    for (const routes of [...publicRoutes, ...authenticatedRoutes]) composed.use(routes)
+    for (const instance of routes) composed.use(instance)
     return composed.compile()
   }
+}
+
+function isUpgrade(request: Request): boolean {
+  return request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+}
+
+/** Whoever signs for a relay on the loopback is on this machine, whatever the public address is. */
+function loopbackOrigin(request: Request): string[] {
+  const host = URL.parse(`http://${request.headers.get('host')}`)
+  return host && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host.hostname) ? [host.origin] : []
+}
+
+function toSocket(socket: ServerWebSocket<SocketData>): Socket {
+  return {
+    send: (text) => socket.send(text) > 0,
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    close(code, reason) {
+      // Whoever does not read would not see the reason either.
+      if (socket.getBufferedAmount() > 0) socket.terminate()
+      else socket.close(code, reason)
+    },
+  }
+}
+
+/** Which Authorization schemes a route takes, from what it says of itself. */
+function createSchemeTable(routes: AnyElysia['routes']): Map<string, string> {
+  const names: Record<string, string> = { nostr: 'Nostr', bearer: 'Bearer' }
+  const entries = routes.flatMap(({ method, path, hooks }) => {
+    const { detail } = hooks as { detail?: RouteDetail }
+    const taken = (detail?.security ?? []).flatMap((option) => Object.keys(option))
+    if (taken.length === 0) return []
+    const schemes = taken.map((name) => names[name] ?? name).join(', ')
+    return [[`${method} ${path.replace(/\/$/, '')}`, schemes] as const]
+  })
+  return new Map(entries)
 }
 
 /** The path of a request as it was sent, without its query. */

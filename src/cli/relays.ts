@@ -1,0 +1,55 @@
+import type { Config } from '../config.ts'
+import { openForReading } from '../db/inspect.ts'
+import { createOutboxStore } from '../gateway/outbox-store.ts'
+import type { RelayStatus } from '../gateway/service.ts'
+import { OperatorError } from '../operator-error.ts'
+import { withDatabase } from './control.ts'
+
+/** Say how each relay does; without a server, what waits for them in the database. */
+export async function relays(config: Config): Promise<number> {
+  const rows = await withDatabase(config, {
+    async alone(database) {
+      const pending = await readWaiting(database)
+      const urls = [...new Set([...config.relays, ...pending.keys()])]
+      console.log('no server is running: only what waits is known')
+      return urls.map((url) => [url, String(pending.get(url) ?? 0)])
+    },
+    running: async (server) => (await server.ask<RelayStatus[]>('GET', 'relays')).map(describe),
+  })
+  const heads = ['relay', 'pending', 'connected since', 'delivered', 'refused', 'ms', 'last error']
+  for (const line of table([heads.slice(0, rows[0]?.length), ...rows])) console.log(line)
+  return 0
+}
+
+async function readWaiting(database: string): Promise<Map<string, number>> {
+  const sql = openForReading(database)
+  try {
+    const old = sql.query("SELECT 1 FROM sqlite_schema WHERE name = 'deliveries'").get() === null
+    if (old) throw new OperatorError('the database is of an older version: start the server once')
+    return await createOutboxStore(sql).waiting()
+  } finally {
+    sql.close()
+  }
+}
+
+function describe(relay: RelayStatus): string[] {
+  const { url, pending, connectedAt, delivered, refused, latency, lastError } = relay
+  const since = connectedAt === null ? 'not connected' : isoTime(connectedAt)
+  const counts = [String(delivered), String(refused), latency === null ? '-' : String(latency)]
+  return [url, String(pending), since, ...counts, lastError ?? '-']
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000', '')
+}
+
+/** Columns as wide as their widest cell. */
+function table(rows: string[][]): string[] {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
