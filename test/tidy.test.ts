@@ -108,7 +108,7 @@ test('only clock.ts reads the clock, and only the edge and the engine the stopwa
     ...placesOf(/\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/, /^src\/clock\.ts$/),
     ...placesOf(
       /\bperformance\.now\b|\bBun\.nanoseconds\b|\bhrtime\b/,
-      /^src\/(app\.ts|http\/|db\/|cli\/)/,
+      /^src\/(app\.ts|http\/|db\/|cli\/|relay\/relay-worker\.ts)/,
     ),
   ]).toEqual([])
 })
@@ -243,7 +243,7 @@ test('every link inside the documentation leads somewhere', () => {
 type Layer = 'edge' | 'store' | 'reach' | 'core'
 
 function layerOf(path: string): Layer {
-  if (/^src\/((main|app)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$/.test(path)) return 'edge'
+  if (/^src\/((main|app|app-gateway)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$|^src\/relay\/relay-worker\.ts$/.test(path)) return 'edge'
   if (/^src\/db\/|\/([a-z-]+-)?store\.ts$/.test(path)) return 'store'
   if (/^src\/(gateway\/relays|outbound\/)/.test(path)) return 'reach'
   return 'core'

@@ -78,8 +78,8 @@ function startStack(): string {
   return startServer({
     hostname: '127.0.0.1',
     port: 0,
-    publicRoutes: [vouchers],
-    authenticatedRoutes: [management],
+    routes: [vouchers, management],
+    sockets: null,
     origins: createOrigins({ publicOrigins: [], trustedProxies: [] }),
     rateLimits: noRateLimits,
     metrics: createMetrics(),

@@ -136,6 +136,33 @@ describe('the check finds', () => {
       'DROP INDEX vouchers_chain_end',
       /^the index vouchers_chain_end is missing$/,
     ],
+    [
+      'an outbox load that is not what waits',
+      'UPDATE outbox_load SET events = 3',
+      /^outbox load: events is 3, but what waits is 0$/,
+    ],
+    [
+      'an event that is done while a relay waits for it',
+      `INSERT INTO outbox (id, event_id, bytes, accepted_at, give_up_at, done_at)
+         VALUES (1, zeroblob(32), 5, 1, 2, 3);
+       INSERT INTO deliveries (outbox_id, relay, next_at) VALUES (1, 'embedded', 1)`,
+      /^outbox row 1: it is done, but a relay still waits for it$/,
+    ],
+    [
+      'an event that no relay waits for and that is not done',
+      `INSERT INTO outbox (id, event_id, event, bytes, accepted_at, give_up_at)
+         VALUES (1, zeroblob(32), '12345', 5, 1, 2);
+       UPDATE outbox_load SET events = 1, bytes = 5`,
+      /^outbox row 1: no relay waits for it, but it is not done$/,
+    ],
+    [
+      'an event of another length',
+      `INSERT INTO outbox (id, event_id, event, bytes, accepted_at, give_up_at)
+         VALUES (1, zeroblob(32), 'ñ', 1, 1, 2);
+       INSERT INTO deliveries (outbox_id, relay, next_at) VALUES (1, 'embedded', 1);
+       UPDATE outbox_load SET events = 1, bytes = 1`,
+      /^outbox row 1: its event has another length than it says$/,
+    ],
     ['a table that is gone', 'DROP TABLE redemptions', /^the table redemptions is missing$/],
     [
       'a schema of another program',
@@ -153,7 +180,7 @@ describe('the check finds', () => {
   test('nothing in a sound file', async () => {
     const { problems, rows } = await checkDatabase(join(sound, 'cuponera.db'), noPause)
     expect(problems).toEqual([])
-    expect(rows).toEqual({ definitions: 2, vouchers: 6, refreshes: 1, redemptions: 1 })
+    expect(rows).toEqual({ definitions: 2, vouchers: 6, refreshes: 1, redemptions: 1, outbox: 0 })
   })
 
   test('nothing where vouchers beyond a kill switch wait to be marked', async () => {

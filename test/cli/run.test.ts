@@ -54,6 +54,7 @@ test.each(['help', '--help', '-h', 'backup --help'])(
       'status',
       'health',
       'check',
+      'relays',
       'backup FILE',
       'restore FILE',
       'keys show',

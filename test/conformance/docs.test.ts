@@ -6,11 +6,13 @@ import { Value } from '@sinclair/typebox/value'
 import { flagOf, settings } from '../../src/config.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
-import { RefusalModel } from '../../src/http/document.ts'
+import { gatewayRoutes } from '../../src/gateway/routes.ts'
+import { GatewayRefusalModel, RefusalModel } from '../../src/http/document.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { limits } from '../../src/limits.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
+import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import {
   createDefinition,
@@ -74,6 +76,12 @@ test('the refusals in the examples are those of the code, word for word', () => 
     expect(Value.Check(RefusalModel, refusal)).toBe(true)
     expect(refusal.error).toBe(new Refusal(refusal.code as RefusalCode).sentence)
   }
+  const enveloped = jsonExamples().filter((value) => value.status === 'ERROR')
+  expect(enveloped.length).toBeGreaterThan(0)
+  for (const refusal of enveloped) {
+    expect(Value.Check(GatewayRefusalModel, refusal)).toBe(true)
+    expect(refusal.reason).toBe(new Refusal(refusal.code as RefusalCode).sentence)
+  }
 })
 
 // ── docs/protocol.md: tables
@@ -125,6 +133,26 @@ test('the documented limits are those of the code', () => {
   }
 })
 
+test('the documented limits of the gateway are those of the code', () => {
+  expect(rowsUnder('### Limits of the gateway').map(([, limit = '']) => limit)).toEqual([
+    `${spaced(limits.publishBytesMax)} bytes`,
+    spaced(limits.filterItemsMax),
+    `${limits.filterSearchCharsMax} characters`,
+    `${limits.fetchMax}, ${limits.fetchDefault} if absent`,
+    `${limits.fetchSeconds} seconds`,
+    `${spaced(limits.fetchBytesMax)} bytes`,
+    String(limits.fetchesMax),
+    spaced(limits.outboxEventsMax),
+    spaced(limits.outboxBytesMax),
+    String(limits.outboxOpenShare),
+    `${spaced(limits.deliverySeconds)} seconds`,
+    `${limits.ephemeralSeconds} seconds`,
+    `${limits.relayAnswerSeconds} seconds`,
+    `${spaced(limits.outboxKeptSeconds)} seconds`,
+    String(limits.relaysMax),
+  ])
+})
+
 test('the documented rate limits are those of the code', () => {
   const source = readText('src/http/rate-limit.ts')
   const rules = [...source.matchAll(/Rule = \{ burst: (\d+), perSecond: ([\d.]+)/g)]
@@ -162,7 +190,7 @@ test('every event in an example has the right id and signature', () => {
   const bodies = fencesOf('http', protocol).map(bodyOf)
   const events = [...jsonExamples(), ...bodies, ...headerEvents()].flatMap(eventsIn)
   const kinds = new Set(events.map(({ kind }) => kind))
-  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734]))
+  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734, 1]))
   for (const event of events)
     expect({ id: event.id, good: verifyEvent(event) }).toEqual({ id: event.id, good: true })
 })
@@ -257,14 +285,16 @@ function couponRoutes(): DescribedRoute[] {
     voucherRoutes(nothing, noRateLimits),
     managementRoutes(nothing, nothing, noRateLimits),
     sessionRoutes(nothing, nothing),
+    gatewayRoutes(nothing),
+    relayRoutes({ version: '', manager: '' }),
   ]
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({
       name: nameOf(method, path),
-      body: hooks.body as TSchema | undefined,
+      body: (hooks.body ?? hooks.detail?.['x-body']) as TSchema | undefined,
       models: Object.fromEntries(
         Object.entries((hooks.detail?.responses ?? {}) as Record<string, Described>).map(
-          ([status, { content }]) => [status, content['application/json']?.schema as TSchema],
+          ([status, { content }]) => [status, content?.['application/json']?.schema as TSchema],
         ),
       ),
       refusals: (hooks.detail['x-refusals'] as RefusalCode[]).filter((code) => !general.has(code)),
@@ -272,7 +302,7 @@ function couponRoutes(): DescribedRoute[] {
   )
 }
 
-type Described = { content: Record<string, { schema: unknown }> }
+type Described = { content?: Record<string, { schema: unknown }> }
 
 /** Said once for all routes, in the ground rules and under authentication. */
 const general = new Set(

@@ -6,6 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
 import { refusalCodes } from '../../src/refusal.ts'
+import { damage } from '../support/cli.ts'
 import {
   type CallOptions,
   call,
@@ -17,6 +18,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
+import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 /** Refusals of paths and methods that are no route of the document. */
@@ -29,6 +31,7 @@ const alwaysGood = [
   'GET /openapi.json',
   'GET /docs',
   'GET /api/coupons/manager',
+  'GET /relay',
 ]
 
 let server: TestServer
@@ -88,6 +91,10 @@ async function ask(route: string, options: Asked = {}): Promise<Json> {
   const response = operation.responses[status]
   if (!response) throw new Error(`${route} answered ${status}, undocumented: ${answer.text}`)
   const media = headers.get('content-type')?.split(';')[0] ?? ''
+  if (!response.content) {
+    expect(answer.text).toBe('')
+    return
+  }
   expect(Object.keys(response.content)).toContain(media)
   const pointer = ['paths', template, method.toLowerCase(), 'responses', String(status)]
   const body = media === 'application/json' ? answer.json : answer.text
@@ -507,6 +514,53 @@ describe('real answers match the document', () => {
       await refused(route, 'merchant-not-allowed', { path: asked, ...(body && { body }) })
     }
     ;({ server, token } = before)
+  })
+
+  test('of the gateway', async () => {
+    const note = (changes: Json = {}) => {
+      const made = { kind: 1, created_at: Math.floor(Date.now() / 1000), tags: [], content: '' }
+      return owner.sign({ ...made, ...changes })
+    }
+    const publish = 'POST /nostr/publish'
+    const event = note()
+    await ask(publish, { body: event })
+    await refused(publish, 'not-json-event', { body: 'x' })
+    await refused(publish, 'not-acceptable', { body: event, headers: { Accept: 'text/html' } })
+    await refused(publish, 'event-invalid', { body: { ...event, content: 'x' } })
+    await refused(publish, 'delegation-invalid', { body: note({ tags: [['delegation']] }) })
+    await refused(publish, 'event-not-publishable', { body: note({ kind: 20_402 }) })
+    await refused(publish, 'too-large', { body: 'x'.repeat(300_000) })
+
+    const state = 'GET /nostr/publish/{id}'
+    await ask(state, { path: `/nostr/publish/${event.id}` })
+    await refused(state, 'event-unknown', { path: '/nostr/publish/x' })
+
+    const find = 'POST /nostr/fetch'
+    await ask(find, { body: { ids: [event.id] } })
+    await refused(find, 'not-json-filter', { body: '[]' })
+    await refused(find, 'filter-invalid', { body: { limit: -1 } })
+  })
+
+  test('of gateways whose relays are away, unwilling or not for strangers', async () => {
+    const before = server
+    const rude = startFaultyRelay({
+      req(socket, name) {
+        tell(socket, 'CLOSED', name, 'blocked: you')
+        return true
+      },
+    })
+    server = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
+    await refused('POST /nostr/fetch', 'relays-silent', { body: {} })
+    damage(server.dataDir, 'UPDATE outbox_load SET events = 1000000000')
+    const event = newSigner().sign({ kind: 1, created_at: 1, tags: [], content: '' })
+    await refused('POST /nostr/publish', 'outbox-full', { body: event })
+    server = await startServer({ env: { RELAYS: rude.url } })
+    await until('connected', () => rude.open() === 1)
+    await refused('POST /nostr/fetch', 'relays-refused', { body: {} })
+    server = await startServer({ env: { PUBLIC_URL: 'https://cupones.example' } })
+    await refused('POST /nostr/publish', 'not-allowed', { body: event })
+    await stopRelays()
+    server = before
   })
 
   test('and every route was seen to succeed and to refuse', () => {

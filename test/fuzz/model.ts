@@ -11,6 +11,7 @@ import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
 import type { Mint } from '../../src/coupons/service.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { createStores, type Stores } from '../../src/db/stores.ts'
 import { Refusal } from '../../src/refusal.ts'
@@ -127,14 +128,20 @@ class World {
       storeKey: random.bytes(32),
       merchants: null,
       resolveName: async () => null,
-      broadcast: () => undefined,
+      broadcast: async () => undefined,
+      recall: async () => undefined,
       killed: () => undefined,
     }
   }
 
   #open(): SqliteEngine<Stores> {
     const path = join(this.#directory, 'model.db')
-    return new SqliteEngine({ path, now: () => this.now, stores: createStores })
+    return new SqliteEngine({
+      path,
+      schema: couponSchema,
+      now: () => this.now,
+      stores: createStores,
+    })
   }
 
   async restart(): Promise<void> {

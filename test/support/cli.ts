@@ -64,9 +64,10 @@ export function copyDirectory(dataDir: string): string {
   return copy
 }
 
-/** Change the file of a closed directory by hand, against every rule. */
+/** Change the file of a directory by hand, against every rule. */
 export function damage(dataDir: string, sql: string): void {
   const database = new Sqlite(join(dataDir, 'cuponera.db'))
+  database.run('PRAGMA busy_timeout = 5000')
   database.run('PRAGMA foreign_keys = OFF')
   database.run('PRAGMA ignore_check_constraints = ON')
   database.run(sql)

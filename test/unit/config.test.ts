@@ -88,7 +88,7 @@ const good: [variable: string, text: string, name: keyof typeof settings, value:
     'RELAYS',
     'wss://a.example,embedded,ws://b.example/x',
     'relays',
-    ['wss://a.example/', 'embedded', 'ws://b.example/x'],
+    ['wss://a.example', 'embedded', 'ws://b.example/x'],
   ],
   ['RATE_LIMIT', 'off', 'rateLimit', false],
   ['RATE_LIMIT', 'on', 'rateLimit', true],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { Buckets, createRateLimits } from '../../src/http/rate-limit.ts'
+import { Buckets } from '../../src/buckets.ts'
+import { createRateLimits } from '../../src/http/rate-limit.ts'
 import { Refusal } from '../../src/refusal.ts'
 
 const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
