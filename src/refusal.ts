@@ -53,7 +53,10 @@ const table = {
   'announcement-content': [400, 'El contenido del anuncio no es un objeto JSON. Armalo de nuevo.'],
   'announcement-url': [400, 'El anuncio tiene una dirección que no es https. Corregila.'],
   'announcement-future': [400, 'El anuncio tiene fecha futura. Revisá la hora de tu equipo.'],
-  'not-json-event': [415, 'Mandá un evento Nostr como objeto JSON, con Content-Type application/json.'],
+  'not-json-event': [
+    415,
+    'Mandá un evento Nostr como objeto JSON, con Content-Type application/json.',
+  ],
   'not-json-filter': [415, 'Mandá un filtro de Nostr como objeto JSON.'],
   'not-acceptable': [406, 'La respuesta sólo puede ser JSON. Ajustá el encabezado Accept.'],
   'event-invalid': [422, 'El evento no es válido: revisá su forma, su id y su firma.'],

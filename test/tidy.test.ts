@@ -243,7 +243,12 @@ test('every link inside the documentation leads somewhere', () => {
 type Layer = 'edge' | 'store' | 'reach' | 'core'
 
 function layerOf(path: string): Layer {
-  if (/^src\/((main|app|app-gateway)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$|^src\/relay\/relay-worker\.ts$/.test(path)) return 'edge'
+  if (
+    /^src\/((main|app|app-gateway)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$|^src\/relay\/relay-worker\.ts$/.test(
+      path,
+    )
+  )
+    return 'edge'
   if (/^src\/db\/|\/([a-z-]+-)?store\.ts$/.test(path)) return 'store'
   if (/^src\/(gateway\/relays|outbound\/)/.test(path)) return 'reach'
   return 'core'
