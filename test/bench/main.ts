@@ -1,8 +1,9 @@
 /**
  * How fast the product is, as shares of ceilings measured in the same run, and how much memory it takes:
  *   npm run bench -- [--json] [--seconds 2] [--rounds 3] [--connections 1,16,64] [--only claim,refresh]
- *                    [--binary dist/cuponera] [--starts 7] [--vouchers 1000000]
- * With `--vouchers` it compares a file of that many vouchers with one of a thousand instead.
+ *                    [--binary dist/cuponera] [--starts 7] [--events 1000000] [--vouchers 1000000]
+ * `--only` also names what is measured of the relay: ingest, query, claims, publish, subscribers;
+ * `--events` is how many its file holds for the queries. With `--vouchers` it compares a file of that many vouchers with one of a thousand instead.
  * Figures are figures: the exit code is 0 whenever they could be measured.
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
@@ -13,6 +14,7 @@ import { compareCeilings } from './against-ceiling.ts'
 import { compareFiles } from './against-size.ts'
 import { describeMachine } from './machine.ts'
 import { endProcesses } from './processes.ts'
+import { compareRelay, relayKinds } from './relay.ts'
 import { type Report, tell } from './report.ts'
 
 const project = resolve(import.meta.dir, '../..')
@@ -44,6 +46,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     starts: { type: 'string', default: '7' },
     binary: { type: 'string' },
+    events: { type: 'string', default: '1000000' },
     vouchers: { type: 'string' },
   },
 })
@@ -75,7 +78,7 @@ try {
   const machine = describeMachine(directory)
   const measured =
     values.vouchers === undefined
-      ? await compareCeilings(plan)
+      ? await compareAll(plan)
       : await compareFiles(plan, Number(values.vouchers))
   const report: Report = { program: values.binary ?? 'source', machine, ...measured }
   console.log(values.json ? JSON.stringify(report, null, 2) : tell(report))
@@ -85,3 +88,20 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 process.exit(0)
+
+/** The coupon service against its ceilings, then the relay; `--only` may leave one of them out. */
+async function compareAll(whole: Plan): Promise<Omit<Report, 'program' | 'machine'>> {
+  const ofRelay = whole.only.filter((name) => relayKinds.includes(name))
+  const ofCoupons = whole.only.filter((name) => !relayKinds.includes(name))
+  const all = whole.only.length === 0
+  const coupons = all || ofCoupons.length > 0 ? [await compareCeilings(whole)] : []
+  const events = Number(values.events)
+  const relay =
+    all || ofRelay.length > 0 ? [await compareRelay({ ...whole, only: ofRelay, events })] : []
+  const parts = [...coupons, ...relay]
+  return {
+    engine: coupons[0]?.engine ?? 'see the start block',
+    tables: parts.flatMap(({ tables }) => tables),
+    targets: parts.flatMap(({ targets }) => targets),
+  }
+}

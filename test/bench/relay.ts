@@ -1,20 +1,14 @@
-/**
- * How fast the embedded relay is, and what it costs the rest. Alone, for a look:
- *   bun test/bench/relay.ts [--events 1000000] [--only ingest,query,claims,publish,subscribers]
- */
-import { mkdirSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { join } from 'node:path'
 import { createDefinition, newSigner, openSession } from '../support/client.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { benchDefinition, benchEnvironment, benchKeys } from './fixture.ts'
 import { kinds } from './kinds.ts'
-import { describeMachine, residentMb } from './machine.ts'
+import { residentMb } from './machine.ts'
 import type { Plan } from './main.ts'
-import { endProcesses, startLoader } from './processes.ts'
+import { startLoader } from './processes.ts'
 import { copyRelayFile, fileAuthor, fileAuthors, fileKinds, makeRelayFile } from './relay-file.ts'
 import type { RelayJob, RelayResult } from './relay-load.ts'
-import { type Cell, judge, type Report, type Table, type Target, tell } from './report.ts'
+import { type Cell, judge, type Report, type Table, type Target } from './report.ts'
 
 const ingestPerSecondMin = 5000
 const queryP99MsMax = 10
@@ -22,7 +16,10 @@ const publishPerSecondMin = 8000
 
 type RelayPlan = Pick<Plan, 'command' | 'directory' | 'kept' | 'only' | 'say'> & { events: number }
 
-/** Ingest, queries over a large file, claims beside ingest, publish, subscribers. */
+/** What `--only` can name of the relay's. */
+export const relayKinds = ['ingest', 'query', 'claims', 'publish', 'subscribers']
+
+/** How fast the embedded relay is, and what it costs the rest: ingest, queries over a large file, claims beside ingest, publish, subscribers. */
 export async function compareRelay(plan: RelayPlan): Promise<Pick<Report, 'tables' | 'targets'>> {
   const rows: Cell[][] = []
   const targets: Target[] = []
@@ -244,34 +241,4 @@ function startRelayLoad() {
     },
     end: () => child.kill('SIGKILL'),
   }
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      events: { type: 'string', default: '1000000' },
-      only: { type: 'string', default: '' },
-    },
-  })
-  const project = resolve(import.meta.dir, '../..')
-  const kept = join(project, 'test-output', 'bench')
-  const directory = join(kept, `relay-${process.pid}`)
-  mkdirSync(directory, { recursive: true })
-  try {
-    const measured = await compareRelay({
-      command: [process.execPath, join(project, 'src/main.ts')],
-      directory,
-      kept,
-      only: values.only.split(',').filter((part) => part !== ''),
-      events: Number(values.events),
-      say: (line) => console.error(line),
-    })
-    const machine = describeMachine(directory)
-    console.log(tell({ program: 'source', machine, engine: 'see the start block', ...measured }))
-  } finally {
-    await endProcesses()
-    await cleanUp()
-    rmSync(directory, { recursive: true, force: true })
-  }
-  process.exit(0)
 }
