@@ -6,6 +6,7 @@ import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { parseRepeat } from '../http/repeat.ts'
 import { reply, replyJson } from '../http/reply.ts'
+import type { Caller } from '../session/caller.ts'
 import { announce, withdraw } from './announce.ts'
 import { define, edit, remove } from './define.ts'
 import { issuances, mintable, overview, redemptions } from './history.ts'
@@ -186,9 +187,10 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         const repeat = parseRepeat(request, `mint ${caller.pubkey}`)
         // A kept answer takes more room than the vouchers in it.
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
-        rateLimits.key(caller.pubkey, Math.floor((count ?? 0) / perRequest))
+        const cost = Math.floor((count ?? 0) / perRequest)
         const input = { couponId: couponId.toLowerCase(), count }
-        const answer = await mintVouchers(mint, caller, input, repeat)
+        const paying = payFor(caller, () => rateLimits.key(caller.pubkey, cost))
+        const answer = await mintVouchers(mint, paying, input, repeat)
         return reply(answer.status, answer.body)
       },
       {
@@ -299,6 +301,20 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         }),
       },
     )
+}
+
+/** The caller, who pays once it is sure that nobody repeats an overheard signature in its name. */
+function payFor(caller: Caller, pay: () => void): Caller {
+  const { pubkey, spend } = caller
+  if (!spend) {
+    pay()
+    return caller
+  }
+  const spendAndPay = async (tx: Parameters<typeof spend>[0]) => {
+    await spend(tx)
+    pay()
+  }
+  return { pubkey, spend: spendAndPay }
 }
 
 /** A path that is no UUID names nothing. */

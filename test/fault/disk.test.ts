@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,6 +32,44 @@ test.each([
     const disk = open()
     const server = await startServer({ dataDir: disk.dataDir, env: { RATE_LIMIT: 'off' } })
     await breakAndMend(server, disk)
+  },
+  30_000,
+)
+
+test.each([
+  ['a log that may not grow', openLimited],
+  ['a full disk', openTmpfs],
+])(
+  'SIGTERM on %s ends with 0 and no trace, and the next start finds all that was answered',
+  async (_, open) => {
+    const disk = open()
+    const { dataDir } = disk
+    const server = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+    const token = await openSession(server.url, newSigner())
+    const couponId = await createDefinition(server.url, token)
+    const { nonce } = await mintOne(server.url, token, couponId)
+    const mint = { body: { couponId, count: 50 }, token }
+    disk.fill(server)
+    let written = 0
+    while ((await call(server.url, '/api/coupons/mint', mint)).status === 200) written += 50
+    expect(await server.stop()).toBe(0)
+    const output = server.output()
+    expect(output).toContain('"stopped"')
+    expect(output).not.toMatch(/^\s+at |^\w*Error:|^error:/m)
+
+    disk.free()
+    const clean = closedClean(dataDir)
+    const next = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+    const session = await openSession(next.url, newSigner())
+    expect((await call(next.url, '/api/coupons', { token: session })).status).toBe(200)
+    const preview = await call(next.url, '/api/coupons/preview', { body: { nonce } })
+    expect(preview.json.status).toBe('minted')
+    expect((await call(next.url, '/api/coupons/mint', mint)).status).toBe(200)
+    expect(await minted(next.url, token)).toBe(1 + written + 50)
+    // Without a clean end the file is looked at while the service runs.
+    while (!clean && !next.output().includes('"check.passed"')) await Bun.sleep(10)
+    expect(await next.stop()).toBe(0)
+    expect(checkInvariants(join(dataDir, 'cuponera.db'))).toEqual([])
   },
   30_000,
 )
@@ -75,6 +114,15 @@ async function breakAndMend(server: TestServer, disk: Disk): Promise<void> {
   expect(checkInvariants(join(disk.dataDir, 'cuponera.db'))).toEqual([])
 }
 
+function closedClean(dataDir: string): boolean {
+  const file = new Database(join(dataDir, 'cuponera.db'), { readonly: true })
+  try {
+    return file.query<{ clean: number }, []>('SELECT clean FROM state').get()?.clean === 1
+  } finally {
+    file.close()
+  }
+}
+
 async function minted(url: string, token: string): Promise<number> {
   const { json } = await call(url, '/api/coupons', { token })
   return (json.coupons as Json[]).reduce((sum, coupon) => sum + coupon.minted, 0)
@@ -91,6 +139,10 @@ function openLimited(): Disk {
     dataDir,
     fill(server) {
       limited = server
+      // The limit ends with its process.
+      void server.exited.then(() => {
+        limited = null
+      })
       limit(String(statSync(join(dataDir, 'cuponera.db-wal')).size))
     },
     free() {

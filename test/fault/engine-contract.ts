@@ -23,6 +23,11 @@ export type EngineUnderTest = {
 
 class Bug extends Error {}
 
+/** An operation that says it writes as many rows as the largest mint. */
+function writeMany(database: Database<Notes>, name: string): Promise<void> {
+  return database.transact((tx) => tx.put(name, '1'), undefined, limits.mintCountMax)
+}
+
 /** What `database.ts` promises, as tests: every engine must pass them. */
 export function describeEngine(engine: string, open: () => EngineUnderTest): void {
   const opened: EngineUnderTest[] = []
@@ -242,6 +247,31 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       expect(reason.detail.retryAfter).toBeGreaterThan(0)
     }
     expect(await database.transact(async () => 'again')).toBe('again')
+  })
+
+  it('an operation behind many heavy ones is answered before the second of them commits', async () => {
+    const { database, peek } = start()
+    const heavy = Array.from({ length: 20 }, (_, at) => writeMany(database, `heavy ${at}`))
+    const second = await database.transact((tx) => tx.put('light', '1')).then(() => peek('heavy 1'))
+    expect([peek('light'), second]).toEqual(['1', null])
+    await Promise.all(heavy)
+    expect(heavy.every((_, at) => peek(`heavy ${at}`) === '1')).toBe(true)
+  })
+
+  it('what is heavy waits in a lane of its own, bounded, and closing finishes it', async () => {
+    const { database, peek, close } = open()
+    const names = Array.from({ length: limits.heavyQueueMax + 5 }, (_, at) => `heavy ${at}`)
+    const settling = Promise.allSettled(names.map((name) => writeMany(database, name)))
+    const light = database.transact((tx) => tx.put('light', '1'))
+    await close()
+    await light
+    const settled = await settling
+    const refused = settled.filter((one) => one.status === 'rejected')
+    expect(refused.map(({ reason }) => reason.code)).toEqual(Array(5).fill('overloaded'))
+    for (const { reason } of refused) expect(reason.detail.retryAfter).toBeGreaterThan(0)
+    const written = names.filter((name) => peek(name) === '1')
+    expect(written).toEqual(names.slice(0, limits.heavyQueueMax))
+    expect(peek('light')).toBe('1')
   })
 
   it('closing finishes what waits and refuses what comes later', async () => {

@@ -10,7 +10,7 @@ import {
   percentBenefit,
   sha256Hex,
 } from '../support/client.ts'
-import { callRaw } from '../support/raw.ts'
+import { callRaw, sendBytes } from '../support/raw.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
@@ -444,6 +444,15 @@ describe('the Host header without PUBLIC_URL', () => {
     expectRefusal(await ask('localhost', 'http://evil.example'), 401, 'auth-url-mismatch', {
       reason: 'url-mismatch',
     })
+  })
+
+  test('without a Host header (HTTP/1.0) no address may be signed for', async () => {
+    for (const origin of ['http://null', 'http://localhost', server.url, 'http:/']) {
+      const authorization = nostrHeader(createProof(signer, `${origin}/api/coupons`))
+      const head = `GET /api/coupons HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`
+      const answer = await sendBytes(server.url, Buffer.from(head))
+      expectRefusal(answer, 401, 'auth-origin-unknown', { reason: 'url-mismatch' })
+    }
   })
 
   test('forwarded headers of an undeclared proxy are ignored', async () => {

@@ -9,7 +9,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
-import { expectRefusal, refuses } from '../support/refusals.ts'
+import { expectRefusal, readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const signer = newSigner()
@@ -290,6 +290,22 @@ describe('PATCH /api/coupons/{id}', () => {
     expect((await patch(id, { archived: true })).json.coupon.archivedAt).toBe(first)
     expect((await patch(id, { archived: false })).json.coupon.archivedAt).toBeNull()
     expect((await patch(id, { archived: false })).json.coupon.archivedAt).toBeNull()
+  })
+
+  test('what changes no terms adds no revision, and what changes them adds one', async () => {
+    // Of a coupon that was minted: before that, its one revision is written over.
+    const minted = await createDefinition(server.url, token)
+    await mintOne(server.url, token, minted)
+    const revisions = () => readRows(server.dataDir).revisions?.length ?? 0
+    const before = revisions()
+    for (const fields of [{ archived: true }, { archived: false }, { maxUses: 7 }]) {
+      expect((await patch(minted, fields)).status).toBe(200)
+    }
+    expect((await patch(minted, { name: 'Café gratis' })).status).toBe(200)
+    expect((await remove(minted)).json).toEqual({ deleted: false, archived: true })
+    expect(revisions()).toBe(before)
+    expect((await patch(minted, { name: 'Otro' })).status).toBe(200)
+    expect(revisions()).toBe(before + 1)
   })
 
   test('refuses every bad value that a new definition refuses', async () => {

@@ -43,6 +43,17 @@ const overview = async (id: string): Promise<Json> =>
   )
 const mints = async (id: string): Promise<Json[]> =>
   (await call(server.url, `/api/coupons/${id}/mints?limit=500`, { token })).json.mints
+/** Committed so far, whatever has been answered. */
+function countIssued(id: string): number {
+  const file = new Database(join(server.dataDir, 'cuponera.db'), { readonly: true })
+  try {
+    const sql = `SELECT count(*) AS n FROM vouchers
+      WHERE definition_id = (SELECT id FROM definitions WHERE uuid = ?)`
+    return file.query<{ n: number }, [string]>(sql).get(id)?.n ?? 0
+  } finally {
+    file.close()
+  }
+}
 const voidAll = (id: string) =>
   call(server.url, `/api/coupons/${id}/mints`, { method: 'DELETE', token })
 const voidOne = (id: string, name: string, query = '') =>
@@ -224,6 +235,25 @@ describe('POST /api/coupons/mint', () => {
     expect(await overview(couponId)).toMatchObject({ minted: 8 })
     expect((await mint({ couponId, count: 2 })).json.vouchers).toHaveLength(2)
   })
+
+  test('a claim does not wait for forty mints of five hundred, and each of those is all or nothing', async () => {
+    const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
+    // The last of them finds 200 uses too few.
+    const couponId = await createDefinition(server.url, token, { maxUses: 19_700 })
+    const bulks = Array.from({ length: 40 }, () => mint({ couponId, count: 500 }))
+    await Promise.race(bulks)
+    expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).status).toBe(200)
+    const atClaim = countIssued(couponId)
+    expect(atClaim).toBeLessThan(10_000)
+    expect(atClaim % 500).toBe(0)
+    const answers = await Promise.all(bulks)
+    const good = answers.filter(({ status }) => status === 200)
+    const nonces = good.flatMap(({ json }) => json.vouchers.map((one: Json) => one.nonce))
+    expect([good.length, new Set(nonces).size]).toEqual([39, 19_500])
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.map(({ json }) => json.code)).toEqual(['coupon-exhausted'])
+    expect(countIssued(couponId)).toBe(19_500)
+  }, 20_000)
 
   test('a count of 1 is a list of one, 500 is the most', async () => {
     const couponId = await createDefinition(server.url, token)

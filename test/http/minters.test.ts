@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { nprofileEncode, npubEncode } from 'nostr-tools/nip19'
+import { limits } from '../../src/limits.ts'
 import { call, createDefinition, type Json, newSigner, openSession } from '../support/client.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -239,4 +240,34 @@ describe('GET /api/coupons/mintable', () => {
     await remove(till.pubkey, tokenB)
     expect(await ids()).toEqual([own])
   })
+
+  test('strangers that list a key and define without end crowd out neither its own nor its first merchants', async () => {
+    const till = newSigner()
+    const by = await openSession(server.url, till)
+    const own = await createDefinition(server.url, by, { name: 'Propio' })
+    const merchant = await openSession(server.url, newSigner())
+    const trusted = await createDefinition(server.url, merchant, { name: 'De confianza' })
+    await add({ pubkey: till.pubkey }, merchant)
+    const crowds = await Promise.all(Array.from({ length: 11 }, () => crowd(till.pubkey)))
+
+    const { json } = await call(server.url, '/api/coupons/mintable', { token: by })
+    const shown = new Set<string>(json.coupons.map((coupon: Json) => coupon.id))
+    expect([shown.has(own), shown.has(trusted)]).toEqual([true, true])
+    expect([json.coupons.length, shown.size]).toEqual([limits.mintableMax, limits.mintableMax])
+    // Nobody fills more than his part, and of that the newest are shown.
+    for (const ids of crowds) {
+      const part = ids.filter((id) => shown.has(id))
+      const most = Math.min(part.length, limits.mintablePerMerchantMax)
+      expect(part).toEqual(ids.slice(ids.length - most))
+    }
+  }, 20_000)
+
+  /** A stranger lists a key and makes more definitions than are shown of one; their ids, oldest first. */
+  async function crowd(pubkey: string): Promise<string[]> {
+    const stranger = await openSession(server.url, newSigner())
+    await add({ pubkey }, stranger)
+    const ids: string[] = []
+    for (let made = 0; made < 120; made++) ids.push(await createDefinition(server.url, stranger))
+    return ids
+  }
 })

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { SignJWT } from 'jose'
 import {
   type Answer,
   call,
@@ -95,6 +97,103 @@ test('mistakes of one client take nothing from others behind its address', async
   const { limited } = await untilLimited(mistakes[0] as () => Promise<Answer>)
   expectRefusal(limited, 429, 'rate-limited', { retry: true })
   expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).status).toBe(200)
+})
+
+test('claims of vouchers that are gone take nothing from others behind the address', async () => {
+  const server = await startServer()
+  const token = await openSession(server.url, newSigner())
+  const couponId = await createDefinition(server.url, token)
+  const mint = async () => (await mintOne(server.url, token, couponId)).nonce as string
+  const [voided, refreshed, good] = [await mint(), await mint(), await mint()]
+  const removed = await call(server.url, `/api/coupons/${couponId}/mints/${voided}`, {
+    method: 'DELETE',
+    token,
+  })
+  expect(removed.status).toBe(200)
+  const headers = { 'Idempotency-Key': newKey() }
+  await call(server.url, '/api/coupons/refresh', { body: { nonce: refreshed }, headers })
+  const claim = (nonce: string) => call(server.url, '/api/coupons/claim', { body: { nonce } })
+  const seen = new Set<number>()
+  for (let round = 0; round < 30; round++) {
+    const nonces = Array.from({ length: 50 }, (_, at) => (at % 2 ? voided : refreshed))
+    for (const { status } of await Promise.all(nonces.map(claim))) seen.add(status)
+  }
+  // Whoever repeats them is told to wait in the end, and nobody else.
+  expect(seen).toEqual(new Set([410, 429]))
+  expect((await claim(good)).json.status).toBe('success')
+}, 15_000)
+
+test('a session that expired is told so, also when the mistakes of its address are used up', async () => {
+  const secret = randomBytes(32).toString('base64url')
+  const server = await startServer({ env: { SESSION_JWT_SECRET: secret } })
+  const past = Math.floor(Date.now() / 1000) - 10
+  const token = await new SignJWT()
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(newSigner().pubkey)
+    .setIssuedAt(past - 43_200)
+    .setExpirationTime(past)
+    .sign(new TextEncoder().encode(secret))
+  const missing = () => call(server.url, '/api/coupons')
+  await untilLimited(missing)
+  const asked = Array.from({ length: 100 }, () => [
+    missing(),
+    call(server.url, '/api/coupons', { token }),
+  ])
+  const answers = await Promise.all(asked.flat())
+  // Some tokens came back meanwhile; the bucket was empty for most of these.
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0)
+  for (const answer of answers.filter((_, at) => at % 2 === 1)) {
+    expectRefusal(answer, 401, 'auth-session-expired', { reason: 'session-expired' })
+  }
+}, 15_000)
+
+test('who repeats an overheard signature uses up his own failures, not the share of its key', async () => {
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const owner = newSigner()
+  const overheard = nostrHeader(createProof(owner, `${server.url}/api/coupons`))
+  const ask = (address: string) =>
+    call(server.url, '/api/coupons', {
+      headers: { Authorization: overheard, 'X-Forwarded-For': address },
+    })
+  expect((await ask('203.0.113.1')).status).toBe(200)
+  for (const address of [1, 2, 3, 4, 5].map((last) => `203.0.113.${last}`)) {
+    const answers: Answer[] = []
+    for (let round = 0; round < 6; round++) {
+      answers.push(...(await Promise.all(Array.from({ length: 50 }, () => ask(address)))))
+    }
+    const replays = answers.filter(({ status }) => status === 401)
+    const limited = answers.filter(({ status }) => status === 429)
+    expect(replays.length).toBeGreaterThanOrEqual(90)
+    expect(limited.length).toBeGreaterThanOrEqual(100)
+    expect(replays.length + limited.length).toBe(300)
+    expectRefusal(replays[0] as Answer, 401, 'auth-replay', { reason: 'replay' })
+    expectRefusal(limited[0] as Answer, 429, 'rate-limited', { retry: true })
+  }
+  for (let turn = 0; turn < 50; turn++) {
+    const fresh = await call(server.url, '/api/coupons', {
+      signer: owner,
+      headers: { 'X-Forwarded-For': '203.0.113.1' },
+    })
+    expect(fresh.status).toBe(200)
+  }
+}, 20_000)
+
+test('an overheard signature for a mint of many does not use up the share of its key either', async () => {
+  const server = await startServer()
+  const owner = newSigner()
+  const token = await openSession(server.url, owner)
+  const couponId = await createDefinition(server.url, token)
+  const body = JSON.stringify({ couponId, count: 500 })
+  const url = `${server.url}/api/coupons/mint`
+  const overheard = nostrHeader(createProof(owner, url, { method: 'POST', body }))
+  const replay = () =>
+    call(server.url, '/api/coupons/mint', { body, headers: { Authorization: overheard } })
+  expect((await replay()).status).toBe(200)
+  const answers = await Promise.all(Array.from({ length: 90 }, replay))
+  expect(answers.map(({ status }) => status)).toEqual(Array(90).fill(401))
+  const asked = Array.from({ length: 200 }, () => call(server.url, '/api/coupons', { token }))
+  const limited = (await Promise.all(asked)).filter(({ status }) => status === 429)
+  expect(limited).toHaveLength(0)
 })
 
 test('a refused request changes no row, and may pass when the time named has gone by', async () => {

@@ -219,6 +219,9 @@ describe('HEAD', () => {
       for (const name of ['content-type', 'cache-control', 'access-control-allow-origin']) {
         expect(head?.headers.get(name)).toBe(get?.headers.get(name) ?? '')
       }
+      const length = Buffer.byteLength(get?.text ?? '')
+      expect(length).toBeGreaterThan(0)
+      expect(head?.headers.get('content-length')).toBe(String(length))
     })
   }
 

@@ -1,0 +1,73 @@
+import { afterAll, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { createPopulated, runCommand } from '../support/cli.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
+
+afterAll(cleanUp)
+
+/** The start says in one line what the operator has to mend; no trace. */
+async function expectLine(dataDir: string, line: string): Promise<void> {
+  const { code, stdout, stderr } = await runCommand(['serve'], { dataDir })
+  expect(stderr).toBe(`cuponera: ${line}\n`)
+  expect(stdout).toBe('')
+  expect(code).toBe(1)
+}
+
+test('a data directory that is a file is said in a line', async () => {
+  const dataDir = join(newDirectory(), 'data')
+  writeFileSync(dataDir, 'notes')
+  await expectLine(dataDir, `cannot use the data directory ${dataDir} (EEXIST)`)
+})
+
+test('a directory below a file is said in a line', async () => {
+  const file = join(newDirectory(), 'data')
+  writeFileSync(file, 'notes')
+  const dataDir = join(file, 'below')
+  await expectLine(dataDir, `cannot use the data directory ${dataDir} (ENOTDIR)`)
+})
+
+test('a directory of somebody else is refused in a line, and left as it was', async () => {
+  const dataDir = newDirectory()
+  writeFileSync(join(dataDir, 'thesis.txt'), 'chapter one')
+  chmodSync(dataDir, 0o755)
+  const line = `${dataDir} is not empty and not a data directory: name another one`
+  await expectLine(dataDir, line)
+  expect(readdirSync(dataDir)).toEqual(['thesis.txt'])
+  expect(statSync(dataDir).mode & 0o777).toBe(0o755)
+})
+
+test('a database file that is none is said in a line, which names the check', async () => {
+  const dataDir = (await createPopulated()).dataDir
+  const path = join(dataDir, 'cuponera.db')
+  writeFileSync(path, 'this is not a database. '.repeat(500))
+  const advice = 'look at it with "cuponera check"'
+  await expectLine(dataDir, `cannot open the database ${path} (SQLITE_NOTADB): ${advice}`)
+})
+
+test('a database whose first table is damaged is said in a line, which names the check', async () => {
+  const dataDir = (await createPopulated()).dataDir
+  const path = join(dataDir, 'cuponera.db')
+  // Behind the file header: the page that says which tables there are.
+  writeSync(openSync(path, 'r+'), Buffer.alloc(3000, 0x5a), 0, 3000, 100)
+  const advice = 'look at it with "cuponera check"'
+  await expectLine(dataDir, `cannot open the database ${path} (SQLITE_CORRUPT): ${advice}`)
+})
+
+test('a database whose log cannot be opened is said in a line', async () => {
+  const dataDir = (await createPopulated()).dataDir
+  const path = join(dataDir, 'cuponera.db-wal')
+  mkdirSync(path)
+  await expectLine(
+    dataDir,
+    `cannot open the database ${join(dataDir, 'cuponera.db')} (SQLITE_CANTOPEN)`,
+  )
+})
