@@ -286,10 +286,15 @@ function parseRelays(text: string): string[] {
 function parseRelay(text: string): string {
   if (text === 'embedded') return text
   const url = URL.parse(text)
-  const usable = url && /^wss?:$/.test(url.protocol) && !url.username && !url.hash
+  // What stands here is told to whoever asks where an event went.
+  const secret = url && (url.username !== '' || url.password !== '' || url.search !== '')
+  const usable = url && /^wss?:$/.test(url.protocol) && !secret && !url.hash
   // `wss://relay.example` and `wss://relay.example/` are the same; it is written the short way.
-  const spelled = usable && url.pathname === '/' && !url.search ? url.href.slice(0, -1) : url?.href
-  return expect(usable && spelled ? spelled : null, '`embedded` or ws:// and wss:// addresses')
+  const spelled = usable && url.pathname === '/' ? url.href.slice(0, -1) : url?.href
+  return expect(
+    usable && spelled ? spelled : null,
+    '`embedded` or ws:// and wss:// addresses, without password or query',
+  )
 }
 
 function parseProxy(text: string): Network {

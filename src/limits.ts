@@ -109,12 +109,12 @@ export const limits = {
   relayInboxTotalCharsMax: 32 * 1024 * 1024,
   /** A connection's questions wait while it has this much unread. */
   relayUnreadPauseChars: 512 * 1024,
-  /** What was taken is told in portions, below the pause so that it always ends. */
-  relayTakenChars: 128 * 1024,
-  /** What a slow reader may leave unread before its connection is closed; above any one answer. */
-  relayUnreadCharsMax: 8 * 1024 * 1024,
-  /** The same for all readers together: the slowest goes first. */
-  relayUnreadTotalCharsMax: 64 * 1024 * 1024,
+  /** What may wait for one reader before its connection is closed; above any one answer and any one commit. */
+  relayUnreadBytesMax: 16 * 1024 * 1024,
+  /** The same for all readers together: a large event for hundreds of them; the slowest goes first. */
+  relayUnreadTotalBytesMax: 256 * 1024 * 1024,
+  /** Whoever has not caught up for this long, and is sent more, is let go. */
+  relaySlowSeconds: 10,
   /** A silent WebSocket is pinged, and closed when nothing comes back. */
   socketIdleSeconds: 120,
   /** An event may be this far ahead of our clock. */

@@ -32,7 +32,7 @@ export async function fetchEvents(
     const options = { signal: end.signal, most, room: { bytes: limits.fetchBytesMax } }
     const outside = gateway.askOutside([asked], options)
     const [local, ...answers] = await Promise.all([
-      gateway.local ? within(gateway.local(asked), end.signal) : [],
+      gateway.local ? within(gateway.local(asked), end.signal, outside.length > 0) : [],
       ...outside,
     ])
     requireAnswer(local !== null && gateway.local !== null, answers)
@@ -51,11 +51,15 @@ export async function fetchEvents(
   }
 }
 
-/** The value, or null when it has not come before the signal. */
-function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+/** The value, or null when it has not come before the signal; or was refused, where `spared` allows for it. */
+function within<T>(promise: Promise<T>, signal: AbortSignal, spared: boolean): Promise<T | null> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => resolve(null), { once: true })
-    promise.then(resolve, reject)
+    promise.then(resolve, (cause: unknown) => {
+      // The relay's thread is being started again: what the others know is an answer all the same.
+      if (spared && cause instanceof Refusal) resolve(null)
+      else reject(cause)
+    })
   })
 }
 

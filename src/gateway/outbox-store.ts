@@ -127,11 +127,12 @@ export function createOutboxStore(sql: Sqlite) {
   }
 
   return {
-    /** The relays among these that were never to be given this event: all of them for a new one. */
+    /** The relays among these that neither have this event nor are about to be given it. */
     async missing(eventId: string, relays: readonly string[]): Promise<string[]> {
       const row = findId.get(bytes(eventId))
       if (!row) return [...relays]
-      const known = new Set(deliveries.all(row.id).map(({ relay }) => relay))
+      const settled = deliveries.all(row.id).filter(({ state }) => /pending|delivered/.test(state))
+      const known = new Set(settled.map(({ relay }) => relay))
       return relays.filter((relay) => !known.has(relay))
     },
 

@@ -40,8 +40,8 @@ export async function publish(
 }
 
 /**
- * Put an event into the outbox, in the transaction of whatever caused it; relays that were to be given
- * it before are left alone. Room is kept for our own. Refuses `outbox-full`.
+ * Put an event into the outbox, in the transaction of whatever caused it; relays that have it, or are
+ * about to be given it, are left alone. Room is kept for our own. Refuses `outbox-full`.
  */
 export async function enqueue(
   outbox: OutboxStore,

@@ -44,6 +44,8 @@ type Sockets = {
 /** One WebSocket. `send` is false when the text has to wait in our memory. */
 type Socket = {
   send(text: string): boolean
+  /** Bytes that wait in our memory. */
+  buffered(): number
   pause(): void
   resume(): void
   close(code: number, reason: string): void
@@ -106,8 +108,8 @@ export function startServer(options: ServerOptions): HttpServer {
     error: (error) => replyRefusal(toRefusal(error, log), null),
     websocket: {
       maxPayloadLength: limits.relayMessageBytesMax,
-      // The relay lets go of slow readers before; a character has at most three bytes.
-      backpressureLimit: limits.relayUnreadCharsMax * 3,
+      // The relay lets go of slow readers before.
+      backpressureLimit: limits.relayUnreadBytesMax * 2,
       closeOnBackpressureLimit: true,
       idleTimeout: limits.socketIdleSeconds,
       open(socket) {
@@ -243,6 +245,7 @@ function loopbackOrigin(request: Request): string[] {
 function toSocket(socket: ServerWebSocket<SocketData>): Socket {
   return {
     send: (text) => socket.send(text) > 0,
+    buffered: () => socket.getBufferedAmount(),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close(code, reason) {

@@ -31,11 +31,11 @@ function readKey(filter: Filter, key: string, item: unknown): boolean {
     case 'ids':
     case 'authors':
       if (!isList(item, (entry) => typeof entry === 'string' && hex32.test(entry))) return false
-      filter[key] = item as string[]
+      filter[key] = [...new Set(item as string[])]
       return true
     case 'kinds':
       if (!isList(item, (entry) => isUint(entry) && entry <= 65_535)) return false
-      filter.kinds = item as number[]
+      filter.kinds = [...new Set(item as number[])]
       return true
     case 'since':
     case 'until':
@@ -49,7 +49,7 @@ function readKey(filter: Filter, key: string, item: unknown): boolean {
       return true
     default:
       if (!tagKey.test(key) || !isList(item, (entry) => typeof entry === 'string')) return false
-      filter.tags.set(key.slice(1), item as string[])
+      filter.tags.set(key.slice(1), [...new Set(item as string[])])
       return true
   }
 }

@@ -5,6 +5,8 @@ import { type Peer, type ToRelay, weightOf } from './messages.ts'
 export type Carrier = {
   /** False when it has to wait in our memory; `drained` is told when that is over. */
   send(text: string): boolean
+  /** Bytes that wait in our memory. */
+  buffered(): number
   /** Stop and go on reading from it. */
   pause(): void
   resume(): void
@@ -19,6 +21,10 @@ type Connection = {
   /** Characters sent since the thread was last told that they were taken. */
   untold: number
   full: boolean
+  /** Bytes that waited in our memory when it was last looked at. */
+  backlog: number
+  /** Milliseconds of a steady clock when it last had nothing waiting. */
+  caughtUp: number
 }
 
 /**
@@ -29,6 +35,7 @@ export function createConnections(post: (message: ToRelay) => void) {
   const connections = new Map<number, Connection>()
   let serial = 0
   let waitingTotal = 0
+  let backlogTotal = 0
 
   const tellTaken = (number: number, connection: Connection) => {
     post({ type: 'taken', connection: number, chars: connection.untold })
@@ -36,13 +43,40 @@ export function createConnections(post: (message: ToRelay) => void) {
   }
   const forget = (number: number) => {
     waitingTotal -= connections.get(number)?.waiting ?? 0
+    backlogTotal -= connections.get(number)?.backlog ?? 0
     connections.delete(number)
+  }
+  const measure = (connection: Connection, bytes: number) => {
+    backlogTotal += bytes - connection.backlog
+    connection.backlog = bytes
+  }
+  /** A reader that does not keep up is let go, not remembered. */
+  const letGo = (number: number) => {
+    const connection = connections.get(number)
+    post({ type: 'close', connection: number })
+    forget(number)
+    connection?.carrier.close(1008, 'reads too slowly')
+  }
+  const slowest = () => {
+    let found: [number, Connection] | undefined
+    for (const entry of connections) {
+      if (entry[1].backlog > (found?.[1].backlog ?? 0)) found = entry
+    }
+    return found?.[0]
   }
 
   return {
     open(carrier: Carrier, peer: Peer): number {
       const number = ++serial
-      connections.set(number, { carrier, waiting: 0, paused: false, untold: 0, full: false })
+      connections.set(number, {
+        carrier,
+        waiting: 0,
+        paused: false,
+        untold: 0,
+        full: false,
+        backlog: 0,
+        caughtUp: 0,
+      })
       post({ type: 'open', connection: number, peer })
       return number
     },
@@ -81,6 +115,7 @@ export function createConnections(post: (message: ToRelay) => void) {
     /** Texts, each followed by the connections it is for. */
     send(messages: readonly (string | number)[]): void {
       let text = ''
+      const touched = new Set<number>()
       for (const item of messages) {
         if (typeof item === 'string') {
           text = item
@@ -88,11 +123,24 @@ export function createConnections(post: (message: ToRelay) => void) {
         }
         const connection = connections.get(item)
         if (!connection) continue
+        touched.add(item)
         connection.untold += text.length
-        if (!connection.carrier.send(text)) connection.full = true
-        else if (!connection.full && connection.untold >= limits.relayTakenChars) {
-          tellTaken(item, connection)
+        if (connection.carrier.send(text)) continue
+        if (!connection.full) connection.caughtUp = performance.now()
+        connection.full = true
+        measure(connection, connection.carrier.buffered())
+        const behindSeconds = (performance.now() - connection.caughtUp) / 1000
+        const tooMuch = connection.backlog > limits.relayUnreadBytesMax
+        if (tooMuch || behindSeconds > limits.relaySlowSeconds) letGo(item)
+        while (backlogTotal > limits.relayUnreadTotalBytesMax) {
+          const number = slowest()
+          if (number === undefined) break
+          letGo(number)
         }
+      }
+      for (const number of touched) {
+        const connection = connections.get(number)
+        if (connection && !connection.full) tellTaken(number, connection)
       }
     },
 
@@ -101,6 +149,7 @@ export function createConnections(post: (message: ToRelay) => void) {
       const connection = connections.get(number)
       if (!connection) return
       connection.full = false
+      measure(connection, 0)
       tellTaken(number, connection)
     },
 
@@ -122,6 +171,7 @@ export function createConnections(post: (message: ToRelay) => void) {
       const carriers = [...connections.values()].map(({ carrier }) => carrier)
       connections.clear()
       waitingTotal = 0
+      backlogTotal = 0
       for (const carrier of carriers) carrier.close(1012, 'the relay is being started again')
     },
   }

@@ -61,23 +61,35 @@ export function createQueryStore(sql: Sqlite) {
     find(filter: Filter, now: number, most: number): Found {
       if (filter.search !== undefined || most === 0) return { events: [], visited: 0, cut: false }
       const { since = 0, until = Number.MAX_SAFE_INTEGER } = filter
-      const chosen = fewest(plans(filter, { since, until, now }))
-      return collect(chosen, { matches: createMatcher(filter), since, most })
+      const { plan, counted } = fewest(plans(filter, { since, until, now }))
+      const found = collect(plan, { matches: createMatcher(filter), since, most })
+      return { ...found, visited: found.visited + counted }
     },
   }
 }
 
-/** The plan with the fewest rows; counting one stops where it can no longer be that. */
-function fewest(plans: Cursor[][]): Cursor[] {
+/**
+ * The plan with the fewest rows, and how many were counted to know; counting one stops where it can
+ * no longer be that, and counting altogether at the bound of what a filter may look at.
+ */
+function fewest(plans: Cursor[][]): { plan: Cursor[]; counted: number } {
   const [only, ...others] = plans
-  if (only === undefined || others.length === 0) return only ?? []
+  if (only === undefined || others.length === 0) return { plan: only ?? [], counted: 0 }
   let best = { plan: only, rows: Number.POSITIVE_INFINITY }
+  let counted = 0
   for (const plan of plans) {
     let rows = 0
-    for (const cursor of plan) if (rows < best.rows) rows += cursor.probe()
+    for (const cursor of plan) {
+      if (rows >= best.rows || counted >= limits.relayRowsVisitedMax) break
+      const found = cursor.probe()
+      rows += found
+      // Finding nothing takes a look, too.
+      counted += Math.max(found, 1)
+    }
+    if (counted >= limits.relayRowsVisitedMax) break
     if (rows < best.rows) best = { plan, rows }
   }
-  return best.plan
+  return { plan: best.plan, counted }
 }
 
 type Wanted = { matches: (event: NostrEvent) => boolean; since: number; most: number }

@@ -5,34 +5,20 @@ type Reader = { unread: number }
 type ReaderOptions = {
   /** Texts for connections, in order. */
   send: (connections: readonly number[], text: string) => void
-  /** A reader is so slow that it is let go. */
-  drop: (connection: number, reason: string) => void
   /** A reader has room again for the answer to a question. */
   roomy: (connection: number) => void
 }
 
-/** What each connection has yet to read: what bounds memory, however slowly they do. */
-export function createReaders({ send, drop, roomy }: ReaderOptions) {
+/**
+ * What each connection has yet to take: questions of one that is behind wait. Letting go of a reader
+ * is for who holds the socket: what is on its way there is not yet slow.
+ */
+export function createReaders({ send, roomy }: ReaderOptions) {
   const readers = new Map<number, Reader>()
-  let total = 0
-
-  const letGo = (connection: number, reason: string) => {
-    forget(connection)
-    drop(connection, reason)
-  }
-  const forget = (connection: number) => {
-    total -= readers.get(connection)?.unread ?? 0
-    readers.delete(connection)
-  }
-  const slowest = () => {
-    let found: [number, Reader] | undefined
-    for (const entry of readers) if (entry[1].unread > (found?.[1].unread ?? 0)) found = entry
-    return found?.[0]
-  }
 
   return {
     open: (connection: number) => void readers.set(connection, { unread: 0 }),
-    close: forget,
+    close: (connection: number) => void readers.delete(connection),
 
     /** Send one text to several connections; whoever left is passed over. */
     send(connections: readonly number[], text: string): void {
@@ -41,15 +27,7 @@ export function createReaders({ send, drop, roomy }: ReaderOptions) {
       send(present, text)
       for (const connection of present) {
         const reader = readers.get(connection)
-        if (!reader) continue
-        reader.unread += text.length
-        total += text.length
-        if (reader.unread > limits.relayUnreadCharsMax) letGo(connection, 'reads too slowly')
-      }
-      while (total > limits.relayUnreadTotalCharsMax) {
-        const connection = slowest()
-        if (connection === undefined) return
-        letGo(connection, 'reads too slowly')
+        if (reader) reader.unread += text.length
       }
     },
 
@@ -58,7 +36,6 @@ export function createReaders({ send, drop, roomy }: ReaderOptions) {
       const reader = readers.get(connection)
       if (!reader) return
       reader.unread -= chars
-      total -= chars
       if (reader.unread <= limits.relayUnreadPauseChars) roomy(connection)
     },
 

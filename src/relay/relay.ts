@@ -55,10 +55,6 @@ export function createRelay(options: RelayOptions) {
   }
   const readers = createReaders({
     send: options.send,
-    drop(connection, reason) {
-      forget(connection)
-      options.drop(connection, reason)
-    },
     roomy: (connection) => void work(clients.get(connection)),
   })
   const tell = ({ connection }: Client, ...message: unknown[]) =>

@@ -12,10 +12,16 @@ function openConnections() {
   const connections = createConnections((message) => posted.push(message))
   /** A client whose socket has room or not. */
   const connect = () => {
-    const client = { number: 0, full: false, paused: false, received: [] as string[], code: 0 }
+    const received: string[] = []
+    const client = { number: 0, full: false, buffered: 0, paused: false, received, code: 0 }
     client.number = connections.open(
       {
-        send: (text) => client.received.push(text) > 0 && !client.full,
+        send(text) {
+          received.push(text)
+          if (client.full) client.buffered += text.length
+          return !client.full
+        },
+        buffered: () => client.buffered,
         pause: () => {
           client.paused = true
         },
@@ -79,21 +85,48 @@ test('short messages weigh something too', () => {
   expect(sent).toBeLessThan(11_000)
 })
 
-test('what was sent is told as taken in portions, and not while the socket is full', () => {
+test('what was sent is told as taken at once, and not while the socket is full', () => {
   const { connections, posted, connect } = openConnections()
   const client = connect()
   const taken = () => posted.flatMap((message) => (message.type === 'taken' ? [message.chars] : []))
-  const text = 'x'.repeat(limits.relayTakenChars - 1)
-  connections.send([text, client.number])
-  expect(taken()).toEqual([])
-  connections.send(['yy', client.number])
-  expect(taken()).toEqual([text.length + 2])
+  connections.send(['xx', client.number, 'yy', client.number])
+  expect(taken()).toEqual([4])
   client.full = true
-  connections.send([text, client.number, text, client.number])
-  expect(taken()).toHaveLength(1)
+  connections.send(['xxx', client.number, 'xxx', client.number])
+  expect(taken()).toEqual([4])
   client.full = false
   connections.drained(client.number)
-  expect(taken()).toEqual([text.length + 2, text.length * 2])
+  expect(taken()).toEqual([4, 6])
+})
+
+test('a reader for whom too much waits is let go, and the relay told', () => {
+  const { connections, posted, connect } = openConnections()
+  const [slow, quick] = [connect(), connect()]
+  slow.full = true
+  const half = 'x'.repeat(limits.relayUnreadBytesMax / 2)
+  connections.send([half, slow.number, quick.number, half, slow.number, quick.number])
+  expect([slow.code, quick.code]).toEqual([0, 0])
+  connections.send(['x', slow.number, quick.number])
+  expect([slow.code, quick.code]).toEqual([1008, 0])
+  expect(posted).toContainEqual({ type: 'close', connection: slow.number })
+})
+
+test('all readers together may keep so much waiting; the slowest goes first', () => {
+  const { connections, connect } = openConnections()
+  const many = Array.from({ length: 40 }, connect)
+  for (const client of many) client.full = true
+  const text = 'x'.repeat(limits.relayUnreadTotalBytesMax / 32)
+  connections.send(['x', many[6]!.number])
+  for (const { number } of many) connections.send([text, number])
+  const gone = many.filter(({ code }) => code === 1008)
+  expect(gone).toHaveLength(8)
+  expect(gone).toContain(many[6]!)
+  // Who caught up counts no more.
+  for (const client of many) connections.drained(client.number)
+  const next = connect()
+  next.full = true
+  connections.send([text, next.number])
+  expect(next.code).toBe(0)
 })
 
 test('one text goes to several connections, in order', () => {
@@ -112,38 +145,14 @@ test('when the relay is gone every client is told to come again', () => {
 })
 
 function openReaders(count: number) {
-  const dropped: number[] = []
   const roomy: number[] = []
   const readers = createReaders({
     send: () => undefined,
-    drop: (connection) => dropped.push(connection),
     roomy: (connection) => roomy.push(connection),
   })
   for (let connection = 1; connection <= count; connection++) readers.open(connection)
-  return { readers, dropped, roomy }
+  return { readers, roomy }
 }
-
-test('a reader who leaves too much unread is let go', () => {
-  const { readers, dropped } = openReaders(2)
-  const half = 'x'.repeat(limits.relayUnreadCharsMax / 2)
-  readers.send([1, 2], half)
-  readers.taken(2, half.length)
-  readers.send([1, 2], half)
-  expect(dropped).toEqual([])
-  readers.send([1, 2], 'x')
-  expect(dropped).toEqual([1])
-  readers.send([1], half)
-  expect(dropped).toEqual([1])
-})
-
-test('all readers together may leave so much unread; the slowest goes first', () => {
-  const { readers, dropped } = openReaders(40)
-  const text = 'x'.repeat(limits.relayUnreadTotalCharsMax / 32)
-  readers.send([7], 'x')
-  for (let connection = 1; connection <= 40; connection++) readers.send([connection], text)
-  expect(dropped).toHaveLength(8)
-  expect(dropped[0]).toBe(7)
-})
 
 test('questions wait while too much is unread, and go on when it was taken', () => {
   const { readers, roomy } = openReaders(1)

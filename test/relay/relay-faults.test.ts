@@ -146,6 +146,7 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   const codes: number[] = []
   const carrier = {
     send: () => true,
+    buffered: () => 0,
     pause: () => undefined,
     resume: () => undefined,
     close: (code: number) => void codes.push(code),
