@@ -140,6 +140,26 @@ test('each relay has a state of its own, and one that is silent holds up no othe
   })
 }, 40_000)
 
+test('what a relay refused for good is given to it again when it is published again', async () => {
+  let strict = true
+  const relay = startFaultyRelay({
+    event(socket, event) {
+      if (strict) tell(socket, 'OK', event.id, false, 'restricted: not yet')
+      return strict
+    },
+  })
+  const server = await startServer({ env: { RELAYS: relay.url } })
+  const event = await publish(server, createEvent())
+  await reaches(server, event, 'failed')
+  strict = false
+  await publish(server, event)
+  await reaches(server, event, 'delivered')
+  await publish(server, event)
+  await Bun.sleep(300)
+  expect(relay.times(event.id)).toBe(2)
+  await server.stop()
+}, 30_000)
+
 test('a relay that is no longer in RELAYS is given up at the next start', async () => {
   const dataDir = newDirectory()
   const first = await startServer({ dataDir, env: { RELAYS: 'ws://127.0.0.1:9' } })

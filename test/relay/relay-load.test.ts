@@ -46,6 +46,35 @@ test('200 subscribers get every event that matches once and in order', async () 
   }
 }, 30_000)
 
+test('large events reach 200 subscribers, and none of them is taken for a slow one', async () => {
+  const signer = newSigner()
+  const readers = await Promise.all(Array.from({ length: 200 }, () => connectRelay(server.url)))
+  await Promise.all(readers.map((reader) => reader.subscribe('s', { authors: [signer.pubkey] })))
+  const events = Array.from({ length: 3 }, () =>
+    createEvent({ signer, content: longText(200_000) }),
+  )
+  const writer = await connectRelay(server.url)
+  for (const event of events) writer.send('EVENT', event)
+  const last = events.at(-1)
+  for (const reader of readers) {
+    await reader.wait(([type, , event]) => type === 'EVENT' && event.id === last?.id, 20_000)
+    expect(reader.eventsOf('s').map(({ id }) => id)).toEqual(events.map(({ id }) => id))
+  }
+}, 30_000)
+
+test('a filter that repeats its values a thousand times holds up nobody, and counts right', async () => {
+  const tags = [...'abcdefghij'].map((letter) => [letter, 'x'])
+  const signer = newSigner()
+  const writer = await connectRelay(server.url)
+  for (let made = 0; made < 300; made++) await writer.publish(createEvent({ signer, tags }))
+  const repeated = Array.from({ length: 1000 }, () => 'x')
+  const lists = Object.fromEntries([...'abcdefghij'].map((letter) => [`#${letter}`, repeated]))
+  const other = await connectRelay(server.url)
+  for (let asked = 0; asked < 30; asked++) writer.send('REQ', `q${asked}`, ...Array(10).fill(lists))
+  expect(await other.publish(createEvent())).toEqual([true, ''])
+  expect(await other.count({ authors: [signer.pubkey], '#a': repeated })).toEqual({ count: 300 })
+}, 30_000)
+
 test('a client that sends everything at once is slowed down, not refused, and nothing is lost', async () => {
   const signer = newSigner()
   const events = Array.from({ length: 4000 }, () =>

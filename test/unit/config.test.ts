@@ -145,7 +145,16 @@ const bad: [variable: string, texts: string[]][] = [
   ['MERCHANTS', [',', 'x', key.slice(1), `${key};${other}`, nsecEncode(secret)]],
   [
     'RELAYS',
-    [',', 'a.example', 'https://a.example', 'Embedded', 'wss://me@a.example', 'wss://a.example/#x'],
+    [
+      ',',
+      'a.example',
+      'https://a.example',
+      'Embedded',
+      'wss://me@a.example',
+      'wss://a.example/#x',
+      'wss://:pw@a.example',
+      'wss://a.example/?token=t',
+    ],
   ],
   ['TRUSTED_PROXIES', [',', 'proxy', '10.0.0.0/33', '10.0.0.1/x', '300.1.1.1', '::1/129']],
   ['RATE_LIMIT', ['true', '0', 'ON', 'no']],
