@@ -72,7 +72,7 @@ test('a filter that repeats its values a thousand times holds up nobody, and cou
   const other = await connectRelay(server.url)
   for (let asked = 0; asked < 30; asked++) writer.send('REQ', `q${asked}`, ...Array(10).fill(lists))
   expect(await other.publish(createEvent())).toEqual([true, ''])
-  expect(await other.count({ authors: [signer.pubkey], '#a': repeated })).toEqual({ count: 300 })
+  expect(await other.count({ '#a': repeated })).toEqual({ count: 300 })
 }, 30_000)
 
 test('a client that sends everything at once is slowed down, not refused, and nothing is lost', async () => {
