@@ -95,6 +95,7 @@ export async function start(config: Config, log: Log): Promise<App> {
           },
           down: (retrySeconds) => log.error('relay.down', { retrySeconds }),
           fault: (fault) => log.error('relay.fault', fault),
+          steadyMs: () => performance.now(),
         },
       )
     : null

@@ -30,8 +30,9 @@ type Connection = {
 /**
  * The main thread's side of the relay's connections: passes messages on, and stops reading from
  * whoever sends faster than the relay works, so that nothing piles up between the two.
+ * `steadyMs` reads a steady clock in milliseconds.
  */
-export function createConnections(post: (message: ToRelay) => void) {
+export function createConnections(post: (message: ToRelay) => void, steadyMs: () => number) {
   const connections = new Map<number, Connection>()
   let serial = 0
   let waitingTotal = 0
@@ -126,10 +127,10 @@ export function createConnections(post: (message: ToRelay) => void) {
         touched.add(item)
         connection.untold += text.length
         if (connection.carrier.send(text)) continue
-        if (!connection.full) connection.caughtUp = performance.now()
+        if (!connection.full) connection.caughtUp = steadyMs()
         connection.full = true
         measure(connection, connection.carrier.buffered())
-        const behindSeconds = (performance.now() - connection.caughtUp) / 1000
+        const behindSeconds = (steadyMs() - connection.caughtUp) / 1000
         const tooMuch = connection.backlog > limits.relayUnreadBytesMax
         if (tooMuch || behindSeconds > limits.relaySlowSeconds) letGo(item)
         while (backlogTotal > limits.relayUnreadTotalBytesMax) {

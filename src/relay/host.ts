@@ -24,12 +24,15 @@ export type RelayHost = {
   stop(): Promise<void>
 }
 
+/** What the host tells, and the one thing it asks. */
 type RelayEvents = {
   /** The thread opened its database, for the first time or again. */
   up: () => void
   /** The thread ended by itself; it is started again after so many seconds. */
   down: (retrySeconds: number) => void
   fault: (fault: Fault) => void
+  /** Milliseconds of a steady clock. */
+  steadyMs: () => number
 }
 
 const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.url))
@@ -54,7 +57,7 @@ export function startRelay(
   let batch: { event: NostrEvent; resolve: (verdict: Verdict | null) => void }[] = []
   const ended = Promise.withResolvers<void>()
   const post = (message: ToRelay) => thread?.postMessage(message)
-  const connections = createConnections(post)
+  const connections = createConnections(post, events.steadyMs)
 
   const begin = () => {
     const worker = spawn()

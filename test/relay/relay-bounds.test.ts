@@ -9,7 +9,11 @@ const peer = { address: 'a', origins: [] }
 
 function openConnections() {
   const posted: ToRelay[] = []
-  const connections = createConnections((message) => posted.push(message))
+  const clock = { ms: 0 }
+  const connections = createConnections(
+    (message) => posted.push(message),
+    () => clock.ms,
+  )
   /** A client whose socket has room or not. */
   const connect = () => {
     const received: string[] = []
@@ -36,7 +40,7 @@ function openConnections() {
     )
     return client
   }
-  return { connections, posted, connect }
+  return { connections, posted, connect, clock }
 }
 
 test('who sends faster than the relay works is not read from until half of it is dealt with', () => {
@@ -109,6 +113,19 @@ test('a reader for whom too much waits is let go, and the relay told', () => {
   connections.send(['x', slow.number, quick.number])
   expect([slow.code, quick.code]).toEqual([1008, 0])
   expect(posted).toContainEqual({ type: 'close', connection: slow.number })
+})
+
+test('a reader that has not caught up for a while is let go when more comes for it', () => {
+  const { connections, connect, clock } = openConnections()
+  const slow = connect()
+  slow.full = true
+  connections.send(['x', slow.number])
+  clock.ms = limits.relaySlowSeconds * 1000
+  connections.send(['x', slow.number])
+  expect(slow.code).toBe(0)
+  clock.ms += 1
+  connections.send(['x', slow.number])
+  expect(slow.code).toBe(1008)
 })
 
 test('all readers together may keep so much waiting; the slowest goes first', () => {

@@ -134,7 +134,12 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   const settings = { relayPath: '', couponsPath: '', open: true, rateLimit: true }
   const host = startRelay(
     settings,
-    { up: () => undefined, down: (seconds) => downs.push(seconds), fault: () => undefined },
+    {
+      up: () => undefined,
+      down: (seconds) => downs.push(seconds),
+      fault: () => undefined,
+      steadyMs: () => 0,
+    },
     () => {
       threads.push(new FakeThread())
       return threads.at(-1) as unknown as Worker
