@@ -1,4 +1,5 @@
 import { type StringOptions, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
+import { limits } from '../limits.ts'
 
 /** JSON answers `null` for what is unset. */
 const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
@@ -124,7 +125,7 @@ export const VoucherResultModel = t.Object({ ...voucherFacts, voucher: NostrEven
 
 export const MintModel = request({
   couponId: sentText({ pattern: uuidPattern }),
-  count: t.Optional(t.Integer({ minimum: 1, maximum: 500 })),
+  count: t.Optional(t.Integer({ minimum: 1, maximum: limits.mintCountMax })),
 })
 
 export const MintAnswerModel = t.Union([
