@@ -191,8 +191,7 @@ export function startServer(options: ServerOptions): HttpServer {
       spent: false,
       harmless: false,
     }
-    const asked = withOrigin(request)
-    const asGet = method === 'HEAD' ? new Request(asked, { method: 'GET' }) : asked
+    const asGet = method === 'HEAD' ? asGetRequest(request) : withOrigin(request)
     keepFacts(asGet, facts)
     const response = await app.fetch(asGet)
     const { caller, spent } = factsOf(asGet)
@@ -282,6 +281,12 @@ function withOrigin(request: Request): Request {
   return request.url.startsWith('/')
     ? new Request(`http://localhost${request.url}`, request)
     : request
+}
+
+/** A HEAD as the GET it is answered like; whatever Host it names, which no URL may hold. */
+function asGetRequest({ url, headers }: Request): Request {
+  const target = url.slice(url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length))
+  return new Request(`http://localhost${target}`, { method: 'GET', headers })
 }
 
 async function withoutBody(response: Response): Promise<Response> {

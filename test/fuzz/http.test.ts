@@ -82,3 +82,25 @@ test('a client that hangs up in the middle of its body is no fault of ours', asy
   const { text } = await call(server.url, '/metrics')
   expect(text).not.toMatch(/requests_total\{.*status="5/)
 })
+
+test('a HEAD whose Host no URL can hold is answered like its GET', async () => {
+  const server = await startServer()
+  const port = Number(new URL(server.url).port)
+  for (const host of ['[x', 'a%zz', 'x:99999']) {
+    const head = `HEAD /api/coupons/manager HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    let answer = ''
+    const closed = Promise.withResolvers<void>()
+    await Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        open: (socket) => void socket.write(head),
+        data: (_, bytes) => void (answer += bytes.toString()),
+        close: () => closed.resolve(),
+      },
+    })
+    await closed.promise
+    expect({ host, answer }).toEqual({ host, answer: expect.stringMatching(/^HTTP\/1\.1 200 /) })
+  }
+  expect(server.output()).not.toContain('"fault"')
+})
