@@ -85,22 +85,10 @@ test('a client that hangs up in the middle of its body is no fault of ours', asy
 
 test('a HEAD whose Host no URL can hold is answered like its GET', async () => {
   const server = await startServer()
-  const port = Number(new URL(server.url).port)
   for (const host of ['[x', 'a%zz', 'x:99999']) {
     const head = `HEAD /api/coupons/manager HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
-    let answer = ''
-    const closed = Promise.withResolvers<void>()
-    await Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      socket: {
-        open: (socket) => void socket.write(head),
-        data: (_, bytes) => void (answer += bytes.toString()),
-        close: () => closed.resolve(),
-      },
-    })
-    await closed.promise
-    expect({ host, answer }).toEqual({ host, answer: expect.stringMatching(/^HTTP\/1\.1 200 /) })
+    const { status } = await sendBytes(server.url, Buffer.from(head))
+    expect({ host, status }).toEqual({ host, status: 200 })
   }
   expect(server.output()).not.toContain('"fault"')
 })
