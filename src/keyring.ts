@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, settings } from './config.ts'
+import type { Config } from './config.ts'
 import { mac } from './crypto/seal.ts'
 import { ownLikeDirectory, writeDurably } from './durable.ts'
 import { nsecOf, parseSecret } from './nostr/keys.ts'
+import { settings } from './settings.ts'
 
 /** The secrets of this service. */
 export type Keyring = {

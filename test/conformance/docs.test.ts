@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { flagOf, settings } from '../../src/config.ts'
+import { flagOf } from '../../src/config.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../../src/gateway/routes.ts'
@@ -14,6 +14,7 @@ import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
+import { settings } from '../../src/settings.ts'
 import {
   createDefinition,
   mintOne,

@@ -1,0 +1,185 @@
+import { limits } from './limits.ts'
+import { type Network, parseNetwork } from './network.ts'
+import { parsePubkey, parseSecret } from './nostr/keys.ts'
+
+export type Setting<T> = {
+  variable: string
+  fallback: T
+  /** Throws an Error whose message says what was expected. */
+  parse: (text: string) => T
+  /** One sentence for `--help` and the README. */
+  about: string
+  shown: string
+  secret?: true
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const logFormats = ['json', 'pretty'] as const
+type LogLevel = (typeof logLevels)[number]
+type LogFormat = (typeof logFormats)[number]
+
+const setting = <T>(definition: Setting<T>) => definition
+
+/** The settings table: what `--help`, the README and the parser know. */
+export const settings = {
+  host: setting({
+    variable: 'HOST',
+    fallback: '127.0.0.1',
+    parse: (text) => text,
+    about: 'Address to listen on',
+    shown: '127.0.0.1',
+  }),
+  port: setting({
+    variable: 'PORT',
+    fallback: 3000,
+    parse: parsePort,
+    about: 'Port to listen on; 0 picks a free one',
+    shown: '3000',
+  }),
+  dataDir: setting({
+    variable: 'DATA_DIR',
+    fallback: './data',
+    parse: (text) => text,
+    about: 'Directory of database and keys (0700)',
+    shown: './data',
+  }),
+  publicUrls: setting<readonly string[]>({
+    variable: 'PUBLIC_URL',
+    fallback: [],
+    parse: (text) => list(text).map(parseOrigin),
+    about: 'Public origins, comma-separated: what NIP-98 signatures may name',
+    shown: 'none',
+  }),
+  // 32 bytes; null, here and for the next two: made once and kept in the data directory.
+  managerSecret: setting<Uint8Array | null>({
+    variable: 'COUPON_MANAGER_NSEC',
+    fallback: null,
+    parse: (text) => expect(parseSecret(text), 'an nsec or 64 hex digits'),
+    about: 'Key that signs vouchers; must stay the same for ever',
+    shown: 'made once, kept in DATA_DIR',
+    secret: true,
+  }),
+  storeKey: setting<Uint8Array | null>({
+    variable: 'STORE_KEY',
+    fallback: null,
+    parse: parseStoreKey,
+    about: 'Key that seals what the database must repeat',
+    shown: 'made once, kept in DATA_DIR',
+    secret: true,
+  }),
+  sessionSecret: setting<string | null>({
+    variable: 'SESSION_JWT_SECRET',
+    fallback: null,
+    parse: parseSessionSecret,
+    about: 'Signs sessions; changing it ends all of them',
+    shown: 'made once, kept in DATA_DIR',
+    secret: true,
+  }),
+  // Public keys in hex; null: any.
+  merchants: setting<ReadonlySet<string> | null>({
+    variable: 'MERCHANTS',
+    fallback: null,
+    parse: (text) =>
+      new Set(
+        list(text).map((key) => expect(parsePubkey(key), 'npub or hex keys, comma-separated')),
+      ),
+    about: 'Keys that may manage coupons, npub or hex, comma-separated',
+    shown: 'open to any key',
+  }),
+  relays: setting<readonly string[]>({
+    variable: 'RELAYS',
+    fallback: ['embedded'],
+    parse: parseRelays,
+    about: '`embedded`, ws or wss addresses, comma-separated',
+    shown: 'embedded',
+  }),
+  trustedProxies: setting<readonly Network[]>({
+    variable: 'TRUSTED_PROXIES',
+    fallback: [],
+    parse: (text) => list(text).map(parseProxy),
+    about: 'Addresses or networks (CIDR) of reverse proxies, comma-separated',
+    shown: 'none',
+  }),
+  rateLimit: setting({
+    variable: 'RATE_LIMIT',
+    fallback: true,
+    parse: (text) => choose(text, ['on', 'off']) === 'on',
+    about: '`off` for measurements',
+    shown: 'on',
+  }),
+  logLevel: setting<LogLevel>({
+    variable: 'LOG_LEVEL',
+    fallback: 'info',
+    parse: (text) => choose(text, logLevels),
+    about: logLevels.join(', '),
+    shown: 'info',
+  }),
+  logFormat: setting<LogFormat | null>({
+    variable: 'LOG_FORMAT',
+    fallback: null,
+    parse: (text) => choose(text, logFormats),
+    about: '`json` or `pretty`',
+    shown: 'pretty on a terminal, else json',
+  }),
+}
+
+function list(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim())
+  const named = items.filter((item) => item !== '')
+  return expect(named.length > 0 ? named : null, 'at least one entry')
+}
+
+function expect<T>(value: T | null, expected: string): T {
+  if (value === null) throw new Error(`expected ${expected}`)
+  return value
+}
+
+function choose<T extends string>(text: string, options: readonly T[]): T {
+  return expect(options.find((option) => option === text) ?? null, options.join(' or '))
+}
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  return expect(port <= 65_535 ? port : null, 'a port from 0 to 65535')
+}
+
+function parseOrigin(text: string): string {
+  const url = URL.parse(text)
+  const plain = url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search
+  return expect(
+    plain && !url.username && !url.hash ? url.origin : null,
+    'origins such as https://cupones.example',
+  )
+}
+
+function parseStoreKey(text: string): Uint8Array {
+  return expect(/^[0-9a-fA-F]{64}$/.test(text) ? Uint8Array.fromHex(text) : null, '64 hex digits')
+}
+
+function parseSessionSecret(text: string): string {
+  return expect(Buffer.byteLength(text) >= 32 ? text : null, 'at least 32 bytes')
+}
+
+/** Each once, as one spelling. */
+function parseRelays(text: string): string[] {
+  const relays = [...new Set(list(text).map(parseRelay))]
+  return expect(relays.length <= limits.relaysMax ? relays : null, `at most ${limits.relaysMax}`)
+}
+
+function parseRelay(text: string): string {
+  if (text === 'embedded') return text
+  const url = URL.parse(text)
+  // What stands here is told to whoever asks where an event went.
+  const secret = url && (url.username !== '' || url.password !== '' || url.search !== '')
+  const usable = url && /^wss?:$/.test(url.protocol) && !secret && !url.hash
+  // `wss://relay.example` and `wss://relay.example/` are the same; it is written the short way.
+  const spelled = usable && url.pathname === '/' ? url.href.slice(0, -1) : url?.href
+  return expect(
+    usable && spelled ? spelled : null,
+    '`embedded` or ws:// and wss:// addresses, without password or query',
+  )
+}
+
+function parseProxy(text: string): Network {
+  return expect(parseNetwork(text), 'addresses or networks such as 10.0.0.0/8')
+}
