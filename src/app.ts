@@ -30,7 +30,12 @@ import { type HttpServer, type ServerOptions, startServer } from './http/server.
 import { fingerprintOf, type Keyring, loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
-import { createFetchPublic, OutboundError } from './outbound/fetch-public.ts'
+import {
+  createFetchPublic,
+  type FetchPublic,
+  OutboundError,
+  type OutboundSettings,
+} from './outbound/fetch-public.ts'
 import { createNip05Resolver } from './outbound/nip05.ts'
 import { Refusal } from './refusal.ts'
 import { startRelay } from './relay/host.ts'
@@ -57,8 +62,11 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, 'cuponera.db')
 }
 
+/** What tests put in place of the real thing: no setting, flag or variable reaches it. */
+type StartParts = { outbound?: OutboundSettings }
+
 /** The start order: directory, lock, keys, signatures, database, service, HTTP. */
-export async function start(config: Config, log: Log): Promise<App> {
+export async function start(config: Config, log: Log, parts: StartParts = {}): Promise<App> {
   const { dataDir } = config
   // What was opened is closed again in reverse order, at the stop or when the start fails half-way.
   await using opened = new AsyncDisposableStack()
@@ -117,6 +125,7 @@ export async function start(config: Config, log: Log): Promise<App> {
   })
   opened.defer(() => running.stop())
 
+  const fetchPublic = createFetchPublic(parts.outbound)
   const mint: Mint = {
     database,
     now: systemClock,
@@ -126,7 +135,7 @@ export async function start(config: Config, log: Log): Promise<App> {
     verify,
     storeKey: keys.storeKey,
     merchants: config.merchants,
-    resolveName: createNameResolver(),
+    resolveName: createNameResolver(fetchPublic),
     broadcast: running.broadcast,
     recall: running.recall,
     killed: housekeeping.wake,
@@ -308,8 +317,8 @@ async function pinKeys(
 }
 
 /** NIP-05 over the guarded outbound door; too many at once is our refusal, not the name's. */
-function createNameResolver(): Mint['resolveName'] {
-  const resolve = createNip05Resolver(createFetchPublic())
+function createNameResolver(fetchPublic: FetchPublic): Mint['resolveName'] {
+  const resolve = createNip05Resolver(fetchPublic)
   return async (name, domain) => {
     try {
       return await resolve(name, domain)

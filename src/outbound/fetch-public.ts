@@ -22,10 +22,13 @@ export type OutboundReason =
 /** The one error of outgoing HTTP: the far side, or the way there, is to blame. */
 export class OutboundError extends Error {
   readonly reason: OutboundReason
+  /** False: not a byte of the request has left this process. True: the far side may have all of it. */
+  readonly sent: boolean
 
-  constructor(reason: OutboundReason) {
+  constructor(reason: OutboundReason, sent = false) {
     super(`outbound: ${reason}`)
     this.reason = reason
+    this.sent = sent
   }
 }
 
@@ -35,11 +38,19 @@ type OutboundAnswer = {
   body: Uint8Array
 }
 
-/** The bounds of one request; the deadline covers name resolution to the last byte. */
-type OutboundBounds = { deadlineMs: number; bodyBytesMax: number }
+type OutboundRequest = {
+  /** From the resolution of the name to the last byte of the answer. */
+  deadlineMs: number
+  /** Of the answer. */
+  bodyBytesMax: number
+  /** Makes it a POST with this as its body, in JSON. */
+  json?: unknown
+  /** Sent with a POST. */
+  idempotencyKey?: string
+}
 
-/** GET an https URL of the public Internet. Throws nothing but OutboundError. */
-export type FetchPublic = (url: URL, bounds: OutboundBounds) => Promise<OutboundAnswer>
+/** GET or POST to an https URL of the public Internet, once. Throws nothing but OutboundError. */
+export type FetchPublic = (url: URL, request: OutboundRequest) => Promise<OutboundAnswer>
 
 /** For tests only, and nothing in the environment reaches them. */
 export type OutboundSettings = {
@@ -60,7 +71,7 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
   const allowed = (address: string) =>
     publicAddress(address) || (settings.allowLoopback === true && loopbackAddress(address))
 
-  return async (url, { deadlineMs, bodyBytesMax }) => {
+  return async (url, { deadlineMs, bodyBytesMax, json, idempotencyKey }) => {
     const host = checkedHost(url)
     const deadline = new AbortController()
     const { signal } = deadline
@@ -68,8 +79,10 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
     try {
       const found = isIP(host) ? [host] : await addressesOf(host, resolve, signal)
       const servername = isIP(host) ? '' : host
-      const target = { url, servername, bodyBytesMax, signal, ca: settings.ca }
-      return await getFrom(candidates(found.filter(allowed)), target)
+      const body = json === undefined ? null : Buffer.from(JSON.stringify(json))
+      const headers = headersOf(url, body, idempotencyKey)
+      const target = { url, servername, headers, body, bodyBytesMax, signal, ca: settings.ca }
+      return await exchangeWith(candidates(found.filter(allowed)), target)
     } finally {
       clearTimeout(timer)
     }
@@ -84,6 +97,17 @@ function checkedHost(url: URL): string {
   // A name with a trailing dot is the same host under another certificate name.
   if (host === '' || host.endsWith('.')) throw new OutboundError('url')
   return host
+}
+
+function headersOf(url: URL, body: Buffer | null, idempotencyKey: string | undefined) {
+  return {
+    host: url.host,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'cuponera',
+    ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  }
 }
 
 /** The addresses of a name, unless the deadline comes first or there are none. */
@@ -107,11 +131,11 @@ function candidates(usable: string[]): string[] {
  * The answer of the first address that lets us connect. Addresses that may not be used are passed
  * over before, not fatal: behind DNS64 a good name also has a NAT64 address.
  */
-async function getFrom(addresses: string[], target: Target): Promise<OutboundAnswer> {
+async function exchangeWith(addresses: string[], target: Target): Promise<OutboundAnswer> {
   let failure = new OutboundError('address')
   for (const address of addresses) {
     try {
-      return await get(address, target)
+      return await exchange(address, target)
     } catch (error) {
       if (!(error instanceof OutboundError) || error.reason !== 'connect') throw error
       failure = error
@@ -124,16 +148,21 @@ type Target = {
   url: URL
   /** The name for SNI and the certificate; empty when the URL names the address itself. */
   servername: string
+  headers: Record<string, string>
+  /** Null: a GET. */
+  body: Buffer | null
   bodyBytesMax: number
   signal: AbortSignal
   ca: string | undefined
 }
 
-function get(address: string, target: Target): Promise<OutboundAnswer> {
-  const { url, servername, bodyBytesMax, signal, ca } = target
+function exchange(address: string, target: Target): Promise<OutboundAnswer> {
+  const { url, servername, headers, body, bodyBytesMax, signal, ca } = target
   return new Promise((resolve, reject) => {
     let connected = false
+    let sent = false
     const request = httpsRequest({
+      method: body ? 'POST' : 'GET',
       host: address,
       port: url.port === '' ? 443 : Number(url.port),
       path: url.pathname + url.search,
@@ -142,17 +171,12 @@ function get(address: string, target: Target): Promise<OutboundAnswer> {
       agent: false,
       rejectUnauthorized: true,
       maxHeaderSize: limits.outboundHeaderBytesMax,
-      headers: {
-        host: url.host,
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        'user-agent': 'cuponera',
-      },
+      headers,
       ...(ca === undefined ? {} : { ca }),
     })
     // The first reason counts: what follows from tearing down finds a settled promise.
     const fail = (reason: OutboundReason) => {
-      reject(new OutboundError(reason))
+      reject(new OutboundError(reason, sent))
       request.destroy()
     }
     signal.addEventListener('abort', () => fail('timeout'), { once: true })
@@ -164,6 +188,12 @@ function get(address: string, target: Target): Promise<OutboundAnswer> {
       socket.on('connect', () => {
         connected = true
         if (socket.remoteAddress !== address) fail('address')
+      })
+      // Not earlier: what is handed over before the handshake ended could leave whenever it likes.
+      socket.on('secureConnect', () => {
+        if (request.destroyed) return
+        sent = true
+        request.end(body)
       })
     })
     request.on('response', (response) => {
@@ -181,7 +211,6 @@ function get(address: string, target: Target): Promise<OutboundAnswer> {
         resolve({ status, headers, body: Buffer.concat(chunks) })
       })
     })
-    request.end()
   })
 }
 

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { createServer, type TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { limits as ours } from '../../src/limits.ts'
+import { publicAddress } from '../../src/outbound/address.ts'
 import {
   createFetchPublic,
   type FetchPublic,
@@ -15,6 +16,7 @@ import {
 } from '../../src/outbound/fetch-public.ts'
 import { createNip05Resolver } from '../../src/outbound/nip05.ts'
 import { createHostResolver } from '../../src/outbound/resolve.ts'
+import { inside, spellings, urlSpellings } from '../support/address-forms.ts'
 import {
   expiredCertificate,
   literalCertificate,
@@ -160,6 +162,16 @@ async function outcome(work: Promise<unknown>): Promise<OutboundReason | unknown
   } catch (error) {
     return error instanceof OutboundError ? error.reason : error
   }
+}
+
+/** What an outgoing request says when it fails; anything else fails the test. */
+async function failure(work: Promise<unknown>): Promise<{ reason: OutboundReason; sent: boolean }> {
+  const error = await work.then(
+    () => new Error('it did not fail'),
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof OutboundError)) throw error
+  return { reason: error.reason, sent: error.sent }
 }
 
 describe('an outgoing request', () => {
@@ -335,6 +347,46 @@ describe('the address', () => {
     expect(asked).toBe(0)
   })
 
+  test('is refused in every form a resolver may give it in, and nothing is connected to', async () => {
+    const shop = await openShop(ok)
+    const forms = [...inside.map(([address]) => address), ...spellings]
+    const reached: string[] = []
+    for (const form of forms) {
+      const fetchPublic = createFetchPublic({ resolve: async () => [form], ca: testAuthority })
+      if ((await outcome(fetchPublic(shopUrl(shop), bounds))) !== 'address') reached.push(form)
+    }
+    expect(reached).toEqual([])
+    expect(forms.length).toBeGreaterThan(300)
+    expect(shop.connections()).toBe(0)
+  })
+
+  test('is refused in every form a URL may hold it in, and nothing is connected to', async () => {
+    const shop = await openShop(ok)
+    const fetchPublic = createFetchPublic({
+      resolve: async () => ['127.0.0.1'],
+      ca: testAuthority,
+    })
+    const forms = [...inside.map(([address]) => address), ...spellings]
+    const texts = [
+      ...forms.flatMap((form) => [
+        `https://${form}:${shop.port}/`,
+        `https://[${form}]:${shop.port}/`,
+      ]),
+      ...urlSpellings,
+    ]
+    const urls = texts.flatMap((text) => URL.parse(text) ?? [])
+    // A spelling that every URL parser takes for a public host is one: 8.8 is 8.0.0.8.
+    const guarded = urls.filter(({ hostname }) => !publicAddress(hostname.replace(/^\[|\]$/g, '')))
+    const reached: string[] = []
+    for (const url of guarded) {
+      const reason = await outcome(fetchPublic(url, bounds))
+      if (reason !== 'address' && reason !== 'url') reached.push(url.href)
+    }
+    expect(reached).toEqual([])
+    expect(guarded.length).toBeGreaterThan(250)
+    expect(shop.connections()).toBe(0)
+  })
+
   test('in a URL is what the certificate must name', async () => {
     const named = await openShop(ok)
     const literal = await openShop(ok, { certificate: literalCertificate })
@@ -435,6 +487,144 @@ describe('the name', () => {
     expect(performance.now() - from).toBeLessThan(350)
     expect(new Set(await Promise.all(lookups))).toEqual(new Set(['timeout']))
     expect(performance.now() - from).toBeLessThan(1400)
+  })
+})
+
+describe('a rebinding name', () => {
+  const mixed: [what: string, addresses: string[]][] = [
+    ['a private address first', ['10.0.0.1', '127.0.0.2']],
+    ['a private address last', ['127.0.0.2', '192.168.0.1']],
+    ['private addresses of both families', ['fd00::1', '127.0.0.2', '169.254.169.254']],
+    ['mapped and translated ones', ['::ffff:10.0.0.1', '64:ff9b::a00:1', '127.0.0.2']],
+  ]
+  test.each(mixed)('with %s is only ever reached where it may be', async (_, addresses) => {
+    const shop = await openShop(ok, { address: '127.0.0.2' })
+    const other = await openShop(ok, { address: '127.0.0.1', port: shop.port })
+    expect((await loopback({ resolve: async () => addresses })(shopUrl(shop), bounds)).status).toBe(
+      200,
+    )
+    expect([shop.connections(), other.connections()]).toEqual([1, 0])
+  })
+
+  test('that was public and then private: the second request is not made', async () => {
+    const shop = await openShop(ok, { address: '127.0.0.2' })
+    const inner = await openShop(ok, { address: '127.0.0.1', port: shop.port })
+    const zone = await openNameServer((query) => (query === 0 ? '127.0.0.2' : '10.0.0.1'))
+    const fetchPublic = loopback({ resolve: createHostResolver([zone.address]) })
+    const post = { ...bounds, json: { nonce: 'secret' } }
+    expect((await fetchPublic(shopUrl(shop), post)).status).toBe(200)
+    expect(await failure(fetchPublic(shopUrl(shop), post))).toEqual({
+      reason: 'address',
+      sent: false,
+    })
+    expect([shop.connections(), inner.connections()]).toEqual([1, 0])
+  })
+})
+
+describe('a POST', () => {
+  const post = {
+    ...bounds,
+    json: { nonce: 'AbC', comment: 'ñandú' },
+    idempotencyKey: 'a-key-of-ours',
+  }
+
+  test('sends its body once, whole, with its key', async () => {
+    const shop = await openShop(ok)
+    expect((await loopback()(shopUrl(shop, 'shop.test', '/cb?a=1'), post)).status).toBe(200)
+    const [head = '', body = ''] = shop.requests[0]?.split('\r\n\r\n') ?? []
+    const [line, ...headers] = head.toLowerCase().split('\r\n')
+    expect(line).toBe('post /cb?a=1 http/1.1')
+    expect(new Set(headers)).toEqual(
+      new Set([
+        `host: shop.test:${shop.port}`,
+        'accept: application/json',
+        'accept-encoding: identity',
+        'user-agent: cuponera',
+        'content-type: application/json',
+        'content-length: 35',
+        'idempotency-key: a-key-of-ours',
+        'connection: close',
+      ]),
+    )
+    expect(JSON.parse(body)).toEqual(post.json)
+    expect(shop.connections()).toBe(1)
+  })
+
+  test('is not sent again elsewhere when it is redirected', async () => {
+    const other = await openShop(ok)
+    const shop = await openShop(
+      `HTTP/1.1 307 X\r\nlocation: https://shop.test:${other.port}/\r\ncontent-length: 0\r\n\r\n`,
+    )
+    expect(await failure(loopback()(shopUrl(shop), post))).toEqual({
+      reason: 'redirect',
+      sent: true,
+    })
+    expect(other.connections()).toBe(0)
+  })
+
+  const quick = { ...post, deadlineMs: 150 }
+  const unsent: [reason: OutboundReason, send: () => Promise<unknown>][] = [
+    ['url', async () => loopback()(new URL('http://shop.test/'), post)],
+    [
+      'resolve',
+      async () => loopback({ resolve: async () => [] })(new URL('https://shop.test/'), post),
+    ],
+    [
+      'address',
+      async () =>
+        createFetchPublic({ resolve: async () => ['10.0.0.1'] })(
+          new URL('https://shop.test/'),
+          post,
+        ),
+    ],
+    ['connect', async () => loopback()(new URL('https://shop.test:1/'), post)],
+    ['certificate', async () => loopback()(shopUrl(await openShop(ok), 'other.test'), post)],
+    ['timeout', async () => loopback()(shopUrl(await listen(tcpServer(), '127.0.0.1', 0)), quick)],
+    [
+      'timeout',
+      async () =>
+        loopback({ resolve: () => new Promise(() => {}) })(new URL('https://shop.test/'), quick),
+    ],
+    [
+      'protocol',
+      async () =>
+        loopback()(
+          shopUrl(
+            await listen(
+              tcpServer((socket) => socket.end('SSH-2.0\r\n')),
+              '127.0.0.1',
+              0,
+            ),
+          ),
+          post,
+        ),
+    ],
+  ]
+  test.each(unsent)('that fails before it could leave says so (%s)', async (reason, send) => {
+    expect(await failure(send())).toEqual({ reason, sent: false })
+  })
+
+  const sent: [reason: OutboundReason, reply: Reply][] = [
+    ['protocol', ''],
+    ['protocol', (socket) => socket.destroy()],
+    ['protocol', 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nok'],
+    ['too-large', `HTTP/1.1 200 OK\r\n\r\n${'a'.repeat(1001)}`],
+    ['encoding', 'HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\nok'],
+    ['timeout', () => {}],
+  ]
+  test.each(sent)('that fails once it has left says so (%s)', async (reason, reply) => {
+    const shop = await openShop(reply)
+    expect(await failure(loopback()(shopUrl(shop), quick))).toEqual({ reason, sent: true })
+    expect(shop.requests).toHaveLength(1)
+  })
+
+  test('of which the far side hung up before it was all read counts as sent', async () => {
+    const shop = await openShop((socket) => socket.destroy())
+    const large = { ...bounds, json: 'a'.repeat(4_000_000) }
+    expect(await failure(loopback()(shopUrl(shop), large))).toEqual({
+      reason: 'protocol',
+      sent: true,
+    })
   })
 })
 

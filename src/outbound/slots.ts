@@ -1,0 +1,40 @@
+import { OutboundError } from './fetch-public.ts'
+
+type SlotRule = { takenMax: number; waitingMax: number; waitMs: number }
+
+/** So much outgoing work at once, a short line behind it, and "busy" for whoever comes or waits beyond that. */
+export function createSlots({ takenMax, waitingMax, waitMs }: SlotRule) {
+  let taken = 0
+  const waiting = new Set<() => void>()
+
+  return {
+    take(): Promise<void> {
+      if (taken < takenMax) {
+        taken += 1
+        return Promise.resolve()
+      }
+      if (waiting.size >= waitingMax) return Promise.reject(new OutboundError('busy'))
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiting.delete(proceed)
+          reject(new OutboundError('busy'))
+        }, waitMs)
+        const proceed = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        waiting.add(proceed)
+      })
+    },
+    /** Hand the slot to whoever waits longest, or free it. */
+    give(): void {
+      const [next] = waiting
+      if (next === undefined) {
+        taken -= 1
+        return
+      }
+      waiting.delete(next)
+      next()
+    },
+  }
+}
