@@ -1,4 +1,3 @@
-import { Buckets } from './buckets.ts'
 import type { Clock } from './clock.ts'
 import type { SqliteEngine } from './db/sqlite.ts'
 import type { Stores } from './db/stores.ts'
@@ -15,6 +14,7 @@ import type { Filter } from './nostr/filter.ts'
 import { kinds } from './nostr/kinds.ts'
 import { Refusal } from './refusal.ts'
 import type { RelayHost } from './relay/host.ts'
+import { createWriteQuotas } from './relay/quotas.ts'
 
 type GatewayParts = {
   /** `embedded` and addresses, as configured. */
@@ -50,6 +50,8 @@ export type RunningGateway = {
   status(): Promise<RelayStatus[]>
   stop(): Promise<void>
 }
+
+type Delivering = Parameters<Destination['deliver']>
 
 /** One relay as this file keeps it. */
 type Way = {
@@ -94,7 +96,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       latency: null,
       connectedAt: () => link?.connectedAt() ?? null,
       courier: startCourier(
-        { ...to, deliver: (event) => deliver(way, to, event) },
+        { ...to, deliver: (event, late) => deliver(way, to, event, late) },
         { database, now, failed, ended: count },
       ),
       check() {
@@ -111,9 +113,9 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     return way
   }
 
-  const deliver = async (way: Way, to: Destination, event: NostrEvent) => {
+  const deliver = async (way: Way, to: Destination, ...[event, late]: Delivering) => {
     const started = steady()
-    const answer = await to.deliver(event)
+    const answer = await to.deliver(event, late)
     if (answer) way.latency = Math.round(steady() - started)
     if (!answer?.accepted) way.lastError = answer?.message ?? 'no answer'
     return answer
@@ -186,11 +188,6 @@ export function startGateway(parts: GatewayParts): RunningGateway {
   }, limits.announcementCheckSeconds * 1000)
 
   const links = [...ways.values()].flatMap(({ link }) => link ?? [])
-  const strangers = new Buckets({
-    burst: limits.relayStrangerBurst,
-    perSecond: limits.relayStrangerPerSecond,
-    entriesMax: limits.relayQuotasMax,
-  })
   let fetching = 0
 
   return {
@@ -228,10 +225,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       outside: links.map(({ url }) => url),
       embeddedUrl: embedded ? parts.embeddedUrl : null,
       keeps: async (tx, author) => parts.open() || tx.members.isMember(author),
-      stranger(address) {
-        const wait = parts.rateLimit ? strangers.take(address, steady() / 1000) : 0
-        if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
-      },
+      quotas: createWriteQuotas({ rateLimit: parts.rateLimit, seconds: () => steady() / 1000 }),
       trouble: (relay) => {
         const way = ways.get(relay)
         return way?.connectedAt() === null ? (way.link?.lastError() ?? 'not connected') : null

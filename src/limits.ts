@@ -159,6 +159,8 @@ export const limits = {
   embeddedInFlightMax: 256,
   relayConnectSeconds: 10,
   relayAnswerSeconds: 10,
+  /** Events of one connection whose late answer is still listened for. */
+  relayLateMax: 1000,
   /** What is kept and shown of a relay's words. */
   relayErrorCharsMax: 200,
   /** A relay outside is pinged this often, and given up when nothing came since the last time. */

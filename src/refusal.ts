@@ -61,7 +61,10 @@ const table = {
   'not-acceptable': [406, 'La respuesta sólo puede ser JSON. Ajustá el encabezado Accept.'],
   'event-invalid': [422, 'El evento no es válido: revisá su forma, su id y su firma.'],
   'delegation-invalid': [422, 'La delegación del evento no es válida.'],
-  'event-not-publishable': [422, 'Ese evento no se puede publicar: está vencido o es un cupón.'],
+  'event-not-publishable': [
+    422,
+    'Ese evento no se puede publicar: está vencido, es un cupón o ningún relay lo aceptaría.',
+  ],
   'filter-invalid': [422, 'El filtro no es válido. Revisá sus claves y valores.'],
   // Permission, then existence.
   'merchant-not-allowed': [403, 'Tu clave no está habilitada como comercio en este servicio.'],

@@ -22,11 +22,15 @@ export type Outcome = {
   outboxId: number
   relay: string
   state: DeliveryState
+  /** How many attempts this was: none for an answer that came late. */
+  attempts: number
   /** When to try again, for what is still pending. */
   nextAt: number
   error: string | null
 }
 
+/** Deliveries that wait for an answer. */
+type UnderWay = { has(outboxId: number): boolean; size: number }
 type Times = { now: number; giveUpAt: number }
 type DueRow = { id: number; attempts: number; accepted_at: number; give_up_at: number }
 
@@ -69,9 +73,10 @@ export function createOutboxStore(sql: Sqlite) {
   const nextGiveUp = sql.query<{ give_up_at: number | null }, []>(
     'SELECT min(give_up_at) AS give_up_at FROM outbox WHERE done_at IS NULL',
   )
-  const record = sql.query<null, [DeliveryState, number, string | null, number, string]>(
-    `UPDATE deliveries SET state = ?, attempts = attempts + 1, next_at = ?, last_error = ?
-     WHERE outbox_id = ? AND relay = ? AND state = 'pending'`,
+  const record = sql.query<null, [DeliveryState, number, number, string | null, number, string]>(
+    `UPDATE deliveries SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4
+     WHERE outbox_id = ?5 AND relay = ?6
+       AND (state = 'pending' OR (state = 'expired' AND ?1 = 'delivered'))`,
   )
   const finishRow = sql.query<{ bytes: number }, [number, number]>(
     `UPDATE outbox SET event = NULL, done_at = ?1 WHERE id = ?2 AND done_at IS NULL AND NOT EXISTS
@@ -170,7 +175,7 @@ export function createOutboxStore(sql: Sqlite) {
       relay: string,
       now: number,
       most: number,
-      underWay: { has(outboxId: number): boolean; size: number },
+      underWay: UnderWay,
     ): Promise<DueDelivery[]> {
       const rows = due.all(relay, now, most + underWay.size).filter(({ id }) => !underWay.has(id))
       return rows.slice(0, most).flatMap((row) => {
@@ -199,9 +204,9 @@ export function createOutboxStore(sql: Sqlite) {
 
     /** Write down what came of attempts, and let go of events that are done. */
     async record(outcomes: readonly Outcome[], now: number): Promise<void> {
-      for (const { outboxId, relay, state, nextAt, error } of outcomes) {
+      for (const { outboxId, relay, state, attempts, nextAt, error } of outcomes) {
         const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
-        record.run(state, nextAt, said, outboxId, relay)
+        record.run(state, attempts, nextAt, said, outboxId, relay)
         if (state !== 'pending') finish(outboxId, now)
       }
     },
@@ -211,14 +216,15 @@ export function createOutboxStore(sql: Sqlite) {
       return hurry.run(relay, now, rowsMax).changes
     },
 
-    /** Give up what has waited too long for a relay; how many there were. */
-    async expire(relay: string, now: number, rowsMax: number): Promise<number> {
-      const rows = overdue.all(relay, now, rowsMax)
-      for (const { id } of rows) {
+    /** Give up what has waited too long for a relay, but for what is under way; how many there were. */
+    async expire(relay: string, now: number, rowsMax: number, underWay: UnderWay): Promise<number> {
+      const rows = overdue.all(relay, now, rowsMax + underWay.size)
+      const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, rowsMax)
+      for (const { id } of idle) {
         expire.run(id, relay)
         finish(id, now)
       }
-      return rows.length
+      return idle.length
     },
 
     /** Stop delivering an event that its author took back. */

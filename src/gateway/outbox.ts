@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
 import type { DueDelivery, OutboxStore, Outcome } from './outbox-store.ts'
-import type { RelayAnswer } from './relays-conversation.ts'
+import type { Answered, RelayAnswer } from './relays-conversation.ts'
 
 /** Somewhere events are delivered to. */
 export type Destination = {
@@ -12,8 +12,8 @@ export type Destination = {
   relay: string
   /** False while nothing can be delivered: waiting costs no attempt. */
   ready(): boolean
-  /** Null when no answer came. Never rejects. */
-  deliver(event: NostrEvent): Promise<RelayAnswer>
+  /** Null when no answer came in time; `late` is told of one that comes afterwards. Never rejects. */
+  deliver(event: NostrEvent, late: (answer: Answered) => void): Promise<RelayAnswer>
   inFlightMax: number
 }
 
@@ -77,13 +77,15 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
 
   const attempt = async (item: DueDelivery): Promise<Outcome> => {
-    const answer = await to.deliver(item.event)
+    const { outboxId } = item
+    const answer = await to.deliver(item.event, (late) => void accept(outboxId, late))
     const state = judge(answer)
     const delay = retryDelay(item.attempts, now() - item.acceptedAt, Math.random())
     return {
-      outboxId: item.outboxId,
+      outboxId,
       relay: to.relay,
       state,
+      attempts: 1,
       nextAt: Math.min(now() + delay, item.giveUpAt),
       error: state === 'delivered' ? null : (answer?.message ?? 'no answer'),
     }
@@ -116,6 +118,19 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
+  /** An answer that came after it was given up: what it says is final counts all the same. */
+  const accept = async (outboxId: number, answer: Answered) => {
+    const state = judge(answer)
+    if (state === 'pending' || stopped) return
+    const error = state === 'delivered' ? null : answer.message
+    try {
+      await write({ outboxId, relay: to.relay, state, attempts: 0, nextAt: now(), error })
+      ended(state, 1)
+    } catch (cause) {
+      pause(cause)
+    }
+  }
+
   /** What cannot be written down would be sent again and again. */
   const pause = (cause: unknown) => {
     if (now() >= pausedUntil) failed(cause)
@@ -145,7 +160,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const next = await database.read((tx) => tx.outbox.nextGiveUp())
     if (next === null || next > now()) return
     const most = limits.sweepRowsMax
-    const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most))
+    const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most, inFlight))
     if (count > 0) ended('expired', count)
     again ||= count === most
   }
@@ -202,6 +217,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       clearTimeout(timer)
       await running
       await Promise.all(inFlight.values())
+      await waiting?.written.catch(failed)
     },
   }
 }

@@ -1,35 +1,36 @@
 import { limits } from '../limits.ts'
 import { authorOf } from '../nostr/delegation.ts'
 import { type NostrEvent, parseEvent, withTextContent } from '../nostr/event.ts'
-import { expirationOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { Refusal } from '../refusal.ts'
+import { objection } from '../relay/objection.ts'
 import { giveUpAt } from './outbox.ts'
 import type { Delivery, OutboxStore } from './outbox-store.ts'
 import { embeddedRelay, type Gateway } from './service.ts'
 
 /**
  * Take a signed event in and promise its delivery: when this resolves it is on disk. `address` is the
- * client's. Refuses `event-invalid`, `delegation-invalid`, `event-not-publishable`, `not-allowed`,
- * `rate-limited`, `outbox-full`.
+ * client's, `bytes` what it sent. Refuses `rate-limited`, `event-invalid`, `delegation-invalid`,
+ * `event-not-publishable`, `not-allowed`, `outbox-full`.
  */
 export async function publish(
   gateway: Gateway,
   value: unknown,
-  address: string,
+  { address, bytes }: { address: string; bytes: number },
 ): Promise<NostrEvent> {
+  const { quotas } = gateway
+  requireRoom(quotas.address(address, bytes))
   const event = parseEvent(withTextContent(value))
   if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
   const author = authorOf(event, gateway.verifyHash)
   if (author === null) throw new Refusal('delegation-invalid')
-  const expiration = expirationOf(event)
-  if (event.kind === kinds.voucher || (expiration !== null && expiration <= gateway.now())) {
-    throw new Refusal('event-not-publishable')
-  }
+  // Ours would refuse it for good; better now than after a promise.
+  if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
+  requireRoom(quotas.key(event.pubkey, bytes))
   const relays = await gateway.database.transact(async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, author))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
-    if (passed) gateway.stranger(address)
+    if (passed) requireRoom(quotas.stranger(address))
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
     await enqueue(tx.outbox, event, targets, { now: gateway.now(), reserved: false })
@@ -37,6 +38,10 @@ export async function publish(
   })
   gateway.wake(relays)
   return event
+}
+
+function requireRoom(waitSeconds: number): void {
+  if (waitSeconds > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
 }
 
 /**

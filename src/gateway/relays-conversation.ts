@@ -5,7 +5,10 @@ import { type Filter, filterView, matches } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
 
 /** What a relay said to an event: `OK` with its message, or null when it said nothing in time. */
-export type RelayAnswer = { accepted: boolean; message: string } | null
+export type RelayAnswer = Answered | null
+
+/** An `OK`, in time or not. */
+export type Answered = { accepted: boolean; message: string }
 
 /** What a query may take. `room` is shared by the relays of one fetch, so that all together stay small. */
 export type QueryOptions = { signal: AbortSignal; most: number; room: { bytes: number } }
@@ -53,6 +56,8 @@ export function createConversation(parts: ConversationParts) {
   const asking = new Map<string, Asking>()
   /** Queries for which the relay has no place yet. */
   const queued = new Set<() => void>()
+  /** Events given up without an answer: where it goes when it comes after all. */
+  const overdue = new Map<string, (answer: Answered) => void>()
   let serial = 0
   let challenges = 0
   /** The AUTH event that waits for its OK. */
@@ -104,9 +109,13 @@ export function createConversation(parts: ConversationParts) {
 
   const onOk = (id: unknown, accepted: unknown, said: unknown) => {
     if (proof !== null && id === proof) return onProof(accepted === true)
-    const item = publishing.get(String(id))
-    if (!item) return onStray()
     const message = plain(said)
+    const item = publishing.get(String(id))
+    if (!item) {
+      const late = overdue.get(String(id))
+      if (!overdue.delete(String(id))) return onStray()
+      return late?.({ accepted: accepted === true, message })
+    }
     if (accepted === true) item.settle({ accepted: true, message })
     else if (!postpone(item, message)) item.settle({ accepted: false, message })
   }
@@ -166,8 +175,12 @@ export function createConversation(parts: ConversationParts) {
       }
     },
 
-    /** Give the relay an event; its answer, or null when none came in time. Never rejects. */
-    publish(event: NostrEvent): Promise<RelayAnswer> {
+    /**
+     * Give the relay an event; its answer, or null when none came in time: `late` is told if it comes
+     * afterwards over this connection. Never rejects.
+     */
+    publish(event: NostrEvent, late: (answer: Answered) => void): Promise<RelayAnswer> {
+      overdue.delete(event.id)
       return new Promise((resolve) => {
         const settle = (answer: RelayAnswer) => {
           clearTimeout(timer)
@@ -180,10 +193,13 @@ export function createConversation(parts: ConversationParts) {
           refusal: null,
           retried: false,
         }
-        const timer = setTimeout(
-          () => settle(item.refusal === null ? null : { accepted: false, message: item.refusal }),
-          limits.relayAnswerSeconds * 1000,
-        )
+        const giveUp = () => {
+          const [oldest] = overdue.keys()
+          if (oldest !== undefined && overdue.size >= limits.relayLateMax) overdue.delete(oldest)
+          overdue.set(event.id, late)
+          settle(item.refusal === null ? null : { accepted: false, message: item.refusal })
+        }
+        const timer = setTimeout(giveUp, limits.relayAnswerSeconds * 1000)
         publishing.set(event.id, item)
         send(item.text)
       })
@@ -236,6 +252,7 @@ export function createConversation(parts: ConversationParts) {
     /** The connection is gone: whatever waits has no answer. */
     end(): void {
       queued.clear()
+      overdue.clear()
       for (const { settle } of [...publishing.values()]) settle(null)
       for (const { end } of [...asking.values()]) end('silent')
     },

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import {
+  type Answered,
   type Conversation,
   createConversation,
   type QueryAnswer,
@@ -21,8 +22,8 @@ export type RelayLink = {
   latency(): number | null
   /** Why there is no connection, or why the last one ended; null before anything went wrong. */
   lastError(): string | null
-  /** Null when no answer came. Never rejects. */
-  publish(event: NostrEvent): Promise<RelayAnswer>
+  /** Null when no answer came in time; `late` is told of one that comes afterwards. Never rejects. */
+  publish(event: NostrEvent, late?: (answer: Answered) => void): Promise<RelayAnswer>
   /** Never rejects; `silent` while there is no connection. */
   query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer>
   close(): void
@@ -132,10 +133,10 @@ export function openRelayLink(options: LinkOptions): RelayLink {
     latency: () => latency,
     lastError: () => lastError,
 
-    async publish(event) {
+    async publish(event, late = () => undefined) {
       if (!conversation) return null
       const started = steady()
-      const answer = await conversation.publish(event)
+      const answer = await conversation.publish(event, late)
       if (answer) latency = Math.round(steady() - started)
       return answer
     },

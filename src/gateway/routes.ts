@@ -27,7 +27,9 @@ export function gatewayRoutes(gateway: Gateway) {
           throw new Refusal('not-json-event')
         }
         if (!accepts(request)) throw new Refusal('not-acceptable')
-        const event = await publish(gateway, value, factsOf(request).address)
+        const { address: from, body } = factsOf(request)
+        const sender = { address: from, bytes: body.byteLength }
+        const event = await publish(gateway, value, sender)
         const location = { Location: `nostr:${address(gateway, event)}`, 'Content-Length': '0' }
         return reply(202, '', location)
       },

@@ -4,6 +4,7 @@ import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import type { MemberStore } from '../relay/member-store.ts'
+import type { WriteQuotas } from '../relay/quotas.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
 
@@ -21,8 +22,7 @@ export type Gateway = {
   embeddedUrl: (() => string) | null
   /** True when the embedded relay keeps events of this author. */
   keeps: (tx: GatewayStores, author: string) => Promise<boolean>
-  /** An address hands us remote signing (NIP-46) of a stranger. Refuses `rate-limited`. */
-  stranger: (address: string) => void
+  quotas: WriteQuotas
   /** Wake the couriers of these relays. */
   wake: (relays: readonly string[]) => void
   /** Why a relay cannot be reached now, or null. */

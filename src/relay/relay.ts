@@ -4,10 +4,11 @@ import type { Database } from '../db/database.ts'
 import { limits } from '../limits.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter } from '../nostr/filter.ts'
-import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
+import { classOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
+import { objection } from './objection.ts'
 import type { RelayPolicy } from './policy.ts'
 import type { StoredEvent } from './query-store.ts'
 import { createReaders } from './readers.ts'
@@ -293,20 +294,6 @@ const verdicts: Record<Stored, Verdict> = {
   duplicate: { accepted: true, message: 'duplicate: already have this event' },
   older: { accepted: true, message: 'duplicate: a newer version is stored' },
   deleted: { accepted: false, message: 'blocked: deleted by its author' },
-}
-
-/** Why an event has no place here, whoever sends it; null when it has. */
-function objection(event: NostrEvent, now: number): string | null {
-  if (event.kind === kinds.voucher) return 'blocked: vouchers are never published'
-  if (event.kind === kinds.clientAuth) return 'blocked: an authentication is not published'
-  if (event.tags.length > limits.relayTagsMax) return 'invalid: too many tags'
-  if (!(addressOf(event) ?? '').isWellFormed()) return 'invalid: the d tag is not Unicode'
-  const expiration = expirationOf(event)
-  if (expiration === null) {
-    const named = event.tags.some(([name]) => name === 'expiration')
-    return named ? 'invalid: the expiration cannot be read' : null
-  }
-  return expiration <= now ? 'invalid: the event has expired' : null
 }
 
 /** What a client may not send although it can be stored: dates from the future head every list. */

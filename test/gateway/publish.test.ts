@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { decode, neventEncode } from 'nostr-tools/nip19'
 import { limits } from '../../src/limits.ts'
-import type { NostrEvent } from '../../src/nostr/event.ts'
+import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, createDefinition, newSigner, openSession } from '../support/client.ts'
 import { createEvent, secondsNow } from '../support/events.ts'
@@ -197,10 +197,16 @@ describe('refusals, in their order', () => {
     expectError(await publish(body), 422, 'delegation-invalid')
   })
 
-  test('422: a voucher, and an event that has expired', async () => {
-    const expired = createEvent({ tags: [['expiration', String(secondsNow() - 1)]] })
-    expectError(await publish(expired), 422, 'event-not-publishable')
-    expectError(await publish(createEvent({ kind: 20_402 })), 422, 'event-not-publishable')
+  const tags = Array.from({ length: limits.relayTagsMax + 1 }, () => ['t', 'x'])
+  test.each<[string, NostrEvent]>([
+    ['that has expired', createEvent({ tags: [['expiration', String(secondsNow() - 1)]] })],
+    ['whose expiration cannot be read', createEvent({ tags: [['expiration', 'tomorrow']] })],
+    ['that is a voucher', createEvent({ kind: 20_402 })],
+    ['that is an authentication', createEvent({ kind: 22_242 })],
+    ['with too many tags', createEvent({ tags })],
+  ])('422: an event %s, and nothing is published', async (_, body) => {
+    expectError(await publish(body), 422, 'event-not-publishable')
+    expect((await call(server.url, `/nostr/publish/${body.id}`)).status).toBe(404)
   })
 
   test('413: more than 256 KiB, and not one byte less', async () => {
@@ -281,6 +287,56 @@ describe('a public service', () => {
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(5)
     expectError(refused[0] as Answer, 429, 'rate-limited')
+  })
+})
+
+describe('429: the quotas of the embedded relay, by size', () => {
+  let serial = 0
+  const large = (signer: Signer) =>
+    createEvent({ signer, content: `${++serial}${'x'.repeat(250_000)}` })
+  const cost = Math.ceil(250_400 / limits.relayQuotaBytes)
+  const behind = (address: string) => ({ 'X-Forwarded-For': address })
+  const env = { TRUSTED_PROXIES: '127.0.0.1' }
+
+  test('of a key, from whatever addresses; others go on, and nothing is written', async () => {
+    const shop = await startServer({ env })
+    const signer = newSigner()
+    const send = (event: NostrEvent, at: number) =>
+      publish(event, { to: shop, headers: behind(`203.0.113.${at}`) })
+    for (let at = 0; at < Math.floor(limits.relayKeyBurst / cost); at++) {
+      expect((await send(large(signer), at)).status).toBe(202)
+    }
+    // What came back meanwhile is used up, too.
+    const refused: Answer[] = []
+    const events = Array.from({ length: 20 }, () => large(signer))
+    for (const [at, event] of events.entries()) refused.push(await send(event, at))
+    const last = refused.at(-1) as Answer
+    expectError(last, 429, 'rate-limited')
+    expect(last.json.retryAfter).toBeGreaterThan(0)
+    const unwritten = `/nostr/publish/${events.at(-1)?.id}`
+    expect((await call(shop.url, unwritten, { headers: behind('203.0.113.99') })).status).toBe(404)
+    expect((await send(createEvent(), 1)).status).toBe(202)
+  })
+
+  test('of an address, with whatever keys; other addresses go on', async () => {
+    const shop = await startServer({ env })
+    const send = (event: NostrEvent, at: number) =>
+      publish(event, { to: shop, headers: behind(`203.0.113.${at}`) })
+    let answer = await send(large(newSigner()), 1)
+    for (let sent = 0; sent < (limits.relayAddressBurst / cost) * 2 && answer.status === 202; ) {
+      answer = await send(large(newSigner()), 1)
+      sent++
+    }
+    expectError(answer, 429, 'rate-limited')
+    expectError(await send({ ...createEvent(), sig: 'x' }, 2), 422, 'event-invalid')
+    expect((await send(createEvent(), 2)).status).toBe(202)
+  })
+
+  test('RATE_LIMIT=off: none', async () => {
+    const signer = newSigner()
+    for (let sent = 0; sent < (limits.relayKeyBurst / cost) * 1.5; sent++) {
+      expect((await publish(large(signer))).status).toBe(202)
+    }
   })
 })
 

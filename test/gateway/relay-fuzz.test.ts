@@ -41,7 +41,7 @@ async function converse(random: Random): Promise<void> {
   const queries = Array.from({ length: random.below(25) }, () =>
     conversation.query([wanted], { signal: end.signal, most: 1 + random.below(4), room }),
   )
-  const published = events.slice(0, 3).map((event) => conversation.publish(event))
+  const published = events.slice(0, 3).map((event) => conversation.publish(event, () => undefined))
 
   for (let at = 0; at < 200 && !abandoned; at++) conversation.receive(message(random, events, sent))
   end.abort()

@@ -117,6 +117,34 @@ describe('publishing', () => {
     expect(await link.publish(createEvent())).toBeNull()
     expect(Math.round((performance.now() - started) / 1000)).toBe(limits.relayAnswerSeconds)
   }, 15_000)
+
+  test('passes on an OK that comes later, of so many events', async () => {
+    const late: [string, boolean][] = []
+    const kept: string[] = []
+    const { relay, link } = await connect({
+      event(socket, { id }) {
+        kept.push(id)
+        if (id === last)
+          for (const one of kept) tell(socket, 'OK', one, one !== 'n2', 'blocked: no')
+        return true
+      },
+    })
+    const names = Array.from({ length: limits.relayLateMax + 2 }, (_, at) => `n${at}`)
+    const give = (id: string) =>
+      link.publish({ ...createEvent({ content: '' }), id }, ({ accepted }) =>
+        late.push([id, accepted]),
+      )
+    const last = 'last'
+    const answers = await Promise.all(names.map(give))
+    expect(answers.every((answer) => answer === null)).toBe(true)
+    expect(await give(last)).toEqual({ accepted: true, message: 'blocked: no' })
+    // The two given up first are remembered no more, and each is passed on once.
+    expect(late).toHaveLength(limits.relayLateMax)
+    expect(late[0]).toEqual(['n2', false])
+    expect(late[1]).toEqual(['n3', true])
+    expect(relay.received).toHaveLength(names.length + 1)
+    expect(link.connectedAt()).not.toBeNull()
+  }, 30_000)
 })
 
 describe('a relay that asks who we are (NIP-42)', () => {

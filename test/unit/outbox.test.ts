@@ -13,7 +13,7 @@ import {
 } from '../../src/gateway/outbox.ts'
 import { enqueue, overall } from '../../src/gateway/publish.ts'
 import { reconnectDelay } from '../../src/gateway/relays.ts'
-import type { RelayAnswer } from '../../src/gateway/relays-conversation.ts'
+import type { Answered, RelayAnswer } from '../../src/gateway/relays-conversation.ts'
 import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { createEvent } from '../support/events.ts'
@@ -163,6 +163,43 @@ describe('a courier', () => {
     expect(await box.load()).toEqual({ events: 0, bytes: 0 })
   })
 
+  test('counts an answer that came late, and no attempt for it', async () => {
+    const box = open()
+    const [taken, refused, again] = [await box.put('a'), await box.put('a'), await box.put('a')]
+    box.carry('a', () => null)
+    for (const event of [taken, refused, again]) {
+      await until('tried', async () => (await box.state(event)) === 'a pending 1')
+    }
+    box.late(taken, { accepted: true, message: '' })
+    box.late(refused, { accepted: false, message: 'blocked: no' })
+    box.late(again, { accepted: false, message: 'error: disk' })
+    await until('delivered', async () => (await box.state(taken)) === 'a delivered 1')
+    await until('refused', async () => (await box.state(refused)) === 'a refused 1')
+    expect(box.delivery(taken, 'a').last_error).toBeNull()
+    expect(box.delivery(refused, 'a').last_error).toBe('blocked: no')
+    expect(await box.state(again)).toBe('a pending 1')
+    expect(await box.load()).toMatchObject({ events: 1 })
+    expect(box.ended).toEqual(['delivered', 'refused'])
+  })
+
+  test('waits for the answer of what is under way when its time ends, and counts a late OK', async () => {
+    const box = open()
+    const [under, given] = [await box.put('a'), await box.put('a')]
+    const answer = Promise.withResolvers<RelayAnswer>()
+    box.carry('a', ({ id }) => (id === under.id ? answer.promise : null))
+    await until('tried', async () => (await box.state(given)) === 'a pending 1')
+    box.clock.now += limits.deliverySeconds
+    box.wake()
+    await until('given up', async () => (await box.state(given)) === 'a expired 1')
+    expect(await box.state(under)).toBe('a pending 0')
+    answer.resolve({ accepted: true, message: '' })
+    await until('delivered', async () => (await box.state(under)) === 'a delivered 1')
+    box.late(given, { accepted: false, message: 'blocked: no' })
+    box.late(given, { accepted: true, message: '' })
+    await until('delivered too', async () => (await box.state(given)) === 'a delivered 1')
+    expect(await box.load()).toEqual({ events: 0, bytes: 0 })
+  })
+
   test('that is slow holds up no other', async () => {
     const box = open()
     const event = await box.put('a', createEvent(), ['a', 'b'])
@@ -295,6 +332,8 @@ describe('the outbox', () => {
 function open() {
   const clock = { now: start }
   const failures: unknown[] = []
+  const ended: string[] = []
+  const listeners = new Map<string, (answer: Answered) => void>()
   const couriers: Courier[] = []
   const path = join(newDirectory(), 'outbox.db')
   const database = new SqliteEngine({
@@ -320,6 +359,9 @@ function open() {
     couriers,
     database,
     failures,
+    ended,
+    /** An answer to what was given up. */
+    late: (event: NostrEvent, answer: Answered) => listeners.get(event.id)?.(answer),
     row,
     sql: (text: string) => {
       using other = new Sqlite(path)
@@ -353,8 +395,9 @@ function open() {
       ready = () => true,
     ) {
       const seen: string[] = []
-      const deliver = async (event: NostrEvent) => {
+      const deliver = async (event: NostrEvent, late: (answer: Answered) => void) => {
         seen.push(event.id)
+        listeners.set(event.id, late)
         return answer(event)
       }
       couriers.push(
@@ -368,7 +411,7 @@ function open() {
                 box.broken ? Promise.reject(new Error('full')) : database.transact(operation),
             },
             now: () => clock.now,
-            ended: () => undefined,
+            ended: (state) => ended.push(state),
             failed: (cause) => failures.push(cause),
           },
         ),

@@ -1,0 +1,18 @@
+import { limits } from '../limits.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { addressOf, expirationOf } from '../nostr/kind-class.ts'
+import { kinds } from '../nostr/kinds.ts'
+
+/** Why an event has no place on a relay, whoever sends it; null when it has. */
+export function objection(event: NostrEvent, now: number): string | null {
+  if (event.kind === kinds.voucher) return 'blocked: vouchers are never published'
+  if (event.kind === kinds.clientAuth) return 'blocked: an authentication is not published'
+  if (event.tags.length > limits.relayTagsMax) return 'invalid: too many tags'
+  if (!(addressOf(event) ?? '').isWellFormed()) return 'invalid: the d tag is not Unicode'
+  const expiration = expirationOf(event)
+  if (expiration === null) {
+    const named = event.tags.some(([name]) => name === 'expiration')
+    return named ? 'invalid: the expiration cannot be read' : null
+  }
+  return expiration <= now ? 'invalid: the event has expired' : null
+}

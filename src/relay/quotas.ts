@@ -1,0 +1,47 @@
+import { Buckets } from '../buckets.ts'
+import { limits } from '../limits.ts'
+
+type QuotaOptions = {
+  /** False: no quotas. */
+  rateLimit: boolean
+  /** Seconds of a steady clock. */
+  seconds: () => number
+}
+
+export type WriteQuotas = ReturnType<typeof createWriteQuotas>
+
+const entriesMax = limits.relayQuotasMax
+
+/**
+ * How much may be written, over a WebSocket or over HTTP; each door counts for itself. What is taken
+ * grows with the size. Answers are seconds to wait, 0 when it was taken.
+ */
+export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
+  const byKey = new Buckets({
+    burst: limits.relayKeyBurst,
+    perSecond: limits.relayKeyPerSecond,
+    entriesMax,
+  })
+  const byAddress = new Buckets({
+    burst: limits.relayAddressBurst,
+    perSecond: limits.relayAddressPerSecond,
+    entriesMax,
+  })
+  const strangers = new Buckets({
+    burst: limits.relayStrangerBurst,
+    perSecond: limits.relayStrangerPerSecond,
+    entriesMax,
+  })
+  const take = (quota: Buckets, who: string, cost: number) =>
+    rateLimit ? quota.take(who, seconds(), cost) : 0
+  const costOf = (size: number) => Math.ceil(size / limits.relayQuotaBytes)
+
+  return {
+    /** Whatever this address sends; asked before anything costly is done with it. */
+    address: (address: string, size: number): number => take(byAddress, address, costOf(size)),
+    /** What this key signed. */
+    key: (pubkey: string, size: number): number => take(byKey, pubkey, costOf(size)),
+    /** Remote signing (NIP-46) of strangers, by address. */
+    stranger: (address: string): number => take(strangers, address, 1),
+  }
+}
