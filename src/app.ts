@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../package.json'
 import { type RunningGateway, startGateway } from './app-gateway.ts'
+import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { managementRoutes } from './coupons/management-routes.ts'
@@ -42,6 +43,8 @@ import { startRelay } from './relay/host.ts'
 import { relayRoutes } from './relay/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
+import { identityRoutes } from './wallet/identity-routes.ts'
+import * as walletModels from './wallet/models.ts'
 
 /** The start cannot go on; the message tells the operator why and what to do. */
 export class StartError extends Error {}
@@ -77,6 +80,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   const verify = createVerifier(schnorr)
+  const verifyHash = createHashVerifier(schnorr)
   const metrics = createMetrics()
   const database = openDatabase(dataDir, log, metrics)
   opened.defer(() => database.close())
@@ -118,7 +122,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     database,
     signer,
     verify,
-    verifyHash: createHashVerifier(schnorr),
+    verifyHash,
     now: systemClock,
     steady: () => performance.now(),
     log,
@@ -140,6 +144,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     recall: running.recall,
     killed: housekeeping.wake,
   }
+  const wallet = createWallet(config, { database, now: systemClock, signer, verify, verifyHash })
   const rateLimits = config.rateLimit
     ? createRateLimits(() => performance.now() / 1000)
     : noRateLimits
@@ -156,13 +161,17 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     sessionRoutes(sessions, auth),
     managementRoutes(mint, auth, rateLimits),
     gatewayRoutes(running.gateway),
+    identityRoutes(wallet.identities, rateLimits),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
     healthRoutes(createReadiness(database), metrics),
   ]
   const server = listen({
     hostname: config.host,
     port: config.port,
-    routes: [...routes, documentRoutes(routes, { ...models, ...gatewayModels }, version)],
+    routes: [
+      ...routes,
+      documentRoutes(routes, { ...models, ...gatewayModels, ...walletModels }, version),
+    ],
     origins: createOrigins({
       publicOrigins: config.publicUrls,
       trustedProxies: config.trustedProxies,

@@ -4,8 +4,10 @@ import { sweepKilled } from './coupons/void.ts'
 import type { Database } from './db/database.ts'
 import type { OutboxStore } from './gateway/outbox-store.ts'
 import { limits } from './limits.ts'
+import type { NonceStore } from './wallet/nonce-store.ts'
+import type { RequestStore } from './wallet/request-store.ts'
 
-type Stores = CouponStores & { outbox: OutboxStore }
+type Stores = CouponStores & { outbox: OutboxStore; nonces: NonceStore; requests: RequestStore }
 
 type Housekeeping = {
   /** Do what is due soon, not at the next tick: the kill switch has left rows to mark. */
@@ -51,7 +53,9 @@ async function step(database: Database<Stores>, now: number): Promise<boolean> {
     const proofs = await tx.proofs.prune(limits.sweepRowsMax, now - limits.proofWindowSeconds)
     const answers = await tx.answers.prune(limits.sweepRowsMax, now - limits.answerSeconds)
     const told = await tx.outbox.prune(limits.sweepRowsMax, now - limits.outboxKeptSeconds)
-    return proofs + answers + told
+    const requests = await tx.requests.prune(limits.sweepRowsMax, now)
+    const nonces = await tx.nonces.prune(limits.sweepRowsMax, now - limits.openNonceSeconds)
+    return proofs + answers + told + requests + nonces
   })
   return swept || pruned > 0
 }

@@ -143,6 +143,17 @@ export const limits = {
   relayAskPerSecond: 30,
   relayAskRows: 1000,
 
+  /** A request event of the wallet routes: its clock tolerance, either way. */
+  requestWindowSeconds: 180,
+  /** Granted requests that are remembered: an event id and an answer each, for that long. */
+  requestsMax: 200_000,
+  /** A nonce that an issuer proposes: as hard to guess as ours, and fit for a URL. */
+  proposedNonceCharsMin: 22,
+  proposedNonceCharsMax: 128,
+  /** Nonces of one issuer that nobody has used, and how long one can be. */
+  openNoncesMax: 10_000,
+  openNonceSeconds: 365 * 24 * 60 * 60,
+
   /** A Nostr event published over HTTP: what relays take at most. */
   publishBytesMax: 256 * 1024,
   /** Events that wait for relays, and their bytes; the share of both that strangers may fill. */

@@ -53,6 +53,9 @@ const table = {
   'announcement-content': [400, 'El contenido del anuncio no es un objeto JSON. Armalo de nuevo.'],
   'announcement-url': [400, 'El anuncio tiene una dirección que no es https. Corregila.'],
   'announcement-future': [400, 'El anuncio tiene fecha futura. Revisá la hora de tu equipo.'],
+  'identity-event-invalid': [400, 'Mandá un evento Nostr firmado, del tipo que pide esta ruta.'],
+  'identity-event-stale': [400, 'El evento es viejo o futuro. Revisá la hora de tu equipo.'],
+  'identity-nonce-invalid': [400, 'El nonce propuesto no tiene la forma correcta.'],
   'not-json-event': [
     415,
     'Mandá un evento Nostr como objeto JSON, con Content-Type application/json.',
@@ -70,6 +73,7 @@ const table = {
   'merchant-not-allowed': [403, 'Tu clave no está habilitada como comercio en este servicio.'],
   'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
   'not-allowed': [403, 'Ningún relay de este servicio acepta tus eventos.'],
+  'identity-not-authorized': [403, 'Tu clave no está habilitada para esto en este servicio.'],
   'event-unknown': [404, 'No conocemos ese evento.'],
   'coupon-unknown': [404, 'Ese cupón no existe.'],
   'voucher-unknown': [404, 'Ese código no corresponde a ningún cupón. Revisalo.'],
@@ -89,6 +93,9 @@ const table = {
   'announcement-older': [409, 'Ya hay un anuncio más nuevo guardado. Firmá uno con fecha actual.'],
   'definitions-full': [409, 'Llegaste al máximo de cupones definidos. Borrá alguno que no uses.'],
   'minters-full': [409, 'Llegaste al máximo de emisores autorizados. Quitá alguno que no uses.'],
+  'event-repeated': [409, 'Ese evento ya se usó. Firmá uno nuevo.'],
+  'identity-nonce-taken': [409, 'Ese nonce ya existe. Proponé otro.'],
+  'identity-nonces-full': [409, 'Tenés demasiados nonces sin usar. Esperá a que se usen.'],
   'relays-refused': [400, 'Los relays rechazaron la consulta.'],
   'relays-silent': [504, 'Ningún relay respondió a tiempo. Probá de nuevo.'],
   // The machine cannot keep its word right now.

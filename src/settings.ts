@@ -79,10 +79,7 @@ export const settings = {
   merchants: setting<ReadonlySet<string> | null>({
     variable: 'MERCHANTS',
     fallback: null,
-    parse: (text) =>
-      new Set(
-        list(text).map((key) => expect(parsePubkey(key), 'npub or hex keys, comma-separated')),
-      ),
+    parse: parseKeys,
     about: 'Keys that may manage coupons, npub or hex, comma-separated',
     shown: 'open to any key',
   }),
@@ -92,6 +89,14 @@ export const settings = {
     parse: parseRelays,
     about: '`embedded`, ws or wss addresses, comma-separated',
     shown: 'embedded',
+  }),
+  // Public keys in hex; null: the manager's and those of `merchants`.
+  identityIssuers: setting<ReadonlySet<string> | null>({
+    variable: 'IDENTITY_ISSUERS',
+    fallback: null,
+    parse: parseKeys,
+    about: 'Keys that may hand out nonces and register identities, npub or hex, comma-separated',
+    shown: 'the manager key and MERCHANTS',
   }),
   trustedProxies: setting<readonly Network[]>({
     variable: 'TRUSTED_PROXIES',
@@ -136,6 +141,13 @@ function expect<T>(value: T | null, expected: string): T {
 
 function choose<T extends string>(text: string, options: readonly T[]): T {
   return expect(options.find((option) => option === text) ?? null, options.join(' or '))
+}
+
+function parseKeys(text: string): Set<string> {
+  const keys = list(text).map((key) =>
+    expect(parsePubkey(key), 'npub or hex keys, comma-separated'),
+  )
+  return new Set(keys)
 }
 
 function parsePort(text: string): number {

@@ -244,7 +244,7 @@ type Layer = 'edge' | 'store' | 'reach' | 'core'
 
 function layerOf(path: string): Layer {
   if (
-    /^src\/((main|app|app-gateway)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$|^src\/relay\/relay-worker\.ts$/.test(
+    /^src\/((main|app(-[a-z]+)?)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$|^src\/relay\/relay-worker\.ts$/.test(
       path,
     )
   )

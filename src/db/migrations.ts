@@ -1,12 +1,13 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import couponText from '../../schema.sql' with { type: 'text' }
 import outbox from './step-2-outbox.sql' with { type: 'text' }
+import accounts from './step-3-accounts.sql' with { type: 'text' }
 
 /** What a file is to look like, with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = { text: string; steps: Readonly<Record<number, string>> }
 
 /** The schema of the coupon database. */
-export const couponSchema: Schema = { text: couponText, steps: { 1: outbox } }
+export const couponSchema: Schema = { text: couponText, steps: { 1: outbox, 2: accounts } }
 
 /** The version that a schema describes. */
 export function versionOf({ text }: Schema): number {

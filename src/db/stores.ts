@@ -7,6 +7,9 @@ import { createVoucherStore } from '../coupons/voucher-store.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
+import { createAccountStore } from '../wallet/account-store.ts'
+import { createNonceStore } from '../wallet/nonce-store.ts'
+import { createRequestStore } from '../wallet/request-store.ts'
 import { createFactStore } from './fact-store.ts'
 
 export type Stores = ReturnType<typeof createStores>
@@ -23,5 +26,8 @@ export function createStores(sql: Sqlite) {
     proofs: createProofStore(sql),
     outbox: createOutboxStore(sql),
     members: createMemberStore(sql),
+    accounts: createAccountStore(sql),
+    nonces: createNonceStore(sql),
+    requests: createRequestStore(sql),
   }
 }

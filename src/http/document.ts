@@ -45,6 +45,14 @@ export const GatewayRefusalModel = t.Object({
   retryAfter: RefusalModel.properties.retryAfter,
 })
 
+/** The same in the envelope of the identity routes. */
+export const IdentityRefusalModel = t.Object({
+  success: t.Literal(false),
+  reason: t.String({ description: 'One sentence: English where clients know it, else es-AR' }),
+  code: RefusalModel.properties.code,
+  retryAfter: RefusalModel.properties.retryAfter,
+})
+
 /** The body of an answer that is not JSON. */
 export function textModel(contentMediaType: string, description: string): TSchema {
   return t.String({ contentMediaType, description })

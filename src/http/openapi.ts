@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal, type RefusalCode, refusalCodes } from '../refusal.ts'
 import type { RouteDetail } from './document.ts'
-import { GatewayRefusalModel, RefusalModel } from './document.ts'
-import { replyGatewayRefusal, replyRefusal } from './reply.ts'
+import { GatewayRefusalModel, IdentityRefusalModel, RefusalModel } from './document.ts'
+import { type Envelope, envelopeOf, exampleName, examplesOf } from './envelope.ts'
 
 /** JSON Schema 2020-12, as far as TypeBox writes it. */
 export type Schema = {
@@ -67,14 +67,18 @@ type DescribedRoute = { method: string; path: string; hooks: object }
 
 type Hooks = { detail?: RouteDetail; body?: TSchema; query?: TSchema }
 
-/** Routes of the wallet gateway answer in its envelope. */
-export const gatewayPrefix = '/nostr/'
+const refusalModels: Record<Envelope, TSchema> = {
+  coupons: RefusalModel,
+  gateway: GatewayRefusalModel,
+  identity: IdentityRefusalModel,
+}
 
 const tags = {
   Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
   Session: 'One signature in exchange for a token.',
   Management: 'For merchants and the minters they list.',
   Gateway: 'Nostr over HTTP, for clients that keep no connection.',
+  Identity: 'Names of this service for keys, and what others ask about them.',
   Service: 'State of the process and this document.',
 }
 
@@ -94,9 +98,12 @@ export async function describeApi(
   version: string,
 ): Promise<ApiDocument> {
   // By text: Elysia and TypeBox copy a schema when they decorate it.
-  const named = Object.entries({ ...models, RefusalModel, GatewayRefusalModel }).map(
-    ([name, model]) => [JSON.stringify(model), name.replace(/Model$/, '')] as const,
-  )
+  const named = Object.entries({
+    ...models,
+    RefusalModel,
+    GatewayRefusalModel,
+    IdentityRefusalModel,
+  }).map(([name, model]) => [JSON.stringify(model), name.replace(/Model$/, '')] as const)
   const names = new Map(named)
   const paths: ApiDocument['paths'] = {}
   for (const { method, path, hooks } of routes) {
@@ -174,7 +181,8 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
 }
 
 function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
-  if (path.startsWith(gatewayPrefix)) return 'Gateway'
+  if (path.startsWith('/nostr/')) return 'Gateway'
+  if (envelopeOf(path) === 'identity') return 'Identity'
   if (!path.startsWith('/api/')) return 'Service'
   if (path.startsWith('/api/auth/')) return 'Session'
   return security?.length ? 'Management' : 'Vouchers'
@@ -211,18 +219,13 @@ function queryParameters({ properties = {}, required = [] }: Schema): Parameter[
 }
 
 function refusalResponses(codes: readonly RefusalCode[], path: string, names: Names) {
-  const gateway = path.startsWith(gatewayPrefix)
+  const envelope = envelopeOf(path)
   const byStatus = Map.groupBy(codes, (code) => new Refusal(code).status)
   const entries = [...byStatus].map(([status, list]): [string, Response] => {
     const examples = list.map((code) => {
-      const name = gateway ? `gateway-${code}` : code
-      return [code, { $ref: `#/components/examples/${name}` }]
+      return [code, { $ref: `#/components/examples/${exampleName(code, envelope)}` }]
     })
-    const content = json(
-      gateway ? GatewayRefusalModel : RefusalModel,
-      names,
-      Object.fromEntries(examples),
-    )
+    const content = json(refusalModels[envelope], names, Object.fromEntries(examples))
     const headers = refusalHeaders[status]
     return [String(status), { description: list.join(', '), ...(headers && { headers }), content }]
   })
@@ -241,14 +244,13 @@ const refusalHeaders: Record<number, NonNullable<Response['headers']>> = {
 /** Each refusal as it goes out. */
 async function describeRefusals(): Promise<ApiDocument['components']['examples']> {
   const entries = refusalCodes.map(async (code) => {
-    const refusal = new Refusal(code)
-    const summary = `${refusal.status} ${refusal.sentence}`
-    const value: unknown = await replyRefusal(refusal, null).json()
-    const enveloped: unknown = await replyGatewayRefusal(refusal).json()
-    return [
-      [code, { summary, value }],
-      [`gateway-${code}`, { summary, value: enveloped }],
-    ] as const
+    const { status, sentence } = new Refusal(code)
+    const summary = `${status} ${sentence}`
+    const written = examplesOf(code).map(async ([name, response]) => {
+      const value: unknown = await response.json()
+      return [name, { summary, value }] as const
+    })
+    return Promise.all(written)
   })
   return Object.fromEntries((await Promise.all(entries)).flat())
 }

@@ -47,6 +47,25 @@ export function replyGatewayRefusal(refusal: Refusal): Response {
   return replyJson(status, { status: 'ERROR', reason: sentence, code, ...detail }, headers)
 }
 
+/** The English `reason` of the identity routes, which their clients know; else the sentence. */
+const identityReasons: Partial<Record<RefusalCode, string>> = {
+  'method-not-allowed': 'Must use POST method',
+  'identity-event-invalid': 'Should send as NOSTR event',
+  'identity-event-stale': 'Should send as NOSTR event',
+  'identity-nonce-invalid': 'Nonce not valid',
+  'identity-not-authorized': 'Pubkey not authorized',
+  'event-repeated': 'Event already used',
+  'identity-nonce-taken': 'Nonce already exists',
+  'identity-nonces-full': 'Too many unused nonces',
+}
+
+/** A refusal in the envelope of the identity routes. */
+export function replyIdentityRefusal(refusal: Refusal): Response {
+  const { code, status, sentence, detail } = refusal
+  const reason = identityReasons[code] ?? sentence
+  return replyJson(status, { success: false, reason, code, ...detail }, headersOf(refusal))
+}
+
 function headersOf({ code, detail }: Refusal): Record<string, string> {
   const headers: Record<string, string> = {}
   if (detail.retryAfter !== undefined) headers['Retry-After'] = String(detail.retryAfter)

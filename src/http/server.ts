@@ -6,13 +6,13 @@ import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseObject, readBody } from './body.ts'
 import type { RouteDetail } from './document.ts'
+import { replyEnveloped } from './envelope.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import type { Metrics } from './metrics.ts'
-import { gatewayPrefix } from './openapi.ts'
 import type { Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
-import { replyGatewayRefusal, replyOptions, replyRefusal } from './reply.ts'
+import { replyOptions, replyRefusal } from './reply.ts'
 import { createRouteTable } from './route-table.ts'
 
 export type ServerOptions = {
@@ -70,9 +70,7 @@ export function startServer(options: ServerOptions): HttpServer {
   const table = createRouteTable(app.routes)
   const schemes = createSchemeTable(app.routes)
   const refuse = (refusal: Refusal, pattern: string, method: string) =>
-    pattern.startsWith(gatewayPrefix)
-      ? replyGatewayRefusal(refusal)
-      : replyRefusal(refusal, schemes.get(`${method} ${pattern}`) ?? null)
+    replyEnveloped(refusal, pattern, schemes.get(`${method} ${pattern}`) ?? null)
   let inFlight = 0
   let draining = false
   let warned = false
@@ -186,7 +184,7 @@ export function startServer(options: ServerOptions): HttpServer {
       address,
       origins,
       body: new Uint8Array(),
-      bodyBytesMax: path.startsWith(gatewayPrefix) ? limits.publishBytesMax : limits.bodyBytesMax,
+      bodyBytesMax: path.startsWith('/nostr/') ? limits.publishBytesMax : limits.bodyBytesMax,
       caller: null,
       spent: false,
       harmless: false,

@@ -12,6 +12,12 @@ export const kinds = {
   httpAuth: 27_235,
   /** Voucher: signed, handed over privately, never published. */
   voucher: 20_402,
+  /** LaWallet: what is kept (payments, identities); the first `t` says which. */
+  walletRegular: 1112,
+  /** LaWallet: requests and answers that nobody keeps; the first `t` says which. */
+  walletEphemeral: 21_111,
+  /** LaWallet: what the newest replaces, such as balances. */
+  walletAddressable: 31_111,
   /** A merchant's announcement (NIP-78 application data). */
   announcement: 30_078,
 } as const

@@ -7,14 +7,16 @@ import { flagOf } from '../../src/config.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../../src/gateway/routes.ts'
-import { GatewayRefusalModel, RefusalModel } from '../../src/http/document.ts'
+import { GatewayRefusalModel, IdentityRefusalModel, RefusalModel } from '../../src/http/document.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
+import { replyIdentityRefusal } from '../../src/http/reply.ts'
 import { limits } from '../../src/limits.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import { settings } from '../../src/settings.ts'
+import { identityRoutes } from '../../src/wallet/identity-routes.ts'
 import {
   createDefinition,
   mintOne,
@@ -70,7 +72,7 @@ test('the answer of each example has the form that its route promises', () => {
   expect(wrong.map(({ name, status }) => `${name} ${status}`)).toEqual([])
 })
 
-test('the refusals in the examples are those of the code, word for word', () => {
+test('the refusals in the examples are those of the code, word for word', async () => {
   const refusals = jsonExamples().filter((value) => value.error !== undefined)
   expect(refusals.length).toBeGreaterThan(2)
   for (const refusal of refusals) {
@@ -82,6 +84,13 @@ test('the refusals in the examples are those of the code, word for word', () => 
   for (const refusal of enveloped) {
     expect(Value.Check(GatewayRefusalModel, refusal)).toBe(true)
     expect(refusal.reason).toBe(new Refusal(refusal.code as RefusalCode).sentence)
+  }
+  const identity = jsonExamples().filter((value) => value.success === false)
+  expect(identity.length).toBeGreaterThan(0)
+  for (const refusal of identity) {
+    expect(Value.Check(IdentityRefusalModel, refusal)).toBe(true)
+    const answer = replyIdentityRefusal(new Refusal(refusal.code as RefusalCode))
+    expect(refusal).toEqual((await answer.json()) as typeof refusal)
   }
 })
 
@@ -191,7 +200,7 @@ test('every event in an example has the right id and signature', () => {
   const bodies = fencesOf('http', protocol).map(bodyOf)
   const events = [...jsonExamples(), ...bodies, ...headerEvents()].flatMap(eventsIn)
   const kinds = new Set(events.map(({ kind }) => kind))
-  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734, 1]))
+  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734, 1, 1112]))
   for (const event of events)
     expect({ id: event.id, good: verifyEvent(event) }).toEqual({ id: event.id, good: true })
 })
@@ -288,6 +297,7 @@ function couponRoutes(): DescribedRoute[] {
     sessionRoutes(nothing, nothing),
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '' }),
+    identityRoutes(nothing, noRateLimits),
   ]
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({

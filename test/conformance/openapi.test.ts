@@ -18,6 +18,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
+import { secondsNow } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -541,6 +542,39 @@ describe('real answers match the document', () => {
     await refused(find, 'filter-invalid', { body: { limit: -1 } })
   })
 
+  test('of nonces for identities', async () => {
+    const manager = newSigner(Buffer.alloc(32, 5))
+    const before = server
+    const env = { RATE_LIMIT: 'off', COUPON_MANAGER_NSEC: '05'.repeat(32) }
+    server = await startServer({ env })
+    const create = (changes: Json = {}, signer = manager) =>
+      signer.sign({ kind: 1112, created_at: secondsNow(), tags: [], content: '', ...changes })
+    for (const route of ['POST /api/nonce', 'POST /api/nonce/create']) {
+      const body = create({
+        tags: [
+          ['t', 'create-nonce'],
+          ['unique', newKey()],
+        ],
+      })
+      await ask(route, { body })
+      await refused(route, 'event-repeated', { body })
+      await refused(route, 'identity-event-invalid', { body: 'x' })
+      await refused(route, 'identity-event-stale', { body: create({ created_at: 1 }) })
+      await refused(route, 'identity-nonce-invalid', { body: create({ tags: [['nonce', 'x']] }) })
+      await refused(route, 'identity-not-authorized', { body: create({}, owner) })
+      const proposal = (word: string) =>
+        create({
+          tags: [
+            ['nonce', 'n'.repeat(22)],
+            ['unique', word + route],
+          ],
+        })
+      await call(server.url, '/api/nonce', { body: proposal('a') })
+      await refused(route, 'identity-nonce-taken', { body: proposal('b') })
+    }
+    server = before
+  })
+
   test('of gateways whose relays are away, unwilling or not for strangers', async () => {
     const before = server
     const rude = startFaultyRelay({
@@ -583,6 +617,7 @@ describe('real answers match the document', () => {
       'auth-session-expired',
       'definitions-full',
       'minters-full',
+      'identity-nonces-full',
       'clock-behind',
       'overloaded',
       'unavailable',

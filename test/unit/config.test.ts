@@ -47,6 +47,7 @@ test('without any setting there are the defaults', () => {
     sessionSecret: null,
     merchants: null,
     relays: ['embedded'],
+    identityIssuers: null,
     trustedProxies: [],
     rateLimit: true,
     logLevel: 'info',

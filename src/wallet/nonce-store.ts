@@ -1,0 +1,58 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+type NonceRow = { id: number; burned_at: number | null }
+
+export type NonceStore = ReturnType<typeof createNonceStore>
+
+/** Nonces of identities, by the sha256 of each; on one connection. */
+export function createNonceStore(sql: Sqlite) {
+  const find = sql.query<NonceRow, [Uint8Array]>(
+    'SELECT id, burned_at FROM identity_nonces WHERE hash = ?',
+  )
+  const insert = sql.query<null, [Uint8Array, Uint8Array, number]>(
+    `INSERT INTO identity_nonces (hash, issuer, created_at) VALUES (?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  )
+  const burn = sql.query<null, [number, number]>(
+    'UPDATE identity_nonces SET burned_at = ? WHERE id = ? AND burned_at IS NULL',
+  )
+  const remove = sql.query<null, [number]>('DELETE FROM identity_nonces WHERE id = ?')
+  const countOpen = sql.query<{ n: number }, [Uint8Array]>(
+    'SELECT count(*) AS n FROM identity_nonces WHERE issuer = ? AND burned_at IS NULL',
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM identity_nonces WHERE created_at < ?2 AND burned_at IS NULL
+       AND id IN (SELECT id FROM identity_nonces ORDER BY id LIMIT ?1)`,
+  )
+
+  return {
+    async find(hash: Uint8Array): Promise<{ id: number; burned: boolean } | null> {
+      const row = find.get(hash)
+      return row && { id: row.id, burned: row.burned_at !== null }
+    },
+
+    /** False when there is, or was, the same. */
+    async insert(hash: Uint8Array, issuer: string, now: number): Promise<boolean> {
+      return insert.run(hash, Buffer.from(issuer, 'hex'), now).changes === 1
+    },
+
+    /** False when somebody else burned it. */
+    async burn(id: number, now: number): Promise<boolean> {
+      return burn.run(now, id).changes === 1
+    },
+
+    async remove(id: number): Promise<void> {
+      remove.run(id)
+    },
+
+    /** How many of an issuer's nobody has used; bounded by what one may have. */
+    async countOpen(issuer: string): Promise<number> {
+      return countOpen.get(Buffer.from(issuer, 'hex'))?.n ?? 0
+    },
+
+    /** Forget up to `rowsMax` that nobody used, made before `before`; how many there were. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return prune.run(rowsMax, before).changes
+    },
+  }
+}

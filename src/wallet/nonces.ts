@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import { limits } from '../limits.ts'
+import { tagValue } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+import { readRequest, rememberRequest } from './request.ts'
+import type { Identities, IdentityStores } from './service.ts'
+
+const visible = /^[!-~]+$/
+
+/** What stands for a nonce in the database. */
+function nonceHash(nonce: string): Uint8Array {
+  return hash('sha256', nonce, 'buffer')
+}
+
+/**
+ * Make a nonce at an issuer's request, the one that its `nonce` tag proposes or our own; `pay` is
+ * told who asks. Refuses `identity-event-invalid`, `identity-event-stale`, `identity-nonce-invalid`,
+ * `identity-not-authorized`, `event-repeated`, `identity-nonce-taken`, `identity-nonces-full`.
+ */
+export function requestNonce(
+  identities: Identities,
+  value: unknown,
+  pay: (issuer: string) => void,
+): Promise<string> {
+  const request = readRequest(identities, value, {
+    kinds: [kinds.walletRegular],
+    type: 'create-nonce',
+    untyped: true,
+    invalid: 'identity-event-invalid',
+    stale: 'identity-event-stale',
+  })
+  const issuer = request.author
+  const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
+  if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
+  return identities.database.transact(async (tx) => {
+    await rememberRequest(tx.requests, request)
+    pay(issuer)
+    await issueNonce(tx, { nonce, issuer, now: identities.now() })
+    return nonce
+  })
+}
+
+/** Write a nonce down, by its hash. Refuses `identity-nonce-taken`, `identity-nonces-full`. */
+async function issueNonce(
+  tx: IdentityStores,
+  { nonce, issuer, now }: { nonce: string; issuer: string; now: number },
+): Promise<void> {
+  if ((await tx.nonces.countOpen(issuer)) >= limits.openNoncesMax) {
+    throw new Refusal('identity-nonces-full')
+  }
+  if (!(await tx.nonces.insert(nonceHash(nonce), issuer, now))) {
+    throw new Refusal('identity-nonce-taken')
+  }
+}
+
+function parseProposal(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null
+  const { proposedNonceCharsMin: least, proposedNonceCharsMax: most } = limits
+  if (text.length < least || text.length > most || !visible.test(text)) {
+    throw new Refusal('identity-nonce-invalid')
+  }
+  return text
+}

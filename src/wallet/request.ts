@@ -1,0 +1,104 @@
+import { limits } from '../limits.ts'
+import { authorOf, type VerifyHash } from '../nostr/delegation.ts'
+import {
+  type NostrEvent,
+  parseEvent,
+  type Signer,
+  tagValue,
+  type VerifyEvent,
+  withTextContent,
+} from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal, type RefusalCode } from '../refusal.ts'
+import type { RequestStore } from './request-store.ts'
+
+/** An event that asks this service for something, checked. */
+type WalletRequest = {
+  event: NostrEvent
+  /** Who asks: its author, or the delegator of a valid `delegation` tag (NIP-26). */
+  author: string
+  /** The JSON object in its content; null when that is something else, such as empty. */
+  content: Record<string, unknown> | null
+}
+
+type Checks = { verify: VerifyEvent; verifyHash: VerifyHash; now: () => number }
+
+/** What a route takes, and its codes for what it does not. */
+type Asked = {
+  kinds: readonly number[]
+  /** What the first `t` tag says; null: anything. */
+  type: string | null
+  /** An event without a `t` tag passes, too. */
+  untyped?: boolean
+  /** No event, another kind or type, a wrong id or signature, a delegation that does not hold. */
+  invalid: RefusalCode
+  /** Dated more than `requestWindowSeconds` from now. */
+  stale: RefusalCode
+}
+
+/** The request in an untrusted value. Refuses with `asked.invalid` and `asked.stale`. */
+export function readRequest(checks: Checks, value: unknown, asked: Asked): WalletRequest {
+  const event = parseEvent(withTextContent(value))
+  if (!event || !asked.kinds.includes(event.kind) || !typed(event, asked)) {
+    throw new Refusal(asked.invalid)
+  }
+  if (!checks.verify(event)) throw new Refusal(asked.invalid)
+  const author = authorOf(event, checks.verifyHash)
+  if (author === null) throw new Refusal(asked.invalid)
+  if (Math.abs(checks.now() - event.created_at) > limits.requestWindowSeconds) {
+    throw new Refusal(asked.stale)
+  }
+  return { event, author, content: parseContent(event.content) }
+}
+
+/**
+ * Write down, in the transaction that grants it, that a request came; `answer` is what to say when
+ * it comes again. Refuses `event-repeated`, and `overloaded` when too many are remembered.
+ */
+export async function rememberRequest(
+  requests: RequestStore,
+  { event }: WalletRequest,
+  answer: Uint8Array | null = null,
+): Promise<void> {
+  if (await requests.find(event.id)) throw new Refusal('event-repeated')
+  if ((await requests.load()) >= limits.requestsMax) {
+    throw new Refusal('overloaded', { retryAfter: limits.requestWindowSeconds })
+  }
+  await requests.insert(event.id, answer, event.created_at + limits.requestWindowSeconds)
+}
+
+/** The answer to a request as an event of the manager's: kind 21111, tags `p`, `e`, `t`. */
+export function createResponse(
+  manager: Signer,
+  { event }: WalletRequest,
+  { type, content, now }: { type: string; content: string; now: number },
+): NostrEvent {
+  return manager.sign({
+    kind: kinds.walletEphemeral,
+    created_at: now,
+    tags: [
+      ['p', event.pubkey],
+      ['e', event.id],
+      ['t', type],
+    ],
+    content,
+  })
+}
+
+function typed(event: NostrEvent, { type, untyped }: Asked): boolean {
+  if (type === null) return true
+  const found = tagValue(event, 't')
+  return found === undefined ? untyped === true : found === type
+}
+
+function parseContent(text: string): WalletRequest['content'] {
+  try {
+    const value: unknown = JSON.parse(text)
+    const object = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return object ? (value as Record<string, unknown>) : null
+  } catch (cause) {
+    // RangeError: nested deeper than the parser's stack.
+    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
+    throw cause
+  }
+}

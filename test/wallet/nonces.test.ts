@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
+import { damage } from '../support/cli.ts'
+import { type Answer, call, newSigner, sha256Hex } from '../support/client.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import { readRows } from '../support/refusals.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+const secret = Buffer.alloc(32, 9)
+const manager = newSigner(secret)
+const merchant = newSigner()
+let server: TestServer
+
+beforeAll(async () => {
+  const env = { COUPON_MANAGER_NSEC: secret.toString('hex'), MERCHANTS: merchant.pubkey }
+  server = await startServer({ env })
+})
+afterAll(cleanUp)
+
+const request = (parts: Parameters<typeof createEvent>[0] = {}) =>
+  createEvent({ kind: 1112, tags: [['t', 'create-nonce']], signer: manager, ...parts })
+const proposing = (nonce: string) => [
+  ['t', 'create-nonce'],
+  ['nonce', nonce],
+]
+const create = (body: unknown, path = '/api/nonce') => call(server.url, path, { body })
+
+/** Check a refusal as a whole; it left every row as it was. */
+async function refuses(ask: () => Promise<Answer>, status: number, code: string, reason: string) {
+  const before = readRows(server.dataDir)
+  const answer = await ask()
+  expect({ status: answer.status, ...answer.json }).toEqual({
+    status,
+    success: false,
+    reason,
+    code,
+  })
+  expect(readRows(server.dataDir)).toEqual(before)
+}
+
+describe('a nonce for an identity', () => {
+  test('is made for the manager and for a merchant, on both paths', async () => {
+    for (const signer of [manager, merchant]) {
+      for (const path of ['/api/nonce', '/api/nonce/', '/api/nonce/create']) {
+        const { status, json } = await create(request({ signer, content: `${path}` }), path)
+        expect({ status, ...json }).toEqual({ status: 200, success: true, nonce: json.nonce })
+        expect(json.nonce).toMatch(/^[\w-]{22}$/)
+      }
+    }
+  })
+
+  test('is the one proposed, and kept as its hash alone', async () => {
+    const nonce = sha256Hex('proposed')
+    const { json } = await create(request({ tags: proposing(nonce) }))
+    expect(json).toEqual({ success: true, nonce })
+    const { identity_nonces: rows } = readRows(server.dataDir) as { identity_nonces: object[] }
+    expect(rows.at(-1)).toMatchObject({
+      hash: new Uint8Array(Buffer.from(sha256Hex(nonce), 'hex')),
+      issuer: new Uint8Array(Buffer.from(manager.pubkey, 'hex')),
+      burned_at: null,
+    })
+    expect(JSON.stringify(rows)).not.toContain(nonce)
+  })
+
+  test('needs an event of an issuer, checked in this order', async () => {
+    const invalid = [400, 'identity-event-invalid', 'Should send as NOSTR event'] as const
+    const stranger = newSigner()
+    for (const body of ['', 'x', '[]', {}, { ...request(), sig: '0'.repeat(128) }]) {
+      await refuses(() => create(body), ...invalid)
+    }
+    await refuses(() => create(request({ kind: 1, signer: stranger })), ...invalid)
+    const wrongType = [['t', 'create-identity']]
+    await refuses(() => create(request({ tags: wrongType, createdAt: 1 })), ...invalid)
+    const stale = [400, 'identity-event-stale', 'Should send as NOSTR event'] as const
+    for (const seconds of [-200, 200]) {
+      const tags = proposing('x')
+      const parts = { createdAt: secondsNow() + seconds, tags, signer: stranger }
+      await refuses(() => create(request(parts)), ...stale)
+    }
+    for (const nonce of ['x'.repeat(21), 'x'.repeat(129), `${'x'.repeat(22)} `, 'é'.repeat(22)]) {
+      const sent = request({ tags: proposing(nonce), signer: stranger })
+      await refuses(() => create(sent), 400, 'identity-nonce-invalid', 'Nonce not valid')
+    }
+    const denied = [403, 'identity-not-authorized', 'Pubkey not authorized'] as const
+    await refuses(() => create(request({ signer: stranger })), ...denied)
+  })
+
+  test('is made once for an event, and never twice the same', async () => {
+    const event = request({
+      tags: proposing('the same nonce'.padEnd(30, '-').replaceAll(' ', '-')),
+    })
+    expect((await create(event)).status).toBe(200)
+    await refuses(() => create(event), 409, 'event-repeated', 'Event already used')
+    const again = request({ tags: event.tags, content: 'another event' })
+    await refuses(() => create(again), 409, 'identity-nonce-taken', 'Nonce already exists')
+  })
+
+  test('is refused with a method that is none of it, in the same envelope', async () => {
+    for (const path of ['/api/nonce', '/api/nonce/create']) {
+      const answer = await call(server.url, path)
+      expect({ status: answer.status, ...answer.json }).toEqual({
+        status: 405,
+        success: false,
+        reason: 'Must use POST method',
+        code: 'method-not-allowed',
+      })
+      expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
+    }
+  })
+
+  test('is one of so many of an issuer', async () => {
+    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limits.openNoncesMax})
+      INSERT INTO identity_nonces (hash, issuer, created_at) SELECT randomblob(32), x'${merchant.pubkey}', 1 FROM n`
+    damage(server.dataDir, rows)
+    const full = [409, 'identity-nonces-full', 'Too many unused nonces'] as const
+    await refuses(() => create(request({ signer: merchant })), ...full)
+    expect((await create(request())).status).toBe(200)
+  })
+
+  test('is made for the listed issuers alone, when there is a list', async () => {
+    const issuer = newSigner()
+    const env = { MERCHANTS: merchant.pubkey, IDENTITY_ISSUERS: issuer.pubkey }
+    const listed = await startServer({ env })
+    const ask = (signer: typeof issuer) =>
+      call(listed.url, '/api/nonce', { body: request({ signer }) })
+    expect((await ask(issuer)).status).toBe(200)
+    expect((await ask(merchant)).status).toBe(403)
+  })
+})
