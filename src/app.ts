@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../package.json'
 import { type RunningGateway, startGateway } from './app-gateway.ts'
+import { pinKeys, settleCardKey } from './app-keys.ts'
 import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -28,7 +29,7 @@ import { createMetrics, type Metrics } from './http/metrics.ts'
 import { createOrigins } from './http/origin.ts'
 import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from './http/server.ts'
-import { fingerprintOf, type Keyring, loadKeyring } from './keyring.ts'
+import { loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
 import {
@@ -85,6 +86,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const database = openDatabase(dataDir, log, metrics)
   opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
+  await settleCardKey(database, keys, dataDir)
   const housekeeping = startHousekeeping(database, systemClock, (cause) =>
     log.warn('housekeeping.failed', { cause }),
   )
@@ -295,34 +297,6 @@ function startErrorFrom(cause: unknown, failed: string): unknown {
   if (!/^(E[A-Z]+|SQLITE_[A-Z_]+)$/.test(code)) return cause
   const advice = /CORRUPT|NOTADB/.test(code) ? ': look at it with "cuponera check"' : ''
   return new StartError(`${failed} (${code})${advice}`)
-}
-
-/** The database belongs to one manager key and one store key for ever; others stop the start. */
-async function pinKeys(
-  database: SqliteEngine<Stores>,
-  keys: Keyring,
-  manager: string,
-): Promise<void> {
-  const fingerprint = fingerprintOf(keys.storeKey)
-  const pinned = await database.read(async (tx) => ({
-    manager: await tx.facts.find('manager'),
-    storeKey: await tx.facts.find('store-key'),
-  }))
-  if (pinned.manager !== null && pinned.manager !== manager) {
-    throw new StartError(
-      `this database belongs to the manager key ${npubOf(pinned.manager)}, not to ${npubOf(manager)}: set COUPON_MANAGER_NSEC to that one`,
-    )
-  }
-  if (pinned.storeKey !== null && pinned.storeKey !== fingerprint) {
-    throw new StartError(
-      'this database was written with another store key: set STORE_KEY to that one, or bring it back with "cuponera keys import"',
-    )
-  }
-  if (pinned.manager !== null && pinned.storeKey !== null) return
-  await database.transact(async (tx) => {
-    await tx.facts.pin('manager', manager)
-    await tx.facts.pin('store-key', fingerprint)
-  })
 }
 
 /** NIP-05 over the guarded outbound door; too many at once is our refusal, not the name's. */

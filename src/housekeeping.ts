@@ -4,10 +4,16 @@ import { sweepKilled } from './coupons/void.ts'
 import type { Database } from './db/database.ts'
 import type { OutboxStore } from './gateway/outbox-store.ts'
 import { limits } from './limits.ts'
+import type { ScanStore } from './wallet/cards/scan-store.ts'
 import type { NonceStore } from './wallet/nonce-store.ts'
 import type { RequestStore } from './wallet/request-store.ts'
 
-type Stores = CouponStores & { outbox: OutboxStore; nonces: NonceStore; requests: RequestStore }
+type Stores = CouponStores & {
+  outbox: OutboxStore
+  nonces: NonceStore
+  requests: RequestStore
+  scans: ScanStore
+}
 
 type Housekeeping = {
   /** Do what is due soon, not at the next tick: the kill switch has left rows to mark. */
@@ -55,7 +61,8 @@ async function step(database: Database<Stores>, now: number): Promise<boolean> {
     const told = await tx.outbox.prune(limits.sweepRowsMax, now - limits.outboxKeptSeconds)
     const requests = await tx.requests.prune(limits.sweepRowsMax, now)
     const nonces = await tx.nonces.prune(limits.sweepRowsMax, now - limits.openNonceSeconds)
-    return proofs + answers + told + requests + nonces
+    const scans = await tx.scans.prune(limits.sweepRowsMax, now - limits.scanKeptSeconds)
+    return proofs + answers + told + requests + nonces + scans
   })
   return swept || pruned > 0
 }

@@ -14,7 +14,12 @@ export type Keyring = {
   /** 32 bytes; seals what the database must repeat. */
   storeKey: Uint8Array
   sessionSecret: string
+  /** 16 bytes; the keys of all cards follow from it. */
+  cardMasterKey: Uint8Array
 }
+
+/** The keys at the start: that of the cards may be missing until the database says whether there are any. */
+export type LoadedKeys = Omit<Keyring, 'cardMasterKey'> & { cardMasterKey: Uint8Array | null }
 
 /** A key that the database needs is not there, or not readable; the message says which and what to do. */
 export class KeyringError extends Error {}
@@ -23,6 +28,7 @@ const files = {
   managerSecret: 'manager.nsec',
   storeKey: 'store.key',
   sessionSecret: 'session.secret',
+  cardMasterKey: 'card.key',
 }
 
 /** Where the keys lie when no setting brings them. */
@@ -34,7 +40,7 @@ export function keyPath(dataDir: string, key: keyof Keyring): string {
  * Keys from the settings, else from their files. A missing one is made and kept only when `mayCreate`:
  * a database whose keys are lost must not silently go on with others.
  */
-export function loadKeyring(config: Config, mayCreate: boolean): Keyring {
+export function loadKeyring(config: Config, mayCreate: boolean): LoadedKeys {
   const load = <T>(
     key: keyof Keyring,
     parse: (text: string) => T | null,
@@ -62,7 +68,19 @@ export function loadKeyring(config: Config, mayCreate: boolean): Keyring {
     sessionSecret:
       config.sessionSecret ??
       load('sessionSecret', parseSession, () => randomBytes(32).toString('base64url')),
+    cardMasterKey:
+      config.cardMasterKey ??
+      (mayCreate || existsSync(keyPath(config.dataDir, 'cardMasterKey'))
+        ? load('cardMasterKey', parseCardKey, newCardKey)
+        : null),
   }
+}
+
+/** Make the key of the cards for a database that was there before it, and has none yet. */
+export function createCardKey(dataDir: string): Uint8Array {
+  const text = newCardKey()
+  writeKey(dataDir, 'cardMasterKey', text)
+  return Uint8Array.fromHex(text)
 }
 
 /** A key as text, and what it comes from: the name of a setting, or a file. */
@@ -75,31 +93,37 @@ export function findKeys(config: Config): Record<keyof Keyring, FoundKey | null>
     const path = keyPath(config.dataDir, key)
     return existsSync(path) ? { text: readFileSync(path, 'utf8').trim(), from: path } : null
   }
-  const { managerSecret, storeKey, sessionSecret } = config
+  const { managerSecret, storeKey, sessionSecret, cardMasterKey } = config
   return {
     managerSecret: find('managerSecret', managerSecret && nsecOf(managerSecret)),
     storeKey: find('storeKey', storeKey && Buffer.from(storeKey).toString('hex')),
     sessionSecret: find('sessionSecret', sessionSecret),
+    cardMasterKey: find(
+      'cardMasterKey',
+      cardMasterKey && Buffer.from(cardMasterKey).toString('hex'),
+    ),
   }
 }
 
-/** Keys from their texts, or null when one of them is not one. */
-export function parseKeyring(texts: Partial<Record<keyof Keyring, unknown>>): Keyring | null {
-  const { managerSecret, storeKey, sessionSecret } = texts
+/** Keys from their texts, or null when one of them is not one; that of the cards may be absent. */
+export function parseKeyring(texts: Partial<Record<keyof Keyring, unknown>>): LoadedKeys | null {
+  const { managerSecret, storeKey, sessionSecret, cardMasterKey = null } = texts
   if (![managerSecret, storeKey, sessionSecret].every((text) => typeof text === 'string')) {
     return null
   }
   const manager = parseSecret(String(managerSecret))
   const store = parseStoreKey(String(storeKey))
   const session = parseSession(String(sessionSecret))
+  const card = cardMasterKey === null ? null : parseCardKey(String(cardMasterKey))
   if (manager === null || store === null || session === null) return null
-  return { managerSecret: manager, storeKey: store, sessionSecret: session }
+  if (card === null && cardMasterKey !== null) return null
+  return { managerSecret: manager, storeKey: store, sessionSecret: session, cardMasterKey: card }
 }
 
-/** What names a store key without telling it: the database is pinned to it. Hex. */
-export function fingerprintOf(storeKey: Uint8Array): string {
+/** What names a store key, or that of the cards, without telling it: the database is pinned to it. Hex. */
+export function fingerprintOf(key: Uint8Array): string {
   const binding = { purpose: 'fingerprint', secret: '', key: '' } as const
-  return Buffer.from(mac(storeKey, binding)).toString('hex')
+  return Buffer.from(mac(key, binding)).toString('hex')
 }
 
 /** Keep a key in its file (0600), on disk before this returns. */
@@ -117,6 +141,14 @@ function newSecret(): Uint8Array {
 
 function parseStoreKey(text: string): Uint8Array | null {
   return /^[0-9a-f]{64}$/i.test(text) ? Uint8Array.fromHex(text) : null
+}
+
+function newCardKey(): string {
+  return randomBytes(16).toString('hex')
+}
+
+function parseCardKey(text: string): Uint8Array | null {
+  return /^[0-9a-f]{32}$/i.test(text) ? Uint8Array.fromHex(text) : null
 }
 
 function parseSession(text: string): string | null {

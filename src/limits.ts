@@ -205,6 +205,23 @@ export const limits = {
   /** After a write failed, a courier lets go of its work for this long. */
   courierPauseSeconds: 5,
 
+  /** A tap is paid within this, or tapped again; when it expired can be told this much longer. */
+  scanSeconds: 180,
+  scanKeptSeconds: 60 * 60,
+  /** A family's cards; and what a holder's wishes about them may fill. */
+  cardsPerHolderMax: 100,
+  cardLimitsMax: 20,
+  trustedMerchantsMax: 100,
+  cardNameCharsMax: 80,
+  cardDescriptionCharsMax: 500,
+  tokenCharsMax: 32,
+  /** Ten years: longer windows are mistakes, such as milliseconds. */
+  cardLimitSecondsMax: 10 * 366 * 24 * 60 * 60,
+  /** One-time codes are short, and some are read aloud. */
+  otcCharsMax: 128,
+  /** Keys of cards tapped lately, kept derived; about 300 bytes each. */
+  cardKeysCachedMax: 10_000,
+
   /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
   batchMax: 128,
   /** An operation that writes more rows than this is heavy; how many of those may wait. */

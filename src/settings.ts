@@ -1,6 +1,8 @@
 import { limits } from './limits.ts'
 import { type Network, parseNetwork } from './network.ts'
 import { parsePubkey, parseSecret } from './nostr/keys.ts'
+import type { CardLimit } from './wallet/cards/holder-store.ts'
+import { parseLimits } from './wallet/cards/limits.ts'
 
 export type Setting<T> = {
   variable: string
@@ -98,6 +100,36 @@ export const settings = {
     about: 'Keys that may hand out nonces and register identities, npub or hex, comma-separated',
     shown: 'the manager key and MERCHANTS',
   }),
+  cardMasterKey: setting<Uint8Array | null>({
+    variable: 'CARD_MASTER_KEY',
+    fallback: null,
+    parse: parseCardKey,
+    about: 'Key that the keys of all cards follow from',
+    shown: 'made once, kept in DATA_DIR',
+    secret: true,
+  }),
+  // Null: the manager's alone.
+  cardWriters: setting<ReadonlySet<string> | null>({
+    variable: 'CARD_WRITERS',
+    fallback: null,
+    parse: parseKeys,
+    about: 'Keys that may initialise and wipe cards, npub or hex, comma-separated',
+    shown: 'the manager key',
+  }),
+  defaultLimits: setting<readonly CardLimit[]>({
+    variable: 'DEFAULT_LIMITS',
+    fallback: [],
+    parse: (text) => expect(parseLimits(text), 'name;description;token;amount;delta joined by :'),
+    about: 'Limits of a new card: name;description;token;amount;seconds, joined by `:`',
+    shown: 'none',
+  }),
+  gatewayPubkey: setting<string | null>({
+    variable: 'GATEWAY_PUBKEY',
+    fallback: null,
+    parse: (text) => expect(parsePubkey(text), 'an npub or 64 hex digits'),
+    about: 'Lightning gateway that pays invoices for cards, npub or hex',
+    shown: 'none',
+  }),
   trustedProxies: setting<readonly Network[]>({
     variable: 'TRUSTED_PROXIES',
     fallback: [],
@@ -166,6 +198,10 @@ function parseOrigin(text: string): string {
 
 function parseStoreKey(text: string): Uint8Array {
   return expect(/^[0-9a-fA-F]{64}$/.test(text) ? Uint8Array.fromHex(text) : null, '64 hex digits')
+}
+
+function parseCardKey(text: string): Uint8Array {
+  return expect(/^[0-9a-fA-F]{32}$/.test(text) ? Uint8Array.fromHex(text) : null, '32 hex digits')
 }
 
 function parseSessionSecret(text: string): string {

@@ -26,13 +26,14 @@ import { readPassphrase } from './passphrase.ts'
 import { findMismatch } from './restore.ts'
 
 type Options = { force: boolean; passphraseFile: string | undefined }
-type Texts = Record<keyof Keyring, string>
+type Texts = Record<Exclude<keyof Keyring, 'cardMasterKey'>, string> & { cardMasterKey?: string }
 
-const keyNames = ['managerSecret', 'storeKey', 'sessionSecret'] as const
-const words: Texts = {
+const keyNames = ['managerSecret', 'storeKey', 'sessionSecret', 'cardMasterKey'] as const
+const words: Record<keyof Keyring, string> = {
   managerSecret: 'manager key',
   storeKey: 'store key',
   sessionSecret: 'session secret',
+  cardMasterKey: 'key of the cards',
 }
 
 /** Show which keys the service uses and where each comes from; no secret. */
@@ -49,12 +50,14 @@ export async function showKeys(config: Config): Promise<number> {
     const pubkey = pubkeyOf(text)
     return pubkey ? [npubOf(pubkey), pubkey] : ['damaged']
   })
-  print('storeKey', (text) => [
-    /^[0-9a-f]{64}$/i.test(text)
+  const fingerprint = (digits: number) => (text: string) => [
+    text.length === digits && /^[0-9a-f]+$/i.test(text)
       ? `fingerprint ${fingerprintOf(Uint8Array.fromHex(text)).slice(0, 16)}`
       : 'damaged',
-  ])
+  ]
+  print('storeKey', fingerprint(64))
   print('sessionSecret', () => [])
+  print('cardMasterKey', fingerprint(32))
   return 0
 }
 
@@ -107,7 +110,8 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
   const { dataDir } = config
   const others = keyNames.filter((name) => {
     const path = keyPath(dataDir, name)
-    return existsSync(path) && readFileSync(path, 'utf8').trim() !== texts[name]
+    const text = texts[name]
+    return text !== undefined && existsSync(path) && readFileSync(path, 'utf8').trim() !== text
   })
   if (others.length > 0 && !force) {
     const which = others.map((name) => keyPath(dataDir, name)).join(', ')
@@ -123,7 +127,10 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
     console.log(`The ${words[name]} before is kept as ${path}.before-import-${now}`)
   }
   for (const name of keyNames) {
-    writeKey(dataDir, name, texts[name])
+    const text = texts[name]
+    // Exported before there were cards.
+    if (text === undefined) continue
+    writeKey(dataDir, name, text)
     if (config[name] !== null) {
       console.log(`Mind that the setting ${settings[name].variable} goes before the imported key.`)
     }
@@ -141,6 +148,8 @@ function requireKeys(config: Config): Texts {
     managerSecret: text('managerSecret'),
     storeKey: text('storeKey'),
     sessionSecret: text('sessionSecret'),
+    // Made when a version that knows cards starts for the first time.
+    ...(found.cardMasterKey && { cardMasterKey: found.cardMasterKey.text }),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import type { Pins } from '../db/inspect.ts'
 import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
-import { findKeys, fingerprintOf, type Keyring, parseKeyring } from '../keyring.ts'
+import { findKeys, fingerprintOf, type LoadedKeys, parseKeyring } from '../keyring.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { OperatorError } from '../operator-error.ts'
 import { rowsOf } from './check.ts'
@@ -44,7 +44,8 @@ export async function restore(config: Config, file: string, force: boolean): Pro
 /** What is to be done about keys that are not there yet. Throws OperatorError when they are others. */
 function compareKeys(config: Config, pins: Pins): string | null {
   const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
-  if (texts.some(([, text]) => text === undefined)) {
+  const needed = (name: string) => name !== 'cardMasterKey' || pins.cardKey !== null
+  if (texts.some(([name, text]) => text === undefined && needed(name))) {
     const owner = pins.manager ? ` of ${npubOf(pins.manager)}` : ''
     return `Its keys${owner} are not here yet: bring them with "cuponera keys import" before the start.`
   }
@@ -58,13 +59,17 @@ function compareKeys(config: Config, pins: Pins): string | null {
 }
 
 /** Which key is not the one that a database is pinned to, in words; null when all are. */
-export function findMismatch(keys: Keyring, pins: Pins): string | null {
+export function findMismatch(keys: LoadedKeys, pins: Pins): string | null {
   const manager = openSchnorr().keypair(keys.managerSecret).pubkey.toHex()
   if (pins.manager !== null && pins.manager !== manager) {
     return `the manager key ${npubOf(pins.manager)}, not to ${npubOf(manager)}`
   }
   if (pins.storeKey !== null && pins.storeKey !== fingerprintOf(keys.storeKey)) {
     return 'another store key than this one'
+  }
+  const { cardMasterKey } = keys
+  if (pins.cardKey && cardMasterKey && pins.cardKey !== fingerprintOf(cardMasterKey)) {
+    return 'another key of the cards than this one'
   }
   return null
 }

@@ -1,6 +1,6 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
-type FactName = 'manager' | 'store-key'
+type FactName = 'manager' | 'store-key' | 'card-key' | 'restored'
 
 /** Facts about the file itself; on one connection. */
 export function createFactStore(sql: Sqlite) {

@@ -2,7 +2,7 @@ import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { OperatorError } from '../operator-error.ts'
 
 /** What a database says about the keys it was written with; null before its first start. */
-export type Pins = { manager: string | null; storeKey: string | null }
+export type Pins = { manager: string | null; storeKey: string | null; cardKey: string | null }
 
 /** A connection that only reads, and leaves the file in the journal mode it is in. */
 export function openForReading(path: string): Sqlite {
@@ -24,6 +24,7 @@ export function readPins(path: string): Pins {
     return {
       manager: find.get('manager')?.value ?? null,
       storeKey: find.get('store-key')?.value ?? null,
+      cardKey: find.get('card-key')?.value ?? null,
     }
   } catch (cause) {
     if (!(cause instanceof SQLiteError)) throw cause

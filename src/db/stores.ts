@@ -8,6 +8,9 @@ import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
 import { createAccountStore } from '../wallet/account-store.ts'
+import { createCardStore } from '../wallet/cards/card-store.ts'
+import { createHolderStore } from '../wallet/cards/holder-store.ts'
+import { createScanStore } from '../wallet/cards/scan-store.ts'
 import { createNonceStore } from '../wallet/nonce-store.ts'
 import { createRequestStore } from '../wallet/request-store.ts'
 import { createFactStore } from './fact-store.ts'
@@ -29,5 +32,8 @@ export function createStores(sql: Sqlite) {
     accounts: createAccountStore(sql),
     nonces: createNonceStore(sql),
     requests: createRequestStore(sql),
+    cards: createCardStore(sql),
+    holders: createHolderStore(sql),
+    scans: createScanStore(sql),
   }
 }

@@ -2,13 +2,14 @@ import { Database as Sqlite } from 'bun:sqlite'
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
-/** Who belongs to this shop: the manager, its merchants, their minters and identities; on one connection. */
+/** Who belongs to this shop: the manager, its merchants, their minters, identities and holders of cards; on one connection. */
 export function createMemberStore(sql: Sqlite) {
   const find = sql.query<{ member: number }, [Uint8Array]>(
     `SELECT EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM minters WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM announcements WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM accounts WHERE pubkey = ?1)
+       OR EXISTS (SELECT 1 FROM cards WHERE holder = ?1 AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM facts WHERE name = 'manager' AND value = lower(hex(?1))) AS member`,
   )
 

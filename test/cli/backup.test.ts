@@ -109,7 +109,7 @@ describe('cuponera backup', () => {
     const texts = readdirSync(join(sound.dataDir, 'keys')).map((name) =>
       readFileSync(join(sound.dataDir, 'keys', name), 'utf8').trim(),
     )
-    expect(texts).toHaveLength(3)
+    expect(texts).toHaveLength(4)
     for (const text of texts) {
       const raw = parseSecret(text) ?? Buffer.from(text, 'hex')
       expect(bytes.includes(text)).toBe(false)

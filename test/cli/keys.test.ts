@@ -14,7 +14,7 @@ import { newSigner } from '../support/client.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 const passphrase = 'correct horse battery'
-const names = ['manager.nsec', 'session.secret', 'store.key']
+const names = ['manager.nsec', 'session.secret', 'store.key', 'card.key']
 let sound: Populated
 
 beforeAll(async () => {
@@ -57,7 +57,10 @@ describe('cuponera keys show', () => {
         /^manager key\n {2}npub1\w{58}\n {2}[0-9a-f]{64}\n {2}from \S+manager\.nsec\n/,
       )
       expect(stdout).toMatch(/store key\n {2}fingerprint [0-9a-f]{16}\n {2}from \S+store\.key\n/)
-      expect(stdout).toMatch(/session secret\n {2}from \S+session\.secret\n$/)
+      expect(stdout).toMatch(/session secret\n {2}from \S+session\.secret\n/)
+      expect(stdout).toMatch(
+        /key of the cards\n {2}fingerprint [0-9a-f]{16}\n {2}from \S+card\.key\n$/,
+      )
       for (const secret of readKeys(dataDir)) expect(stdout + stderr).not.toContain(secret)
       await server?.stop()
     },

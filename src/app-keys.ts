@@ -1,0 +1,55 @@
+import type { Database } from './db/database.ts'
+import type { Stores } from './db/stores.ts'
+import { createCardKey, fingerprintOf, KeyringError, type LoadedKeys } from './keyring.ts'
+import { npubOf } from './nostr/keys.ts'
+
+type Pinned = Pick<Stores, 'facts'>
+
+/** The database belongs to one manager key and one store key for ever; others stop the start. */
+export async function pinKeys(
+  database: Database<Pinned>,
+  keys: LoadedKeys,
+  manager: string,
+): Promise<void> {
+  const fingerprint = fingerprintOf(keys.storeKey)
+  const pinned = await database.read(async (tx) => ({
+    manager: await tx.facts.find('manager'),
+    storeKey: await tx.facts.find('store-key'),
+  }))
+  if (pinned.manager !== null && pinned.manager !== manager) {
+    throw new KeyringError(
+      `this database belongs to the manager key ${npubOf(pinned.manager)}, not to ${npubOf(manager)}: set COUPON_MANAGER_NSEC to that one`,
+    )
+  }
+  if (pinned.storeKey !== null && pinned.storeKey !== fingerprint) {
+    throw new KeyringError(
+      'this database was written with another store key: set STORE_KEY to that one, or bring it back with "cuponera keys import"',
+    )
+  }
+  if (pinned.manager !== null && pinned.storeKey !== null) return
+  await database.transact(async (tx) => {
+    await tx.facts.pin('manager', manager)
+    await tx.facts.pin('store-key', fingerprint)
+  })
+}
+
+/** The key of the cards: made where there is none yet; the first card binds the database to it. */
+export async function settleCardKey(
+  database: Database<Pinned>,
+  { cardMasterKey }: LoadedKeys,
+  dataDir: string,
+): Promise<Uint8Array> {
+  const pinned = await database.read((tx) => tx.facts.find('card-key'))
+  if (cardMasterKey === null && pinned === null) return createCardKey(dataDir)
+  if (cardMasterKey === null) {
+    throw new KeyringError(
+      'the key of the cards (keys/card.key) is missing, and there are cards: bring it back with "cuponera keys import", or set CARD_MASTER_KEY',
+    )
+  }
+  if (pinned !== null && pinned !== fingerprintOf(cardMasterKey)) {
+    throw new KeyringError(
+      'the cards of this database have keys of another CARD_MASTER_KEY: set it to that one, or bring it back with "cuponera keys import"',
+    )
+  }
+  return cardMasterKey
+}

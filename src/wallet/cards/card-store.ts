@@ -1,0 +1,266 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+/** A card, as one initialisation of its tag made it. */
+type Card = {
+  id: number
+  uuid: string
+  /** The UID of the tag: 14 lower-case hex digits. */
+  cid: string
+  keyVersion: number
+  counter: number
+  counterKnown: boolean
+  design: { uuid: string; name: string }
+  name: string
+  description: string
+  /** The holder wants it to work, and the operator has not blocked it. */
+  enabled: boolean
+  blocked: boolean
+  /** Public key in hex. */
+  holder: string | null
+  /** The holder's delegation, sealed. */
+  delegation: Uint8Array | null
+  createdAt: number
+  activatedAt: number | null
+  deletedAt: number | null
+}
+
+type CardRow = {
+  id: number
+  uuid: string
+  cid: Uint8Array
+  key_version: number
+  counter: number
+  counter_known: number
+  design_uuid: string
+  design_name: string
+  name: string
+  description: string
+  enabled: number
+  blocked: number
+  holder: Uint8Array | null
+  delegation: Uint8Array | null
+  created_at: number
+  activated_at: number | null
+  deleted_at: number | null
+}
+
+type NewCard = Pick<
+  Card,
+  'uuid' | 'cid' | 'keyVersion' | 'counter' | 'design' | 'name' | 'createdAt'
+>
+type Activation = {
+  holder: string
+  delegation: Uint8Array
+  name: string
+  /** Unix seconds. */
+  at: number
+}
+type Code = { cardId: number; chosen: boolean; used: boolean }
+/** What the holder says of his card. */
+type CardWords = { name: string; description: string; enabled: boolean }
+
+const columns = `id, uuid, cid, key_version, counter, counter_known, design_uuid, design_name,
+  name, description, enabled, blocked, holder, delegation, created_at, activated_at, deleted_at`
+
+/** Cards and the codes that activate them; on one connection. */
+export function createCardStore(sql: Sqlite) {
+  const byId = sql.query<CardRow, [number]>(`SELECT ${columns} FROM cards WHERE id = ?`)
+  const byUuid = sql.query<CardRow, [string]>(`SELECT ${columns} FROM cards WHERE uuid = ?`)
+  const newest = sql.query<CardRow, [Uint8Array]>(
+    `SELECT ${columns} FROM cards WHERE cid = ? ORDER BY key_version DESC LIMIT 1`,
+  )
+  const ofHolder = sql.query<CardRow, [Uint8Array, number]>(
+    `SELECT ${columns} FROM cards WHERE holder = ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+  )
+  const after = sql.query<CardRow, [number, number]>(
+    `SELECT ${columns} FROM cards WHERE id > ? ORDER BY id LIMIT ?`,
+  )
+  const insert = sql.query<
+    { id: number },
+    [string, Uint8Array, number, number, string, string, string, number]
+  >(
+    `INSERT INTO cards (uuid, cid, key_version, counter, design_uuid, design_name, name, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  )
+  const tapped = sql.query<null, [number, number]>(
+    `UPDATE cards SET counter = ?2
+     WHERE id = ?1 AND counter < ?2 AND counter_known = 1 AND deleted_at IS NULL`,
+  )
+  const confirm = sql.query<null, [number, number]>(
+    `UPDATE cards SET counter = ?2, counter_known = 1
+     WHERE id = ?1 AND counter < ?2 AND deleted_at IS NULL`,
+  )
+  const redesign = sql.query<null, [string, string, number]>(
+    'UPDATE cards SET design_uuid = ?, design_name = ? WHERE id = ? AND deleted_at IS NULL',
+  )
+  const remove = sql.query<null, [number, number]>(
+    'UPDATE cards SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL',
+  )
+  const activate = sql.query<null, [Uint8Array, Uint8Array, string, number, number]>(
+    `UPDATE cards SET holder = ?, delegation = ?, name = ?, description = '', enabled = 1,
+       activated_at = ? WHERE id = ? AND deleted_at IS NULL`,
+  )
+  const renew = sql.query<null, [Uint8Array, number, Uint8Array]>(
+    'UPDATE cards SET delegation = ? WHERE id = ? AND holder = ? AND deleted_at IS NULL',
+  )
+  const describe = sql.query<null, [string, string, number, number]>(
+    'UPDATE cards SET name = ?, description = ?, enabled = ? WHERE id = ? AND deleted_at IS NULL',
+  )
+  const block = sql.query<null, [number, number]>(
+    'UPDATE cards SET blocked = ? WHERE id = ? AND deleted_at IS NULL',
+  )
+  const findCode = sql.query<
+    { card_id: number; chosen: number; used_at: number | null },
+    [Uint8Array]
+  >('SELECT card_id, chosen, used_at FROM card_codes WHERE mac = ?')
+  const openCode = sql.query<{ chosen: number }, [number]>(
+    'SELECT chosen FROM card_codes WHERE card_id = ? AND used_at IS NULL',
+  )
+  const dropOpen = sql.query<null, [number]>(
+    'DELETE FROM card_codes WHERE card_id = ? AND used_at IS NULL',
+  )
+  const insertCode = sql.query<null, [Uint8Array, number, number, number]>(
+    'INSERT INTO card_codes (mac, card_id, chosen, created_at) VALUES (?, ?, ?, ?)',
+  )
+  const spendCode = sql.query<null, [number, Uint8Array]>(
+    'UPDATE card_codes SET used_at = ? WHERE mac = ? AND used_at IS NULL',
+  )
+
+  return {
+    async findById(id: number): Promise<Card | null> {
+      return orNull(byId.get(id))
+    },
+
+    async find(uuid: string): Promise<Card | null> {
+      return orNull(byUuid.get(uuid))
+    },
+
+    /** The newest life of a tag, also when it has been deleted. */
+    async findByCid(cid: string): Promise<Card | null> {
+      return orNull(newest.get(bytes(cid)))
+    },
+
+    /** Up to `most` of a holder's cards, oldest first. */
+    async listOf(holder: string, most: number): Promise<Card[]> {
+      return ofHolder.all(bytes(holder), most).map(toCard)
+    },
+
+    /** A page of all cards by id, deleted ones too. */
+    async list(afterId: number, most: number): Promise<Card[]> {
+      return after.all(afterId, most).map(toCard)
+    },
+
+    /** The id of the new row. */
+    async insert(card: NewCard): Promise<number> {
+      const { uuid, cid, keyVersion, counter, design, name, createdAt } = card
+      const row = insert.get(
+        uuid,
+        bytes(cid),
+        keyVersion,
+        counter,
+        design.uuid,
+        design.name,
+        name,
+        createdAt,
+      )
+      if (!row) throw new Error('the card was not inserted')
+      return row.id
+    },
+
+    /** Count a genuine tap; false when this counter, or a higher one, has passed already or cannot be known. */
+    async tapped(id: number, counter: number): Promise<boolean> {
+      return tapped.run(id, counter).changes === 1
+    },
+
+    /** Know the counter again, from somebody who read it; false when it is not higher than the one here. */
+    async confirmCounter(id: number, counter: number): Promise<boolean> {
+      return confirm.run(id, counter).changes === 1
+    },
+
+    async redesign(id: number, design: Card['design']): Promise<void> {
+      redesign.run(design.uuid, design.name, id)
+    },
+
+    /** False when it was deleted before. */
+    async remove(id: number, at: number): Promise<boolean> {
+      return remove.run(at, id).changes === 1
+    },
+
+    /** Give the card to a holder, as if it were new. */
+    async activate(id: number, { holder, delegation, name, at }: Activation): Promise<boolean> {
+      return activate.run(bytes(holder), delegation, name, at, id).changes === 1
+    },
+
+    /** The holder's next delegation takes the place of the last one. */
+    async renew(id: number, holder: string, delegation: Uint8Array): Promise<boolean> {
+      return renew.run(delegation, id, bytes(holder)).changes === 1
+    },
+
+    async describe(id: number, { name, description, enabled }: CardWords): Promise<void> {
+      describe.run(name, description, enabled ? 1 : 0, id)
+    },
+
+    async block(id: number, blocked: boolean): Promise<void> {
+      block.run(blocked ? 1 : 0, id)
+    },
+
+    async findCode(mac: Uint8Array): Promise<Code | null> {
+      const row = findCode.get(mac)
+      return row && { cardId: row.card_id, chosen: row.chosen === 1, used: row.used_at !== null }
+    },
+
+    /** The unused code of a card: whether it was chosen; null when there is none. */
+    async openCode(cardId: number): Promise<{ chosen: boolean } | null> {
+      const row = openCode.get(cardId)
+      return row && { chosen: row.chosen === 1 }
+    },
+
+    /** Link a code to a card; an unused one before it is void. */
+    async linkCode(
+      mac: Uint8Array,
+      { cardId, chosen, at }: { cardId: number; chosen: boolean; at: number },
+    ): Promise<void> {
+      dropOpen.run(cardId)
+      insertCode.run(mac, cardId, chosen ? 1 : 0, at)
+    },
+
+    /** Take the unused code of a card away. */
+    async unlinkCode(cardId: number): Promise<void> {
+      dropOpen.run(cardId)
+    },
+
+    /** False when it was used before. */
+    async spendCode(mac: Uint8Array, at: number): Promise<boolean> {
+      return spendCode.run(at, mac).changes === 1
+    },
+  }
+}
+
+function orNull(row: CardRow | null): Card | null {
+  return row && toCard(row)
+}
+
+function toCard(row: CardRow): Card {
+  return {
+    id: row.id,
+    uuid: row.uuid,
+    cid: Buffer.from(row.cid).toString('hex'),
+    keyVersion: row.key_version,
+    counter: row.counter,
+    counterKnown: row.counter_known === 1,
+    design: { uuid: row.design_uuid, name: row.design_name },
+    name: row.name,
+    description: row.description,
+    enabled: row.enabled === 1,
+    blocked: row.blocked === 1,
+    holder: row.holder && Buffer.from(row.holder).toString('hex'),
+    delegation: row.delegation,
+    createdAt: row.created_at,
+    activatedAt: row.activated_at,
+    deletedAt: row.deleted_at,
+  }
+}
+
+function bytes(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex')
+}

@@ -1,0 +1,100 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+/** What a card may spend of a token within `delta` seconds; with 0, in one payment. */
+export type CardLimit = {
+  name: string
+  description: string
+  token: string
+  amount: bigint
+  delta: number
+}
+
+type LimitRow = {
+  name: string
+  description: string
+  token: string
+  amount: string
+  delta_seconds: number
+}
+
+/** What holders decided about their cards: limits, and where they pay; on one connection. */
+export function createHolderStore(sql: Sqlite) {
+  // As text: an amount may be more than a double holds.
+  const limits = sql.query<LimitRow, [number]>(
+    `SELECT name, description, token, CAST(amount AS TEXT) AS amount, delta_seconds
+     FROM card_limits WHERE card_id = ? ORDER BY id`,
+  )
+  const dropLimits = sql.query<null, [number]>('DELETE FROM card_limits WHERE card_id = ?')
+  const insertLimit = sql.query<null, [number, string, string, string, bigint, number]>(
+    `INSERT INTO card_limits (card_id, name, description, token, amount, delta_seconds)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  )
+  const merchants = sql.query<{ merchant: Uint8Array }, [Uint8Array]>(
+    'SELECT merchant FROM trusted_merchants WHERE holder = ? ORDER BY merchant',
+  )
+  const trust = sql.query<{ listed: number; trusted: number }, [Uint8Array, Uint8Array]>(
+    `SELECT EXISTS (SELECT 1 FROM trusted_merchants WHERE holder = ?1) AS listed,
+       EXISTS (SELECT 1 FROM trusted_merchants WHERE holder = ?1 AND merchant = ?2) AS trusted`,
+  )
+  const dropMerchants = sql.query<null, [Uint8Array]>(
+    'DELETE FROM trusted_merchants WHERE holder = ?',
+  )
+  const insertMerchant = sql.query<null, [Uint8Array, Uint8Array]>(
+    'INSERT INTO trusted_merchants (holder, merchant) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  const newest = sql.query<{ at: number | null }, [Uint8Array]>(
+    'SELECT max(created_at) AS at FROM card_changes WHERE holder = ?',
+  )
+  const dropChanges = sql.query<null, [Uint8Array, number]>(
+    'DELETE FROM card_changes WHERE holder = ? AND created_at < ?',
+  )
+  const insertChange = sql.query<null, [Uint8Array, Uint8Array, number]>(
+    'INSERT INTO card_changes (event_id, holder, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+
+  return {
+    async limitsOf(cardId: number): Promise<CardLimit[]> {
+      return limits.all(cardId).map(({ amount, delta_seconds: delta, ...words }) => ({
+        ...words,
+        amount: BigInt(amount),
+        delta,
+      }))
+    },
+
+    async setLimits(cardId: number, rows: readonly CardLimit[]): Promise<void> {
+      dropLimits.run(cardId)
+      for (const { name, description, token, amount, delta } of rows) {
+        insertLimit.run(cardId, name, description, token, amount, delta)
+      }
+    },
+
+    async merchantsOf(holder: string): Promise<string[]> {
+      return merchants
+        .all(bytes(holder))
+        .map(({ merchant }) => Buffer.from(merchant).toString('hex'))
+    },
+
+    /** True when the holder's cards pay that merchant: he is listed, or nobody is. */
+    async trusts(holder: string, merchant: string): Promise<boolean> {
+      const found = trust.get(bytes(holder), bytes(merchant))
+      return found?.listed === 0 || found?.trusted === 1
+    },
+
+    async setMerchants(holder: string, pubkeys: readonly string[]): Promise<void> {
+      dropMerchants.run(bytes(holder))
+      for (const pubkey of pubkeys) insertMerchant.run(bytes(holder), bytes(pubkey))
+    },
+
+    /** Take down that a holder's event is acted on; false when it, or a newer one, was already. */
+    async change(holder: string, event: { id: string; created_at: number }): Promise<boolean> {
+      const last = newest.get(bytes(holder))?.at ?? null
+      if (last !== null && last > event.created_at) return false
+      dropChanges.run(bytes(holder), event.created_at)
+      return insertChange.run(bytes(event.id), bytes(holder), event.created_at).changes === 1
+    },
+  }
+}
+
+function bytes(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex')
+}

@@ -1,0 +1,60 @@
+import { limits } from '../../limits.ts'
+import type { CardLimit } from './holder-store.ts'
+
+/** The most a token amount can be: what a column of the database holds. */
+const amountMax = 2n ** 63n - 1n
+
+/** A token amount in a JSON number or a decimal string: an integer from 0 on; null for anything else. */
+export function parseAmount(value: unknown): bigint | null {
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
+  if (typeof value !== 'string' || !/^\d{1,19}$/.test(value)) return null
+  const amount = BigInt(value)
+  return amount <= amountMax ? amount : null
+}
+
+/** An amount as it goes out: a number as long as a double holds it, else a decimal string. */
+export function amountView(amount: bigint): number | string {
+  return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : String(amount)
+}
+
+/** A token's name: what fits in a header, a setting and a tag. */
+export function parseToken(value: unknown): string | null {
+  const named = typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
+  return named && value.length <= limits.tokenCharsMax ? value : null
+}
+
+/** `DEFAULT_LIMITS`: `name;description;token;amount;delta` joined by `:`; null when one of them is not that. */
+export function parseLimits(text: string): CardLimit[] | null {
+  const rows = text.split(':').map((part) => {
+    const [name, description, token, amount, delta, ...more] = part
+      .split(';')
+      .map((item) => item.trim())
+    return more.length > 0 ? null : parseLimit({ name, description, token, amount, delta })
+  })
+  if (rows.length > limits.cardLimitsMax) return null
+  return rows.every((row) => row !== null) ? rows : null
+}
+
+/** One limit as a holder or the operator writes it; null when it makes no sense. */
+export function parseLimit(value: unknown): CardLimit | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { name, description = '', token, amount, delta } = value as Record<string, unknown>
+  const sum = parseAmount(amount)
+  const seconds = parseAmount(delta)
+  const named = parseToken(token)
+  if (!isText(name, limits.cardNameCharsMax)) return null
+  if (!isText(description, limits.cardDescriptionCharsMax)) return null
+  if (sum === null || seconds === null || named === null) return null
+  if (seconds > BigInt(limits.cardLimitSecondsMax)) return null
+  return { name, description, token: named, amount: sum, delta: Number(seconds) }
+}
+
+/** A limit on the wire. */
+export function limitView({ amount, ...limit }: CardLimit) {
+  return { ...limit, amount: amountView(amount) }
+}
+
+function isText(value: unknown, charsMax: number): value is string {
+  return typeof value === 'string' && value.length <= charsMax && value.isWellFormed()
+}

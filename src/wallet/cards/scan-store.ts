@@ -1,0 +1,106 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import { hash } from 'node:crypto'
+
+/** A tap that was answered, to be paid with its k1. */
+type Scan = {
+  id: number
+  cardId: number
+  /** Whose card it was then, in hex. */
+  holder: string
+  form: 'standard' | 'extended'
+  /** The most it pays, by token. */
+  maxima: Map<string, bigint>
+  state: 'free' | 'in-flight' | 'used'
+  createdAt: number
+  expiresAt: number
+}
+
+type ScanRow = {
+  id: number
+  card_id: number
+  holder: Uint8Array
+  form: Scan['form']
+  maxima: string
+  state: Scan['state']
+  created_at: number
+  expires_at: number
+}
+
+export type ScanStore = ReturnType<typeof createScanStore>
+
+/** What taps were answered with; on one connection. */
+export function createScanStore(sql: Sqlite) {
+  const insert = sql.query<
+    null,
+    [Uint8Array, number, Uint8Array, Scan['form'], string, number, number]
+  >(
+    `INSERT INTO card_scans (k1_hash, card_id, holder, form, maxima, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const find = sql.query<ScanRow, [Uint8Array]>(
+    `SELECT id, card_id, holder, form, maxima, state, created_at, expires_at
+     FROM card_scans WHERE k1_hash = ?`,
+  )
+  const take = sql.query<null, [number, number]>(
+    "UPDATE card_scans SET state = 'in-flight' WHERE id = ? AND state = 'free' AND expires_at > ?",
+  )
+  const settle = sql.query<null, ['free' | 'used', number]>(
+    "UPDATE card_scans SET state = ? WHERE id = ? AND state = 'in-flight'",
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM card_scans WHERE id IN
+       (SELECT id FROM card_scans WHERE state = 'free' AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+  )
+
+  return {
+    async insert(k1: string, scan: Omit<Scan, 'id' | 'state'>): Promise<void> {
+      const { cardId, holder, form, maxima, createdAt, expiresAt } = scan
+      const amounts = [...maxima].map(([token, amount]) => [token, String(amount)])
+      insert.run(
+        hashOf(k1),
+        cardId,
+        Buffer.from(holder, 'hex'),
+        form,
+        JSON.stringify(Object.fromEntries(amounts)),
+        createdAt,
+        expiresAt,
+      )
+    },
+
+    async find(k1: string): Promise<Scan | null> {
+      const row = find.get(hashOf(k1))
+      if (!row) return null
+      const amounts = Object.entries(JSON.parse(row.maxima) as Record<string, string>)
+      return {
+        id: row.id,
+        cardId: row.card_id,
+        holder: Buffer.from(row.holder).toString('hex'),
+        form: row.form,
+        maxima: new Map(amounts.map(([token, amount]) => [token, BigInt(amount)])),
+        state: row.state,
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+      }
+    },
+
+    /** Take a free k1 that has not expired; false for any other. */
+    async take(id: number, now: number): Promise<boolean> {
+      return take.run(id, now).changes === 1
+    },
+
+    /** What becomes of a k1 that was taken: `used` for ever, or `free` again after a refusal. */
+    async settle(id: number, state: 'free' | 'used'): Promise<boolean> {
+      return settle.run(state, id).changes === 1
+    },
+
+    /** Forget up to `rowsMax` that nobody paid with, and that expired before `before`. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return prune.run(before, rowsMax).changes
+    },
+  }
+}
+
+/** The first 16 bytes of sha256(k1 as text). */
+function hashOf(k1: string): Uint8Array {
+  return hash('sha256', k1, 'buffer').subarray(0, 16)
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import {
+  amountView,
+  limitView,
+  parseAmount,
+  parseLimit,
+  parseToken,
+} from '../../src/wallet/cards/limits.ts'
+
+test.each([
+  [0, 0n],
+  [5, 5n],
+  [Number.MAX_SAFE_INTEGER, 9_007_199_254_740_991n],
+  ['0', 0n],
+  ['9007199254740993', 9_007_199_254_740_993n],
+  ['9223372036854775807', 9_223_372_036_854_775_807n],
+])('%p is an amount', (value, amount) => {
+  expect(parseAmount(value)).toBe(amount)
+})
+
+test.each([
+  -1,
+  1.5,
+  2 ** 53,
+  Number.NaN,
+  '',
+  '-1',
+  '1.0',
+  '1e3',
+  ' 1',
+  '9223372036854775808',
+  null,
+  {},
+])('%p is none', (value) => {
+  expect(parseAmount(value)).toBeNull()
+})
+
+test('an amount goes out as a number as long as a double holds it', () => {
+  expect(amountView(9_007_199_254_740_991n)).toBe(9_007_199_254_740_991)
+  expect(amountView(9_007_199_254_740_992n)).toBe('9007199254740992')
+})
+
+test('a limit comes back as it was sent', () => {
+  const limit = { name: 'Por día', description: '', token: 'PESO', amount: 5000, delta: 86_400 }
+  const parsed = parseLimit(limit)
+  expect(parsed).toEqual({ ...limit, amount: 5000n })
+  expect(parsed && limitView(parsed)).toEqual(limit)
+})
+
+test.each([
+  [{ name: 5 }],
+  [{ name: 'x'.repeat(81) }],
+  [{ description: 'x'.repeat(501) }],
+  [{ token: '' }],
+  [{ token: 'a b' }],
+  [{ token: 'T'.repeat(33) }],
+  [{ amount: -1 }],
+  [{ delta: 86_400_000_000 }],
+  [{ delta: undefined }],
+])('a limit with %p is none', (wrong) => {
+  const limit = { name: 'x', description: '', token: 'PESO', amount: 1, delta: 0 }
+  expect(parseLimit({ ...limit, ...wrong })).toBeNull()
+})
+
+test('a token is letters, digits, - and _', () => {
+  expect([parseToken('PESO_ar-1'), parseToken('ñ'), parseToken(5)]).toEqual([
+    'PESO_ar-1',
+    null,
+    null,
+  ])
+})
