@@ -53,7 +53,7 @@ describe('cuponera backup', () => {
       const cwd = newDirectory()
       const { code, stdout, stderr } = await runCommand(['backup', 'copy.db'], { dataDir, cwd })
       expect(stderr).toBe('')
-      expect(stdout).toContain(`${join(cwd, 'copy.db')}: 0.2 MB, checked: ${counts}`)
+      expect(stdout).toContain(`${join(cwd, 'copy.db')}: 0.3 MB, checked: ${counts}`)
       expect(code).toBe(0)
       expect(statSync(join(cwd, 'copy.db')).mode & 0o777).toBe(0o600)
       expect(readdirSync(cwd)).toEqual(['copy.db'])
