@@ -19,6 +19,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
+import { bundlePages } from '../src/ui/bundle.ts'
 
 const root = resolve(import.meta.dir, '..')
 const dist = join(root, 'dist')
@@ -71,7 +72,10 @@ export async function build({
     format: 'esm',
     minify: true,
     bytecode: true,
-    plugins: [embed(library)],
+    plugins: [
+      replace(/[\\/]src[\\/]crypto[\\/]embedded\.ts$/, libraryModule(library)),
+      replace(/[\\/]src[\\/]ui[\\/]built\.ts$/, await pagesModule()),
+    ],
     compile: {
       target: `bun-${target}`,
       outfile,
@@ -87,21 +91,29 @@ export async function build({
   console.log(`build: ${basename(outfile)} (${megabytes} MB, ${carries})`)
 }
 
-/** Stands in for src/crypto/embedded.ts, so that no generated module is needed in the tree. */
-function embed(library: string | null): BunPlugin {
-  const contents = library
+/** Another text for one module, so that no generated module is needed in the tree. */
+function replace(filter: RegExp, contents: string): BunPlugin {
+  return {
+    name: `replace ${filter.source}`,
+    setup(builder) {
+      builder.onLoad({ filter }, () => ({ contents, loader: 'ts' }))
+    },
+  }
+}
+
+/** Stands in for src/crypto/embedded.ts. */
+function libraryModule(library: string | null): string {
+  return library
     ? `import path from ${JSON.stringify(library)} with { type: 'file' }
        export const findCarriedLibrary = () => ({ path, origin: 'embedded' })`
     : 'export const findCarriedLibrary = () => null'
-  return {
-    name: 'embed-libsecp256k1',
-    setup(builder) {
-      builder.onLoad({ filter: /[\\/]src[\\/]crypto[\\/]embedded\.ts$/ }, () => ({
-        contents,
-        loader: 'ts',
-      }))
-    },
-  }
+}
+
+/** Stands in for src/ui/built.ts: the pages, bundled now. */
+async function pagesModule(): Promise<string> {
+  const bundle = JSON.stringify(await bundlePages())
+  return `const bundle = ${JSON.stringify(bundle)}
+          export const loadBundle = () => Promise.resolve(JSON.parse(bundle))`
 }
 
 function fetchLibrary(target: Target): string | null {

@@ -44,6 +44,7 @@ import { startRelay } from './relay/host.ts'
 import { relayRoutes } from './relay/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
+import { pageRoutes } from './ui/routes.ts'
 import { identityRoutes } from './wallet/identity-routes.ts'
 import * as walletModels from './wallet/models.ts'
 
@@ -166,6 +167,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     identityRoutes(wallet.identities, rateLimits),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
     healthRoutes(createReadiness(database), metrics),
+    pageRoutes(),
   ]
   const server = listen({
     hostname: config.host,

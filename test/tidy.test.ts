@@ -75,6 +75,23 @@ test('nostr-tools is imported by subpath', () => {
   expect(importersOf(/^nostr-tools$/)).toEqual([])
 })
 
+test('what runs in a browser takes from the rest of the program only what is pure', () => {
+  const inBrowser = /^src\/ui\/[a-z]+\//
+  const pure = /^src\/(ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|limits\.ts$|refusal\.ts$)/
+  const broken = localImports().filter(
+    ({ from, target, typesOnly }) => inBrowser.test(from) && !typesOnly && !pure.test(target),
+  )
+  expect(broken.map(arrow)).toEqual([])
+  const foreign = src
+    .filter(({ path }) => inBrowser.test(path))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier }) => /^(node|bun):|^(bun|elysia|@sinclair)/.test(specifier))
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    )
+  expect(foreign).toEqual([])
+})
+
 test('relative imports name a file that exists', () => {
   const broken = sources.flatMap(({ path, imports }) =>
     imports
@@ -87,7 +104,7 @@ test('relative imports name a file that exists', () => {
 // ── Who may touch the outside
 
 test('only the reach layer and the commands that call a server open connections', () => {
-  const reach = /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control))/
+  const reach = /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control)|ui\/client\/api\.ts)/
   const serving = /^src\/(app\.ts|http\/|control)/
   // A method called fetch is not a call: its parameters are followed by a body.
   const client = /(?<![.\w#])fetch\((?![^)]*\) \{)|new WebSocket\(|Bun\.(connect|udpSocket|dns)\b/
@@ -103,17 +120,20 @@ test('only config.ts reads the environment', () => {
   expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, /^src\/config\.ts$/)).toEqual([])
 })
 
-test('only clock.ts reads the clock, and only the edge and the engine the stopwatch', () => {
+test('only clock.ts and pages read the clock, and only the edge and the engine the stopwatch', () => {
   expect([
-    ...placesOf(/\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/, /^src\/clock\.ts$/),
+    ...placesOf(/\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/, /^src\/(clock\.ts$|ui\/[a-z]+\/)/),
     ...placesOf(
       /\bperformance\.now\b|\bBun\.nanoseconds\b|\bhrtime\b/,
-      /^src\/(app\.ts|http\/|db\/|cli\/|relay\/relay-worker\.ts)/,
+      /^src\/(app\.ts|http\/|db\/|cli\/|ui\/[a-z]+\/|relay\/relay-worker\.ts)/,
     ),
   ]).toEqual([])
 })
 
 // ── What must not lie around
+
+/** What the pages are built from, laid before the pages. */
+const laid = /^src\/ui\/(client|parts|words)\//
 
 test('nothing is left for later', () => {
   const marks = /\b(TO[D]O|FIXM[E]|XX[X]|HAC[K])\b/
@@ -147,7 +167,7 @@ test('every file of src is reached from main.ts', () => {
     reached.add(path)
     waiting.push(...neighboursOf(path))
   }
-  const programs = src.filter(({ path }) => !path.endsWith('.d.ts'))
+  const programs = src.filter(({ path }) => !path.endsWith('.d.ts') && !laid.test(path))
   expect(programs.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
 })
 
@@ -169,7 +189,7 @@ test('every export of src is imported somewhere', () => {
     }
   }
   const dead = src.flatMap(({ path, text }) =>
-    wanted.has(`${path} *`)
+    wanted.has(`${path} *`) || laid.test(path)
       ? []
       : exportsOf(text)
           .filter((name) => !wanted.has(`${path} ${name}`))

@@ -53,7 +53,7 @@ export const IdentityRefusalModel = t.Object({
   retryAfter: RefusalModel.properties.retryAfter,
 })
 
-/** The body of an answer that is not JSON. */
+/** The body of an answer that is not JSON; of several media types, by comma, it is one. */
 export function textModel(contentMediaType: string, description: string): TSchema {
   return t.String({ contentMediaType, description })
 }
@@ -117,7 +117,8 @@ function answers(models: Record<number, TSchema>, told: Record<string, string> =
   const entries = Object.entries(models).map(([status, schema]) => {
     if (schema.type === 'null') return [status, { description: 'Done, without a body', ...headers }]
     const media: string = schema.contentMediaType ?? 'application/json'
-    return [status, { description: 'Done', ...headers, content: { [media]: { schema } } }]
+    const content = Object.fromEntries(media.split(', ').map((one) => [one, { schema }]))
+    return [status, { description: 'Done', ...headers, content }]
   })
   return Object.fromEntries(entries) as NonNullable<DocumentDecoration['responses']>
 }

@@ -83,6 +83,7 @@ const tags = {
 }
 
 const pathParameters: Record<string, string> = {
+  file: 'A name that a page gives',
   id: 'A definition: UUID',
   key: 'A public key: npub or hex',
   name: 'A voucher: its handle, or its nonce',

@@ -115,7 +115,6 @@ describe('methods', () => {
 
 describe('paths', () => {
   const unknown = [
-    '/',
     '/api',
     '/api/',
     '/api/auth',

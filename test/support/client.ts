@@ -74,7 +74,12 @@ export async function call(base: string, path: string, options: CallOptions = {}
     headers.Authorization ??= nostrHeader(createProof(signer, `${base}${path}`, proof))
   }
   if (token) headers.Authorization ??= `Bearer ${token}`
-  const response = await fetch(`${base}${path}`, { method, headers, body: text ?? null })
+  const response = await fetch(`${base}${path}`, {
+    method,
+    headers,
+    body: text ?? null,
+    redirect: 'manual',
+  })
   return read(response)
 }
 

@@ -1,0 +1,56 @@
+import type { Benefit } from '../../coupons/benefit.ts'
+import { benefitWords as t } from '../words/benefit.ts'
+import { list, money, number } from './format.ts'
+
+/** What a coupon is worth, in one plain sentence without a full stop: `2x1 en café, hasta $5.000`. */
+export function benefitText(benefit: Benefit): string {
+  const cap = benefit.cap ? t('cap', { money: money(benefit.cap) }) : ''
+  return `${promise(benefit)}${cap}`
+}
+
+/** The few letters that go in big on the coupon: `25 %`, `$500`, `2x1`, `Gratis`. */
+export function benefitBadge(benefit: Benefit): string {
+  switch (benefit.type) {
+    case 'percent':
+      return percent(benefit.percent)
+    case 'fixed':
+      return money(benefit)
+    case 'multibuy':
+      return `${benefit.buyQty}x${benefit.payQty}`
+    case 'buyXgetY':
+      return t('badge.gift')
+    case 'freeItems':
+      return t('badge.free')
+  }
+}
+
+function promise(benefit: Benefit): string {
+  switch (benefit.type) {
+    case 'percent':
+      return benefit.percent === 100
+        ? t('percent.all', { where: where(benefit.productDs) })
+        : t('percent', { percent: percent(benefit.percent), where: where(benefit.productDs) })
+    case 'fixed':
+      return t('fixed', { money: money(benefit), where: where(benefit.productDs) })
+    case 'multibuy': {
+      const { buyQty, payQty, productDs } = benefit
+      return t('multibuy', { deal: `${buyQty}x${payQty}`, where: where(productDs) })
+    }
+    case 'buyXgetY': {
+      const { buyProductD: bought, giftProductD: gift } = benefit
+      return bought === gift ? t('gift.same', { bought }) : t('gift', { bought, gift })
+    }
+    case 'freeItems':
+      return t('free', {
+        items: list(benefit.items.map(({ d, qty }) => (qty === 1 ? d : `${number(qty)} ${d}`))),
+      })
+  }
+}
+
+function percent(value: number): string {
+  return `${number(value)} %`
+}
+
+function where(products: readonly string[] | undefined): string {
+  return products ? t('where', { products: list(products) }) : t('where.all')
+}

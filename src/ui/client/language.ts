@@ -1,0 +1,61 @@
+import { effect, signal } from '@preact/signals'
+import { device } from './storage.ts'
+
+export type Language = 'es' | 'en'
+
+/** What the page speaks: as chosen, else as the browser says, else Spanish. */
+export const language = signal<Language>(initialLanguage())
+
+/** The BCP 47 name, for `lang` and for numbers and dates. */
+export function locale(): 'es-AR' | 'en' {
+  return language.value === 'es' ? 'es-AR' : 'en'
+}
+
+/** Speak another language, from now on and on this device. */
+export function choose(chosen: Language): void {
+  language.value = chosen
+  device.write('language', chosen)
+}
+
+effect(() => {
+  document.documentElement.lang = locale()
+})
+
+function initialLanguage(): Language {
+  const chosen = device.read('language')
+  if (chosen === 'es' || chosen === 'en') return chosen
+  return navigator.language.toLowerCase().startsWith('en') ? 'en' : 'es'
+}
+
+/** A sentence in Spanish and in English. `{name}` is filled in; of `one|many` the number `n` decides. */
+type Words = Record<string, readonly [spanish: string, english: string]>
+
+export type Fill = Record<string, string | number>
+
+/**
+ * The sentences of a part of the pages as a function: reads the language, so a component that calls it
+ * follows a change. `base`: sentences of another part that can be said here, too.
+ */
+export function createWords<Own extends Words, Base extends string = never>(
+  own: Own,
+  base?: Translate<Base>,
+): Translate<Extract<keyof Own, string> | Base> {
+  const translate = (key: string, fill: Fill = {}): string => {
+    const pair = own[key]
+    if (!pair) return base ? base(key as Base, fill) : key
+    const text = pair[language.value === 'es' ? 0 : 1]
+    return filled(text, fill)
+  }
+  return translate
+}
+
+export type Translate<Key extends string> = (key: Key, fill?: Fill) => string
+
+function filled(text: string, fill: Fill): string {
+  const [one = '', many] = text.split('|')
+  const chosen = many === undefined || fill.n === 1 ? one : many
+  return chosen.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = fill[name]
+    return typeof value === 'number' ? value.toLocaleString(locale()) : (value ?? '')
+  })
+}

@@ -1,0 +1,94 @@
+import { decode, nsecEncode } from 'nostr-tools/nip19'
+import { decrypt, encrypt } from 'nostr-tools/nip49'
+import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
+import { type PageSigner, SignerError } from './signer.ts'
+import { device } from './storage.ts'
+
+/** A key kept on this device, encrypted under a PIN (NIP-49). */
+type KeptKey = { pubkey: string; ncryptsec: string }
+
+/** A PIN of fewer digits is guessed in minutes by whoever copies the device's storage. */
+export const pinCharsMin = 6
+
+/** The place of one key: the merchant's and a till's may live on the same device. */
+export function createKeyBox(name: string) {
+  const place = `key:${name}`
+
+  const keep = async (secret: Uint8Array, pin: string): Promise<PageSigner> => {
+    if (pin.length < pinCharsMin) throw new SignerError('pin-short')
+    await painted()
+    const kept: KeptKey = { pubkey: getPublicKey(secret), ncryptsec: encrypt(secret, pin) }
+    device.write(place, JSON.stringify(kept))
+    return signerOf(secret)
+  }
+
+  const find = (): KeptKey | null => {
+    const text = device.read(place)
+    return text === null ? null : (JSON.parse(text) as KeptKey)
+  }
+
+  return {
+    find,
+    /** Make a new key and keep it under a PIN. */
+    create: (pin: string) => keep(generateSecretKey(), pin),
+    /** Keep a key that a person brings: an nsec, or an ncryptsec with its password. */
+    async bring(text: string, pin: string): Promise<PageSigner> {
+      const key = text.trim()
+      if (key.startsWith('ncryptsec1')) {
+        await painted()
+        return keep(opened(key, pin), pin)
+      }
+      return keep(secretOf(key), pin)
+    },
+    /** The key, with the right PIN. */
+    async unlock(pin: string): Promise<PageSigner> {
+      const kept = find()
+      if (!kept) throw new SignerError('key-invalid')
+      await painted()
+      return signerOf(opened(kept.ncryptsec, pin))
+    },
+    /** The secret itself, to write down: only with the right PIN. */
+    async reveal(pin: string): Promise<string> {
+      const kept = find()
+      if (!kept) throw new SignerError('key-invalid')
+      await painted()
+      return nsecEncode(opened(kept.ncryptsec, pin))
+    },
+    remove: () => device.remove(place),
+  }
+}
+
+export type KeyBox = ReturnType<typeof createKeyBox>
+
+function signerOf(secret: Uint8Array): PageSigner {
+  return {
+    kind: 'local',
+    pubkey: getPublicKey(secret),
+    sign: async (event) => finalizeEvent(event, secret),
+    close: () => void secret.fill(0),
+  }
+}
+
+function opened(ncryptsec: string, pin: string): Uint8Array {
+  try {
+    return decrypt(ncryptsec, pin)
+  } catch {
+    // The cipher says "invalid tag", the decoder anything: neither helps a person.
+    throw new SignerError('pin-wrong')
+  }
+}
+
+function secretOf(text: string): Uint8Array {
+  try {
+    const decoded = decode(text)
+    if (decoded.type === 'nsec') return decoded.data
+  } catch {
+    // Told below: the decoder throws plain errors.
+  }
+  throw new SignerError('key-invalid')
+}
+
+/** The work takes a second and holds the page: let it show first that it is at it. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)))
+}

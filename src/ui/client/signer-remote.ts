@@ -1,0 +1,130 @@
+import { type Signal, signal } from '@preact/signals'
+import { BunkerSigner, createNostrConnectURI, parseBunkerInput } from 'nostr-tools/nip46'
+import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
+import { bytesToHex, hexToBytes } from 'nostr-tools/utils'
+import { randomText } from './random.ts'
+import { type PageSigner, SignerError } from './signer.ts'
+import { tab } from './storage.ts'
+
+/** A person has to find the phone, open the app, read and agree. */
+const waitMs = 180_000
+
+/** What a remote signer is waited for. `url`: a page where it wants the person to agree. */
+export type Waiting = {
+  for: 'scan' | 'connect' | 'key' | 'signature'
+  until: number
+  url?: string
+} | null
+
+/** Shown while it is not null. */
+export const waiting: Signal<Waiting> = signal<Waiting>(null)
+
+type Pointer = { relays: string[]; pubkey: string; secret: string | null }
+type Kept = { client: string; pointer: Pointer }
+
+const place = 'remote-signer'
+const metadata = { name: 'Cuponera' }
+
+/** The relay inside this service, where a signer and this page can meet. */
+export function ownRelay(): string {
+  return `${location.origin.replace(/^http/, 'ws')}/relay`
+}
+
+/** Connect to the signer that a `bunker://` address names (NIP-46). */
+export async function openBunker(address: string, signal?: AbortSignal): Promise<PageSigner> {
+  const pointer = address.trim().startsWith('bunker://')
+    ? await parseBunkerInput(address.trim())
+    : null
+  if (!pointer || pointer.relays.length === 0) throw new SignerError('bunker-invalid')
+  const client = generateSecretKey()
+  const bunker = BunkerSigner.fromBunker(client, pointer, { onauth })
+  await waitFor('connect', bunker.connect(metadata), signal, () => void bunker.close())
+  return signerOf(bunker, client, signal)
+}
+
+/** An address to show as a QR, and the signer once one has answered to it. */
+export function inviteSigner(relays: string[], signal: AbortSignal) {
+  const client = generateSecretKey()
+  const address = createNostrConnectURI({
+    clientPubkey: getPublicKey(client),
+    relays,
+    secret: randomText(12),
+    perms: ['sign_event:27235', 'sign_event:30078'],
+    url: location.origin,
+    ...metadata,
+  })
+  const signer = async () => {
+    const abort = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+    const answered = BunkerSigner.fromURI(
+      client,
+      address,
+      { onauth, skipSwitchRelays: true },
+      abort,
+    )
+    return signerOf(await waitFor('scan', answered, signal), client, signal)
+  }
+  return { address, signer: signer() }
+}
+
+/** The signer this tab was connected to, if it was to one. */
+export async function restoreRemote(pubkey: string): Promise<PageSigner | null> {
+  const text = tab.read(place)
+  if (text === null) return null
+  const { client, pointer } = JSON.parse(text) as Kept
+  const secret = hexToBytes(client)
+  return remoteSigner(BunkerSigner.fromBunker(secret, pointer, { onauth }), pubkey)
+}
+
+async function signerOf(
+  bunker: BunkerSigner,
+  client: Uint8Array,
+  signal?: AbortSignal,
+): Promise<PageSigner> {
+  const pubkey = await waitFor('key', bunker.getPublicKey(), signal, () => void bunker.close())
+  const kept: Kept = { client: bytesToHex(client), pointer: bunker.bp }
+  tab.write(place, JSON.stringify(kept))
+  return remoteSigner(bunker, pubkey)
+}
+
+function remoteSigner(bunker: BunkerSigner, pubkey: string): PageSigner {
+  return {
+    kind: 'remote',
+    pubkey,
+    sign: (event) => waitFor('signature', bunker.signEvent(event)),
+    close() {
+      tab.remove(place)
+      void bunker.close()
+    },
+  }
+}
+
+function onauth(url: string): void {
+  const { value } = waiting
+  // Only a page may be opened: whatever else a signer names is not followed.
+  if (value && /^https?:\/\//.test(url)) waiting.value = { ...value, url }
+}
+
+/** Wait for a person somewhere else, and say so; three minutes at most. */
+async function waitFor<T>(
+  what: NonNullable<Waiting>['for'],
+  promise: Promise<T>,
+  signal?: AbortSignal,
+  giveUp: () => void = () => undefined,
+): Promise<T> {
+  waiting.value = { for: what, until: Date.now() + waitMs }
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new SignerError('timeout')), waitMs)
+  const cancel = () => reject(new SignerError('cancelled'))
+  signal?.addEventListener('abort', cancel, { once: true })
+  try {
+    return await Promise.race([promise, ended])
+  } catch (cause) {
+    giveUp()
+    if (cause instanceof SignerError) throw cause
+    throw new SignerError(signal?.aborted ? 'cancelled' : 'declined')
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
+    waiting.value = null
+  }
+}

@@ -1,0 +1,32 @@
+import type { NostrEvent } from '../../nostr/event.ts'
+
+export type SignerKind = 'extension' | 'remote' | 'local'
+
+export type EventTemplate = Pick<NostrEvent, 'kind' | 'created_at' | 'tags' | 'content'>
+
+/** Whatever can sign for one key from within a page. */
+export type PageSigner = {
+  kind: SignerKind
+  pubkey: string
+  /** Throws SignerError. */
+  sign(event: EventTemplate): Promise<NostrEvent>
+  close?(): void
+}
+
+/** Why nothing got signed; the code has a sentence in `signerWords`. */
+export class SignerError extends Error {
+  readonly code:
+    | 'no-extension'
+    | 'declined'
+    | 'timeout'
+    | 'bunker-invalid'
+    | 'pin-wrong'
+    | 'pin-short'
+    | 'key-invalid'
+    | 'cancelled'
+
+  constructor(code: SignerError['code']) {
+    super(code)
+    this.code = code
+  }
+}

@@ -1,0 +1,48 @@
+/** What a browser keeps for us, as text. A private window may refuse: then it lasts as long as the page. */
+type Storage = {
+  read(name: string): string | null
+  write(name: string, value: string): void
+  remove(name: string): void
+}
+
+/** Kept on this device until it is removed. */
+export const device = keepIn(() => window.localStorage)
+/** Kept as long as this tab. */
+export const tab = keepIn(() => window.sessionStorage)
+
+const prefix = 'cuponera:'
+
+function keepIn(open: () => globalThis.Storage): Storage {
+  const memory = new Map<string, string>()
+  const attempt = <T>(action: (storage: globalThis.Storage) => T, otherwise: () => T): T => {
+    try {
+      return action(open())
+    } catch (cause) {
+      // SecurityError where storage is switched off, QuotaExceededError where it is full.
+      if (cause instanceof DOMException) return otherwise()
+      throw cause
+    }
+  }
+  return {
+    read: (name) =>
+      memory.get(name) ??
+      attempt(
+        (storage) => storage.getItem(prefix + name),
+        () => null,
+      ),
+    write(name, value) {
+      memory.delete(name)
+      attempt(
+        (storage) => storage.setItem(prefix + name, value),
+        () => void memory.set(name, value),
+      )
+    },
+    remove(name) {
+      memory.delete(name)
+      attempt(
+        (storage) => storage.removeItem(prefix + name),
+        () => undefined,
+      )
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import type { Bundle, PageName } from './bundle.ts'
+
+/** A page, the same for everybody, and its strong validator. */
+export type Page = { html: string; etag: string }
+
+const titles: Record<PageName, string> = {
+  panel: 'Cuponera · Panel',
+  caja: 'Cuponera · Caja',
+  c: 'Tu cupón',
+}
+
+/** The shell of a page; its script fills it. */
+export function createPage(name: PageName, bundle: Bundle): Page {
+  const { scripts, preload } = bundle.pages[name]
+  const [boot, main] = scripts
+  const html = `<!doctype html>
+<html lang="es-AR" data-page="${name}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${titles[name]}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${bundle.style}">
+<script type="module" blocking="render" src="${boot}"></script>
+${preload.map((file) => `<link rel="modulepreload" href="${file}">\n`).join('')}<script type="module" src="${main}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p class="noscript">Esta página necesita JavaScript. · This page needs JavaScript.</p></noscript>
+</body>
+</html>
+`
+  return { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` }
+}
+
+/** What a page may do; `host` is the Host header, for the relay of this service. */
+export function securityHeaders(name: PageName, host: string | null): Record<string, string> {
+  // Only the panel talks to relays: a remote signer (NIP-46) answers over one.
+  const relays = name === 'panel' ? ` wss:${ownSocket(host)}` : ''
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
+    "font-src 'self'",
+    `connect-src 'self'${relays}`,
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]
+  // Both scan: the till coupons, the panel the QR of a till.
+  const camera = name === 'c' ? '()' : '(self)'
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Permissions-Policy': `camera=${camera}, microphone=(), geolocation=(), payment=()`,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+  }
+}
+
+/** A Host header is a stranger's text: only what a host and a port are made of gets into the policy. */
+function ownSocket(host: string | null): string {
+  return host !== null && /^([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/i.test(host)
+    ? ` ws://${host}`
+    : ''
+}

@@ -1,0 +1,36 @@
+import type { Benefit } from '../../coupons/benefit.ts'
+import { benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { day } from '../client/format.ts'
+import { commonWords as t } from '../words/common.ts'
+
+export type CouponLook = {
+  name: string
+  description: string
+  benefit: Benefit
+  expiresAt: number | null
+  /** Of this origin, or null. */
+  image: string | null
+}
+
+type Props = { coupon: CouponLook; spent?: boolean }
+
+/** A coupon as its holder sees it. */
+export function CouponCard({ coupon, spent = false }: Props) {
+  const { name, description, benefit, expiresAt, image } = coupon
+  return (
+    <article class={spent ? 'coupon-card spent' : 'coupon-card'}>
+      <div class={image ? 'coupon-worth pictured' : 'coupon-worth'}>
+        {image && <img src={image} alt="" />}
+        <span>{benefitBadge(benefit)}</span>
+      </div>
+      <div class="coupon-terms">
+        <h3 class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</h3>
+        <p class="coupon-benefit">{benefitText(benefit)}</p>
+        {description !== '' && <p class="coupon-fine">{description}</p>}
+        <p class="coupon-fine">
+          {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
+        </p>
+      </div>
+    </article>
+  )
+}

@@ -1,0 +1,15 @@
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+
+type Props = { icon: IconName; title: string; children?: ComponentChildren }
+
+/** Nothing here yet, and what to do about it. */
+export function Empty({ icon, title, children }: Props) {
+  return (
+    <div class="empty">
+      <Icon name={icon} size={48} />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,195 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+type Shared = {
+  label: string
+  hint?: string | undefined
+  /** What is wrong with it, told beside it and to a screen reader. */
+  error?: string | null | undefined
+  /** Beside the input: a unit, a button. */
+  beside?: ComponentChildren
+}
+
+type FieldProps = Shared & {
+  value: string
+  onText: (text: string) => void
+  type?: 'text' | 'password' | 'date' | 'search' | 'url'
+  inputMode?: 'text' | 'decimal' | 'numeric' | 'url'
+  maxLength?: number
+  min?: string
+  placeholder?: string
+  autoComplete?: string
+  /** Read out and shown as needed by the browser. */
+  required?: boolean
+  spellcheck?: boolean
+}
+
+/** One line of text, a number or a date, with its label. */
+export function Field({ label, hint, error, beside, onText, ...input }: FieldProps) {
+  const id = useId()
+  // Of the many kinds of input, these few; the types want each on its own.
+  const attributes = { ...input, ...described(id, hint, error) } as object
+  const control = (
+    <input {...attributes} class="input" onInput={(event) => onText(event.currentTarget.value)} />
+  )
+  return (
+    <Labelled id={id} label={label} hint={hint} error={error}>
+      {beside ? (
+        <div class="affix">
+          <div class="grow">{control}</div>
+          {beside}
+        </div>
+      ) : (
+        control
+      )}
+    </Labelled>
+  )
+}
+
+type TextAreaProps = Shared & {
+  value: string
+  onText: (text: string) => void
+  maxLength?: number
+  placeholder?: string
+  spellcheck?: boolean
+}
+
+/** Several lines of text. */
+export function TextArea({ label, hint, error, onText, ...input }: TextAreaProps) {
+  const id = useId()
+  return (
+    <Labelled id={id} label={label} hint={hint} error={error}>
+      <textarea
+        {...input}
+        {...described(id, hint, error)}
+        class="input"
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </Labelled>
+  )
+}
+
+type SelectProps<Value extends string> = Shared & {
+  value: Value
+  options: readonly (readonly [value: Value, text: string])[]
+  onChoose: (value: Value) => void
+  /** The label is there for screen readers only. */
+  quiet?: boolean
+}
+
+/** One of a few. */
+export function Select<Value extends string>({
+  label,
+  hint,
+  error,
+  value,
+  options,
+  onChoose,
+  quiet = false,
+}: SelectProps<Value>) {
+  const id = useId()
+  return (
+    <Labelled id={id} label={label} hint={hint} error={error} quiet={quiet}>
+      <select
+        {...described(id, hint, error)}
+        class="input"
+        value={value}
+        onChange={(event) => onChoose(event.currentTarget.value as Value)}
+      >
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  )
+}
+
+type CheckProps = { label: ComponentChildren; checked: boolean; onChange: (on: boolean) => void }
+
+/** Yes or no. */
+export function Check({ label, checked, onChange }: CheckProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  )
+}
+
+type ChoicesProps<Value extends string> = {
+  label: string
+  value: Value
+  options: readonly { value: Value; text: string; badge: string }[]
+  onChoose: (value: Value) => void
+}
+
+/** One of a few, each a card to tap. */
+export function Choices<Value extends string>({
+  label,
+  value,
+  options,
+  onChoose,
+}: ChoicesProps<Value>) {
+  const name = useId()
+  return (
+    <fieldset class="field">
+      <legend class="legend">{label}</legend>
+      <div class="choices">
+        {options.map((option) => (
+          <label key={option.value} class="choice">
+            <input
+              type="radio"
+              name={name}
+              checked={option.value === value}
+              onChange={() => onChoose(option.value)}
+            />
+            <span class="choice-badge" aria-hidden="true">
+              {option.badge}
+            </span>
+            <span>{option.text}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+type LabelledProps = Omit<Shared, 'beside'> & {
+  id: string
+  quiet?: boolean
+  children: ComponentChildren
+}
+
+function Labelled({ id, label, hint, error, quiet, children }: LabelledProps) {
+  return (
+    <div class="field">
+      <label for={id} class={quiet ? 'unseen' : ''}>
+        {label}
+      </label>
+      {children}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p class="wrong" id={`${id}-error`} role="alert">
+          <Icon name="warning" size={18} />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function described(id: string, hint: string | undefined, error: string | null | undefined) {
+  const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return { id, 'aria-invalid': Boolean(error), ...(ids && { 'aria-describedby': ids }) }
+}

@@ -1,0 +1,29 @@
+import { choose, language } from '../client/language.ts'
+import { shown, wear } from '../client/theme.ts'
+import { commonWords as t } from '../words/common.ts'
+import { IconButton } from './button.tsx'
+
+/** Language and theme. */
+export function Preferences() {
+  const other = language.value === 'es' ? 'en' : 'es'
+  const dark = shown.value === 'dark'
+  return (
+    <div class="prefs">
+      <button
+        type="button"
+        class="button quiet"
+        lang={other}
+        aria-label={t('prefs.language')}
+        title={t('prefs.language')}
+        onClick={() => choose(other)}
+      >
+        {other.toUpperCase()}
+      </button>
+      <IconButton
+        icon={dark ? 'sun' : 'moon'}
+        label={t(dark ? 'prefs.light' : 'prefs.dark')}
+        onClick={() => wear(dark ? 'light' : 'dark')}
+      />
+    </div>
+  )
+}

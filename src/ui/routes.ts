@@ -1,0 +1,113 @@
+import { Type as t } from '@sinclair/typebox'
+import { type AnyElysia, Elysia } from 'elysia'
+import { documented, textModel } from '../http/document.ts'
+import { Refusal } from '../refusal.ts'
+import { loadBundle } from './built.ts'
+import type { Bundle, PageName } from './bundle.ts'
+import { createPage, type Page, securityHeaders } from './page.ts'
+
+const HtmlModel = textModel('text/html', 'A page; its scripts and its style lie under /ui/')
+const FileModel = textModel(
+  'text/javascript, text/css, image/svg+xml, image/png, application/manifest+json',
+  'A script, a style or a picture',
+)
+const NothingModel = t.Null()
+
+type File = { type: string; gzip: Uint8Array<ArrayBuffer> }
+type Site = { pages: Record<PageName, Page>; files: ReadonlyMap<string, File> }
+
+const described = (summary: string) =>
+  documented({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
+
+/** The pages for people, and what they load. Made when first asked for: the start does not wait for them. */
+export function pageRoutes() {
+  let made: Promise<Site> | null = null
+  const site = () => {
+    made ??= loadBundle()
+      .then(createSite)
+      .catch((cause: unknown) => {
+        // Asked for again, it is tried again.
+        made = null
+        throw cause
+      })
+    return made
+  }
+  const page = async (name: PageName, request: Request) => {
+    const { html, etag } = (await site()).pages[name]
+    const headers = {
+      'Content-Type': 'text/html; charset=utf-8',
+      // Kept, but asked about each time: an upgrade shows at once.
+      'Cache-Control': 'no-cache',
+      ETag: etag,
+      'Access-Control-Allow-Origin': '*',
+      ...securityHeaders(name, request.headers.get('host')),
+    }
+    const known = request.headers.get('if-none-match')?.split(/\s*,\s*/) ?? []
+    return known.some((tag) => tag.replace(/^W\//, '') === etag)
+      ? new Response(null, { status: 304, headers })
+      : new Response(html, { headers })
+  }
+  const routes: AnyElysia = new Elysia({ name: 'pages' })
+    .get(
+      '/',
+      ({ request }) => {
+        if (!(request.headers.get('accept') ?? '').includes('text/html')) {
+          throw new Refusal('not-found')
+        }
+        const headers = { Location: '/panel', 'Access-Control-Allow-Origin': '*' }
+        return new Response(null, { status: 302, headers })
+      },
+      documented({
+        summary: 'Leads a browser to the panel',
+        access: 'public',
+        answers: { 302: NothingModel },
+        refusals: ['not-found'],
+      }),
+    )
+    .get('/panel', ({ request }) => page('panel', request), described('The merchant’s panel'))
+    .get('/caja', ({ request }) => page('caja', request), described('The till'))
+    .get('/c', ({ request }) => page('c', request), described('A coupon, for whoever holds it'))
+    .get(
+      '/ui/:file',
+      async ({ params, request }) => {
+        const file = (await site()).files.get(params.file)
+        if (!file) throw new Refusal('not-found')
+        return fileReply(file, request)
+      },
+      documented({
+        summary: 'What the pages load',
+        access: 'public',
+        answers: { 200: FileModel },
+        refusals: ['not-found'],
+      }),
+    )
+  return routes
+}
+
+function createSite(bundle: Bundle): Site {
+  const files = Object.entries(bundle.files).map(([name, { type, gzip }]) => {
+    return [name, { type, gzip: Uint8Array.fromBase64(gzip) }] as const
+  })
+  const pages = {
+    panel: createPage('panel', bundle),
+    caja: createPage('caja', bundle),
+    c: createPage('c', bundle),
+  }
+  return { pages, files: new Map(files) }
+}
+
+/** Names carry a hash, so what has been fetched once is good for ever. */
+function fileReply({ type, gzip }: File, request: Request): Response {
+  const zipped = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+  return new Response(zipped ? gzip : Bun.gunzipSync(gzip), {
+    headers: {
+      'Content-Type': type,
+      ...(zipped && { 'Content-Encoding': 'gzip' }),
+      Vary: 'Accept-Encoding',
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'Access-Control-Allow-Origin': '*',
+      'X-Content-Type-Options': 'nosniff',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+    },
+  })
+}

@@ -1,0 +1,31 @@
+import { errorText } from '../client/api-error.ts'
+import { createWords } from '../client/language.ts'
+import { SignerError } from '../client/signer.ts'
+
+const signerWords = createWords({
+  'no-extension': [
+    'Este navegador no tiene una extensión de Nostr. Instalá una o elegí otra forma.',
+    'This browser has no Nostr extension. Install one or choose another way.',
+  ],
+  declined: ['No se firmó. Probá de nuevo y aceptá.', 'Nothing was signed. Try again and accept.'],
+  timeout: [
+    'Esperamos tres minutos y nadie respondió. Fijate si el firmador está abierto y probá de nuevo.',
+    'We waited three minutes and nobody answered. See that the signer is open, and try again.',
+  ],
+  'bunker-invalid': [
+    'Eso no es una dirección bunker:// completa. Copiala de nuevo.',
+    'That is not a whole bunker:// address. Copy it again.',
+  ],
+  'pin-wrong': ['Ese PIN no es. Probá de nuevo.', 'That is not the PIN. Try again.'],
+  'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has 6 digits or more.'],
+  'key-invalid': [
+    'Eso no es una clave: empieza con nsec1 o ncryptsec1.',
+    'That is not a key: it begins with nsec1 or ncryptsec1.',
+  ],
+  cancelled: ['Lo cancelaste.', 'You cancelled it.'],
+})
+
+/** What to tell a person about anything that was thrown, a signer's failures included. */
+export function failureText(cause: unknown): string {
+  return cause instanceof SignerError ? signerWords(cause.code) : errorText(cause)
+}

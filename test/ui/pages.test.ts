@@ -1,0 +1,109 @@
+/** The pages as a browser gets them: headers, sizes, languages. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { closeBrowser, visit } from '../support/browser.ts'
+import { call } from '../support/client.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+const pages = ['/panel', '/caja', '/c']
+const scriptBytesMax = 200 * 1024
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+test('a browser that asks for nothing in particular is led to the panel', async () => {
+  const { status, headers } = await call(server.url, '/', { headers: { Accept: 'text/html' } })
+  expect([status, headers.get('location')]).toEqual([302, '/panel'])
+  expect((await call(server.url, '/')).status).toBe(404)
+})
+
+test.each(pages)('%s allows its own scripts and styles and nothing else', async (path) => {
+  const { headers } = await call(server.url, path)
+  const policy = Object.fromEntries(
+    (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
+      const [name = '', ...sources] = part.split(' ')
+      return [name, sources.join(' ')]
+    }),
+  )
+  const socket = server.url.replace('http', 'ws')
+  expect(policy).toEqual({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self' data: blob:",
+    'media-src': "'self' blob:",
+    'font-src': "'self'",
+    'connect-src': path === '/panel' ? `'self' wss: ${socket}` : "'self'",
+    'worker-src': "'self'",
+    'manifest-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  })
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('permissions-policy')).toContain(path === '/c' ? 'camera=()' : 'camera=(self)')
+})
+
+test('a Host header cannot write into the policy', async () => {
+  const { headers } = await call(server.url, '/panel', {
+    headers: { Host: "a;script-src 'unsafe-inline'" },
+  })
+  expect(headers.get('content-security-policy')).not.toContain('unsafe')
+})
+
+test.each(pages)('%s is asked about again with its ETag, its files never', async (path) => {
+  const first = await call(server.url, path)
+  const etag = first.headers.get('etag') ?? ''
+  expect(etag).toMatch(/^"[\w-]{22}"$/)
+  const again = await call(server.url, path, { headers: { 'If-None-Match': etag } })
+  expect([again.status, again.text]).toEqual([304, ''])
+  for (const file of filesOf(first.text)) {
+    const { headers } = await call(server.url, file)
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  }
+})
+
+test.each(pages)('%s loads at most 200 KB of compressed script', async (path) => {
+  const { text } = await call(server.url, path)
+  const seen = new Set<string>()
+  let bytes = 0
+  // What it may load later counts, too.
+  const waiting = filesOf(text).filter((file) => file.endsWith('.js'))
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (seen.has(file)) continue
+    seen.add(file)
+    const response = await fetch(`${server.url}${file}`)
+    const script = new Uint8Array(await response.arrayBuffer())
+    bytes += Bun.gzipSync(script, { level: 9 }).byteLength
+    const code = new TextDecoder().decode(script)
+    waiting.push(...[...code.matchAll(/\/ui\/[\w-]+\.js/g)].map(([found]) => found))
+  }
+  console.log(`${path}: ${(bytes / 1024).toFixed(1)} KB of script`)
+  expect(bytes).toBeGreaterThan(1024)
+  expect(bytes).toBeLessThan(scriptBytesMax)
+})
+
+test.each(pages)('%s opens without a complaint and speaks both languages', async (path) => {
+  const { page, complaints } = await visit(`${server.url}${path}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await page.locator('html').getAttribute('lang')).toBe('es-AR')
+  await page.getByRole('button', { name: 'Switch to English' }).click()
+  expect(await page.locator('html').getAttribute('lang')).toBe('en')
+  await page.getByRole('button', { name: 'Switch to dark' }).click()
+  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+  await page.reload()
+  expect(await page.locator('html').getAttribute('lang')).toBe('en')
+  expect(complaints).toEqual([])
+})
+
+function filesOf(html: string): string[] {
+  return [...new Set([...html.matchAll(/"(\/ui\/[^"]+)"/g)].map(([, file = '']) => file))]
+}
