@@ -1,4 +1,4 @@
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -111,6 +111,16 @@ CREATE TABLE totals (
   refreshed INTEGER NOT NULL
 ) STRICT;
 INSERT INTO totals (id, issued, claimed, voided, refreshed) VALUES (1, 0, 0, 0, 0);
+
+-- Vouchers first minted and vouchers redeemed, by definition and hour: a chart counts no vouchers.
+CREATE TABLE hourly (
+  definition_id INTEGER NOT NULL REFERENCES definitions (id),
+  -- Unix seconds / 3600. Days are made of whole hours, wherever the shop is.
+  hour INTEGER NOT NULL,
+  minted INTEGER NOT NULL CHECK (minted >= 0),
+  claimed INTEGER NOT NULL CHECK (claimed >= 0),
+  PRIMARY KEY (definition_id, hour)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE minters (
   id INTEGER NOT NULL PRIMARY KEY,

@@ -6,6 +6,8 @@ import { pinKeys, settleCardKey } from './app-keys.ts'
 import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { createLive } from './coupons/live.ts'
+import { liveRoutes } from './coupons/live-routes.ts'
 import { managementRoutes } from './coupons/management-routes.ts'
 import * as models from './coupons/models.ts'
 import { createNonce } from './coupons/nonce.ts'
@@ -133,6 +135,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   opened.defer(() => running.stop())
 
   const fetchPublic = createFetchPublic(parts.outbound)
+  const live = createLive(systemClock)
   const mint: Mint = {
     database,
     now: systemClock,
@@ -145,6 +148,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     resolveName: createNameResolver(fetchPublic),
     broadcast: running.broadcast,
     recall: running.recall,
+    changed: live.changed,
     killed: housekeeping.wake,
   }
   const wallet = createWallet(config, { database, now: systemClock, signer, verify, verifyHash })
@@ -163,6 +167,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     voucherRoutes(mint, rateLimits),
     sessionRoutes(sessions, auth),
     managementRoutes(mint, auth, rateLimits),
+    liveRoutes(mint, auth, live),
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
@@ -196,6 +201,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   })
 
   opened.defer(() => server.stop())
+  // Before the server, which waits a moment for every answer that is still being written.
+  opened.defer(() => live.close())
   url = server.url
   const startedMs = performance.now()
   const control = startControl({

@@ -40,6 +40,21 @@ export const limits = {
   mintablePerMerchantMax: 100,
   pageDefault: 100,
   pageMax: 500,
+  /** Days of statistics asked for at once, and without `from`. */
+  statisticsDaysMax: 366,
+  statisticsDaysDefault: 30,
+  /** Days with something in them before a page of statistics ends, with the coupon it is at; each is 24 rows at most. */
+  statisticsRowsMax: 1000,
+  /** Live streams: several windows of a merchant, and all together; each is a connection. */
+  livePerKeyMax: 8,
+  liveMax: 500,
+  /** What may wait for one reader before it is let go. */
+  liveUnreadBytesMax: 64 * 1024,
+  /** Below the idle time of the server and of proxies (60 s). */
+  liveBeatSeconds: 15,
+  /** Soon enough for a person; of a burst, so many are shown one by one. */
+  liveBatchMs: 100,
+  liveBatchMax: 100,
 
   /** An nprofile may carry relay hints; nobody needs more than this, and decoding grows with the length. */
   keyTextMax: 1024,

@@ -96,6 +96,7 @@ const table = {
   'event-repeated': [409, 'Ese evento ya se usó. Firmá uno nuevo.'],
   'identity-nonce-taken': [409, 'Ese nonce ya existe. Proponé otro.'],
   'identity-nonces-full': [409, 'Tenés demasiados nonces sin usar. Esperá a que se usen.'],
+  'live-full': [429, 'Tenés demasiadas ventanas en vivo abiertas. Cerrá alguna y probá de nuevo.'],
   'relays-refused': [400, 'Los relays rechazaron la consulta.'],
   'relays-silent': [504, 'Ningún relay respondió a tiempo. Probá de nuevo.'],
   // The machine cannot keep its word right now.

@@ -1,5 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
+import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { Mint } from './service.ts'
 import { claimedResult, live, refusalFor, type Voucher } from './voucher.ts'
@@ -14,7 +15,9 @@ type ClaimInput = {
 
 /** Redeem a voucher. Again: the first time and the same event id, with status `claimed`. */
 export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Promise<Answer> {
-  return mint.database.transact(async (tx) => {
+  const done: Change[] = []
+  const answered = await mint.database.transact(async (tx) => {
+    done.length = 0
     const voucher = await tx.vouchers.find(handleOf(input.nonce))
     if (!voucher) throw new Refusal('voucher-unknown')
     return once(mint, tx, repeat, async () => {
@@ -32,9 +35,15 @@ export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null
       }
       const success = answer(mint, 'success', voucher, input.nonce, now)
       if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
+      const { owner, couponId } = voucher
+      const { amountMsat } = filed
+      const handle = handleOf(input.nonce)
+      done.push({ type: 'claimed', owner, couponId, at: now, handle, amountMsat })
       return success
     })
   })
+  for (const change of done) mint.changed(change)
+  return answered
 }
 
 function answer(

@@ -12,6 +12,7 @@ import {
   type Terms,
 } from './definition.ts'
 import type { StoredDefinition } from './definition-store.ts'
+import type { Change } from './live.ts'
 import { ownDefinition, requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
 
@@ -24,7 +25,9 @@ export async function define(
   fields: Fields,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  return mint.database.transact(async (tx) => {
+  const done: Change[] = []
+  const answer = await mint.database.transact(async (tx) => {
+    done.length = 0
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const input = parseNewDefinition(fields, now)
@@ -35,14 +38,17 @@ export async function define(
       const id = mint.newId()
       await tx.definitions.insert(id, caller.pubkey, input, now)
       const coupon = definitionView(created(id, caller.pubkey, input, now))
+      done.push({ type: 'coupon', owner: caller.pubkey, couponId: id, at: now })
       return { status: 201, body: JSON.stringify({ coupon }) }
     })
   }, caller.spend)
+  for (const change of done) mint.changed(change)
+  return answer
 }
 
 /** Change a definition; vouchers already minted keep their terms. Refuses `nothing-to-change`, `coupon-unknown`. */
 export async function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
-  return mint.database.transact(async (tx) => {
+  const answer = await mint.database.transact(async (tx) => {
     const changes = parseChanges(fields)
     requireMerchant(mint, caller)
     const definition = await ownDefinition(tx, caller, id)
@@ -50,11 +56,13 @@ export async function edit(mint: Mint, caller: Caller, id: string, fields: Field
     await tx.definitions.update(edited, !isDeepStrictEqual(termsOf(definition), termsOf(edited)))
     return { coupon: definitionView(edited) }
   }, caller.spend)
+  mint.changed({ type: 'coupon', owner: caller.pubkey, couponId: id, at: mint.now() })
+  return answer
 }
 
 /** Delete a definition from which nothing was ever minted, and archive any other. */
 export async function remove(mint: Mint, caller: Caller, id: string) {
-  return mint.database.transact(async (tx) => {
+  const answer = await mint.database.transact(async (tx) => {
     requireMerchant(mint, caller)
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
@@ -64,6 +72,8 @@ export async function remove(mint: Mint, caller: Caller, id: string) {
     await tx.definitions.update(apply(definition, { archived: true }, mint.now()), false)
     return { deleted: false, archived: true }
   }, caller.spend)
+  mint.changed({ type: 'coupon', owner: caller.pubkey, couponId: id, at: mint.now() })
+  return answer
 }
 
 function termsOf({ name, description, image, benefit, expiresAt }: Terms): Terms {

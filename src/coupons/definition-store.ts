@@ -1,6 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import type { Benefit } from './benefit.ts'
 import type { Definition, NewDefinition, Terms } from './definition.ts'
+import { hourOf } from './statistics.ts'
 
 type DefinitionRow = {
   id: number
@@ -91,6 +92,10 @@ export function createDefinitionStore(sql: Sqlite) {
        AND ifnull((SELECT expires_at FROM revisions WHERE id = revision_id), ?3 + 1) > ?3`,
   )
   const countTotal = sql.query<null, [number]>('UPDATE totals SET issued = issued + ? WHERE id = 1')
+  const countMinted = sql.query<null, [number, number, number]>(
+    `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, ?3, 0)
+     ON CONFLICT DO UPDATE SET minted = minted + ?3`,
+  )
   const deleteRevisions = sql.query<null, [number]>('DELETE FROM revisions WHERE definition_id = ?')
   const deleteDefinition = sql.query<null, [number]>('DELETE FROM definitions WHERE id = ?')
 
@@ -160,6 +165,7 @@ export function createDefinitionStore(sql: Sqlite) {
     async take(rowId: number, count: number, now: number): Promise<boolean> {
       if (take.run(count, rowId, now).changes !== 1) return false
       countTotal.run(count)
+      countMinted.run(rowId, hourOf(now), count)
       return true
     },
 

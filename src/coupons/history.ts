@@ -4,11 +4,11 @@ import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { definitionView } from './definition.ts'
 import { minterView } from './minters.ts'
-import { handleText } from './nonce.ts'
+import { handleText, nonceShaped, parseHandle } from './nonce.ts'
+import { type AskedPage, cut, parsePage } from './page.ts'
 import { ownDefinition, requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
 import { mintView } from './voucher.ts'
-import type { Page } from './voucher-store.ts'
 
 /** Everything the management page needs, in one go: definitions, minters, the announcement. */
 export async function overview(mint: Mint, caller: Caller) {
@@ -57,6 +57,32 @@ export async function issuances(mint: Mint, caller: Caller, couponId: string, as
   })
 }
 
+/**
+ * The chain of refreshes that a voucher belongs to, oldest first. `handle`: of any voucher in it.
+ * Refuses `field-invalid`, `page-invalid`, `coupon-unknown`, `voucher-unknown`.
+ */
+export async function chainOf(
+  mint: Mint,
+  caller: Caller,
+  { couponId, handle, ...asked }: { couponId: string; handle: string } & AskedPage,
+) {
+  if (!nonceShaped(handle)) throw new Refusal('field-invalid', { field: 'chain' })
+  const page = parsePage(asked)
+  requireMerchant(mint, caller)
+  return mint.database.snapshot(async (tx) => {
+    const definition = await ownDefinition(tx, caller, couponId)
+    const named = await tx.vouchers.find(parseHandle(handle))
+    if (named?.definitionRowId !== definition.rowId) throw new Refusal('voucher-unknown')
+    // A cursor is the last row shown: the chain goes on behind it.
+    const last = page.before
+    const from = last ?? named.rootId
+    const rows = await tx.vouchers.listChain(named.rootId, from, page.limit + 2)
+    const now = mint.now()
+    const { shown, next } = cut(last === null ? rows : rows.slice(1), page)
+    return { mints: shown.map((row) => mintView(row, now)), next }
+  })
+}
+
 /** The caller's redemptions, newest first. Refuses `page-invalid`. */
 export async function redemptions(mint: Mint, caller: Caller, asked: AskedPage) {
   const page = parsePage(asked)
@@ -76,33 +102,6 @@ export async function redemptions(mint: Mint, caller: Caller, asked: AskedPage) 
     })),
     next,
   }
-}
-
-type AskedPage = { limit?: string | undefined; cursor?: string | undefined }
-
-/** `limit` 1..500, 100 when absent; `cursor` as an earlier answer gave it. */
-function parsePage({ limit, cursor }: AskedPage): Page {
-  const count = limit === undefined ? limits.pageDefault : parseCount(limit)
-  if (count === null || count < 1 || count > limits.pageMax) throw new Refusal('page-invalid')
-  if (cursor === undefined) return { limit: count, before: null }
-  const before = parseCount(Buffer.from(cursor, 'base64url').toString('latin1'))
-  if (before === null || cursorOf(before) !== cursor) throw new Refusal('page-invalid')
-  return { limit: count, before }
-}
-
-function parseCount(text: string): number | null {
-  return /^\d{1,15}$/.test(text) ? Number(text) : null
-}
-
-/** The store was asked for one row more than the page holds: it tells whether there is a next. */
-function cut<Row extends { rowId: number }>(rows: Row[], page: Page) {
-  const shown = rows.slice(0, page.limit)
-  const last = shown.at(-1)
-  return { shown, next: last && rows.length > page.limit ? cursorOf(last.rowId) : null }
-}
-
-function cursorOf(rowId: number): string {
-  return Buffer.from(String(rowId), 'latin1').toString('base64url')
 }
 
 function mintableView(definition: Parameters<typeof definitionView>[0] & { owner: string }) {

@@ -9,7 +9,7 @@ import { reply, replyJson } from '../http/reply.ts'
 import type { Caller } from '../session/caller.ts'
 import { announce, withdraw } from './announce.ts'
 import { define, edit, remove } from './define.ts'
-import { issuances, mintable, overview, redemptions } from './history.ts'
+import { chainOf, issuances, mintable, overview, redemptions } from './history.ts'
 import { mintVouchers } from './mint.ts'
 import { authorizeMinter, listMinters, removeMinter } from './minters.ts'
 import {
@@ -17,6 +17,7 @@ import {
   ChangesModel,
   DefinitionModel,
   IssuanceModel,
+  IssuancesAskedModel,
   IssuancesModel,
   MintAnswerModel,
   MintableModel,
@@ -28,9 +29,12 @@ import {
   OverviewModel,
   PageModel,
   RedemptionsModel,
+  StatisticsAskedModel,
+  StatisticsModel,
   VoidModel,
 } from './models.ts'
 import type { Mint } from './service.ts'
+import { statistics } from './statistics.ts'
 import { voidAll, voidVoucher } from './void.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -93,6 +97,19 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
           access: 'any',
           answers: { 200: RedemptionsModel },
           refusals: ['page-invalid', 'merchant-not-allowed'],
+        }),
+      },
+    )
+    .get(
+      '/stats',
+      async ({ caller, query }) => replyJson(200, await statistics(mint, caller, query)),
+      {
+        query: StatisticsAskedModel,
+        ...documented({
+          summary: 'Vouchers minted and redeemed, by coupon and day',
+          access: 'any',
+          answers: { 200: StatisticsModel },
+          refusals: ['field-invalid', 'page-invalid', 'merchant-not-allowed'],
         }),
       },
     )
@@ -249,15 +266,29 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     )
     .get(
       '/:id/mints',
-      async ({ caller, params, query }) =>
-        replyJson(200, await issuances(mint, caller, parseId(params.id), query)),
+      async ({ caller, params, query }) => {
+        const couponId = parseId(params.id)
+        const { chain } = query
+        return replyJson(
+          200,
+          chain === undefined
+            ? await issuances(mint, caller, couponId, query)
+            : await chainOf(mint, caller, { ...query, couponId, handle: chain }),
+        )
+      },
       {
-        query: PageModel,
+        query: IssuancesAskedModel,
         ...documented({
-          summary: 'Vouchers issued from a definition, newest first',
+          summary: 'Vouchers issued from a definition, newest first, or one chain of refreshes',
           access: 'any',
           answers: { 200: IssuancesModel },
-          refusals: ['page-invalid', 'merchant-not-allowed', 'coupon-unknown'],
+          refusals: [
+            'field-invalid',
+            'page-invalid',
+            'merchant-not-allowed',
+            'coupon-unknown',
+            'voucher-unknown',
+          ],
         }),
       },
     )
@@ -305,7 +336,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
 
 /** The caller, who pays once it is sure that nobody repeats an overheard signature in its name. */
 function payFor(caller: Caller, pay: () => void): Caller {
-  const { pubkey, spend } = caller
+  const { spend } = caller
   if (!spend) {
     pay()
     return caller
@@ -314,7 +345,7 @@ function payFor(caller: Caller, pay: () => void): Caller {
     await spend(tx)
     pay()
   }
-  return { pubkey, spend: spendAndPay }
+  return { ...caller, spend: spendAndPay }
 }
 
 /** A path that is no UUID names nothing. */

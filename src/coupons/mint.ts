@@ -3,6 +3,7 @@ import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { StoredDefinition } from './definition-store.ts'
+import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponStores, Mint } from './service.ts'
 import { expired, mintedResult, type VoucherResult } from './voucher.ts'
@@ -23,7 +24,9 @@ export async function mintVouchers(
   { couponId, count }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
+  const done: Change[] = []
   const issueAll = async (tx: CouponStores) => {
+    done.length = 0
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const definition = await mintableBy(tx, caller, couponId)
@@ -34,6 +37,16 @@ export async function mintVouchers(
       for (let made = 0; made < (count ?? 1); made++) {
         results.push(await issue(mint, tx, definition, caller, now))
       }
+      const [only, ...others] = results
+      done.push({
+        type: 'minted',
+        owner: definition.owner,
+        couponId: definition.id,
+        at: now,
+        handle: only && others.length === 0 ? handleOf(only.nonce) : null,
+        count: results.length,
+        mintedBy: caller.pubkey,
+      })
       const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
       return { status: 200, body }
     })
@@ -41,7 +54,9 @@ export async function mintVouchers(
   // Room for many is for who may mint: a stranger is refused in passing.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(mint, caller, couponId)) ? count : 1
-  return mint.database.transact(issueAll, caller.spend, rows)
+  const answer = await mint.database.transact(issueAll, caller.spend, rows)
+  for (const change of done) mint.changed(change)
+  return answer
 }
 
 async function mayMint(mint: Mint, caller: Caller, couponId: string): Promise<boolean> {

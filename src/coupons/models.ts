@@ -179,6 +179,38 @@ export const IssuanceModel = t.Object({
 
 export const PageModel = request({ limit: t.Optional(t.String()), cursor: t.Optional(t.String()) })
 
+export const IssuancesAskedModel = request({
+  limit: t.Optional(t.String()),
+  cursor: t.Optional(t.String()),
+  chain: t.Optional(
+    t.String({ description: 'The handle of a voucher: its chain of refreshes, oldest first' }),
+  ),
+})
+
+const day = t.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })
+
+export const StatisticsAskedModel = request({
+  from: t.Optional(t.String({ description: 'YYYY-MM-DD; absent: 30 days, to `to`' })),
+  to: t.Optional(t.String({ description: 'YYYY-MM-DD, included; absent: today' })),
+  offset: t.Optional(
+    t.String({ description: 'Whole hours east of UTC, -12 to 14; absent: -3 (Argentina)' }),
+  ),
+  cursor: t.Optional(t.String()),
+})
+
+export const StatisticsModel = t.Object({
+  from: day,
+  to: day,
+  offset: t.Integer(),
+  coupons: t.Array(
+    t.Object({
+      couponId: t.String({ format: 'uuid' }),
+      days: t.Array(t.Object({ day, minted: t.Integer(), claimed: t.Integer() })),
+    }),
+  ),
+  next: nullable(t.String({ description: 'The cursor of the next page' })),
+})
+
 export const VoidModel = request({
   chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])),
 })

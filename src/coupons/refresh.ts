@@ -1,5 +1,6 @@
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import { Refusal } from '../refusal.ts'
+import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponStores, Mint } from './service.ts'
 import { live, mintedResult, refusalFor, type Voucher } from './voucher.ts'
@@ -15,7 +16,9 @@ type RefreshOutcome = { replayed: boolean; body: string }
  * `voucher-cancelled`, `voucher-expired`.
  */
 export async function refresh(mint: Mint, { nonce, key }: RefreshInput): Promise<RefreshOutcome> {
-  return mint.database.transact(async (tx) => {
+  const done: Change[] = []
+  const outcome = await mint.database.transact(async (tx) => {
+    done.length = 0
     const now = mint.now()
     const old = await tx.vouchers.find(handleOf(nonce))
     if (!old) throw new Refusal('voucher-unknown')
@@ -30,8 +33,13 @@ export async function refresh(mint: Mint, { nonce, key }: RefreshInput): Promise
     const by = { handle: handleOf(successor), keyMac, sealed, now }
     // From here it must succeed: the burn and the successor commit together.
     if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
+    const { owner, couponId } = old
+    const handles = { handle: handleOf(nonce), successor: by.handle }
+    done.push({ type: 'refreshed', owner, couponId, at: now, ...handles })
     return { replayed: false, body }
   })
+  for (const change of done) mint.changed(change)
+  return outcome
 }
 
 async function replay(

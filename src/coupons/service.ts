@@ -5,7 +5,9 @@ import type { ProofStore } from '../session/proof-store.ts'
 import type { AnnouncementStore } from './announcement-store.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { DefinitionStore } from './definition-store.ts'
+import type { Change } from './live.ts'
 import type { MinterStore } from './minter-store.ts'
+import type { StatisticsStore } from './statistics-store.ts'
 import type { VoucherStore } from './voucher-store.ts'
 
 /** What an operation of the mint can read and write. */
@@ -13,6 +15,7 @@ export type CouponStores = {
   definitions: DefinitionStore
   vouchers: VoucherStore
   minters: MinterStore
+  statistics: StatisticsStore
   announcements: AnnouncementStore
   answers: AnswerStore
   /** The replay guard that an authenticated caller's first write goes to. */
@@ -39,6 +42,8 @@ export type Mint = {
   broadcast(tx: CouponStores, event: NostrEvent): Promise<void>
   /** Stop handing an announcement on: it was withdrawn, or another took its place. */
   recall(tx: CouponStores, eventId: string): Promise<void>
+  /** Told of what happened once it is on disk. */
+  changed: (change: Change) => void
   /** Vouchers were voided by the kill switch: their rows are to be marked. */
   killed: () => void
 }

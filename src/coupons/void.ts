@@ -26,7 +26,7 @@ export async function voidVoucher(
   caller: Caller,
   { couponId, name, chain }: VoidInput,
 ): Promise<{ mint: MintView }> {
-  return mint.database.transact(async (tx) => {
+  const { view, handle } = await mint.database.transact(async (tx) => {
     requireMerchant(mint, caller)
     const now = mint.now()
     const definition = await ownDefinition(tx, caller, couponId)
@@ -35,8 +35,12 @@ export async function voidVoucher(
     const target = chain ? await tx.vouchers.findEnd(named.rootId) : named
     if (target.phase !== 'minted') throw new Refusal(closed[target.phase])
     if (!(await tx.vouchers.void(target, now))) throw new Error('an open voucher was not voided')
-    return { mint: mintView(await tx.vouchers.findListed(target.rowId), now) }
+    const listed = await tx.vouchers.findListed(target.rowId)
+    return { view: mintView(listed, now), handle: listed.handle }
   }, caller.spend)
+  const at = view.voidedAt ?? mint.now()
+  mint.changed({ type: 'voided', owner: caller.pubkey, couponId, at, handle, count: 1 })
+  return { mint: view }
 }
 
 /** The kill switch: void every open voucher of a definition, whatever their number, in constant time. */
@@ -50,6 +54,17 @@ export async function voidAll(mint: Mint, caller: Caller, couponId: string) {
     return definition.open
   }, caller.spend)
   mint.killed()
+  if (voided > 0) {
+    const at = mint.now()
+    mint.changed({
+      type: 'voided',
+      owner: caller.pubkey,
+      couponId,
+      at,
+      handle: null,
+      count: voided,
+    })
+  }
   return { voided }
 }
 

@@ -1,9 +1,10 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../limits.ts'
 import type { Terms } from './definition.ts'
+import type { Page } from './page.ts'
+import { hourOf } from './statistics.ts'
 import type { ListedVoucher, Phase, Promised, Voucher } from './voucher.ts'
 
-export type Page = { limit: number; before: number | null }
 type Redemption = {
   rowId: number
   handle: Uint8Array
@@ -75,6 +76,13 @@ export function createVoucherStore(sql: Sqlite) {
     `${listed} WHERE v.definition_id = CAST(? AS INTEGER) AND v.id < CAST(? AS INTEGER)
      ORDER BY v.id DESC LIMIT ?`,
   )
+  // Found through the refreshes: a chain is a list of successors, and has no index of its own.
+  const listChain = sql.query<ListedRow, [number, number, number]>(
+    `WITH RECURSIVE chain (id) AS (
+       SELECT CAST(?1 AS INTEGER)
+       UNION ALL SELECT x.id FROM chain JOIN refreshes x ON x.voucher_id = chain.id LIMIT ?3)
+     ${listed} WHERE v.id IN chain AND root.id = CAST(?2 AS INTEGER) ORDER BY v.id`,
+  )
   const findPromised = sql.query<PromiseRow, [number]>(
     `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at
      FROM revisions r JOIN definitions d ON d.id = r.definition_id
@@ -133,6 +141,10 @@ export function createVoucherStore(sql: Sqlite) {
   )
   const countClaimed = sql.query<null, [number]>(
     'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
+  )
+  const countRedeemed = sql.query<null, [number, number]>(
+    `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, 0, 1)
+     ON CONFLICT DO UPDATE SET claimed = claimed + 1`,
   )
   const countVoided = sql.query<null, [number, number]>(
     'UPDATE definitions SET voided = voided + ? WHERE id = ?',
@@ -237,6 +249,11 @@ export function createVoucherStore(sql: Sqlite) {
       return list.all(definitionRowId, before, page.limit + 1).map(toListed)
     },
 
+    /** The voucher of a chain that stands at `from` and what refreshes made of it, oldest first; at most `most`. */
+    async listChain(rootId: number, from: number, most: number): Promise<ListedVoucher[]> {
+      return listChain.all(from, rootId, most).map(toListed)
+    },
+
     /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
     async issue(handle: Uint8Array, from: IssueFrom): Promise<void> {
       const { definitionRowId, revisionId, mintedBy, now } = from
@@ -254,6 +271,7 @@ export function createVoucherStore(sql: Sqlite) {
         filed.amountMsat,
       )
       countClaimed.run(voucher.definitionRowId)
+      countRedeemed.run(voucher.definitionRowId, hourOf(now))
       addTotals.run(1, 0, 0)
       return true
     },

@@ -98,6 +98,9 @@ export type Counts = {
   refreshed: number
 }
 
+/** Minted and redeemed by hour, of one definition. */
+export type Hours = Map<number, { minted: number; claimed: number }>
+
 /** Counts the vouchers of a range of ids into a map by definition. */
 export function countSlice(sql: Sqlite) {
   const count = sql.query<Counts & { id: number }, [number, number]>(
@@ -116,6 +119,30 @@ export function countSlice(sql: Sqlite) {
       const sum = counted.get(id)
       if (!sum) counted.set(id, found)
       else for (const name of Object.keys(found) as (keyof Counts)[]) sum[name] += found[name]
+    }
+  }
+}
+
+/** Counts what the hourly counters should say of a range of ids into a map by definition. */
+export function countHours(sql: Sqlite) {
+  const count = sql.query<
+    { id: number; hour: number; minted: number; claimed: number },
+    [number, number]
+  >(
+    `SELECT id, hour, sum(minted) AS minted, sum(claimed) AS claimed FROM (
+       SELECT definition_id AS id, minted_at / 3600 AS hour, 1 AS minted, 0 AS claimed
+       FROM vouchers WHERE id > ?1 AND id <= ?2 AND root_id IS NULL
+       UNION ALL
+       SELECT definition_id, ended_at / 3600, 0, 1
+       FROM vouchers WHERE id > ?1 AND id <= ?2 AND phase = 'claimed')
+     GROUP BY id, hour`,
+  )
+  return (counted: Map<number, Hours>, after: number, upto: number): void => {
+    for (const { id, hour, minted, claimed } of count.all(after, upto)) {
+      const hours = counted.get(id) ?? new Map()
+      counted.set(id, hours)
+      const sum = hours.get(hour) ?? { minted: 0, claimed: 0 }
+      hours.set(hour, { minted: sum.minted + minted, claimed: sum.claimed + claimed })
     }
   }
 }

@@ -1,6 +1,6 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../limits.ts'
-import { type Counts, countSlice, rowRules, tables } from './check-rules.ts'
+import { type Counts, countHours, countSlice, type Hours, rowRules, tables } from './check-rules.ts'
 import { openForReading } from './inspect.ts'
 import { couponSchema, versionOf } from './migrations.ts'
 
@@ -126,7 +126,9 @@ type Walk = { add: Add; rows: CheckReport['rows']; pause: Pause }
 
 async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise<void> {
   const counted = new Map<number, Counts>()
+  const hours = new Map<number, Hours>()
   const count = countSlice(sql)
+  const countByHour = countHours(sql)
   for (const table of tables) {
     const rules = rowRules[table].map(({ where, says }) => ({
       find: sql.query<{ id: number }, [number, number]>(
@@ -140,12 +142,16 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
       for (const { find, says } of rules) {
         for (const { id } of find.all(after, upto)) add(`${table} row ${id}: ${says}`)
       }
-      if (table === 'vouchers') count(counted, after, upto)
+      if (table === 'vouchers') {
+        count(counted, after, upto)
+        countByHour(hours, after, upto)
+      }
       await pause(performance.now() - started)
     }
   }
   checkKills(sql, add)
   checkLoad(sql, add)
+  await checkHours(sql, hours, { add, rows, pause })
   await checkCounters(sql, counted, { add, rows, pause })
 }
 
@@ -193,6 +199,37 @@ function checkLoad(sql: Sqlite, add: Add): void {
     if (says[name] !== is[name]) {
       add(`outbox load: ${name} is ${says[name]}, but what waits is ${is[name]}`)
     }
+  }
+}
+
+/** What the charts show is what the vouchers say, hour by hour. */
+async function checkHours(
+  sql: Sqlite,
+  counted: Map<number, Hours>,
+  { add, pause }: Walk,
+): Promise<void> {
+  const list = sql.query<{ id: number; uuid: string }, [number, number]>(
+    'SELECT id, uuid FROM definitions WHERE id > ? AND id <= ?',
+  )
+  const says = sql.query<{ hour: number; minted: number; claimed: number }, [number]>(
+    'SELECT hour, minted, claimed FROM hourly WHERE definition_id = ?',
+  )
+  for (const { after, upto } of slices(sql, 'definitions')) {
+    const started = performance.now()
+    for (const { id, uuid } of list.all(after, upto)) {
+      const is = counted.get(id) ?? new Map()
+      const differs = (hour: number, minted: number, claimed: number) => {
+        const { minted: first = 0, claimed: redeemed = 0 } = is.get(hour) ?? {}
+        is.delete(hour)
+        if (minted === first && claimed === redeemed) return
+        add(
+          `coupon ${uuid}: hour ${hour} says ${minted} minted and ${claimed} redeemed, but the vouchers say ${first} and ${redeemed}`,
+        )
+      }
+      for (const { hour, minted, claimed } of says.all(id)) differs(hour, minted, claimed)
+      for (const hour of [...is.keys()]) differs(hour, 0, 0)
+    }
+    await pause(performance.now() - started)
   }
 }
 

@@ -3,6 +3,7 @@ import couponText from '../../schema.sql' with { type: 'text' }
 import outbox from './step-2-outbox.sql' with { type: 'text' }
 import accounts from './step-3-accounts.sql' with { type: 'text' }
 import cards from './step-4-cards.sql' with { type: 'text' }
+import hourly from './step-5-hourly.sql' with { type: 'text' }
 
 /** What a file is to look like, with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = { text: string; steps: Readonly<Record<number, string>> }
@@ -10,7 +11,7 @@ export type Schema = { text: string; steps: Readonly<Record<number, string>> }
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
-  steps: { 1: outbox, 2: accounts, 3: cards },
+  steps: { 1: outbox, 2: accounts, 3: cards, 4: hourly },
 }
 
 /** The version that a schema describes. */

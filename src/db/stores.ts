@@ -3,6 +3,7 @@ import { createAnnouncementStore } from '../coupons/announcement-store.ts'
 import { createAnswerStore } from '../coupons/answer-store.ts'
 import { createDefinitionStore } from '../coupons/definition-store.ts'
 import { createMinterStore } from '../coupons/minter-store.ts'
+import { createStatisticsStore } from '../coupons/statistics-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
@@ -23,6 +24,7 @@ export function createStores(sql: Sqlite) {
     facts: createFactStore(sql),
     definitions: createDefinitionStore(sql),
     vouchers: createVoucherStore(sql),
+    statistics: createStatisticsStore(sql),
     minters: createMinterStore(sql),
     announcements: createAnnouncementStore(sql),
     answers: createAnswerStore(sql),

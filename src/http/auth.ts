@@ -4,7 +4,7 @@ import type { VerifyEvent } from '../nostr/event.ts'
 import { verifyHttpAuth } from '../nostr/nip98.ts'
 import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
-import type { Sessions } from '../session/session.ts'
+import type { Sessions, VerifiedSession } from '../session/session.ts'
 import { factsOf, type RequestFacts } from './facts.ts'
 import type { RateLimits } from './rate-limit.ts'
 
@@ -61,9 +61,9 @@ async function identify(
   }
   throw new Refusal('auth-missing')
 
-  function sessionCaller(pubkey: string): Caller {
+  function sessionCaller({ pubkey, expiresAt }: VerifiedSession): Caller {
     rateLimits.key(pubkey, 1)
-    return { pubkey, spend: undefined }
+    return { pubkey, until: expiresAt, spend: undefined }
   }
 
   function signedCaller(encoded: string): Caller {
@@ -73,6 +73,7 @@ async function identify(
     const event = verifyHttpAuth(encoded, signed, now(), verify)
     return {
       pubkey: event.pubkey,
+      until: now() + limits.sessionSeconds,
       spend: async (tx) => {
         facts.spent = true
         const acceptedUntil = event.created_at + limits.proofWindowSeconds

@@ -289,6 +289,11 @@ function asGetRequest({ url, headers }: Request): Request {
 
 async function withoutBody(response: Response): Promise<Response> {
   const { status, headers } = response
+  if (headers.get('Content-Type')?.startsWith('text/event-stream')) {
+    // It has no end to count to.
+    await response.body?.cancel()
+    return new Response(null, { status, headers })
+  }
   headers.set('Content-Length', String((await response.arrayBuffer()).byteLength))
   return new Response(null, { status, headers })
 }

@@ -9,9 +9,11 @@ export type Session = { token: string; pubkey: string; expiresAt: number }
 /** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`; nothing is stored. */
 export type Sessions = {
   create(pubkey: string): Promise<Session>
-  /** The public key behind a token. Refuses `auth-session-expired`, `auth-session-invalid`. */
-  verify(token: string): Promise<string>
+  /** Whose a token is. Refuses `auth-session-expired`, `auth-session-invalid`. */
+  verify(token: string): Promise<VerifiedSession>
 }
+
+export type VerifiedSession = Omit<Session, 'token'>
 
 const algorithm = 'HS256'
 const hex32 = /^[0-9a-f]{64}$/
@@ -19,7 +21,7 @@ const hex32 = /^[0-9a-f]{64}$/
 export function createSessions(secret: string, now: Clock): Sessions {
   const key = new TextEncoder().encode(secret)
   // Verifying a JWT costs more than a native signature check, and a till sends the same one all day.
-  const verified = new Map<string, { pubkey: string; expiresAt: number }>()
+  const verified = new Map<string, VerifiedSession>()
 
   return {
     async create(pubkey) {
@@ -47,14 +49,14 @@ export function createSessions(secret: string, now: Clock): Sessions {
     },
   }
 
-  function unexpired({ pubkey, expiresAt }: { pubkey: string; expiresAt: number }): string {
-    if (expiresAt <= now()) throw new Refusal('auth-session-expired')
-    return pubkey
+  function unexpired(session: VerifiedSession): VerifiedSession {
+    if (session.expiresAt <= now()) throw new Refusal('auth-session-expired')
+    return session
   }
 }
 
 /** Signature first; the expiry is compared by our own clock. */
-async function read(token: string, key: Uint8Array) {
+async function read(token: string, key: Uint8Array): Promise<VerifiedSession> {
   try {
     // The epoch as current date switches jose's own expiry check off.
     const { payload } = await jwtVerify(token, key, {

@@ -43,6 +43,16 @@ describe('the check finds', () => {
       /^coupon \S+: voided is 2, but the vouchers voided are 1$/,
     ],
     [
+      'an hour that says other than its vouchers',
+      'UPDATE hourly SET minted = 5 WHERE definition_id = 1',
+      /^coupon \S+: hour \d+ says 5 minted and 1 redeemed, but the vouchers say 4 and 1$/,
+    ],
+    [
+      'an hour that is missing',
+      'DELETE FROM hourly WHERE definition_id = 2',
+      /^coupon \S+: hour \d+ says 0 minted and 0 redeemed, but the vouchers say 1 and 0$/,
+    ],
+    [
       'totals that are not the sums',
       'UPDATE totals SET refreshed = 7',
       /^totals: refreshed is 7, but the sum is 1$/,
@@ -204,7 +214,8 @@ describe('the check finds', () => {
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
          SELECT 1000 + i * 7, randomblob(16), 1, CASE i WHEN ${rows - 5} THEN 2 ELSE 1 END, randomblob(32), 1, 'voided', 1 FROM n;
        UPDATE definitions SET issued = issued + ${rows}, voided = voided + ${rows} WHERE id = 1;
-       UPDATE totals SET issued = issued + ${rows}, voided = voided + ${rows}`,
+       UPDATE totals SET issued = issued + ${rows}, voided = voided + ${rows};
+       INSERT INTO hourly VALUES (1, 0, ${rows}, 0)`,
     )
     // The foreign key says so too, without naming the row.
     expect(problems).toHaveLength(2)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { flagOf } from '../../src/config.ts'
+import { liveRoutes } from '../../src/coupons/live-routes.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../../src/gateway/routes.ts'
@@ -294,6 +295,7 @@ function couponRoutes(): DescribedRoute[] {
   const instances = [
     voucherRoutes(nothing, noRateLimits),
     managementRoutes(nothing, nothing, noRateLimits),
+    liveRoutes(nothing, nothing, nothing),
     sessionRoutes(nothing, nothing),
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '' }),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
+import { limits } from '../../src/limits.ts'
 import { refusalCodes } from '../../src/refusal.ts'
 import { damage } from '../support/cli.ts'
 import {
@@ -400,6 +401,16 @@ describe('real answers match the document', () => {
     // Given twice: whatever the server makes of it, it must be in the document.
     await ask(list, { path: `${mints}?limit=1&limit=2` })
 
+    const [{ handle }] = page.mints
+    await ask(list, { path: `${mints}?chain=${handle}` })
+    await refused(list, 'field-invalid', { path: `${mints}?chain=x` })
+    await refused(list, 'voucher-unknown', { path: `${mints}?chain=${'A'.repeat(22)}` })
+    const stats = 'GET /api/coupons/stats'
+    expect((await ask(stats)).coupons).toHaveLength(1)
+    await ask(stats, { path: '/api/coupons/stats?from=2026-01-01&to=2026-01-31&offset=0' })
+    await refused(stats, 'field-invalid', { path: '/api/coupons/stats?from=x' })
+    await refused(stats, 'page-invalid', { path: '/api/coupons/stats?cursor=x' })
+
     const one = 'DELETE /api/coupons/{id}/mints/{name}'
     const path = `${mints}/${nonce}`
     await ask(one, { path })
@@ -504,6 +515,21 @@ describe('real answers match the document', () => {
     expect((await look(lapsing)).status).toBe('expired')
     await refused(claim, 'voucher-expired', { body: { nonce: lapsing } })
     await refused(refresh, 'voucher-expired', { body: { nonce: lapsing }, headers })
+  })
+
+  test('of what happens live', async () => {
+    const route = 'GET /api/coupons/live'
+    const headers = { Authorization: `Bearer ${await openSession(server.url, newSigner())}` }
+    const open = () => fetch(`${server.url}/api/coupons/live`, { headers })
+    const streams = await Promise.all(Array.from({ length: limits.livePerKeyMax }, open))
+    const { responses } = operationOf('GET', '/api/coupons/live')
+    for (const { status, headers } of streams) {
+      const media = headers.get('content-type')?.split(';')[0] ?? ''
+      expect(Object.keys(responses[status]?.content ?? {})).toEqual([media])
+      seen.set(route, (seen.get(route) ?? new Set()).add(status))
+    }
+    await refused(route, 'live-full', { headers })
+    await Promise.all(streams.map((stream) => stream.body?.cancel()))
   })
 
   test('of a service for listed merchants', async () => {

@@ -130,6 +130,7 @@ class World {
       resolveName: async () => null,
       broadcast: async () => undefined,
       recall: async () => undefined,
+      changed: () => undefined,
       killed: () => undefined,
     }
   }
@@ -418,7 +419,7 @@ class World {
     const pubkey = this.#random.pick(owners.filter((one) => one !== owner))
     const listed = `${owner} ${pubkey}`
     const had = this.#minters.has(listed)
-    const caller = { pubkey: owner, spend: undefined }
+    const caller = { pubkey: owner, until: 0, spend: undefined }
     // Removing goes to the queue at once; adding would, after a name was resolved, come too late for the order.
     if (this.#random.chance(0.5)) {
       this.#minters.delete(listed)
@@ -492,14 +493,15 @@ class World {
   }
 
   #caller(pubkey: string): { caller: Caller; replayed: boolean } {
-    if (this.#random.chance(0.6)) return { caller: { pubkey, spend: undefined }, replayed: false }
+    if (this.#random.chance(0.6))
+      return { caller: { pubkey, until: 0, spend: undefined }, replayed: false }
     const event = digest(`event ${this.#random.below(400)}`).toString('hex')
     const replayed = this.#used.has(event)
     this.#used.add(event)
     const spend: Caller['spend'] = async (tx) => {
       if (!(await tx.proofs.use(event, this.now + 60))) throw new Refusal('auth-replay')
     }
-    return { caller: { pubkey, spend }, replayed }
+    return { caller: { pubkey, until: 0, spend }, replayed }
   }
 
   #issue(
@@ -556,12 +558,13 @@ class World {
       this.#minters.add(`${owner} ${pubkey}`)
       const answer = await authorizeMinter(
         this.mint,
-        { pubkey: owner, spend: undefined },
+        { pubkey: owner, until: 0, spend: undefined },
         { pubkey },
       )
       this.#same('add minter', answer.created, created)
     }
-    for (const owner of owners) await this.#compareOwner({ pubkey: owner, spend: undefined })
+    for (const owner of owners)
+      await this.#compareOwner({ pubkey: owner, until: 0, spend: undefined })
     for (const voucher of this.#vouchers.values()) {
       const found = await preview(this.mint, voucher.nonce)
       const claimedAt = voucher.phase === 'claimed' ? voucher.endedAt : null

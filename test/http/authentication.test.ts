@@ -790,6 +790,8 @@ describe('every route that takes credentials', () => {
     ['DELETE', '/api/coupons/discovery', true],
     ['POST', '/api/coupons/mint', true],
     ['GET', '/api/coupons/redemptions', true],
+    ['GET', '/api/coupons/stats', true],
+    ['GET', '/api/coupons/live', true],
   ]
   for (const [method, path, bearer] of routes) {
     test(`${method} ${path.replace(id, '{id}')} asks for them before it looks at the body`, async () => {

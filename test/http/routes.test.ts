@@ -42,6 +42,8 @@ const paths: [path: string, methods: string[]][] = [
   ['/api/coupons/minters/x', ['DELETE']],
   ['/api/coupons/discovery', ['PUT', 'DELETE']],
   ['/api/coupons/redemptions', ['GET', 'HEAD']],
+  ['/api/coupons/stats', ['GET', 'HEAD']],
+  ['/api/coupons/live', ['GET', 'HEAD']],
   [`/api/coupons/${id}`, ['PATCH', 'DELETE']],
   [`/api/coupons/${id}/mints`, ['GET', 'DELETE', 'HEAD']],
   [`/api/coupons/${id}/mints/AAAAAAAAAAAAAAAAAAAAAA`, ['DELETE']],
@@ -102,6 +104,8 @@ describe('methods', () => {
       'preview',
       'refresh',
       'redemptions',
+      'stats',
+      'live',
     ]) {
       const answer = await call(server.url, `/api/coupons/${name}`, {
         method: 'PATCH',

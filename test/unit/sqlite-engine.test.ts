@@ -220,6 +220,32 @@ test('a file of version 1 becomes what a new file is, and keeps its rows', () =>
   expect(old.query('SELECT name FROM facts').all()).toEqual([{ name: 'manager' }])
 })
 
+test('the hourly counters of an older file are counted from its vouchers', () => {
+  const old = new Sqlite(':memory:')
+  old.run('PRAGMA foreign_keys = ON')
+  old.run(firstSchema)
+  old.run(`BEGIN;
+    INSERT INTO definitions (id, uuid, owner, revision_id, issued, claimed, created_at, updated_at)
+      VALUES (1, '${'a'.repeat(36)}', zeroblob(32), 1, 3, 2, 1, 1),
+        (2, '${'b'.repeat(36)}', zeroblob(32), 2, 1, 0, 1, 1);
+    INSERT INTO revisions (id, definition_id, issued_before, name, description, benefit)
+      VALUES (1, 1, 0, '', '', '{}'), (2, 2, 0, '', '', '{}');
+    INSERT INTO vouchers (id, handle, definition_id, revision_id, root_id, minted_by, minted_at, phase, ended_at)
+      VALUES (1, randomblob(16), 1, 1, NULL, zeroblob(32), 3599, 'claimed', 3600),
+        (2, randomblob(16), 1, 1, NULL, zeroblob(32), 3600, 'refreshed', 7200),
+        (3, randomblob(16), 1, 1, 2, zeroblob(32), 7200, 'claimed', 7201),
+        (4, randomblob(16), 1, 1, NULL, zeroblob(32), 7199, 'voided', 7201),
+        (5, randomblob(16), 2, 2, NULL, zeroblob(32), 0, 'minted', NULL);
+    COMMIT`)
+  migrate(old, couponSchema)
+  expect(old.query('SELECT * FROM hourly').values()).toEqual([
+    [1, 0, 1, 0],
+    [1, 1, 2, 1],
+    [1, 2, 0, 1],
+    [2, 0, 1, 0],
+  ])
+})
+
 test('a version nobody knows a way from stops the start and changes nothing', () => {
   const connection = new Sqlite(':memory:')
   connection.run('PRAGMA user_version = -1')

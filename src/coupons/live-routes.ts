@@ -1,0 +1,39 @@
+import { Elysia } from 'elysia'
+import type { Authenticator } from '../http/auth.ts'
+import { documented, textModel } from '../http/document.ts'
+import { openEventStream } from '../http/event-stream.ts'
+import type { Live } from './live.ts'
+import { requireMerchant } from './permission.ts'
+import type { Mint } from './service.ts'
+
+const liveModel = textModel(
+  'text/event-stream',
+  'Server-sent events: `minted`, `claimed`, `refreshed`, `voided`, `coupon`, `more`; data is JSON',
+)
+
+/** What tills do, as it happens. */
+export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
+  return new Elysia({ name: 'live', prefix: '/api/coupons' })
+    .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
+    .get(
+      '/live',
+      async ({ caller }) => {
+        requireMerchant(mint, caller)
+        // A signature is used up before anything is said to who sent it.
+        if (caller.spend) await mint.database.transact(async () => undefined, caller.spend)
+        const { pubkey: owner, until } = caller
+        const stream = openEventStream()
+        const stop = live.listen({ owner, until, send: stream.send, ended: stream.end })
+        stream.gone.addEventListener('abort', stop)
+        return stream.response
+      },
+      {
+        ...documented({
+          summary: 'What happens to the caller’s coupons, as it happens',
+          access: 'any',
+          answers: { 200: liveModel },
+          refusals: ['merchant-not-allowed', 'live-full'],
+        }),
+      },
+    )
+}

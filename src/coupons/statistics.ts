@@ -1,0 +1,78 @@
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import { cursorOf, parseCursor } from './page.ts'
+import { requireMerchant } from './permission.ts'
+import type { Mint } from './service.ts'
+
+type Asked = {
+  from?: string | undefined
+  to?: string | undefined
+  offset?: string | undefined
+  cursor?: string | undefined
+}
+
+/** The hour of a moment, as the counters keep it. */
+export function hourOf(seconds: number): number {
+  return Math.floor(seconds / 3600)
+}
+
+/**
+ * Vouchers first minted and redeemed, by coupon of the caller and day, newest coupon first, in pages
+ * of whole coupons. Refuses `field-invalid`, `page-invalid`.
+ */
+export async function statistics(mint: Mint, caller: Caller, asked: Asked) {
+  const offset = parseOffset(asked.offset)
+  const today = Math.floor((hourOf(mint.now()) + offset) / 24)
+  const to = parseDay('to', asked.to) ?? today
+  const from = parseDay('from', asked.from) ?? to - limits.statisticsDaysDefault + 1
+  if (to < from || to - from >= limits.statisticsDaysMax) refuse('from')
+  const before = asked.cursor === undefined ? null : parseCursor(asked.cursor)
+  requireMerchant(mint, caller)
+  const hours = { from: from * 24 - offset, to: (to + 1) * 24 - offset, offset }
+  return mint.database.snapshot(async (tx) => {
+    const coupons = []
+    let rows = 0
+    let next: string | null = null
+    const owned = await tx.statistics.listOwned(caller.pubkey, before ?? Number.MAX_SAFE_INTEGER)
+    for (const [at, { rowId, couponId }] of owned.entries()) {
+      const days = await tx.statistics.days(rowId, hours)
+      if (days.length > 0) {
+        const shown = days.map(({ day, ...counts }) => ({ day: dayText(day), ...counts }))
+        coupons.push({ couponId, days: shown })
+      }
+      rows += days.length
+      if (rows >= limits.statisticsRowsMax && at < owned.length - 1) {
+        next = cursorOf(rowId)
+        break
+      }
+    }
+    return { from: dayText(from), to: dayText(to), offset, coupons, next }
+  })
+}
+
+/** Whole hours east of UTC; absent: Argentina's. */
+function parseOffset(text: string | undefined): number {
+  if (text === undefined) return argentina
+  const hours = /^-?\d{1,2}$/.test(text) ? Number(text) : Number.NaN
+  return hours >= -12 && hours <= 14 ? hours : refuse('offset')
+}
+
+const argentina = -3
+
+/** Days since 1970 of a `YYYY-MM-DD` that is in the calendar. */
+function parseDay(field: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  const day = /^(20|21)\d\d-\d\d-\d\d$/.test(text)
+    ? Date.parse(`${text}T00:00:00Z`) / 86_400_000
+    : 0
+  return day > 0 && dayText(day) === text ? day : refuse(field)
+}
+
+function dayText(day: number): string {
+  return new Date(day * 86_400_000).toISOString().slice(0, 10)
+}
+
+function refuse(field: string): never {
+  throw new Refusal('field-invalid', { field })
+}
