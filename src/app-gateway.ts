@@ -5,12 +5,13 @@ import { notice, reconcile } from './gateway/announcements.ts'
 import { type Courier, type Destination, startCourier } from './gateway/outbox.ts'
 import { enqueue } from './gateway/publish.ts'
 import { openRelayLink, type RelayLink } from './gateway/relays.ts'
+import type { Subscription } from './gateway/relays-conversation.ts'
 import { embeddedRelay, type Gateway, type RelayStatus } from './gateway/service.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { VerifyHash } from './nostr/delegation.ts'
 import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from './nostr/event.ts'
-import type { Filter } from './nostr/filter.ts'
+import { type Filter, filterView } from './nostr/filter.ts'
 import { kinds } from './nostr/kinds.ts'
 import { Refusal } from './refusal.ts'
 import type { RelayHost } from './relay/host.ts'
@@ -32,6 +33,8 @@ type GatewayParts = {
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
+  /** What else an accepted event does here, in the transaction that queues it. */
+  accepted: (tx: Stores, event: NostrEvent) => Promise<void>
   now: Clock
   /** Milliseconds of a clock that is never set. */
   steady: () => number
@@ -44,6 +47,8 @@ export type RunningGateway = {
   broadcast(tx: Stores, event: NostrEvent): Promise<void>
   /** Stop delivering an announcement that was withdrawn or replaced. */
   recall(tx: Stores, eventId: string): Promise<void>
+  /** Ask every relay for good; what is given back asks all of them anew. */
+  subscribe(subscription: Subscription): () => void
   /** The embedded relay's thread has come up. */
   embeddedUp(): void
   /** Every relay, in the order of the settings. */
@@ -170,11 +175,24 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       if (event) notice(announcements, event).then(wakeAll, failed)
       return true
     }
-    const nothing = () => undefined
-    const carrier = { send, buffered: () => 0, pause: nothing, resume: nothing, close: nothing }
-    const connection = relay.open(carrier, { address: 'announcements', origins: [] })
+    const connection = openInside(relay, 'announcements', send)
     const filter = { kinds: [kinds.announcement, kinds.deletion], limit: 0 }
     relay.message(connection, JSON.stringify(['REQ', 'announcements', filter]))
+  }
+
+  /** What the embedded relay has and gets for a subscription; it has checked every event. */
+  const feed = (relay: RelayHost, { filters, wanted, event: take }: Subscription): (() => void) => {
+    const send = (text: string) => {
+      const [type, , value] = JSON.parse(text) as unknown[]
+      const event = type === 'EVENT' ? parseEvent(value) : null
+      if (event && wanted(event.id)) take(event)
+      return true
+    }
+    const connection = openInside(relay, 'subscription', send)
+    const begin = () =>
+      relay.message(connection, JSON.stringify(['REQ', 'feed', ...filters().map(filterView)]))
+    begin()
+    return begin
   }
 
   const retire = async () => {
@@ -189,6 +207,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
 
   const links = [...ways.values()].flatMap(({ link }) => link ?? [])
   let fetching = 0
+  const subscriptions: { subscription: Subscription; again: (() => void)[] }[] = []
 
   return {
     async broadcast(tx, event) {
@@ -196,11 +215,21 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       // After the commit: the engine ends a batch within one turn of the loop.
       setImmediate(wakeAll)
     },
+    subscribe(subscription) {
+      const inside =
+        embedded?.ready() && upSince !== null ? feed(embedded, subscription) : () => undefined
+      const again = [inside, ...links.map((link) => link.subscribe(subscription))]
+      subscriptions.push({ subscription, again })
+      return () => {
+        for (const ask of again) ask()
+      }
+    },
     recall: (tx, eventId) => tx.outbox.recall(eventId, 'taken back', now()),
     embeddedUp() {
       if (!embedded) return
       upSince = now()
       watch(embedded)
+      for (const kept of subscriptions) kept.again[0] = feed(embedded, kept.subscription)
       const way = ways.get(embeddedRelay)
       way?.courier.hurry()
       way?.check()
@@ -221,6 +250,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       now,
       verify,
       verifyHash: parts.verifyHash,
+      accepted: parts.accepted,
       wake,
       outside: links.map(({ url }) => url),
       embeddedUrl: embedded ? parts.embeddedUrl : null,
@@ -251,4 +281,11 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       await Promise.all([...ways.values()].map(({ courier }) => courier.stop()))
     },
   }
+}
+
+/** A connection to the embedded relay from within this process. */
+function openInside(relay: RelayHost, name: string, send: (text: string) => boolean): number {
+  const nothing = () => undefined
+  const carrier = { send, buffered: () => 0, pause: nothing, resume: nothing, close: nothing }
+  return relay.open(carrier, { address: name, origins: [] })
 }

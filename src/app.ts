@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { version } from '../package.json'
 import { type RunningGateway, startGateway } from './app-gateway.ts'
 import { pinKeys, settleCardKey } from './app-keys.ts'
+import { type RunningLedger, startLedger, TokenError } from './app-ledger.ts'
 import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -48,6 +49,8 @@ import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
 import { pageRoutes } from './ui/routes.ts'
 import { identityRoutes } from './wallet/identity-routes.ts'
+import * as ledgerModels from './wallet/ledger/models.ts'
+import { ledgerRoutes } from './wallet/ledger/routes.ts'
 import * as walletModels from './wallet/models.ts'
 
 /** The start cannot go on; the message tells the operator why and what to do. */
@@ -95,6 +98,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   )
   opened.defer(() => housekeeping.stop())
 
+  let ledger: RunningLedger | null = null
   let open = isPrivate(config)
   let url = ''
   const relay = config.relays.includes(embeddedRelay)
@@ -128,11 +132,29 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     signer,
     verify,
     verifyHash,
+    accepted: async (tx, event) => ledger?.accepted(tx, event),
     now: systemClock,
     steady: () => performance.now(),
     log,
   })
   opened.defer(() => running.stop())
+  ledger = await startLedger({
+    tokens: config.tokens,
+    ledgerPubkey: config.ledgerPubkey,
+    database,
+    signer,
+    verifyHash,
+    now: systemClock,
+    steady: () => performance.now(),
+    rateLimit: config.rateLimit,
+    broadcast: running.broadcast,
+    subscribe: running.subscribe,
+    log,
+  }).catch((cause: unknown) => {
+    throw cause instanceof TokenError ? new StartError(cause.message) : cause
+  })
+  const { stop } = ledger
+  opened.defer(() => stop())
 
   const fetchPublic = createFetchPublic(parts.outbound)
   const live = createLive(systemClock)
@@ -170,6 +192,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     liveRoutes(mint, auth, live),
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
+    ledgerRoutes({ database }, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
     healthRoutes(createReadiness(database), metrics),
     pageRoutes(),
@@ -179,7 +202,11 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     port: config.port,
     routes: [
       ...routes,
-      documentRoutes(routes, { ...models, ...gatewayModels, ...walletModels }, version),
+      documentRoutes(
+        routes,
+        { ...models, ...gatewayModels, ...walletModels, ...ledgerModels },
+        version,
+      ),
     ],
     origins: createOrigins({
       publicOrigins: config.publicUrls,

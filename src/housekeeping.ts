@@ -5,6 +5,7 @@ import type { Database } from './db/database.ts'
 import type { OutboxStore } from './gateway/outbox-store.ts'
 import { limits } from './limits.ts'
 import type { ScanStore } from './wallet/cards/scan-store.ts'
+import type { LedgerStore } from './wallet/ledger/store.ts'
 import type { NonceStore } from './wallet/nonce-store.ts'
 import type { RequestStore } from './wallet/request-store.ts'
 
@@ -13,6 +14,7 @@ type Stores = CouponStores & {
   nonces: NonceStore
   requests: RequestStore
   scans: ScanStore
+  ledger: LedgerStore
 }
 
 type Housekeeping = {
@@ -62,7 +64,8 @@ async function step(database: Database<Stores>, now: number): Promise<boolean> {
     const requests = await tx.requests.prune(limits.sweepRowsMax, now)
     const nonces = await tx.nonces.prune(limits.sweepRowsMax, now - limits.openNonceSeconds)
     const scans = await tx.scans.prune(limits.sweepRowsMax, now - limits.scanKeptSeconds)
-    return proofs + answers + told + requests + nonces + scans
+    const refusals = await tx.ledger.prune(limits.sweepRowsMax, now)
+    return proofs + answers + told + requests + nonces + scans + refusals
   })
   return swept || pruned > 0
 }

@@ -205,12 +205,48 @@ export const limits = {
   relayChallengesMax: 10,
   /** Subscriptions a relay outside is asked to serve at once: most allow twenty. */
   relayQueriesMax: 16,
+  /** A subscription that a relay ended is asked for again after this. */
+  relayResubscribeSeconds: 60,
   /** A courier looks again at least this often: clocks jump. */
   courierNapSeconds: 60,
   /** Announcements asked of a relay in one REQ, and seconds between two such rounds. */
   announcementBatch: 100,
   announcementCheckSeconds: 3600,
   relaysMax: 32,
+
+  /** One amount, and one balance either way: 64 bits hold the sum of both. In a token's smallest unit. */
+  tokenAmountMax: 1_000_000_000_000_000_000n,
+  tokenBalanceMax: 8_000_000_000_000_000_000n,
+  tokenDecimalsMax: 18,
+  tokensMax: 32,
+  tokensPerTransactionMax: 16,
+  /** A start event is acted on this long after it was signed. */
+  transactionSeconds: 10 * 60,
+  /** How far an event of the wallet may be ahead of our clock. */
+  eventWindowSeconds: 180,
+  /** Content of a start event, which its answer repeats; what is kept of its memo. */
+  transactionCharsMax: 4096,
+  memoCharsMax: 200,
+  /** Tags of a start event that its answer repeats; an invoice has a few hundred characters. */
+  repeatedTagsMax: 10,
+  repeatedTagCharsMax: 2048,
+  /** Relays refuse what is far ahead of the clock: an account that moves faster tells its balance later. */
+  balanceAheadSeconds: 60,
+  owedBalancesMax: 100,
+  owedBalancesSeconds: 5,
+  /** Start events from relays that wait to be settled; beyond it relays are asked again. */
+  transactionsWaitingMax: 1000,
+  /** Ids of events from relays that were looked at, so that each relay's copy costs nothing. */
+  eventsSeenMax: 10_000,
+  /** Start events by one key that relays may bring, and those by all keys that own nothing here. */
+  transactionKeyBurst: 60,
+  transactionKeyPerSecond: 2,
+  transactionStrangerBurst: 100,
+  transactionStrangerPerSecond: 2,
+  movementsShownMax: 50,
+  /** Rows of a statement read at once, and lines of all. */
+  statementPageRows: 500,
+  statementRowsMax: 1_000_000,
   fetchDefault: 100,
   fetchMax: 500,
   fetchSeconds: 5,

@@ -74,6 +74,8 @@ const table = {
   'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
   'not-allowed': [403, 'Ningún relay de este servicio acepta tus eventos.'],
   'identity-not-authorized': [403, 'Tu clave no está habilitada para esto en este servicio.'],
+  'account-not-yours': [403, 'Sólo el dueño de la cuenta o el emisor pueden ver ese saldo.'],
+  'account-unknown': [404, 'Esa clave no es válida. Revisala.'],
   'event-unknown': [404, 'No conocemos ese evento.'],
   'coupon-unknown': [404, 'Ese cupón no existe.'],
   'voucher-unknown': [404, 'Ese código no corresponde a ningún cupón. Revisalo.'],

@@ -3,6 +3,7 @@ import { type Network, parseNetwork } from './network.ts'
 import { parsePubkey, parseSecret } from './nostr/keys.ts'
 import type { CardLimit } from './wallet/cards/holder-store.ts'
 import { parseLimits } from './wallet/cards/limits.ts'
+import { parseTokens, type Token } from './wallet/ledger/token.ts'
 
 export type Setting<T> = {
   variable: string
@@ -129,6 +130,21 @@ export const settings = {
     parse: (text) => expect(parsePubkey(text), 'an npub or 64 hex digits'),
     about: 'Lightning gateway that pays invoices for cards, npub or hex',
     shown: 'none',
+  }),
+  tokens: setting<ReadonlyMap<string, Token>>({
+    variable: 'TOKENS',
+    fallback: new Map(),
+    parse: (text) => expect(parseTokens(list(text)), 'NAME:decimals:issuer npub, comma-separated'),
+    about: 'Tokens of the embedded ledger: NAME:decimals:issuer npub, comma-separated',
+    shown: 'none',
+  }),
+  // Hex; null: the ledger is the one in here.
+  ledgerPubkey: setting<string | null>({
+    variable: 'LEDGER_PUBKEY',
+    fallback: null,
+    parse: (text) => expect(parsePubkey(text), 'an npub or 64 hex digits'),
+    about: 'Key of a ledger that listens on the relays, in place of the embedded one',
+    shown: 'the embedded one',
   }),
   trustedProxies: setting<readonly Network[]>({
     variable: 'TRUSTED_PROXIES',

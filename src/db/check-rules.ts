@@ -1,7 +1,15 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
 /** Tables that are walked row by row. */
-export const tables = ['definitions', 'vouchers', 'refreshes', 'redemptions', 'outbox'] as const
+export const tables = [
+  'definitions',
+  'vouchers',
+  'refreshes',
+  'redemptions',
+  'outbox',
+  'ledger_accounts',
+  'ledger_movements',
+] as const
 
 type Rule = {
   /** FROM and WHERE of the rows of `t` that break the rule. */
@@ -69,6 +77,38 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       where: `FROM redemptions t JOIN vouchers v ON v.id = t.voucher_id
         JOIN definitions d ON d.id = v.definition_id WHERE d.owner <> t.owner`,
       says: 'it is filed under another owner than that of its coupon',
+    },
+  ],
+  ledger_accounts: [
+    {
+      where: `FROM ledger_accounts t JOIN ledger_tokens k ON k.name = t.token
+        WHERE t.issuer <> (t.pubkey = k.issuer)`,
+      says: 'it counts as the issuer of its token and is not, or is and does not count as it',
+    },
+  ],
+  ledger_movements: [
+    {
+      where: `FROM ledger_movements t
+        WHERE NOT EXISTS (SELECT 1 FROM ledger_entries e WHERE e.movement_id = t.id)`,
+      says: 'it moved nothing',
+    },
+    {
+      where: `FROM ledger_movements t WHERE EXISTS (
+        SELECT 1 FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+        WHERE e.movement_id = t.id GROUP BY a.token
+        HAVING count(*) <> 2 OR min(e.amount) <> -max(e.amount))`,
+      says: 'its entries do not sum to zero',
+    },
+    {
+      where: `FROM ledger_movements t WHERE EXISTS (
+        SELECT 1 FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+        WHERE e.movement_id = t.id AND a.pubkey <> iif(e.amount < 0, t.sender, t.receiver))`,
+      says: 'an entry is of neither its sender nor its receiver',
+    },
+    {
+      where: `FROM ledger_movements t
+        WHERE EXISTS (SELECT 1 FROM ledger_refusals r WHERE r.event_id = t.event_id)`,
+      says: 'its event was also refused',
     },
   ],
   outbox: [

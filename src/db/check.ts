@@ -1,5 +1,6 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../limits.ts'
+import { checkLedger } from './check-ledger.ts'
 import { type Counts, countHours, countSlice, type Hours, rowRules, tables } from './check-rules.ts'
 import { openForReading } from './inspect.ts'
 import { couponSchema, versionOf } from './migrations.ts'
@@ -27,13 +28,7 @@ export const noPause: Pause = async () => undefined
 export async function checkDatabase(path: string, pause: Pause): Promise<CheckReport> {
   const started = performance.now()
   const problems = createProblems()
-  const rows: CheckReport['rows'] = {
-    definitions: 0,
-    vouchers: 0,
-    refreshes: 0,
-    redemptions: 0,
-    outbox: 0,
-  }
+  const rows = Object.fromEntries(tables.map((table) => [table, 0])) as CheckReport['rows']
   let sql: Sqlite | null = null
   try {
     sql = openForReading(path)
@@ -152,6 +147,7 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
   checkKills(sql, add)
   checkLoad(sql, add)
   await checkHours(sql, hours, { add, rows, pause })
+  await checkLedger(sql, { add, pause, slices: (table) => slices(sql, table) })
   await checkCounters(sql, counted, { add, rows, pause })
 }
 

@@ -4,6 +4,7 @@ import outbox from './step-2-outbox.sql' with { type: 'text' }
 import accounts from './step-3-accounts.sql' with { type: 'text' }
 import cards from './step-4-cards.sql' with { type: 'text' }
 import hourly from './step-5-hourly.sql' with { type: 'text' }
+import ledger from './step-6-ledger.sql' with { type: 'text' }
 
 /** What a file is to look like, with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = { text: string; steps: Readonly<Record<number, string>> }
@@ -11,7 +12,7 @@ export type Schema = { text: string; steps: Readonly<Record<number, string>> }
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
-  steps: { 1: outbox, 2: accounts, 3: cards, 4: hourly },
+  steps: { 1: outbox, 2: accounts, 3: cards, 4: hourly, 5: ledger },
 }
 
 /** The version that a schema describes. */

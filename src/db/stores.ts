@@ -12,6 +12,7 @@ import { createAccountStore } from '../wallet/account-store.ts'
 import { createCardStore } from '../wallet/cards/card-store.ts'
 import { createHolderStore } from '../wallet/cards/holder-store.ts'
 import { createScanStore } from '../wallet/cards/scan-store.ts'
+import { createLedgerStore } from '../wallet/ledger/store.ts'
 import { createNonceStore } from '../wallet/nonce-store.ts'
 import { createRequestStore } from '../wallet/request-store.ts'
 import { createFactStore } from './fact-store.ts'
@@ -37,5 +38,6 @@ export function createStores(sql: Sqlite) {
     cards: createCardStore(sql),
     holders: createHolderStore(sql),
     scans: createScanStore(sql),
+    ledger: createLedgerStore(sql),
   }
 }

@@ -34,6 +34,7 @@ export async function publish(
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
     await enqueue(tx.outbox, event, targets, { now: gateway.now(), reserved: false })
+    await gateway.accepted(tx, event)
     return targets
   })
   gateway.wake(relays)

@@ -13,6 +13,16 @@ export type Answered = { accepted: boolean; message: string }
 /** What a query may take. `room` is shared by the relays of one fetch, so that all together stay small. */
 export type QueryOptions = { signal: AbortSignal; most: number; room: { bytes: number } }
 
+/** What is asked of relays for good: every event that matches, stored or new, again after each reconnect. */
+export type Subscription = {
+  /** Asked each time it begins. */
+  filters: () => readonly Filter[]
+  /** False for an event that was looked at before, from whichever relay: it costs no verification. */
+  wanted: (eventId: string) => boolean
+  /** Verified, and one that the filters ask for. */
+  event: (event: NostrEvent) => void
+}
+
 /** Verified events that match; `refused` is what the relay said in place of them. */
 export type QueryAnswer = { events: NostrEvent[]; ended: 'eose' | 'silent' | { refused: string } }
 
@@ -247,6 +257,36 @@ export function createConversation(parts: ConversationParts) {
         if (asking.size < limits.relayQueriesMax) start()
         else queued.add(start)
       })
+    },
+
+    /** Ask for good; `ended` when the relay will not serve it. Asked again, it begins anew. */
+    subscribe({ filters, wanted, event: take }: Subscription, ended: () => void): () => void {
+      const name = `s${++serial}`
+      const begin = () => {
+        const asked = filters()
+        const item: Asking = {
+          text: JSON.stringify(['REQ', name, ...asked.map(filterView)]),
+          end(how) {
+            // What was stored has come; what is new goes on coming.
+            if (how === 'eose') return
+            asking.delete(name)
+            if (how !== 'silent') ended()
+          },
+          event(event) {
+            if (event && !wanted(event.id)) return
+            const matching = event && asked.some((filter) => matches(filter, event))
+            if (!event || !matching || !verify(event)) return onWrong()
+            take(event)
+          },
+          notice: null,
+          refusal: null,
+          retried: false,
+        }
+        asking.set(name, item)
+        send(item.text)
+      }
+      begin()
+      return begin
     },
 
     /** The connection is gone: whatever waits has no answer. */

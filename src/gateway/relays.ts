@@ -11,6 +11,7 @@ import {
   type QueryAnswer,
   type QueryOptions,
   type RelayAnswer,
+  type Subscription,
 } from './relays-conversation.ts'
 
 /** A relay that events are given to and asked of, over one connection that is kept. */
@@ -26,6 +27,8 @@ export type RelayLink = {
   publish(event: NostrEvent, late?: (answer: Answered) => void): Promise<RelayAnswer>
   /** Never rejects; `silent` while there is no connection. */
   query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer>
+  /** Keep asking, over this connection and every later one; what is given back asks anew at once. */
+  subscribe(subscription: Subscription): () => void
   close(): void
 }
 
@@ -53,7 +56,18 @@ export function openRelayLink(options: LinkOptions): RelayLink {
   let missed = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let hangUp = (): void => undefined
+  const subscriptions: { subscription: Subscription; again: () => void }[] = []
   let closed = false
+
+  const begin = (kept: (typeof subscriptions)[number]) => {
+    const talk = conversation
+    if (!talk) return
+    const later = () =>
+      setTimeout(() => {
+        if (talk === conversation) kept.again()
+      }, limits.relayResubscribeSeconds * 1000).unref()
+    kept.again = talk.subscribe(kept.subscription, later)
+  }
 
   const connect = async () => {
     const answers = await nameServerAnswers(new URL(url).hostname)
@@ -85,6 +99,7 @@ export function openRelayLink(options: LinkOptions): RelayLink {
       socket.terminate()
       const talk = conversation
       conversation = null
+      for (const kept of subscriptions) kept.again = () => undefined
       since = null
       talk?.end()
       if (closed) return
@@ -110,6 +125,7 @@ export function openRelayLink(options: LinkOptions): RelayLink {
       const { signer, verify } = options
       const send = (text: string) => void socket.send(text)
       conversation = createConversation({ url, signer, verify, now, send, abandon: drop })
+      for (const kept of subscriptions) begin(kept)
       options.connected()
     })
     socket.addEventListener('message', ({ data }) => {
@@ -144,6 +160,13 @@ export function openRelayLink(options: LinkOptions): RelayLink {
     async query(filters, asked) {
       if (!conversation) return { events: [], ended: 'silent' }
       return conversation.query(filters, asked)
+    },
+
+    subscribe(subscription) {
+      const kept = { subscription, again: (): void => undefined }
+      subscriptions.push(kept)
+      begin(kept)
+      return () => kept.again()
     },
 
     close() {

@@ -77,6 +77,7 @@ const tags = {
   Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
   Session: 'One signature in exchange for a token.',
   Management: 'For merchants and the minters they list.',
+  Ledger: 'The shop’s own tokens: what each key has.',
   Gateway: 'Nostr over HTTP, for clients that keep no connection.',
   Identity: 'Names of this service for keys, and what others ask about them.',
   Service: 'State of the process and this document.',
@@ -184,6 +185,7 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
 function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
   if (path.startsWith('/nostr/')) return 'Gateway'
   if (envelopeOf(path) === 'identity') return 'Identity'
+  if (path.startsWith('/api/ledger/')) return 'Ledger'
   if (!path.startsWith('/api/')) return 'Service'
   if (path.startsWith('/api/auth/')) return 'Session'
   return security?.length ? 'Management' : 'Vouchers'

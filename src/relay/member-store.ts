@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
-/** Who belongs to this shop: the manager, its merchants, their minters, identities and holders of cards; on one connection. */
+/** Who belongs to this shop: the manager, its merchants, their minters, identities, holders of cards and of tokens; on one connection. */
 export function createMemberStore(sql: Sqlite) {
   const find = sql.query<{ member: number }, [Uint8Array]>(
     `SELECT EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
@@ -10,6 +10,7 @@ export function createMemberStore(sql: Sqlite) {
        OR EXISTS (SELECT 1 FROM announcements WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM accounts WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM cards WHERE holder = ?1 AND deleted_at IS NULL)
+       OR EXISTS (SELECT 1 FROM ledger_accounts WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM facts WHERE name = 'manager' AND value = lower(hex(?1))) AS member`,
   )
 

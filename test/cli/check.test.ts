@@ -25,6 +25,16 @@ const claimed = "(SELECT id FROM vouchers WHERE phase = 'claimed')"
 const openOne = "(SELECT min(id) FROM vouchers WHERE phase = 'minted')"
 const newest = '(SELECT max(id) FROM vouchers)'
 
+const thirtyTwo = (digit: string) => `x'${digit.repeat(64)}'`
+/** A ledger in which 1 has issued 5 ARS to 2. */
+const ledger = `
+  INSERT INTO ledger_tokens VALUES ('ARS', 2, ${thirtyTwo('1')});
+  INSERT INTO ledger_accounts (id, token, pubkey, issuer, balance)
+    VALUES (1, 'ARS', ${thirtyTwo('1')}, 1, -5), (2, 'ARS', ${thirtyTwo('2')}, 0, 5);
+  INSERT INTO ledger_movements (id, event_id, answer_id, sender, receiver, settled_at)
+    VALUES (1, ${thirtyTwo('9')}, zeroblob(32), ${thirtyTwo('1')}, ${thirtyTwo('2')}, 1);
+  INSERT INTO ledger_entries VALUES (1, 1, -5), (1, 2, 5);`
+
 describe('the check finds', () => {
   const wrongs: [name: string, sql: string, problem: RegExp][] = [
     [
@@ -179,6 +189,46 @@ describe('the check finds', () => {
       'PRAGMA user_version = 99',
       /^the database has schema 99, this program knows \d+$/,
     ],
+    [
+      'a balance that is not what its entries say',
+      `${ledger} UPDATE ledger_accounts SET balance = 6 WHERE id = 2`,
+      /^ledger_accounts row 2: its balance is 6, but its entries sum to 5$/,
+    ],
+    [
+      'balances that do not sum to zero',
+      `${ledger} UPDATE ledger_accounts SET balance = 6 WHERE id = 2`,
+      /^ledger: the balances of ARS sum to 1, not to zero$/,
+    ],
+    [
+      'entries that do not sum to zero',
+      `${ledger} UPDATE ledger_entries SET amount = 6 WHERE account_id = 2`,
+      /^ledger_movements row 1: its entries do not sum to zero$/,
+    ],
+    [
+      'an entry of somebody else',
+      `${ledger} UPDATE ledger_movements SET receiver = randomblob(32)`,
+      /^ledger_movements row 1: an entry is of neither its sender nor its receiver$/,
+    ],
+    [
+      'a movement without entries',
+      `${ledger} DELETE FROM ledger_entries`,
+      /^ledger_movements row 1: it moved nothing$/,
+    ],
+    [
+      'a movement that was also refused',
+      `${ledger} INSERT INTO ledger_refusals VALUES (${thirtyTwo('9')}, zeroblob(32), '[]', 1)`,
+      /^ledger_movements row 1: its event was also refused$/,
+    ],
+    [
+      'an account that passes for the issuer',
+      `${ledger} UPDATE ledger_accounts SET issuer = 1 WHERE id = 2`,
+      /^ledger_accounts row 2: it counts as the issuer of its token and is not/,
+    ],
+    [
+      'an account below zero that is no issuer',
+      `${ledger} UPDATE ledger_accounts SET balance = -1 WHERE id = 2`,
+      /^integrity: CHECK constraint failed in ledger_accounts$/,
+    ],
     ['a file of something else', 'PRAGMA user_version = 0', /^this is not a database of Cuponera$/],
   ]
   test.each(wrongs)('%s', async (_, sql, problem) => {
@@ -190,7 +240,8 @@ describe('the check finds', () => {
   test('nothing in a sound file', async () => {
     const { problems, rows } = await checkDatabase(join(sound, 'cuponera.db'), noPause)
     expect(problems).toEqual([])
-    expect(rows).toEqual({ definitions: 2, vouchers: 6, refreshes: 1, redemptions: 1, outbox: 0 })
+    const found = { definitions: 2, vouchers: 6, refreshes: 1, redemptions: 1, outbox: 0 }
+    expect(rows).toMatchObject(found)
   })
 
   test('nothing where vouchers beyond a kill switch wait to be marked', async () => {
@@ -200,6 +251,12 @@ describe('the check finds', () => {
        UPDATE totals SET voided = voided + 2`,
     )
     expect(problems).toEqual([])
+  })
+
+  test('nothing in a ledger whose entries agree', async () => {
+    const { problems, rows } = await checkAfter(ledger)
+    expect(problems).toEqual([])
+    expect(rows).toMatchObject({ ledger_accounts: 2, ledger_movements: 1 })
   })
 
   test('nothing where maxUses was lowered below what was minted', async () => {

@@ -574,6 +574,12 @@ describe('real answers match the document', () => {
     await ask(state, { path: `/nostr/publish/${event.id}` })
     await refused(state, 'event-unknown', { path: '/nostr/publish/x' })
 
+    const balances = 'GET /api/ledger/balances/{key}'
+    const ofKey = (key: string) => ({ path: `/api/ledger/balances/${key}` })
+    await ask(balances, ofKey(owner.pubkey))
+    await refused(balances, 'account-unknown', ofKey('x'))
+    await refused(balances, 'account-not-yours', ofKey(newSigner().pubkey))
+
     const find = 'POST /nostr/fetch'
     await ask(find, { body: { ids: [event.id] } })
     await refused(find, 'not-json-filter', { body: '[]' })

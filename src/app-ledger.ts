@@ -1,0 +1,133 @@
+import { Buckets } from './buckets.ts'
+import type { Clock } from './clock.ts'
+import type { SqliteEngine } from './db/sqlite.ts'
+import type { Stores } from './db/stores.ts'
+import type { Subscription } from './gateway/relays-conversation.ts'
+import { limits } from './limits.ts'
+import type { Log } from './log.ts'
+import type { VerifyHash } from './nostr/delegation.ts'
+import type { NostrEvent, Signer } from './nostr/event.ts'
+import { kinds } from './nostr/kinds.ts'
+import { createConsumer } from './wallet/consumer.ts'
+import { type Ledger, publishOwed, settle } from './wallet/ledger/settle.ts'
+import type { Token } from './wallet/ledger/token.ts'
+import { transactionTypes } from './wallet/ledger/transaction.ts'
+
+type LedgerParts = {
+  tokens: ReadonlyMap<string, Token>
+  /** Hex of a ledger elsewhere, or null. */
+  ledgerPubkey: string | null
+  database: SqliteEngine<Stores>
+  signer: Signer
+  verifyHash: VerifyHash
+  now: Clock
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+  /** False: `RATE_LIMIT=off`. */
+  rateLimit: boolean
+  /** The gateway's: queue an event of ours for every relay; ask every relay for good. */
+  broadcast(tx: Stores, event: NostrEvent): Promise<void>
+  subscribe(subscription: Subscription): () => void
+  log: Log
+}
+
+export type RunningLedger = {
+  /** Null where the ledger is elsewhere. */
+  ledger: Ledger | null
+  /** An event was accepted over HTTP: what it does here, in the same transaction. */
+  accepted(tx: Stores, event: NostrEvent): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The operator's tokens are not what the accounts rest on; the message says which. */
+export class TokenError extends Error {}
+
+/** Put the ledger together, and what it hears from relays. */
+export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
+  const { database, signer, verifyHash, now, log, broadcast } = parts
+  const embedded = parts.ledgerPubkey === null || parts.ledgerPubkey === signer.pubkey
+  if (!embedded)
+    return { ledger: null, accepted: async () => undefined, stop: async () => undefined }
+  await declareTokens(parts)
+  const ledger: Ledger = { signer, verifyHash, tokens: parts.tokens, broadcast }
+  const consumer = createConsumer<Stores>({
+    database,
+    filters: () => [
+      {
+        kinds: [kinds.walletRegular],
+        since: now() - limits.transactionSeconds,
+        limit: limits.fetchMax,
+        tags: new Map([
+          ['p', [signer.pubkey]],
+          ['t', [transactionTypes.start]],
+        ]),
+      },
+    ],
+    admitted: createAdmission(parts),
+    async consume(tx, event) {
+      await settle(ledger, tx, event, now())
+    },
+    failed: (cause) => log.warn('ledger.failed', { cause }),
+  })
+  consumer.askWith(parts.subscribe(consumer.subscription))
+  const owed = startOwed(ledger, parts)
+
+  return {
+    ledger,
+    async accepted(tx, event) {
+      await settle(ledger, tx, event, now())
+    },
+    async stop() {
+      await owed()
+      await consumer.stop()
+    },
+  }
+}
+
+/** The terms of a token are those that its accounts were opened with. */
+async function declareTokens({ database, tokens }: LedgerParts): Promise<void> {
+  for (const token of tokens.values()) {
+    if (await database.transact((tx) => tx.ledger.declare(token))) continue
+    throw new TokenError(
+      `TOKENS: ${token.name} has accounts with other decimals or another issuer: set those again, or give the new one another name`,
+    )
+  }
+}
+
+/** Relays bring what anyone sends: each key has a share, and whoever has nothing here shares one. */
+function createAdmission({ rateLimit, steady, signer, tokens, database }: LedgerParts) {
+  const byKey = new Buckets({
+    burst: limits.transactionKeyBurst,
+    perSecond: limits.transactionKeyPerSecond,
+    entriesMax: limits.relayQuotasMax,
+  })
+  const strangers = new Buckets({
+    burst: limits.transactionStrangerBurst,
+    perSecond: limits.transactionStrangerPerSecond,
+    entriesMax: 1,
+  })
+  const issuers = new Set([...tokens.values()].map(({ issuer }) => issuer))
+  return async ({ pubkey }: NostrEvent): Promise<boolean> => {
+    if (!rateLimit || pubkey === signer.pubkey || issuers.has(pubkey)) return true
+    if (byKey.take(pubkey, steady() / 1000) > 0) return false
+    const known = await database.read((tx) => tx.ledger.accountsOf(pubkey))
+    return known.length > 0 || strangers.take('', steady() / 1000) === 0
+  }
+}
+
+/** Send balance events that are owed, a few a second; how to stop. */
+function startOwed(ledger: Ledger, { database, now, log }: LedgerParts): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    running = database
+      .read((tx) => tx.ledger.stale(now(), 1))
+      .then(async (stale) => {
+        if (stale.length > 0) await database.transact((tx) => publishOwed(ledger, tx, now()))
+      })
+      .catch((cause: unknown) => log.warn('ledger.failed', { cause }))
+  }, limits.owedBalancesSeconds * 1000)
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}

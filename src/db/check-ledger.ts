@@ -1,0 +1,47 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+
+type Range = { after: number; upto: number }
+
+type Walk = {
+  add: (problem: string) => void
+  pause: (tookMs: number) => Promise<void>
+  /** Ranges of a table's ids, a few thousand rows each. */
+  slices: (table: string) => Iterable<Range>
+}
+
+/** Every balance is the sum of its entries, and those of a token are zero together. */
+export async function checkLedger(sql: Sqlite, { add, pause, slices }: Walk): Promise<void> {
+  // Whole numbers of any size: a damaged file must not overflow the sums that show it.
+  const sums = new Map<number, bigint>()
+  const entries = sql.query<{ id: number; amount: string }, [number, number]>(
+    `SELECT account_id AS id, CAST(amount AS TEXT) AS amount FROM ledger_entries
+     WHERE movement_id > ? AND movement_id <= ?`,
+  )
+  for (const { after, upto } of slices('ledger_movements')) {
+    const started = performance.now()
+    for (const { id, amount } of entries.all(after, upto)) {
+      sums.set(id, (sums.get(id) ?? 0n) + BigInt(amount))
+    }
+    await pause(performance.now() - started)
+  }
+  const tokens = new Map<string, bigint>()
+  type Row = { id: number; token: string; balance: string }
+  const accounts = sql.query<Row, [number, number]>(
+    `SELECT id, token, CAST(balance AS TEXT) AS balance FROM ledger_accounts
+     WHERE id > ? AND id <= ?`,
+  )
+  for (const { after, upto } of slices('ledger_accounts')) {
+    const started = performance.now()
+    for (const { id, token, balance } of accounts.all(after, upto)) {
+      const sum = sums.get(id) ?? 0n
+      if (BigInt(balance) !== sum) {
+        add(`ledger_accounts row ${id}: its balance is ${balance}, but its entries sum to ${sum}`)
+      }
+      tokens.set(token, (tokens.get(token) ?? 0n) + BigInt(balance))
+    }
+    await pause(performance.now() - started)
+  }
+  for (const [token, sum] of tokens) {
+    if (sum !== 0n) add(`ledger: the balances of ${token} sum to ${sum}, not to zero`)
+  }
+}

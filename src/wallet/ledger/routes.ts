@@ -1,0 +1,24 @@
+import { Elysia } from 'elysia'
+import type { Authenticator } from '../../http/auth.ts'
+import { documented } from '../../http/document.ts'
+import { replyJson } from '../../http/reply.ts'
+import { type Books, balances } from './balances.ts'
+import { BalancesModel } from './models.ts'
+
+/** What the embedded ledger tells the owners of its accounts. */
+export function ledgerRoutes(books: Books, auth: Authenticator) {
+  return new Elysia({ name: 'ledger', prefix: '/api/ledger' })
+    .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
+    .get(
+      '/balances/:key',
+      async ({ caller, params }) => replyJson(200, await balances(books, caller, params.key)),
+      {
+        ...documented({
+          summary: 'What a key has of each token, and its last movements',
+          access: 'any',
+          answers: { 200: BalancesModel },
+          refusals: ['account-unknown', 'account-not-yours'],
+        }),
+      },
+    )
+}

@@ -1,0 +1,144 @@
+import { limits } from '../../limits.ts'
+import type { VerifyHash } from '../../nostr/delegation.ts'
+import type { NostrEvent, Signer } from '../../nostr/event.ts'
+import type { Account, LedgerStore, Outcome } from './store.ts'
+import type { Token } from './token.ts'
+import {
+  addresses,
+  createBalance,
+  createError,
+  createOk,
+  readTransaction,
+  type Transaction,
+  TransactionProblem,
+} from './transaction.ts'
+
+export type LedgerStores = { ledger: LedgerStore }
+
+/** The embedded ledger; put together by `app-wallet.ts`. */
+export type Ledger = {
+  /** The manager key: who the ledger is. */
+  signer: Signer
+  verifyHash: VerifyHash
+  tokens: ReadonlyMap<string, Token>
+  /** Hand an event of ours to the relays, in the transaction that causes it. */
+  // A method: what is handed in writes to stores of the same transaction that this folder does not know.
+  broadcast(tx: LedgerStores, event: NostrEvent): Promise<void>
+}
+
+/**
+ * Settle a start event whose id and signature were verified, inside the caller's transaction: the
+ * money moves and the answer goes to the relays, both or neither. Once per event id: the stored outcome
+ * again. Null when it is not for this ledger, too old, or not of this time: then nobody is answered.
+ */
+export async function settle(
+  ledger: Ledger,
+  tx: LedgerStores,
+  start: NostrEvent,
+  now: number,
+): Promise<Outcome | null> {
+  if (!addresses(start, ledger.signer.pubkey)) return null
+  const known = await tx.ledger.outcome(start.id)
+  if (known) return known
+  const age = now - start.created_at
+  if (age > limits.transactionSeconds || age < -limits.eventWindowSeconds) return null
+  try {
+    return await move(ledger, tx, start, now)
+  } catch (cause) {
+    if (!(cause instanceof TransactionProblem)) throw cause
+    return refuse(ledger, tx, start, { messages: [cause.message], now })
+  }
+}
+
+async function move(
+  ledger: Ledger,
+  tx: LedgerStores,
+  start: NostrEvent,
+  now: number,
+): Promise<Outcome> {
+  const { signer, verifyHash, tokens } = ledger
+  const reading = { ledger: signer.pubkey, verifyHash, tokens, now }
+  const transaction = readTransaction(start, reading)
+  await requireFunds(ledger, tx, transaction)
+  // From here it must succeed: what was looked at cannot change inside one transaction.
+  const answer = createOk(signer, start, transaction, now)
+  const { sender, receiver, amounts, memo } = transaction
+  const movement = await tx.ledger.settle({
+    eventId: start.id,
+    answerId: answer.id,
+    sender,
+    receiver,
+    memo,
+    now,
+  })
+  await ledger.broadcast(tx, answer)
+  for (const [token, amount] of amounts) {
+    for (const [pubkey, change] of [
+      [sender, -amount],
+      [receiver, amount],
+    ] as const) {
+      const { id } = await tx.ledger.open(token, pubkey)
+      const account = await tx.ledger.add(movement, id, change)
+      if (!account) throw new Error('funds that were there are gone within one transaction')
+      await publishBalance(ledger, tx, account, { cause: start.id, now })
+    }
+  }
+  return { state: 'ok', answerId: answer.id }
+}
+
+/** Both sides of every amount have room: the sender to pay (the issuer always), the receiver to take. */
+async function requireFunds(
+  { tokens }: Ledger,
+  tx: LedgerStores,
+  { sender, receiver, amounts }: Transaction,
+): Promise<void> {
+  for (const [token, amount] of amounts) {
+    const has = await tx.ledger.balance(token, sender)
+    if (has < amount && tokens.get(token)?.issuer !== sender) {
+      throw new TransactionProblem('funds-insufficient', token)
+    }
+    const then = (await tx.ledger.balance(token, receiver)) + amount
+    if (has - amount < -limits.tokenBalanceMax || then > limits.tokenBalanceMax) {
+      throw new TransactionProblem('balance-too-large', token)
+    }
+  }
+}
+
+async function refuse(
+  ledger: Ledger,
+  tx: LedgerStores,
+  start: NostrEvent,
+  { messages, now }: { messages: string[]; now: number },
+): Promise<Outcome> {
+  const answer = createError(ledger.signer, start, messages, now)
+  // Later the event is too old to be looked at, whoever repeats it.
+  const forgetAt = start.created_at + limits.transactionSeconds + limits.eventWindowSeconds
+  await tx.ledger.refuse(start.id, { answerId: answer.id, messages, forgetAt })
+  await ledger.broadcast(tx, answer)
+  return { state: 'error', answerId: answer.id, messages }
+}
+
+/**
+ * Tell what an account has now. Each event of an account is a second later than the one before, or
+ * relays would keep the older; one that would be too far ahead of the clock is owed until later.
+ */
+async function publishBalance(
+  ledger: Ledger,
+  tx: LedgerStores,
+  account: Account,
+  { cause, now }: { cause: string; now: number },
+): Promise<void> {
+  const createdAt = Math.max(now, account.publishedAt + 1)
+  if (createdAt > now + limits.balanceAheadSeconds) return tx.ledger.postpone(account.id, cause)
+  await ledger.broadcast(tx, createBalance(ledger.signer, { ...account, cause, createdAt }))
+  await tx.ledger.published(account.id, createdAt)
+}
+
+/** Send some of the balance events that are owed; how many there were. */
+export async function publishOwed(ledger: Ledger, tx: LedgerStores, now: number): Promise<number> {
+  const owed = await tx.ledger.stale(now, limits.owedBalancesMax)
+  for (const { cause, ...account } of owed) {
+    await publishBalance(ledger, tx, account, { cause, now })
+  }
+  return owed.length
+}

@@ -1,0 +1,264 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { Token } from './token.ts'
+
+/** What was answered to a start event. */
+export type Outcome =
+  | { state: 'ok'; answerId: string }
+  | { state: 'error'; answerId: string; messages: string[] }
+
+export type Account = {
+  id: number
+  token: string
+  pubkey: string
+  balance: bigint
+  /** `created_at` of its last balance event; 0 before the first. */
+  publishedAt: number
+}
+
+/** One movement as the owner of an account sees it; the amount is negative when it was paid out. */
+type AccountMovement = {
+  id: number
+  eventId: string
+  token: string
+  amount: bigint
+  counterparty: string
+  memo: string | null
+  at: number
+}
+
+type AccountRow = {
+  id: number
+  token: string
+  pubkey: Uint8Array
+  balance: string
+  published_at: number
+}
+
+export type LedgerStore = ReturnType<typeof createLedgerStore>
+
+/** Accounts, entries and what was answered, on one connection. Amounts cross as text: a double has 53 bits. */
+export function createLedgerStore(sql: Sqlite) {
+  const columns = 'id, token, pubkey, CAST(balance AS TEXT) AS balance, published_at'
+  const declare = sql.query<null, [string, number, Uint8Array]>(
+    `INSERT INTO ledger_tokens (name, decimals, issuer) VALUES (?1, ?2, ?3)
+     ON CONFLICT (name) DO UPDATE SET decimals = ?2, issuer = ?3
+     WHERE (decimals, issuer) <> (?2, ?3)
+       AND NOT EXISTS (SELECT 1 FROM ledger_accounts WHERE token = ?1)`,
+  )
+  const token = sql.query<{ name: string; decimals: number; issuer: Uint8Array }, [string]>(
+    'SELECT name, decimals, issuer FROM ledger_tokens WHERE name = ?',
+  )
+  const nextToken = sql.query<{ name: string }, [string]>(
+    'SELECT name FROM ledger_tokens WHERE name > ? ORDER BY name LIMIT 1',
+  )
+  const movement = sql.query<{ answer_id: Uint8Array }, [Uint8Array]>(
+    'SELECT answer_id FROM ledger_movements WHERE event_id = ?',
+  )
+  const refusal = sql.query<{ answer_id: Uint8Array; messages: string }, [Uint8Array]>(
+    'SELECT answer_id, messages FROM ledger_refusals WHERE event_id = ?',
+  )
+  const insertRefusal = sql.query<null, [Uint8Array, Uint8Array, string, number]>(
+    'INSERT INTO ledger_refusals (event_id, answer_id, messages, forget_at) VALUES (?, ?, ?, ?)',
+  )
+  const insertMovement = sql.query<
+    { id: number },
+    [Uint8Array, Uint8Array, Uint8Array, Uint8Array, string | null, number]
+  >(
+    `INSERT INTO ledger_movements (event_id, answer_id, sender, receiver, memo, settled_at)
+     VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+  )
+  const insertEntry = sql.query<null, [number, number, bigint]>(
+    'INSERT INTO ledger_entries (movement_id, account_id, amount) VALUES (?, ?, ?)',
+  )
+  const insertAccount = sql.query<null, [string, Uint8Array]>(
+    `INSERT INTO ledger_accounts (token, pubkey, issuer)
+     SELECT name, ?2, issuer = ?2 FROM ledger_tokens WHERE name = ?1
+     ON CONFLICT (token, pubkey) DO NOTHING`,
+  )
+  const account = sql.query<AccountRow, [string, Uint8Array]>(
+    `SELECT ${columns} FROM ledger_accounts WHERE token = ? AND pubkey = ?`,
+  )
+  const accountsOf = sql.query<AccountRow, [Uint8Array]>(
+    `SELECT ${columns} FROM ledger_accounts WHERE pubkey = ? ORDER BY token`,
+  )
+  const accountsOfToken = sql.query<AccountRow, [string, number, number]>(
+    `SELECT ${columns} FROM ledger_accounts WHERE token = ? AND id > ? ORDER BY id LIMIT ?`,
+  )
+  // Beyond the bound both sums leave the integers and compare as such: the guard holds all the same.
+  const add = sql.query<AccountRow, [bigint, number]>(
+    `UPDATE ledger_accounts SET balance = balance + ?1
+     WHERE id = ?2 AND (issuer = 1 OR balance + ?1 >= 0)
+       AND balance + ?1 BETWEEN -8000000000000000000 AND 8000000000000000000
+     RETURNING ${columns}`,
+  )
+  const published = sql.query<null, [number, number]>(
+    'UPDATE ledger_accounts SET published_at = ?, stale_cause = NULL WHERE id = ?',
+  )
+  const postpone = sql.query<null, [Uint8Array, number]>(
+    'UPDATE ledger_accounts SET stale_cause = ? WHERE id = ?',
+  )
+  const stale = sql.query<AccountRow & { stale_cause: Uint8Array }, [number, number]>(
+    `SELECT ${columns}, stale_cause FROM ledger_accounts
+     WHERE stale_cause IS NOT NULL AND published_at < ? ORDER BY published_at LIMIT ?`,
+  )
+  const movementsOf = sql.query<
+    {
+      id: number
+      event_id: Uint8Array
+      amount: string
+      sender: Uint8Array
+      receiver: Uint8Array
+      memo: string | null
+      settled_at: number
+    },
+    [number, number, number]
+  >(
+    `SELECT m.id, m.event_id, CAST(e.amount AS TEXT) AS amount, m.sender, m.receiver, m.memo, m.settled_at
+     FROM ledger_entries e JOIN ledger_movements m ON m.id = e.movement_id
+     WHERE e.account_id = CAST(? AS INTEGER) AND e.movement_id < CAST(? AS INTEGER)
+     ORDER BY e.movement_id DESC LIMIT ?`,
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM ledger_refusals WHERE event_id IN
+       (SELECT event_id FROM ledger_refusals WHERE forget_at < ? ORDER BY forget_at LIMIT ?)`,
+  )
+
+  return {
+    /** Take a token's terms over; false when others stand already and accounts rest on them. */
+    async declare({ name, decimals, issuer }: Token): Promise<boolean> {
+      declare.run(name, decimals, bytes(issuer))
+      const row = token.get(name)
+      return row?.decimals === decimals && hex(row.issuer) === issuer
+    },
+
+    /** Every token there ever was, by name. */
+    async tokens(): Promise<Token[]> {
+      const found: Token[] = []
+      for (let row = nextToken.get(''); row; row = nextToken.get(row.name)) {
+        const terms = token.get(row.name)
+        if (terms) found.push({ ...terms, issuer: hex(terms.issuer) })
+      }
+      return found
+    },
+
+    /** What was answered to this start event, or null. */
+    async outcome(eventId: string): Promise<Outcome | null> {
+      const settled = movement.get(bytes(eventId))
+      if (settled) return { state: 'ok', answerId: hex(settled.answer_id) }
+      const refused = refusal.get(bytes(eventId))
+      if (!refused) return null
+      const messages = JSON.parse(refused.messages) as string[]
+      return { state: 'error', answerId: hex(refused.answer_id), messages }
+    },
+
+    /** Remember a no until `forgetAt`. */
+    async refuse(
+      eventId: string,
+      { answerId, messages, forgetAt }: { answerId: string; messages: string[]; forgetAt: number },
+    ): Promise<void> {
+      insertRefusal.run(bytes(eventId), bytes(answerId), JSON.stringify(messages), forgetAt)
+    },
+
+    /** Write down that a transaction is settled; the id that its entries carry. */
+    async settle(transaction: {
+      eventId: string
+      answerId: string
+      sender: string
+      receiver: string
+      memo: string | null
+      now: number
+    }): Promise<number> {
+      const { eventId, answerId, sender, receiver, memo, now } = transaction
+      const row = insertMovement.get(
+        bytes(eventId),
+        bytes(answerId),
+        bytes(sender),
+        bytes(receiver),
+        memo,
+        now,
+      )
+      if (!row) throw new Error('the movement was not inserted')
+      return row.id
+    },
+
+    /** The account of a key, made when it is the first time; the token is declared. */
+    async open(tokenName: string, pubkey: string): Promise<Account> {
+      insertAccount.run(tokenName, bytes(pubkey))
+      const row = account.get(tokenName, bytes(pubkey))
+      if (!row) throw new Error('an account of a token that is not declared')
+      return toAccount(row)
+    },
+
+    /** The balance of a key, 0 without an account. */
+    async balance(tokenName: string, pubkey: string): Promise<bigint> {
+      return BigInt(account.get(tokenName, bytes(pubkey))?.balance ?? 0)
+    },
+
+    /** Add an entry (below zero: take) and its amount to the account; null when there is not enough, or too much. */
+    async add(movementId: number, accountId: number, amount: bigint): Promise<Account | null> {
+      const row = add.get(amount, accountId)
+      if (!row) return null
+      insertEntry.run(movementId, accountId, amount)
+      return toAccount(row)
+    },
+
+    /** The balance event of this second went out. */
+    async published(accountId: number, createdAt: number): Promise<void> {
+      published.run(createdAt, accountId)
+    },
+
+    /** A balance event is owed, for this cause. */
+    async postpone(accountId: number, cause: string): Promise<void> {
+      postpone.run(bytes(cause), accountId)
+    },
+
+    /** Accounts that owe a balance event and may send it now. */
+    async stale(now: number, most: number): Promise<(Account & { cause: string })[]> {
+      return stale.all(now, most).map((row) => ({ ...toAccount(row), cause: hex(row.stale_cause) }))
+    },
+
+    /** The accounts of a key, by token. */
+    async accountsOf(pubkey: string): Promise<Account[]> {
+      return accountsOf.all(bytes(pubkey)).map(toAccount)
+    },
+
+    /** Up to `most` accounts of a token behind this id. */
+    async accountsOfToken(tokenName: string, after: number, most: number): Promise<Account[]> {
+      return accountsOfToken.all(tokenName, after, most).map(toAccount)
+    },
+
+    /** The last movements of an account before the one of that id, newest first. */
+    async movements(owner: Account, before: number, most: number): Promise<AccountMovement[]> {
+      return movementsOf.all(owner.id, before, most).map((row) => {
+        const sender = hex(row.sender)
+        return {
+          id: row.id,
+          eventId: hex(row.event_id),
+          token: owner.token,
+          amount: BigInt(row.amount),
+          counterparty: sender === owner.pubkey ? hex(row.receiver) : sender,
+          memo: row.memo,
+          at: row.settled_at,
+        }
+      })
+    },
+
+    /** Forget up to `rowsMax` refusals of events that are too old to come again. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return prune.run(before, rowsMax).changes
+    },
+  }
+}
+
+function toAccount(row: AccountRow): Account {
+  const { id, token, balance, published_at: publishedAt } = row
+  return { id, token, pubkey: hex(row.pubkey), balance: BigInt(balance), publishedAt }
+}
+
+function bytes(text: string): Uint8Array {
+  return Buffer.from(text, 'hex')
+}
+
+function hex(value: Uint8Array): string {
+  return Buffer.from(value).toString('hex')
+}

@@ -1,0 +1,27 @@
+import { limits } from '../../limits.ts'
+import { parsePubkey } from '../../nostr/keys.ts'
+
+/** A closed-loop token: amounts count its smallest unit, of which one token has 10^decimals. */
+export type Token = Readonly<{
+  name: string
+  decimals: number
+  /** Hex; the one account that may go below zero, which is what issuing is. */
+  issuer: string
+}>
+
+/** The tokens of a setting `NAME:decimals:issuer,…`, by name; null when one is not well formed or comes twice. */
+export function parseTokens(items: readonly string[]): ReadonlyMap<string, Token> | null {
+  const tokens = new Map<string, Token>()
+  for (const item of items) {
+    const [, name = '', decimals = '', key = ''] = tokenForm.exec(item) ?? []
+    const issuer = parsePubkey(key)
+    if (issuer === null || Number(decimals) > limits.tokenDecimalsMax || tokens.has(name)) {
+      return null
+    }
+    tokens.set(name, { name, decimals: Number(decimals), issuer })
+  }
+  return tokens.size <= limits.tokensMax ? tokens : null
+}
+
+/** A name stands in tags between colons, and in tables for people. */
+const tokenForm = /^([A-Za-z0-9_-]{1,16}):(\d{1,2}):(\S+)$/

@@ -1,0 +1,174 @@
+import { limits } from '../../limits.ts'
+import { authorOf, type VerifyHash } from '../../nostr/delegation.ts'
+import { type NostrEvent, type Signer, tagValue } from '../../nostr/event.ts'
+import { expirationOf } from '../../nostr/kind-class.ts'
+import { kinds } from '../../nostr/kinds.ts'
+import { parseAmounts } from './amount.ts'
+import type { Token } from './token.ts'
+
+/** The sub-kinds of kind 1112 that a ledger speaks: the first `t` tag. */
+export const transactionTypes = {
+  start: 'internal-transaction-start',
+  ok: 'internal-transaction-ok',
+  error: 'internal-transaction-error',
+} as const
+
+/** What stands against a transaction, in the words of its `internal-transaction-error`. */
+const problems = {
+  'delegation-invalid': 'La delegación no es válida.',
+  'receiver-invalid': 'El destinatario no es válido.',
+  'transaction-expired': 'La transacción venció.',
+  'tokens-invalid': 'Los montos tienen que ser enteros positivos, al menos uno.',
+  'token-unknown': 'Ese token no existe en este servicio.',
+  'funds-insufficient': 'No alcanza el saldo.',
+  'balance-too-large': 'El saldo quedaría demasiado grande.',
+} as const
+
+/** The ledger's no. Thrown inside a transaction it undoes it. */
+export class TransactionProblem extends Error {
+  readonly code: keyof typeof problems
+  constructor(code: keyof typeof problems, token?: string) {
+    super(token === undefined ? problems[code] : `${problems[code]} (${token})`)
+    this.code = code
+  }
+}
+
+/** What a start event asks for, read once. */
+export type Transaction = {
+  /** Hex: the delegator, where there is a delegation. */
+  sender: string
+  receiver: string
+  amounts: ReadonlyMap<string, bigint>
+  memo: string | null
+}
+
+type Reading = {
+  /** The ledger's key. */
+  ledger: string
+  verifyHash: VerifyHash
+  tokens: ReadonlyMap<string, Token>
+  now: number
+}
+
+/** Whether this is a start event that addresses this ledger. */
+export function addresses(event: NostrEvent, ledger: string): boolean {
+  return (
+    event.kind === kinds.walletRegular &&
+    tagValue(event, 't') === transactionTypes.start &&
+    tagValue(event, 'p') === ledger
+  )
+}
+
+/**
+ * The transaction in a start event that was verified and addresses this ledger. Throws
+ * TransactionProblem.
+ */
+export function readTransaction(start: NostrEvent, reading: Reading): Transaction {
+  const { ledger, verifyHash, tokens, now } = reading
+  const sender = authorOf(start, verifyHash)
+  // Who signs for somebody else is the gateway alone: it has checked the card and its limits.
+  if (sender === null || (sender !== start.pubkey && start.pubkey !== ledger)) {
+    throw new TransactionProblem('delegation-invalid')
+  }
+  const [, second] = start.tags.filter(([name]) => name === 'p')
+  const receiver = second?.[1] ?? ''
+  if (!hex32.test(receiver) || receiver === sender) throw new TransactionProblem('receiver-invalid')
+  if ((expirationOf(start) ?? Infinity) <= now) throw new TransactionProblem('transaction-expired')
+  const content = parseContent(start.content)
+  const amounts = parseAmounts(content?.tokens)
+  if (!content || !amounts) throw new TransactionProblem('tokens-invalid')
+  for (const name of amounts.keys()) {
+    if (!tokens.has(name)) throw new TransactionProblem('token-unknown')
+  }
+  const memo =
+    typeof content.memo === 'string'
+      ? content.memo.slice(0, limits.memoCharsMax).toWellFormed()
+      : null
+  return { sender, receiver, amounts, memo }
+}
+
+const hex32 = /^[0-9a-f]{64}$/
+
+/** The JSON object in a content, or null. */
+function parseContent(text: string): Record<string, unknown> | null {
+  if (text.length > limits.transactionCharsMax) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    const object = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return object ? (value as Record<string, unknown>) : null
+  } catch (cause) {
+    // RangeError: nested deeper than the parser's stack.
+    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
+    throw cause
+  }
+}
+
+/** The ledger's yes: it names both sides and repeats what it was asked. */
+export function createOk(
+  signer: Signer,
+  start: NostrEvent,
+  { sender, receiver }: Transaction,
+  now: number,
+): NostrEvent {
+  return signer.sign({
+    kind: kinds.walletRegular,
+    created_at: now,
+    tags: [
+      ['p', sender],
+      ['p', receiver],
+      ['e', start.id],
+      ['t', transactionTypes.ok],
+      ...repeated(start),
+    ],
+    content: start.content,
+  })
+}
+
+/** The ledger's no, in words for people. */
+export function createError(
+  signer: Signer,
+  start: NostrEvent,
+  messages: readonly string[],
+  now: number,
+): NostrEvent {
+  const [, second] = start.tags.filter(([name]) => name === 'p')
+  const receiver = hex32.test(second?.[1] ?? '') ? [['p', second?.[1] ?? '']] : []
+  const delegator = tagValue(start, 'delegation') ?? ''
+  return signer.sign({
+    kind: kinds.walletRegular,
+    created_at: now,
+    tags: [
+      ['p', hex32.test(delegator) ? delegator : start.pubkey],
+      ...receiver,
+      ['e', start.id],
+      ['t', transactionTypes.error],
+      ...repeated(start),
+    ],
+    content: JSON.stringify({ messages }),
+  })
+}
+
+/** What of a start event its answer carries too, so that whoever waits for one finds the other. */
+function repeated(start: NostrEvent): string[][] {
+  return start.tags
+    .filter(([name, value]) => (name === 'e' || name === 'bolt11') && value !== undefined)
+    .slice(0, limits.repeatedTagsMax)
+    .map(([name = '', value = '']) => [name, value.slice(0, limits.repeatedTagCharsMax)])
+}
+
+type Balance = { token: string; pubkey: string; balance: bigint; cause: string; createdAt: number }
+
+/** What an account has now. */
+export function createBalance(signer: Signer, balance: Balance): NostrEvent {
+  return signer.sign({
+    kind: kinds.walletAddressable,
+    created_at: balance.createdAt,
+    tags: [
+      ['p', balance.pubkey],
+      ['e', balance.cause],
+      ['d', `balance:${balance.token}:${balance.pubkey}`],
+      ['amount', String(balance.balance)],
+    ],
+    content: '{}',
+  })
+}

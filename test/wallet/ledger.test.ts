@@ -1,0 +1,444 @@
+/** The embedded ledger over HTTP and relays: what settles, what is refused, and what is told of it. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openSchnorr } from '../../src/crypto/schnorr.ts'
+import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { delegationHash } from '../../src/nostr/delegation.ts'
+import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
+import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
+import { secondsNow } from '../support/events.ts'
+import { startFaultyRelay, stopRelays, until } from '../support/faulty-relay.ts'
+import { balancesOf, createStart, newLedger, publish } from '../support/ledger.ts'
+import { closeClients, connectRelay } from '../support/relay-client.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+const { manager, issuer, env } = newLedger()
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ env })
+})
+afterEach(async () => {
+  closeClients()
+  await stopRelays()
+})
+afterAll(async () => {
+  await server.stop()
+  const { problems } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
+  expect(problems).toEqual([])
+  await cleanUp()
+})
+
+const start = (from: Signer, to: string, tokens: unknown, more = {}) =>
+  createStart({ ledger: manager.pubkey, from, to, tokens, ...more })
+
+/** A new key that was issued this much. */
+async function funded(amount: number, token = 'ARS'): Promise<Signer> {
+  const signer = newSigner()
+  expect(
+    (await publish(server.url, start(issuer, signer.pubkey, { [token]: amount }))).status,
+  ).toBe(202)
+  return signer
+}
+
+/** The events of kind 1112 that answer a start event, once there are so many. */
+async function answersTo(id: string, count = 1): Promise<NostrEvent[]> {
+  const filter = { kinds: [1112], authors: [manager.pubkey], '#e': [id] }
+  let found: NostrEvent[] = []
+  await until('answered', async () => {
+    found = (await call(server.url, '/nostr/fetch', { body: filter })).json
+    return found.length >= count
+  })
+  return found
+}
+
+const contentOf = ({ content }: NostrEvent) => JSON.parse(content)
+
+describe('a transaction', () => {
+  test('moves tokens when the 202 has come, and is answered with ok and both balances', async () => {
+    const payer = await funded(1000)
+    const shop = newSigner()
+    const event = start(
+      payer,
+      shop.pubkey,
+      { ARS: '250' },
+      {
+        memo: 'Dos cafés',
+        tags: [
+          ['e', 'ab'.repeat(32)],
+          ['bolt11', 'lnbc1x'],
+          ['x', 'y'],
+        ],
+      },
+    )
+    expect((await publish(server.url, event)).status).toBe(202)
+    expect(await balancesOf(server.url, payer)).toEqual({ ARS: 750 })
+    expect(await balancesOf(server.url, shop)).toEqual({ ARS: 250 })
+    const [ok, ...others] = await answersTo(event.id)
+    expect(others).toEqual([])
+    expect(ok && verifyEvent(ok)).toBe(true)
+    expect(ok).toMatchObject({ pubkey: manager.pubkey, kind: 1112, content: event.content })
+    expect(ok?.tags).toEqual([
+      ['p', payer.pubkey],
+      ['p', shop.pubkey],
+      ['e', event.id],
+      ['t', 'internal-transaction-ok'],
+      ['e', 'ab'.repeat(32)],
+      ['bolt11', 'lnbc1x'],
+    ])
+    const told = async (account: string): Promise<NostrEvent[]> =>
+      (
+        await call(server.url, '/nostr/fetch', {
+          body: { kinds: [31_111], '#d': [`balance:ARS:${account}`] },
+        })
+      ).json
+    await until('told', async () => (await told(shop.pubkey)).length === 1)
+    const [balance] = await told(shop.pubkey)
+    expect(balance?.tags).toEqual([
+      ['p', shop.pubkey],
+      ['e', event.id],
+      ['d', `balance:ARS:${shop.pubkey}`],
+      ['amount', '250'],
+    ])
+    expect(balance).toMatchObject({ pubkey: manager.pubkey, content: '{}' })
+    const before = await told(payer.pubkey)
+    expect(before.map(({ tags }) => tags.at(-1))).toEqual([['amount', '750']])
+  })
+
+  test('of several tokens moves all of them or none', async () => {
+    const payer = await funded(100)
+    const shop = newSigner()
+    const poor = start(payer, shop.pubkey, { ARS: 50, PTS: 1 })
+    await publish(server.url, poor)
+    const [error] = await answersTo(poor.id)
+    expect(error?.tags.find(([name]) => name === 't')?.[1]).toBe('internal-transaction-error')
+    expect(error && contentOf(error)).toEqual({ messages: ['No alcanza el saldo. (PTS)'] })
+    expect(await balancesOf(server.url, payer)).toEqual({ ARS: 100 })
+    await publish(server.url, start(issuer, payer.pubkey, { PTS: 3 }))
+    const memo = 'ahora sí'
+    await publish(server.url, start(payer, shop.pubkey, { ARS: 50, PTS: 1 }, { memo }))
+    expect(await balancesOf(server.url, shop)).toEqual({ ARS: 50, PTS: 1 })
+  })
+
+  test('is settled once, however often and on whatever way it comes', async () => {
+    const payer = await funded(100)
+    const shop = newSigner()
+    const event = start(payer, shop.pubkey, { ARS: 60 })
+    const relay = await connectRelay(server.url)
+    await relay.publish(event)
+    await Promise.all(Array.from({ length: 20 }, () => publish(server.url, event)))
+    await relay.publish(event)
+    expect(await balancesOf(server.url, payer)).toEqual({ ARS: 40 })
+    expect(await answersTo(event.id)).toHaveLength(1)
+  })
+
+  test('that was refused stays refused when its sender has the funds later', async () => {
+    const payer = newSigner()
+    const shop = newSigner()
+    const event = start(payer, shop.pubkey, { ARS: 5 })
+    await publish(server.url, event)
+    await publish(server.url, start(issuer, payer.pubkey, { ARS: 5 }))
+    await publish(server.url, event)
+    expect(await balancesOf(server.url, payer)).toEqual({ ARS: 5 })
+    expect(await answersTo(event.id)).toHaveLength(1)
+  })
+
+  test('written to the embedded relay is settled', async () => {
+    const payer = await funded(10)
+    const shop = newSigner()
+    const relay = await connectRelay(server.url)
+    await relay.publish(start(payer, shop.pubkey, { ARS: 10 }))
+    await until('settled', async () => (await balancesOf(server.url, shop)).ARS === 10)
+  })
+
+  test('beyond what a double can count is exact', async () => {
+    const rich = newSigner()
+    await publish(server.url, start(issuer, rich.pubkey, { PTS: '900000000000000001' }))
+    await publish(server.url, start(issuer, rich.pubkey, { PTS: '2' }))
+    expect(await balancesOf(server.url, rich)).toEqual({ PTS: '900000000000000003' })
+  })
+
+  test('of a hundred racing for the same funds pays as far as they reach', async () => {
+    const payer = await funded(30)
+    const shop = newSigner()
+    const events = Array.from({ length: 100 }, (_, at) =>
+      start(payer, shop.pubkey, { ARS: 1 }, { memo: String(at) }),
+    )
+    await Promise.all(events.map((event) => publish(server.url, event)))
+    expect(await balancesOf(server.url, payer)).toEqual({ ARS: 0 })
+    expect(await balancesOf(server.url, shop)).toEqual({ ARS: 30 })
+  })
+})
+
+describe('refused with an error event', () => {
+  const receiver = newSigner().pubkey
+  const engine = openSchnorr()
+  const delegator = newSigner()
+  const wrong: [name: string, event: () => NostrEvent, message: string][] = [
+    [
+      'a delegation to somebody else than the ledger',
+      () => {
+        const secret = Buffer.alloc(32, 7)
+        const from = newSigner()
+        const conditions = 'kind=1112'
+        const hash = delegationHash(from.pubkey, conditions)
+        const token = engine.keypair(secret).sign(Uint8Array.fromHex(hash)).toHex()
+        const holder = newSigner(secret).pubkey
+        const tags = [['delegation', holder, conditions, token]]
+        return start(from, receiver, { ARS: 1 }, { tags })
+      },
+      'La delegación no es válida.',
+    ],
+    ['no receiver', () => start(issuer, 'x', { ARS: 1 }), 'El destinatario no es válido.'],
+    [
+      'the sender as receiver',
+      () => start(issuer, issuer.pubkey, { ARS: 1 }),
+      'El destinatario no es válido.',
+    ],
+    [
+      'no amounts',
+      () => start(issuer, receiver, {}),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    [
+      'an amount of zero',
+      () => start(issuer, receiver, { ARS: 0 }),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    [
+      'a negative amount',
+      () => start(issuer, receiver, { ARS: -1 }),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    [
+      'a fraction',
+      () => start(issuer, receiver, { ARS: 1.5 }),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    [
+      'a number that is not exact',
+      () => start(issuer, receiver, { ARS: 2 ** 53 }),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    [
+      'a text that is no number',
+      () => start(issuer, receiver, { ARS: '1e3' }),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    [
+      'an amount beyond the bound',
+      () => start(issuer, receiver, { ARS: '1000000000000000001' }),
+      'Los montos tienen que ser enteros positivos',
+    ],
+    ['a token nobody knows', () => start(issuer, receiver, { USD: 1 }), 'Ese token no existe'],
+    [
+      'a token of every object',
+      () => start(issuer, receiver, { toString: 1 }),
+      'Ese token no existe',
+    ],
+    [
+      'more than there is',
+      () => start(delegator, receiver, { ARS: 1 }),
+      'No alcanza el saldo. (ARS)',
+    ],
+  ]
+  test.each(wrong)('%s', async (_, create, message) => {
+    const event = create()
+    const { status } = await publish(server.url, event)
+    // A delegation is checked by the gateway already where it does not hold at all.
+    expect(status).toBe(202)
+    const [error] = await answersTo(event.id)
+    expect(error?.tags).toContainEqual(['t', 'internal-transaction-error'])
+    expect(error?.tags).toContainEqual(['e', event.id])
+    expect(error && contentOf(error).messages).toEqual([expect.stringMatching(message)])
+  })
+})
+
+describe('left alone', () => {
+  const receiver = newSigner().pubkey
+  const alone: [name: string, event: () => NostrEvent][] = [
+    [
+      'an event older than ten minutes',
+      () => start(issuer, receiver, { ARS: 1 }, { createdAt: secondsNow() - 610 }),
+    ],
+    [
+      'an event of times to come',
+      () => start(issuer, receiver, { ARS: 1 }, { createdAt: secondsNow() + 200 }),
+    ],
+    [
+      'an event for another ledger',
+      () => createStart({ ledger: receiver, from: issuer, to: manager.pubkey, tokens: { ARS: 1 } }),
+    ],
+    [
+      'an event of another type',
+      () =>
+        issuer.sign({
+          kind: 1112,
+          created_at: secondsNow(),
+          tags: [
+            ['p', manager.pubkey],
+            ['p', receiver],
+            ['t', 'x'],
+            ['t', 'internal-transaction-start'],
+          ],
+          content: '{"tokens":{"ARS":1}}',
+        }),
+    ],
+  ]
+  test.each(alone)('%s', async (_, create) => {
+    const event = create()
+    await publish(server.url, event)
+    const sql = new Sqlite(join(server.dataDir, 'cuponera.db'), { readonly: true })
+    const rows = sql
+      .query(
+        `SELECT event_id FROM ledger_movements WHERE event_id = ?1
+         UNION ALL SELECT event_id FROM ledger_refusals WHERE event_id = ?1`,
+      )
+      .all(Buffer.from(event.id, 'hex'))
+    sql.close()
+    expect(rows).toEqual([])
+  })
+})
+
+describe('relays outside', () => {
+  test('bring transactions, once, before and after they were away', async () => {
+    const there = startFaultyRelay()
+    const other = startFaultyRelay()
+    const ledger = newLedger()
+    const shop = newSigner()
+    const issue = (amount: number) =>
+      createStart({
+        ledger: ledger.manager.pubkey,
+        from: ledger.issuer,
+        to: shop.pubkey,
+        tokens: { ARS: amount },
+      })
+    const event = issue(5)
+    // What it keeps is found at the beginning.
+    there.stored.push(event)
+    other.stored.push(event)
+    const outside = await startServer({
+      env: { ...ledger.env, RELAYS: `${there.url},${other.url}` },
+    })
+    await until('settled', async () => (await balancesOf(outside.url, shop)).ARS === 5)
+    const { port } = new URL(there.url)
+    await there.stop()
+    const back = startFaultyRelay({}, Number(port))
+    back.stored.push(issue(7))
+    await until('settled', async () => (await balancesOf(outside.url, shop)).ARS === 12)
+    await until('told', () => back.stored.some(({ kind }) => kind === 31_111))
+    const { code, problems } = await stopAndCheck(outside)
+    expect({ code, problems }).toEqual({ code: 0, problems: [] })
+  })
+
+  test('cannot bring a forged one', async () => {
+    const there = startFaultyRelay()
+    const ledger = newLedger()
+    const shop = newSigner()
+    const good = createStart({
+      ledger: ledger.manager.pubkey,
+      from: ledger.issuer,
+      to: shop.pubkey,
+      tokens: { ARS: 1 },
+    })
+    const forged = { ...good, content: good.content.replace('1', '9'), id: good.id }
+    const stolen = {
+      ...createStart({
+        ledger: ledger.manager.pubkey,
+        from: newSigner(),
+        to: shop.pubkey,
+        tokens: { ARS: 9 },
+      }),
+      pubkey: ledger.issuer.pubkey,
+    }
+    there.stored.push(forged, stolen)
+    const outside = await startServer({ env: { ...ledger.env, RELAYS: there.url } })
+    await until('asked', () => there.received.some(([type]) => type === 'REQ'))
+    const genuine = createStart({
+      ledger: ledger.manager.pubkey,
+      from: ledger.issuer,
+      to: shop.pubkey,
+      tokens: { ARS: 2 },
+    })
+    expect((await publish(outside.url, genuine)).status).toBe(202)
+    expect(await balancesOf(outside.url, shop)).toEqual({ ARS: 2 })
+  })
+})
+
+async function stopAndCheck(target: TestServer) {
+  const code = await target.stop()
+  const { problems } = await checkDatabase(join(target.dataDir, 'cuponera.db'), noPause)
+  return { code, problems }
+}
+
+describe('GET /api/ledger/balances', () => {
+  test('shows a key its balances and movements, newest first', async () => {
+    const payer = await funded(100)
+    const shop = newSigner()
+    const event = start(payer, shop.pubkey, { ARS: 30 }, { memo: 'Café' })
+    await publish(server.url, event)
+    const token = await openSession(server.url, payer)
+    const path = `/api/ledger/balances/${npubOf(payer.pubkey)}`
+    const { status, json } = await call(server.url, path, { token })
+    expect(status).toBe(200)
+    expect(json).toEqual({
+      pubkey: payer.pubkey,
+      npub: npubOf(payer.pubkey),
+      balances: [{ token: 'ARS', decimals: 2, issuer: npubOf(issuer.pubkey), amount: 70 }],
+      movements: [
+        {
+          id: event.id,
+          token: 'ARS',
+          amount: -30,
+          counterparty: npubOf(shop.pubkey),
+          memo: 'Café',
+          at: expect.any(Number),
+        },
+        {
+          id: expect.any(String),
+          token: 'ARS',
+          amount: 100,
+          counterparty: npubOf(issuer.pubkey),
+          memo: null,
+          at: expect.any(Number),
+        },
+      ],
+    })
+  })
+
+  test('shows an issuer the tokens that he issues, and nobody else anything', async () => {
+    const payer = await funded(100)
+    const path = `/api/ledger/balances/${payer.pubkey}`
+    expect((await call(server.url, path, { signer: issuer })).json.balances).toHaveLength(1)
+    const stranger = await call(server.url, path, { signer: newSigner() })
+    expect([stranger.status, stranger.json.code]).toEqual([403, 'account-not-yours'])
+    const nobody = await call(server.url, '/api/ledger/balances/x', { signer: issuer })
+    expect([nobody.status, nobody.json.code]).toEqual([404, 'account-unknown'])
+    expect((await call(server.url, path)).json.reason).toBe('missing')
+  })
+})
+
+describe('TOKENS', () => {
+  test('cannot change the terms of a token that has accounts', async () => {
+    const ledger = newLedger()
+    const first = await startServer({ env: ledger.env })
+    const event = createStart({
+      ledger: ledger.manager.pubkey,
+      from: ledger.issuer,
+      to: newSigner().pubkey,
+      tokens: { ARS: 1 },
+    })
+    await publish(first.url, event)
+    await first.stop()
+    const { dataDir } = first
+    const changed = `ARS:0:${ledger.issuer.pubkey}`
+    expect(startServer({ dataDir, env: { ...ledger.env, TOKENS: changed } })).rejects.toThrow(
+      /TOKENS: ARS has accounts with other decimals or another issuer/,
+    )
+    // One that nobody has used may change, and one may be left out.
+    const free = `PTS:3:${newSigner().pubkey}`
+    const again = await startServer({ dataDir, env: { ...ledger.env, TOKENS: free } })
+    await again.stop()
+  })
+})
