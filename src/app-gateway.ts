@@ -49,6 +49,8 @@ export type RunningGateway = {
   recall(tx: Stores, eventId: string): Promise<void>
   /** Ask every relay for good; what is given back asks all of them anew. */
   subscribe(subscription: Subscription): () => void
+  /** Where relays are found, for who looks for events; ours first. */
+  addresses(): string[]
   /** The embedded relay's thread has come up. */
   embeddedUp(): void
   /** Every relay, in the order of the settings. */
@@ -225,6 +227,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       }
     },
     recall: (tx, eventId) => tx.outbox.recall(eventId, 'taken back', now()),
+    addresses: () => [...(embedded ? [parts.embeddedUrl()] : []), ...links.map(({ url }) => url)],
     embeddedUp() {
       if (!embedded) return
       upSince = now()

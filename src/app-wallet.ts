@@ -5,6 +5,9 @@ import type { Database } from './db/database.ts'
 import type { Stores } from './db/stores.ts'
 import type { VerifyHash } from './nostr/delegation.ts'
 import type { Signer, VerifyEvent } from './nostr/event.ts'
+import { type AskWallet, createWalletCaller } from './outbound/callback.ts'
+import { type FetchPublic, OutboundError } from './outbound/fetch-public.ts'
+import { Refusal } from './refusal.ts'
 import type { Identities } from './wallet/service.ts'
 
 type WalletParts = {
@@ -14,17 +17,43 @@ type WalletParts = {
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
+  /** Addresses of the relays in use. */
+  relays: () => string[]
+  /** Where this service is reached. */
+  base: () => string
+  /** What a URL must be for us to go there. */
+  usable: (url: URL) => boolean
+  fetchPublic: FetchPublic
 }
 
 /** Put together what the wallet's routes work with. */
 export function createWallet(config: Config, parts: WalletParts): { identities: Identities } {
-  const { signer, ...shared } = parts
+  const { signer, fetchPublic, ...shared } = parts
+  const [publicUrl] = config.publicUrls
   const defaults = [signer.pubkey, ...(config.merchants ?? [])]
   return {
     identities: {
       ...shared,
       newNonce: createNonce,
+      newId: () => Bun.randomUUIDv7(),
+      manager: signer.pubkey,
       issuers: config.identityIssuers ?? new Set(defaults),
+      selfSignup: config.identitySelfSignup,
+      reserved: config.identityReserved,
+      federationId: config.federationId ?? (publicUrl ? new URL(publicUrl).hostname : 'localhost'),
+      askWallet: notWhenBusy(createWalletCaller(fetchPublic)),
     },
+  }
+}
+
+/** Too many at once is our refusal, not the wallet's. */
+function notWhenBusy(ask: AskWallet): AskWallet {
+  return async (account, url) => {
+    try {
+      return await ask(account, url)
+    } catch (cause) {
+      if (cause instanceof OutboundError) throw new Refusal('overloaded', { retryAfter: 5 })
+      throw cause
+    }
   }
 }

@@ -37,6 +37,7 @@ import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
 import {
   createFetchPublic,
+  createUrlRule,
   type FetchPublic,
   OutboundError,
   type OutboundSettings,
@@ -48,6 +49,7 @@ import { relayRoutes } from './relay/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
 import { pageRoutes } from './ui/routes.ts'
+import { directoryRoutes } from './wallet/directory-routes.ts'
 import { identityRoutes } from './wallet/identity-routes.ts'
 import * as ledgerModels from './wallet/ledger/models.ts'
 import { ledgerRoutes } from './wallet/ledger/routes.ts'
@@ -173,7 +175,17 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     changed: live.changed,
     killed: housekeeping.wake,
   }
-  const wallet = createWallet(config, { database, now: systemClock, signer, verify, verifyHash })
+  const wallet = createWallet(config, {
+    database,
+    now: systemClock,
+    signer,
+    verify,
+    verifyHash,
+    relays: running.addresses,
+    base: () => config.publicUrls[0] ?? url,
+    usable: createUrlRule(parts.outbound),
+    fetchPublic,
+  })
   const rateLimits = config.rateLimit
     ? createRateLimits(() => performance.now() / 1000)
     : noRateLimits
@@ -193,6 +205,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
+    directoryRoutes(wallet.identities),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
     healthRoutes(createReadiness(database), metrics),
     pageRoutes(),

@@ -169,6 +169,21 @@ export const limits = {
   openNoncesMax: 10_000,
   openNonceSeconds: 365 * 24 * 60 * 60,
 
+  /** What a wallet answers to LUD-16: about 1 KiB, more with a picture in its metadata. */
+  lud16BytesMax: 12 * 1024,
+  lud16DepthMax: 4,
+  callbackCharsMax: 1000,
+  /** A payer's comment, or the zap request (NIP-57) that comes along. */
+  paymentFieldCharsMax: 8000,
+  /** A wallet answers with an invoice, slowly when it has to ask its own node. */
+  callbackDeadlineMs: 10_000,
+  callbackBodyBytesMax: 64 * 1024,
+  /** Wallets asked at once, in all and for one account, and payers in line behind them. */
+  callbacksMax: 32,
+  callbacksPerAccountMax: 8,
+  callbacksWaitingMax: 64,
+  callbackWaitMs: 5000,
+
   /** A Nostr event published over HTTP: what relays take at most. */
   publishBytesMax: 256 * 1024,
   /** Events that wait for relays, and their bytes; the share of both that strangers may fill. */

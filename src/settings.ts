@@ -93,6 +93,14 @@ export const settings = {
     about: '`embedded`, ws or wss addresses, comma-separated',
     shown: 'embedded',
   }),
+  // Null: the host of the first public origin, else `localhost`.
+  federationId: setting<string | null>({
+    variable: 'FEDERATION_ID',
+    fallback: null,
+    parse: (text) => expect(/^[\w.:-]{1,255}$/.test(text) ? text : null, 'a host name'),
+    about: 'What wallets and cards know this service by',
+    shown: 'the host of the first PUBLIC_URL, else localhost',
+  }),
   // Public keys in hex; null: the manager's and those of `merchants`.
   identityIssuers: setting<ReadonlySet<string> | null>({
     variable: 'IDENTITY_ISSUERS',
@@ -100,6 +108,20 @@ export const settings = {
     parse: parseKeys,
     about: 'Keys that may hand out nonces and register identities, npub or hex, comma-separated',
     shown: 'the manager key and MERCHANTS',
+  }),
+  identitySelfSignup: setting({
+    variable: 'IDENTITY_SELF_SIGNUP',
+    fallback: false,
+    parse: (text) => choose(text, ['on', 'off']) === 'on',
+    about: '`on`: whoever has a nonce may register an identity for the key that signs',
+    shown: 'off',
+  }),
+  identityReserved: setting<ReadonlySet<string>>({
+    variable: 'IDENTITY_RESERVED',
+    fallback: new Set(),
+    parse: (text) => new Set(list(text).map((name) => name.toLowerCase())),
+    about: 'Names that nobody may register, besides admin, root and the like, comma-separated',
+    shown: 'none',
   }),
   cardMasterKey: setting<Uint8Array | null>({
     variable: 'CARD_MASTER_KEY',

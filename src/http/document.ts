@@ -42,14 +42,17 @@ export const GatewayRefusalModel = t.Object({
   status: t.Literal('ERROR'),
   reason: RefusalModel.properties.error,
   code: RefusalModel.properties.code,
+  field: RefusalModel.properties.field,
   retryAfter: RefusalModel.properties.retryAfter,
 })
 
 /** The same in the envelope of the identity routes. */
 export const IdentityRefusalModel = t.Object({
+  status: t.Optional(t.Literal(false, { description: 'Of a nonce that cannot be used' })),
   success: t.Literal(false),
   reason: t.String({ description: 'One sentence: English where clients know it, else es-AR' }),
   code: RefusalModel.properties.code,
+  field: RefusalModel.properties.field,
   retryAfter: RefusalModel.properties.retryAfter,
 })
 

@@ -7,6 +7,9 @@ export type Envelope = 'coupons' | 'gateway' | 'identity'
 /** Paths, and all below them, of the wallet gateway; the rest are the coupon service's. */
 const prefixes: readonly (readonly [path: string, envelope: Envelope])[] = [
   ['/nostr', 'gateway'],
+  ['/api/lud16', 'gateway'],
+  ['/api/pubkey', 'gateway'],
+  ['/.well-known', 'gateway'],
   ['/api/identity', 'identity'],
   ['/api/nonce', 'identity'],
 ]

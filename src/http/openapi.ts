@@ -88,6 +88,8 @@ const pathParameters: Record<string, string> = {
   id: 'A definition: UUID',
   key: 'A public key: npub or hex',
   name: 'A voucher: its handle, or its nonce',
+  nonce: 'What an issuer gave out',
+  username: 'The name of an identity',
 }
 
 /**
@@ -184,8 +186,8 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
 
 function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
   if (path.startsWith('/nostr/')) return 'Gateway'
-  if (envelopeOf(path) === 'identity') return 'Identity'
   if (path.startsWith('/api/ledger/')) return 'Ledger'
+  if (envelopeOf(path) !== 'coupons') return 'Identity'
   if (!path.startsWith('/api/')) return 'Service'
   if (path.startsWith('/api/auth/')) return 'Session'
   return security?.length ? 'Management' : 'Vouchers'

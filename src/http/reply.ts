@@ -52,8 +52,20 @@ const identityReasons: Partial<Record<RefusalCode, string>> = {
   'method-not-allowed': 'Must use POST method',
   'identity-event-invalid': 'Should send as NOSTR event',
   'identity-event-stale': 'Should send as NOSTR event',
+  'identity-name-invalid': 'Name not valid',
+  'identity-pubkey-invalid': 'Pubkey not valid',
+  'identity-lud16-invalid': 'Lud16 not valid',
   'identity-nonce-invalid': 'Nonce not valid',
   'identity-not-authorized': 'Pubkey not authorized',
+  'identity-nonce-missing': 'Nonce is missing',
+  'identity-nonce-unknown': 'Nonce not found',
+  'identity-nonce-burned': 'Nonce already used',
+  'identity-reserved': 'Name is reserved',
+  'identity-unknown': 'Not found',
+  'nonce-unknown': 'Nonce not found',
+  'identity-name-taken': 'Name already taken',
+  'identity-pubkey-taken': 'Pubkey already assigned to an existing account',
+  'nonce-burned': 'Nonce already used',
   'event-repeated': 'Event already used',
   'identity-nonce-taken': 'Nonce already exists',
   'identity-nonces-full': 'Too many unused nonces',
@@ -63,7 +75,10 @@ const identityReasons: Partial<Record<RefusalCode, string>> = {
 export function replyIdentityRefusal(refusal: Refusal): Response {
   const { code, status, sentence, detail } = refusal
   const reason = identityReasons[code] ?? sentence
-  return replyJson(status, { success: false, reason, code, ...detail }, headersOf(refusal))
+  // Who asks about a nonce looks at `status` alone.
+  const unusable = code === 'nonce-unknown' || code === 'nonce-burned' ? { status: false } : {}
+  const body = { ...unusable, success: false, reason, code, ...detail }
+  return replyJson(status, body, headersOf(refusal))
 }
 
 function headersOf({ code, detail }: Refusal): Record<string, string> {

@@ -68,8 +68,7 @@ export type OutboundSettings = {
  */
 export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic {
   const resolve = settings.resolve ?? createHostResolver()
-  const allowed = (address: string) =>
-    publicAddress(address) || (settings.allowLoopback === true && loopbackAddress(address))
+  const allowed = createAddressRule(settings)
 
   return async (url, { deadlineMs, bodyBytesMax, json, idempotencyKey }) => {
     const host = checkedHost(url)
@@ -89,14 +88,32 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
   }
 }
 
-function checkedHost(url: URL): string {
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-    throw new OutboundError('url')
+/** Build the check of what a URL says by itself; where its name leads shows when it is asked. */
+export function createUrlRule(settings: OutboundSettings = {}): (url: URL) => boolean {
+  const allowed = createAddressRule(settings)
+  return (url) => {
+    const host = hostOf(url)
+    // A name without a dot is known to this network alone.
+    return host !== null && (isIP(host) ? allowed(host) : host.includes('.'))
   }
+}
+
+function createAddressRule({ allowLoopback }: OutboundSettings): (address: string) => boolean {
+  return (address) => publicAddress(address) || (allowLoopback === true && loopbackAddress(address))
+}
+
+function checkedHost(url: URL): string {
+  const host = hostOf(url)
+  if (host === null) throw new OutboundError('url')
+  return host
+}
+
+/** The name or address that a usable URL leads to, or null. */
+function hostOf(url: URL): string | null {
+  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null
   const host = url.hostname.replace(/^\[|\]$/g, '')
   // A name with a trailing dot is the same host under another certificate name.
-  if (host === '' || host.endsWith('.')) throw new OutboundError('url')
-  return host
+  return host === '' || host.endsWith('.') ? null : host
 }
 
 function headersOf(url: URL, body: Buffer | null, idempotencyKey: string | undefined) {

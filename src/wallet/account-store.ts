@@ -1,7 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
 /** An identity of this service. */
-type Account = {
+export type Account = {
   id: number
   uuid: string
   /** Lower case. */

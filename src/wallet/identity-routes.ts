@@ -4,13 +4,29 @@ import { parseObject } from '../http/body.ts'
 import { documented } from '../http/document.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { replyJson } from '../http/reply.ts'
-import { NewNonceModel } from './models.ts'
-import { requestNonce } from './nonces.ts'
+import { replyIdentityRefusal, replyJson } from '../http/reply.ts'
+import { Refusal, type RefusalCode } from '../refusal.ts'
+import { takenName } from './directory.ts'
+import { NameModel, NamesModel, NewNonceModel, OpenNonceModel, RegisteredModel } from './models.ts'
+import { requestNonce, requireOpenNonce } from './nonces.ts'
+import { registerIdentity } from './register.ts'
 import type { Identities } from './service.ts'
+
+const guessed: readonly RefusalCode[] = ['nonce-unknown', 'identity-nonce-unknown']
 
 /** Nonces and the names that they are traded for. */
 export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
+  /** Run something that a nonce pays for; an unknown one counts as a failure of its sender. */
+  const byNonce = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation()
+    } catch (refused) {
+      if (refused instanceof Refusal && guessed.includes(refused.code)) {
+        rateLimits.failure(factsOf(request).address)
+      }
+      throw refused
+    }
+  }
   const createNonce = async ({ request }: { request: Request }) => {
     const pay = (issuer: string) => rateLimits.key(issuer, 1)
     const nonce = await requestNonce(identities, parseObject(factsOf(request).body), pay)
@@ -35,4 +51,70 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
   return new Elysia({ name: 'identity', prefix: '/api' })
     .post('/nonce', createNonce, nonceDocument)
     .post('/nonce/create', createNonce, nonceDocument)
+    .get(
+      '/nonce/:nonce',
+      async ({ request, params }) => {
+        await byNonce(request, () => requireOpenNonce(identities, params.nonce))
+        return replyJson(200, { status: true })
+      },
+      {
+        ...documented({
+          summary: 'Whether a nonce can be used',
+          access: 'public',
+          answers: { 200: OpenNonceModel },
+          refusals: ['nonce-unknown', 'nonce-burned'],
+        }),
+      },
+    )
+    .post(
+      '/identity',
+      async ({ request }) => {
+        const { body, origins } = factsOf(request)
+        const hosts = [...origins(), identities.base()].map((origin) => new URL(origin).host)
+        const registered = await byNonce(request, () =>
+          registerIdentity(identities, parseObject(body), hosts),
+        )
+        return replyJson(200, { success: true, ...registered })
+      },
+      {
+        ...documented({
+          summary: 'Register a name for a key; burns a nonce',
+          access: 'public',
+          body: NostrEventModel,
+          answers: { 200: RegisteredModel },
+          refusals: [
+            'identity-event-invalid',
+            'identity-event-stale',
+            'identity-name-invalid',
+            'identity-pubkey-invalid',
+            'identity-lud16-invalid',
+            'identity-not-authorized',
+            'identity-nonce-missing',
+            'identity-nonce-unknown',
+            'identity-nonce-burned',
+            'identity-reserved',
+            'identity-name-taken',
+            'identity-pubkey-taken',
+          ],
+        }),
+      },
+    )
+    .get(
+      '/identity',
+      async ({ query }) => {
+        if (query.name) return replyJson(200, await takenName(identities, query.name))
+        const answer = replyIdentityRefusal(new Refusal('method-not-allowed'))
+        answer.headers.set('Allow', 'POST, OPTIONS')
+        return answer
+      },
+      {
+        query: NameModel,
+        ...documented({
+          summary: 'Whose name it is; 404 while it is free',
+          access: 'public',
+          answers: { 200: NamesModel },
+          refusals: ['identity-unknown', 'method-not-allowed'],
+        }),
+      },
+    )
 }

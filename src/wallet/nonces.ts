@@ -9,7 +9,7 @@ import type { Identities, IdentityStores } from './service.ts'
 const visible = /^[!-~]+$/
 
 /** What stands for a nonce in the database. */
-function nonceHash(nonce: string): Uint8Array {
+export function nonceHash(nonce: string): Uint8Array {
   return hash('sha256', nonce, 'buffer')
 }
 
@@ -61,4 +61,11 @@ function parseProposal(text: string | undefined): string | null {
     throw new Refusal('identity-nonce-invalid')
   }
   return text
+}
+
+/** Whether a nonce can still be used. Refuses `nonce-unknown`, `nonce-burned`. */
+export async function requireOpenNonce(identities: Identities, nonce: string): Promise<void> {
+  const found = await identities.database.read((tx) => tx.nonces.find(nonceHash(nonce)))
+  if (!found) throw new Refusal('nonce-unknown')
+  if (found.burned) throw new Refusal('nonce-burned')
 }

@@ -13,7 +13,7 @@ import { Refusal, type RefusalCode } from '../refusal.ts'
 import type { RequestStore } from './request-store.ts'
 
 /** An event that asks this service for something, checked. */
-type WalletRequest = {
+export type WalletRequest = {
   event: NostrEvent
   /** Who asks: its author, or the delegator of a valid `delegation` tag (NIP-26). */
   author: string

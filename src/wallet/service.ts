@@ -16,6 +16,23 @@ export type Identities = {
   verify: VerifyEvent
   verifyHash: VerifyHash
   newNonce: () => string
+  newId: () => string
+  /** The manager key, whose name is `_`. */
+  manager: string
   /** Keys that may hand out nonces and register others. */
   issuers: ReadonlySet<string>
+  /** Whoever has a nonce may register himself. */
+  selfSignup: boolean
+  /** Names that nobody registers, besides those of `name.ts`. */
+  reserved: ReadonlySet<string>
+  /** Where the events of identities are found; addresses of relays. */
+  relays: () => string[]
+  /** Names this service among others that know its cards and accounts. */
+  federationId: string
+  /** Where this service is reached, when a request does not say. */
+  base: () => string
+  /** The answer of a holder's wallet, or null. Refuses `overloaded`. */
+  askWallet: (account: string, url: URL) => Promise<{ status: number; body: string } | null>
+  /** What the callback of a wallet must be for us to go there. */
+  usable: (url: URL) => boolean
 }

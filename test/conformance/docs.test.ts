@@ -17,6 +17,7 @@ import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import { settings } from '../../src/settings.ts'
+import { directoryRoutes } from '../../src/wallet/directory-routes.ts'
 import { identityRoutes } from '../../src/wallet/identity-routes.ts'
 import {
   createDefinition,
@@ -300,6 +301,7 @@ function couponRoutes(): DescribedRoute[] {
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '' }),
     identityRoutes(nothing, noRateLimits),
+    directoryRoutes(nothing),
   ]
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({

@@ -1,0 +1,90 @@
+import { Elysia } from 'elysia'
+import { documented } from '../http/document.ts'
+import { factsOf } from '../http/facts.ts'
+import { reply, replyJson } from '../http/reply.ts'
+import { Refusal } from '../refusal.ts'
+import { nameOfKey, namesDocument } from './directory.ts'
+import {
+  InvoiceModel,
+  NameModel,
+  NamesModel,
+  PayModel,
+  PaymentModel,
+  UsernameModel,
+} from './models.ts'
+import { forwardPayment, payRequest } from './pay-request.ts'
+import type { Identities } from './service.ts'
+
+type Asked = { request: Request; params: { username: string } }
+
+/** What others ask about names: whose they are, and how to pay them. */
+export function directoryRoutes(identities: Identities) {
+  const pay = async ({ request, params }: Asked) => {
+    const base = factsOf(request).origins()[0] ?? identities.base()
+    return replyJson(200, await payRequest(identities, params.username, base))
+  }
+  const payDocument = documented({
+    summary: 'How to pay a name or send it a voucher (LUD-16)',
+    access: 'public',
+    answers: { 200: PayModel },
+    refusals: ['account-unknown'],
+  })
+
+  return new Elysia({ name: 'directory' })
+    .get(
+      '/.well-known/nostr.json',
+      async ({ query }) => replyJson(200, await namesDocument(identities, query.name ?? '')),
+      {
+        query: NameModel,
+        ...documented({
+          summary: 'Whose name it is (NIP-05)',
+          access: 'public',
+          answers: { 200: NamesModel },
+        }),
+      },
+    )
+    .get('/.well-known/lnurlp/:username', pay, payDocument)
+    .get('/api/lud16/:username', pay, payDocument)
+    .get(
+      '/api/lud16/:username/cb',
+      async ({ request, params, query }) => {
+        try {
+          const { status, body } = await forwardPayment(identities, params.username, query)
+          return reply(status, body)
+        } catch (refused) {
+          // That a wallet is away is not its payer's mistake.
+          if (refused instanceof Refusal && refused.code === 'wallet-unreachable') {
+            factsOf(request).harmless = true
+          }
+          throw refused
+        }
+      },
+      {
+        query: PaymentModel,
+        ...documented({
+          summary: 'An invoice of the holder’s own wallet (LUD-06)',
+          access: 'public',
+          answers: { 200: InvoiceModel },
+          refusals: [
+            'account-unknown',
+            'payments-not-taken',
+            'amount-invalid',
+            'field-invalid',
+            'wallet-unreachable',
+          ],
+        }),
+      },
+    )
+    .get(
+      '/api/pubkey/:key',
+      async ({ params }) => replyJson(200, await nameOfKey(identities, params.key)),
+      {
+        ...documented({
+          summary: 'The name of a key',
+          access: 'public',
+          answers: { 200: UsernameModel },
+          refusals: ['account-unknown'],
+        }),
+      },
+    )
+}

@@ -1,0 +1,27 @@
+import { Refusal } from '../refusal.ts'
+
+const form = /^[a-z0-9._-]{1,64}$/
+
+/** Names that would pass for the service, its operator or a part of it. `.` and `..` fit in no URL. */
+const reserved = new Set(
+  `_ . .. admin administrator administrador administracion api abuse account accounts app auth ayuda
+  billing bot caja cajero card cards claim contact contacto coupon coupons cupon cupones cuponera
+  dev docs email federation ftp gateway gerencia help hostmaster identity info lacrypta lawallet
+  ledger legal lnurlp localhost login mail manager me metrics mint minter moderator nostr noreply no-reply
+  null oficial official operator owner pago pagos pay payments postmaster privacy relay root
+  security seguridad server service servicio shop signup sistema smtp soporte staff status store
+  support system tarjeta tarjetas team tesoreria test tienda treasury undefined voucher vouchers
+  wallet webmaster well-known www`.split(/\s+/),
+)
+
+/** A name for an identity, in lower case. Refuses `identity-name-invalid`. */
+export function parseName(value: unknown): string {
+  const name = typeof value === 'string' ? value.toLowerCase() : ''
+  if (!form.test(name)) throw new Refusal('identity-name-invalid')
+  return name
+}
+
+/** Nobody registers these; `more`: those of the operator. */
+export function isReserved(name: string, more: ReadonlySet<string>): boolean {
+  return reserved.has(name) || more.has(name)
+}

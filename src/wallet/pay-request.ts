@@ -1,0 +1,76 @@
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import type { Account } from './account-store.ts'
+import type { Identities } from './service.ts'
+
+/** What LUD-06 lets a payer send to a callback. */
+type PaymentQuery = {
+  amount?: string | undefined
+  comment?: string | undefined
+  nostr?: string | undefined
+}
+
+/** The account of that name, if it takes payments or vouchers. Refuses `account-unknown`. */
+async function requireAccount({ database }: Identities, name: string): Promise<Account> {
+  const account = await database.read((tx) => tx.accounts.findByName(name.toLowerCase()))
+  if (!account || (account.lud16 === null && !account.allowVouchers)) {
+    throw new Refusal('account-unknown')
+  }
+  return account
+}
+
+/**
+ * What paying or sending a voucher to an address begins with (LUD-16): the object of the holder's
+ * own wallet, with our callback. `base` is where this service is reached. Refuses `account-unknown`.
+ */
+export async function payRequest(identities: Identities, text: string, base: string) {
+  const { name, pubkey, lud16, allowVouchers } = await requireAccount(identities, text)
+  return {
+    ...(lud16 ?? vouchersOnly(`${name}@${new URL(base).host}`)),
+    callback: `${base}/api/lud16/${encodeURIComponent(name)}/cb`,
+    allowVouchers,
+    accountPubKey: pubkey,
+    federationId: identities.federationId,
+  }
+}
+
+/** The form that LUD-06 asks for, of an account without a wallet: no payment fits its bounds. */
+function vouchersOnly(address: string) {
+  const metadata = [
+    ['text/identifier', address],
+    ['text/plain', address],
+  ]
+  return {
+    tag: 'payRequest',
+    minSendable: 1,
+    maxSendable: 1,
+    metadata: JSON.stringify(metadata),
+  }
+}
+
+/**
+ * Ask the holder's own wallet for an invoice; its answer. Refuses `account-unknown`,
+ * `payments-not-taken`, `amount-invalid`, `field-invalid`, `overloaded`, `wallet-unreachable`.
+ */
+export async function forwardPayment(
+  identities: Identities,
+  text: string,
+  { amount = '', comment, nostr }: PaymentQuery,
+): Promise<{ status: number; body: string }> {
+  const { name, lud16 } = await requireAccount(identities, text)
+  if (lud16 === null) throw new Refusal('payments-not-taken')
+  const { minSendable, maxSendable, callback } = lud16
+  const known = /^\d{1,16}$/.test(amount)
+  if (!known || Number(amount) < Number(minSendable) || Number(amount) > Number(maxSendable)) {
+    throw new Refusal('amount-invalid')
+  }
+  const url = new URL(String(callback))
+  for (const [field, value] of Object.entries({ amount, comment, nostr })) {
+    if (value === undefined) continue
+    if (value.length > limits.paymentFieldCharsMax) throw new Refusal('field-invalid', { field })
+    url.searchParams.set(field, value)
+  }
+  const answer = await identities.askWallet(name, url)
+  if (!answer || answer.status >= 500) throw new Refusal('wallet-unreachable')
+  return { status: answer.status < 300 ? 200 : 400, body: answer.body }
+}

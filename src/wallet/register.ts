@@ -1,0 +1,91 @@
+import { tagValue } from '../nostr/event.ts'
+import { parsePubkey } from '../nostr/keys.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+import { type CallbackRules, parseLud16 } from './lud16.ts'
+import { isReserved, parseName } from './name.ts'
+import { nonceHash } from './nonces.ts'
+import { readRequest, type WalletRequest } from './request.ts'
+import type { Identities, IdentityStores } from './service.ts'
+
+/** An identity that is about to be. */
+type NewIdentity = { name: string; pubkey: string; lud16: Record<string, unknown> | null }
+
+type Registered = { id: string; pubkey: string }
+
+/**
+ * Register an identity at an issuer's request, or at its own holder's where sign-up is open; its
+ * nonce is burned with it. `hosts` are this service's own. Refuses `identity-event-invalid`, `identity-event-stale`,
+ * `identity-name-invalid`, `identity-pubkey-invalid`, `identity-lud16-invalid`,
+ * `identity-not-authorized`, `identity-nonce-missing`, `identity-nonce-unknown`,
+ * `identity-nonce-burned`, `identity-reserved`, `identity-name-taken`, `identity-pubkey-taken`.
+ */
+export async function registerIdentity(
+  identities: Identities,
+  value: unknown,
+  hosts: readonly string[],
+): Promise<Registered> {
+  const request = readRequest(identities, value, {
+    kinds: [kinds.walletRegular],
+    type: 'create-identity',
+    untyped: true,
+    invalid: 'identity-event-invalid',
+    stale: 'identity-event-stale',
+  })
+  const { issuers, selfSignup, database, usable } = identities
+  const wanted = readWanted(request, selfSignup, { hosts, usable })
+  const { author } = request
+  if (!issuers.has(author) && !(selfSignup && author === wanted.pubkey)) {
+    throw new Refusal('identity-not-authorized')
+  }
+  const nonce = nonceOf(request)
+  if (nonce === null) throw new Refusal('identity-nonce-missing')
+  return database.transact(async (tx) => {
+    const now = identities.now()
+    const found = await tx.nonces.find(nonceHash(nonce))
+    if (!found) throw new Refusal('identity-nonce-unknown')
+    if (found.burned) throw new Refusal('identity-nonce-burned')
+    if (isReserved(wanted.name, identities.reserved)) throw new Refusal('identity-reserved')
+    // What is refused after this undoes it: the nonce can be used for another name.
+    if (!(await tx.nonces.burn(found.id, now))) throw new Refusal('identity-nonce-burned')
+    return addAccount(identities, tx, { ...wanted, nonceId: found.id, createdBy: author })
+  })
+}
+
+/** Write an identity down. Refuses `identity-name-taken`, `identity-pubkey-taken`. */
+async function addAccount(
+  { newId, now }: Identities,
+  tx: IdentityStores,
+  account: NewIdentity & { nonceId: number | null; createdBy: string },
+): Promise<Registered> {
+  if (await tx.accounts.findByName(account.name)) throw new Refusal('identity-name-taken')
+  if (await tx.accounts.findByKey(account.pubkey)) throw new Refusal('identity-pubkey-taken')
+  const uuid = newId()
+  await tx.accounts.insert({ ...account, uuid, createdAt: now() })
+  return { id: uuid, pubkey: account.pubkey }
+}
+
+/** Who signs for himself may name himself by signing, and the name in a tag. */
+function readWanted(request: WalletRequest, selfSignup: boolean, rules: CallbackRules) {
+  const content = request.content ?? {}
+  const own = selfSignup ? { name: tagValue(request.event, 'name'), pubkey: request.author } : null
+  const name = content.name ?? own?.name
+  const pubkey = content.pubkey ?? own?.pubkey
+  if (name === undefined || pubkey === undefined) throw new Refusal('identity-event-invalid')
+  return {
+    name: parseName(name),
+    pubkey: parseHolder(pubkey),
+    lud16: parseLud16(content.lud16, rules),
+  }
+}
+
+function parseHolder(value: unknown): string {
+  const pubkey = typeof value === 'string' ? parsePubkey(value) : null
+  if (pubkey === null) throw new Refusal('identity-pubkey-invalid')
+  return pubkey
+}
+
+function nonceOf({ event, content }: WalletRequest): string | null {
+  const nonce = tagValue(event, 'nonce') ?? content?.nonce
+  return typeof nonce === 'string' && nonce !== '' ? nonce : null
+}

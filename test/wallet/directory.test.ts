@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
+import { damage } from '../support/cli.ts'
+import { type Answer, call, newSigner } from '../support/client.ts'
+import {
+  identityEvent,
+  managerEnv,
+  managerSecret,
+  newIdentityNonce,
+  walletObject,
+} from '../support/identities.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { startWallet } from '../support/wallet.ts'
+
+const manager = newSigner(managerSecret)
+const payee = newSigner()
+const plain = newSigner()
+const invoice = { pr: 'lnbc1…', routes: [], successAction: null }
+const metadata = '[["text/plain","Ana"],["text/identifier","ana@wallet.example"]]'
+let answer: (url: URL) => Response | Promise<Response> = () => Response.json(invoice)
+const wallet = startWallet((url) => answer(url))
+const lud16 = walletObject({ callback: `${wallet.url}/cb?id=7`, metadata })
+const child = [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')]
+let server: TestServer
+
+beforeAll(async () => {
+  // Over the loopback's own way out: the program never has one.
+  server = await startServer({ command: child, env: managerEnv })
+  await add(server, { name: 'ana', pubkey: payee.pubkey, lud16 })
+  await add(server, { name: 'solo', pubkey: plain.pubkey })
+})
+afterAll(async () => {
+  wallet.stop()
+  await cleanUp()
+})
+
+async function add(to: TestServer, wanted: object): Promise<void> {
+  const nonce = await newIdentityNonce(to.url, manager)
+  const body = identityEvent(manager, nonce, wanted)
+  expect((await call(to.url, '/api/identity', { body })).status).toBe(200)
+}
+
+const ask = (path: string) => call(server.url, path)
+
+function expectError({ status, json }: Answer, expected: number, code: string, field?: string) {
+  const said = field === undefined ? {} : { field }
+  expect({ status, ...json, http: status }).toEqual({
+    status: 'ERROR',
+    reason: expect.stringMatching(/^\S.*\.$/),
+    code,
+    http: expected,
+    ...said,
+  })
+}
+
+describe('NIP-05', () => {
+  test('a name leads to its key and the relays of this service', async () => {
+    for (const name of ['ana', 'ANA']) {
+      const { status, json, headers } = await ask(`/.well-known/nostr.json?name=${name}`)
+      expect(status).toBe(200)
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      const relay = `${server.url.replace('http', 'ws')}/relay`
+      expect(json).toEqual({
+        names: { ana: payee.pubkey },
+        relays: { [payee.pubkey]: [relay] },
+      })
+    }
+  })
+
+  test('`_` is the service itself', async () => {
+    const { json } = await ask('/.well-known/nostr.json?name=_')
+    expect(json.names).toEqual({ _: manager.pubkey })
+  })
+
+  test('a name that is nobody’s is not an error', async () => {
+    for (const query of ['?name=nadie', '?name=', '', '?name=__proto__', '?name=a%00b', '?x=1']) {
+      const { status, json } = await ask(`/.well-known/nostr.json${query}`)
+      expect({ status, ...json }).toEqual({ status: 200, names: {}, relays: {} })
+    }
+  })
+})
+
+describe('LUD-16', () => {
+  test('answers what the wallet does, with a callback of ours', async () => {
+    const paths = ['/.well-known/lnurlp/ana', '/api/lud16/ana', '/api/lud16/ANA/']
+    for (const path of paths) {
+      const { status, json } = await ask(path)
+      expect({ status, ...json }).toEqual({
+        status: 200,
+        ...lud16,
+        callback: `${server.url}/api/lud16/ana/cb`,
+        allowVouchers: true,
+        accountPubKey: payee.pubkey,
+        federationId: 'localhost',
+      })
+      expect(json.metadata).toBe(metadata)
+    }
+  })
+
+  test('an account without a wallet takes vouchers, in the form of LUD-06', async () => {
+    const { json } = await ask('/api/lud16/solo')
+    const address = `solo@${new URL(server.url).host}`
+    expect(json).toEqual({
+      tag: 'payRequest',
+      callback: `${server.url}/api/lud16/solo/cb`,
+      minSendable: 1,
+      maxSendable: 1,
+      metadata: JSON.stringify([
+        ['text/identifier', address],
+        ['text/plain', address],
+      ]),
+      allowVouchers: true,
+      accountPubKey: plain.pubkey,
+      federationId: 'localhost',
+    })
+  })
+
+  test('nobody, and an account that takes nothing, is 404', async () => {
+    await add(server, { name: 'nada', pubkey: newSigner().pubkey })
+    damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 0 WHERE name IN ('nada', 'ana')")
+    for (const name of ['nadie', 'nada', '_', '%00', 'a'.repeat(300)]) {
+      for (const path of [`/.well-known/lnurlp/${name}`, `/api/lud16/${name}`]) {
+        expectError(await ask(path), 404, 'account-unknown')
+      }
+      expectError(await ask(`/api/lud16/${name}/cb?amount=1000`), 404, 'account-unknown')
+    }
+    expect((await ask('/api/lud16/ana')).json.allowVouchers).toBe(false)
+    damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 1 WHERE name = 'ana'")
+  })
+
+  test('the public origin and the federation are those of the settings', async () => {
+    const env = { ...managerEnv, PUBLIC_URL: 'https://cupones.example,https://otra.example' }
+    const asked = async (more: Record<string, string>) => {
+      const shop = await startServer({ env: { ...env, ...more } })
+      await add(shop, { name: 'ana', pubkey: payee.pubkey })
+      return (await call(shop.url, '/.well-known/lnurlp/ana')).json
+    }
+    const callback = 'https://cupones.example/api/lud16/ana/cb'
+    expect(await asked({})).toMatchObject({ callback, federationId: 'cupones.example' })
+    expect(await asked({ FEDERATION_ID: 'feria.local' })).toMatchObject({
+      callback,
+      federationId: 'feria.local',
+    })
+  })
+})
+
+describe('a payment', () => {
+  const cb = (query: string, name = 'ana') => ask(`/api/lud16/${name}/cb${query}`)
+
+  test('is asked of the wallet, whose answer comes back as it is', async () => {
+    answer = () => new Response(`{ "pr":"lnbc1", "routes":[] }`)
+    const nostr = JSON.stringify({ kind: 9734, content: 'ñ & ¿?' })
+    const query = new URLSearchParams({
+      amount: '21000',
+      comment: 'dos cafés & más',
+      nostr,
+      x: '1',
+    })
+    const { status, text, headers } = await cb(`?${query}`)
+    expect({ status, text }).toEqual({ status: 200, text: `{ "pr":"lnbc1", "routes":[] }` })
+    expect(headers.get('content-type')).toContain('application/json')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    const asked = wallet.asked.at(-1)
+    expect(asked?.pathname).toBe('/cb')
+    expect(Object.fromEntries(asked?.searchParams ?? [])).toEqual({
+      id: '7',
+      amount: '21000',
+      comment: 'dos cafés & más',
+      nostr,
+    })
+  })
+
+  test('is refused in the words of the wallet', async () => {
+    const said = { status: 'ERROR', reason: 'too poor' }
+    for (const status of [200, 400, 404]) {
+      answer = () => Response.json(said, { status })
+      const { status: got, json } = await cb('?amount=1000')
+      expect({ got, json }).toEqual({ got: status === 200 ? 200 : 400, json: said })
+    }
+  })
+
+  test('needs an amount that the wallet takes', async () => {
+    const before = wallet.asked.length
+    for (const query of [
+      '',
+      '?amount=',
+      '?amount=x',
+      '?amount=1e5',
+      '?amount=-1000',
+      '?amount=999',
+      '?amount=100000001',
+      '?amount=99999999999999999999',
+    ]) {
+      expectError(await cb(query), 400, 'amount-invalid')
+    }
+    const long = 'x'.repeat(limits.paymentFieldCharsMax + 1)
+    expectError(await cb(`?amount=1000&comment=${long}`), 400, 'field-invalid', 'comment')
+    expectError(await cb(`?amount=1000&nostr=${long}`), 400, 'field-invalid', 'nostr')
+    expect(wallet.asked.length).toBe(before)
+  })
+
+  test('is not taken where there is no wallet', async () => {
+    expectError(await cb('?amount=1', 'solo'), 400, 'payments-not-taken')
+  })
+
+  const away: [string, () => Response][] = [
+    ['fails', () => Response.json({ pr: 'x' }, { status: 500 })],
+    ['says something else than JSON', () => new Response('<html>')],
+    ['says JSON that is no object', () => Response.json(['x'])],
+    ['says what is no text', () => new Response(Uint8Array.of(0x7b, 0xff, 0x7d))],
+    ['says too much', () => Response.json({ pr: 'x'.repeat(limits.callbackBodyBytesMax) })],
+    ['sends us on', () => Response.redirect('https://127.0.0.1/')],
+  ]
+  for (const [name, say] of away) {
+    test(`comes to nothing when the wallet ${name}`, async () => {
+      answer = say
+      expectError(await cb('?amount=1000'), 400, 'wallet-unreachable')
+    })
+  }
+
+  test('to a slow wallet keeps its own payers waiting, and nobody else', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    answer = () => promise.then(() => Response.json(invoice))
+    const before = wallet.asked.length
+    const most = limits.callbacksPerAccountMax
+    const waiting = Array.from({ length: most }, () => cb('?amount=1000'))
+    while (wallet.asked.length < before + most) await Bun.sleep(5)
+    const refused = await cb('?amount=1000')
+    expect(refused).toMatchObject({ status: 503, json: { status: 'ERROR', code: 'overloaded' } })
+    await add(server, { name: 'otra', pubkey: newSigner().pubkey, lud16 })
+    answer = () => Response.json(invoice)
+    expect((await cb('?amount=1000', 'otra')).json).toEqual(invoice)
+    resolve()
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status)
+    expect(statuses).toEqual(statuses.map(() => 200))
+    expect((await cb('?amount=1000')).status).toBe(200)
+  })
+
+  test('never goes to an address inside', async () => {
+    const shop = await startServer({ env: managerEnv })
+    const nonce = await newIdentityNonce(shop.url, manager)
+    const wanted = { name: 'ana', pubkey: payee.pubkey, lud16 }
+    const body = identityEvent(manager, nonce, wanted)
+    const refused = await call(shop.url, '/api/identity', { body })
+    expect(refused.json.code).toBe('identity-lud16-invalid')
+    await add(shop, { name: 'ana', pubkey: payee.pubkey })
+    // As if it had been registered before there was that rule: the way out has its own.
+    damage(shop.dataDir, `UPDATE accounts SET lud16 = '${JSON.stringify(lud16)}'`)
+    const before = wallet.asked.length
+    expectError(await call(shop.url, '/api/lud16/ana/cb?amount=1000'), 400, 'wallet-unreachable')
+    expect(wallet.asked.length).toBe(before)
+  })
+})
+
+describe('the name of a key', () => {
+  test('is told for hex and npub', async () => {
+    for (const key of [payee.pubkey, payee.pubkey.toUpperCase(), npubOf(payee.pubkey)]) {
+      const { status, json } = await ask(`/api/pubkey/${key}`)
+      expect({ http: status, ...json }).toEqual({
+        http: 200,
+        status: 'OK',
+        username: 'ana',
+        federationId: 'localhost',
+      })
+    }
+  })
+
+  test('is unknown for a key without one, and for what is no key', async () => {
+    for (const key of [
+      newSigner().pubkey,
+      manager.pubkey,
+      'x',
+      '%00',
+      'npub1x',
+      'a'.repeat(2000),
+    ]) {
+      expectError(await ask(`/api/pubkey/${key}`), 404, 'account-unknown')
+    }
+  })
+})
