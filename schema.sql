@@ -1,4 +1,4 @@
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -49,6 +49,14 @@ CREATE TABLE revisions (
   -- Also what foreign keys find a revision by: without it they would walk through all vouchers.
   UNIQUE (definition_id, id)
 ) STRICT;
+
+-- The addresses of images that revisions name: only these are fetched and handed on.
+CREATE TABLE images (
+  -- sha256 of the address.
+  hash BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 32),
+  url TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX revisions_by_image ON revisions (image) WHERE image IS NOT NULL;
 
 CREATE TABLE vouchers (
   id INTEGER NOT NULL PRIMARY KEY,

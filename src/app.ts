@@ -4,9 +4,11 @@ import { version } from '../package.json'
 import { type RunningGateway, startGateway } from './app-gateway.ts'
 import { pinKeys, settleCardKey } from './app-keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './app-ledger.ts'
+import { createImages, createNameResolver } from './app-outbound.ts'
 import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { imageRoutes } from './coupons/image-routes.ts'
 import { createLive } from './coupons/live.ts'
 import { liveRoutes } from './coupons/live-routes.ts'
 import { managementRoutes } from './coupons/management-routes.ts'
@@ -35,14 +37,7 @@ import { type HttpServer, type ServerOptions, startServer } from './http/server.
 import { loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
-import {
-  createFetchPublic,
-  createUrlRule,
-  type FetchPublic,
-  OutboundError,
-  type OutboundSettings,
-} from './outbound/fetch-public.ts'
-import { createNip05Resolver } from './outbound/nip05.ts'
+import { createFetchPublic, createUrlRule, type OutboundSettings } from './outbound/fetch-public.ts'
 import { Refusal } from './refusal.ts'
 import { startRelay } from './relay/host.ts'
 import { relayRoutes } from './relay/routes.ts'
@@ -202,6 +197,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     sessionRoutes(sessions, auth),
     managementRoutes(mint, auth, rateLimits),
     liveRoutes(mint, auth, live),
+    imageRoutes(createImages(database, dataDir, fetchPublic)),
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
@@ -346,19 +342,6 @@ function startErrorFrom(cause: unknown, failed: string): unknown {
   if (!/^(E[A-Z]+|SQLITE_[A-Z_]+)$/.test(code)) return cause
   const advice = /CORRUPT|NOTADB/.test(code) ? ': look at it with "cuponera check"' : ''
   return new StartError(`${failed} (${code})${advice}`)
-}
-
-/** NIP-05 over the guarded outbound door; too many at once is our refusal, not the name's. */
-function createNameResolver(fetchPublic: FetchPublic): Mint['resolveName'] {
-  const resolve = createNip05Resolver(fetchPublic)
-  return async (name, domain) => {
-    try {
-      return await resolve(name, domain)
-    } catch (cause) {
-      if (cause instanceof OutboundError) throw new Refusal('overloaded', { retryAfter: 5 })
-      throw cause
-    }
-  }
 }
 
 /** Ready is who can write; asked often, it is tried once a second. */

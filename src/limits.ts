@@ -45,6 +45,18 @@ export const limits = {
   statisticsDaysDefault: 30,
   /** Days with something in them before a page of statistics ends, with the coupon it is at; each is 24 rows at most. */
   statisticsRowsMax: 1000,
+  /** A picture of a coupon: enough for a good photograph on a phone. */
+  imageBytesMax: 1024 * 1024,
+  imageDeadlineMs: 10_000,
+  /** Pictures fetched at once, and callers that wait for their turn. */
+  imageFetchesMax: 4,
+  imageWaitingMax: 64,
+  imageWaitMs: 10_000,
+  /** What the pictures may take on the disk; those used longest ago go first. */
+  imagesBytesMax: 128 * 1024 * 1024,
+  /** A picture that could not be had is not asked for again so soon; how many are remembered. */
+  imageFailureSeconds: 60,
+  imageFailuresMax: 10_000,
   /** Live streams: several windows of a merchant, and all together; each is a connection. */
   livePerKeyMax: 8,
   liveMax: 500,

@@ -95,6 +95,7 @@ const table = {
   'event-unknown': [404, 'No conocemos ese evento.'],
   'coupon-unknown': [404, 'Ese cupón no existe.'],
   'voucher-unknown': [404, 'Ese código no corresponde a ningún cupón. Revisalo.'],
+  'image-unknown': [404, 'Ningún cupón usa esa imagen.'],
   'minter-unknown': [404, 'No encontramos esa clave. Revisá lo que escribiste.'],
   'announcement-unknown': [404, 'No tenés ningún anuncio guardado.'],
   // State.
@@ -120,6 +121,7 @@ const table = {
   'payments-not-taken': [400, 'Esta dirección no recibe pagos, sólo cupones.'],
   'wallet-unreachable': [400, 'La billetera de esa cuenta no responde. Probá de nuevo.'],
   'live-full': [429, 'Tenés demasiadas ventanas en vivo abiertas. Cerrá alguna y probá de nuevo.'],
+  'image-unavailable': [502, 'No pudimos traer esa imagen. Revisá su dirección o probá más tarde.'],
   'relays-refused': [400, 'Los relays rechazaron la consulta.'],
   'relays-silent': [504, 'Ningún relay respondió a tiempo. Probá de nuevo.'],
   // The machine cannot keep its word right now.

@@ -1,6 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import type { Benefit } from './benefit.ts'
 import type { Definition, NewDefinition, Terms } from './definition.ts'
+import { createImageStore } from './image-store.ts'
 import { hourOf } from './statistics.ts'
 
 type DefinitionRow = {
@@ -99,6 +100,14 @@ export function createDefinitionStore(sql: Sqlite) {
   const deleteRevisions = sql.query<null, [number]>('DELETE FROM revisions WHERE definition_id = ?')
   const deleteDefinition = sql.query<null, [number]>('DELETE FROM definitions WHERE id = ?')
 
+  const imageOf = sql.query<{ image: string | null }, [number]>(
+    'SELECT image FROM revisions WHERE id = ?',
+  )
+  const imagesOf = sql.query<{ image: string }, [number]>(
+    'SELECT image FROM revisions WHERE definition_id = ? AND image IS NOT NULL',
+  )
+  const images = createImageStore(sql)
+
   const addRevision = (definitionId: number, issued: number, terms: Terms) => {
     const row = insertRevision.get(
       definitionId,
@@ -111,6 +120,7 @@ export function createDefinitionStore(sql: Sqlite) {
     )
     if (!row) throw new Error('the revision was not inserted')
     pointTo.run(row.id, definitionId)
+    images.add(terms.image)
   }
 
   return {
@@ -149,6 +159,7 @@ export function createDefinitionStore(sql: Sqlite) {
     async update(edited: StoredDefinition, termsChanged: boolean): Promise<void> {
       update.run(edited.maxUses, edited.archivedAt, edited.updatedAt, edited.rowId)
       if (!termsChanged) return
+      const before = imageOf.get(edited.revisionId)
       const inPlace = rewriteRevision.run(
         edited.name,
         edited.description,
@@ -158,7 +169,9 @@ export function createDefinitionStore(sql: Sqlite) {
         edited.revisionId,
         edited.issued,
       )
-      if (inPlace.changes === 0) addRevision(edited.rowId, edited.issued, edited)
+      if (inPlace.changes === 0) return addRevision(edited.rowId, edited.issued, edited)
+      images.add(edited.image)
+      images.drop(before?.image ?? null)
     },
 
     /** Take `count` slots for vouchers; false when it is archived, expired or has too few left. */
@@ -171,7 +184,9 @@ export function createDefinitionStore(sql: Sqlite) {
 
     /** Delete a definition from which nothing was ever minted. */
     async delete(rowId: number): Promise<void> {
+      const named = imagesOf.all(rowId)
       deleteRevisions.run(rowId)
+      for (const { image } of named) images.drop(image)
       deleteDefinition.run(rowId)
     },
   }

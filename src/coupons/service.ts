@@ -5,6 +5,7 @@ import type { ProofStore } from '../session/proof-store.ts'
 import type { AnnouncementStore } from './announcement-store.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { DefinitionStore } from './definition-store.ts'
+import type { ImageStore } from './image-store.ts'
 import type { Change } from './live.ts'
 import type { MinterStore } from './minter-store.ts'
 import type { StatisticsStore } from './statistics-store.ts'
@@ -16,6 +17,7 @@ export type CouponStores = {
   vouchers: VoucherStore
   minters: MinterStore
   statistics: StatisticsStore
+  images: ImageStore
   announcements: AnnouncementStore
   answers: AnswerStore
   /** The replay guard that an authenticated caller's first write goes to. */

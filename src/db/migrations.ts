@@ -5,14 +5,18 @@ import accounts from './step-3-accounts.sql' with { type: 'text' }
 import cards from './step-4-cards.sql' with { type: 'text' }
 import hourly from './step-5-hourly.sql' with { type: 'text' }
 import ledger from './step-6-ledger.sql' with { type: 'text' }
+import { addImages } from './step-7-images.ts'
+
+/** Statements, or what has to be computed between them. */
+type Step = string | ((connection: Sqlite) => void)
 
 /** What a file is to look like, with `user_version` on top, and `steps[n]` from version n to n + 1. */
-export type Schema = { text: string; steps: Readonly<Record<number, string>> }
+export type Schema = { text: string; steps: Readonly<Record<number, Step>> }
 
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
-  steps: { 1: outbox, 2: accounts, 3: cards, 4: hourly, 5: ledger },
+  steps: { 1: outbox, 2: accounts, 3: cards, 4: hourly, 5: ledger, 6: addImages },
 }
 
 /** The version that a schema describes. */
@@ -38,7 +42,9 @@ export function migrate(connection: Sqlite, schema: Schema): void {
     for (let at = version; at < schemaVersion; at++) {
       const step = schema.steps[at]
       if (step === undefined) throw new Error(`no way from schema ${at} to ${at + 1}`)
-      connection.run(`${step}; PRAGMA user_version = ${at + 1}`)
+      if (typeof step === 'string') connection.run(step)
+      else step(connection)
+      connection.run(`PRAGMA user_version = ${at + 1}`)
     }
   })()
 }

@@ -2,6 +2,7 @@ import type { Database as Sqlite } from 'bun:sqlite'
 import { createAnnouncementStore } from '../coupons/announcement-store.ts'
 import { createAnswerStore } from '../coupons/answer-store.ts'
 import { createDefinitionStore } from '../coupons/definition-store.ts'
+import { createImageStore } from '../coupons/image-store.ts'
 import { createMinterStore } from '../coupons/minter-store.ts'
 import { createStatisticsStore } from '../coupons/statistics-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
@@ -25,6 +26,7 @@ export function createStores(sql: Sqlite) {
     facts: createFactStore(sql),
     definitions: createDefinitionStore(sql),
     vouchers: createVoucherStore(sql),
+    images: createImageStore(sql),
     statistics: createStatisticsStore(sql),
     minters: createMinterStore(sql),
     announcements: createAnnouncementStore(sql),

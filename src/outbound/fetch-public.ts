@@ -43,6 +43,8 @@ type OutboundRequest = {
   deadlineMs: number
   /** Of the answer. */
   bodyBytesMax: number
+  /** The media types wanted; absent: JSON. */
+  accept?: string
   /** Makes it a POST with this as its body, in JSON. */
   json?: unknown
   /** Sent with a POST. */
@@ -70,7 +72,7 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
   const resolve = settings.resolve ?? createHostResolver()
   const allowed = createAddressRule(settings)
 
-  return async (url, { deadlineMs, bodyBytesMax, json, idempotencyKey }) => {
+  return async (url, { deadlineMs, bodyBytesMax, accept, json, idempotencyKey }) => {
     const host = checkedHost(url)
     const deadline = new AbortController()
     const { signal } = deadline
@@ -79,7 +81,7 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
       const found = isIP(host) ? [host] : await addressesOf(host, resolve, signal)
       const servername = isIP(host) ? '' : host
       const body = json === undefined ? null : Buffer.from(JSON.stringify(json))
-      const headers = headersOf(url, body, idempotencyKey)
+      const headers = { ...headersOf(url, body, idempotencyKey), ...(accept && { accept }) }
       const target = { url, servername, headers, body, bodyBytesMax, signal, ca: settings.ca }
       return await exchangeWith(candidates(found.filter(allowed)), target)
     } finally {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { flagOf } from '../../src/config.ts'
+import { imageRoutes } from '../../src/coupons/image-routes.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
@@ -297,6 +298,7 @@ function couponRoutes(): DescribedRoute[] {
     voucherRoutes(nothing, noRateLimits),
     managementRoutes(nothing, nothing, noRateLimits),
     liveRoutes(nothing, nothing, nothing),
+    imageRoutes(nothing),
     sessionRoutes(nothing, nothing),
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '' }),

@@ -1,6 +1,6 @@
 /** Every answer of every route against the document the service gives of itself, field by field. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -18,6 +18,7 @@ import {
   nostrHeader,
   openSession,
   percentBenefit,
+  sha256Hex,
 } from '../support/client.ts'
 import { secondsNow } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
@@ -28,7 +29,7 @@ import {
   newIdentityNonce,
   walletObject,
 } from '../support/identities.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
 /** Routes that refuse only when the machine or the rate says so. */
 const alwaysGood = [
@@ -50,12 +51,18 @@ let document: ApiDocument
 let check: ReturnType<typeof createChecker>
 let token: string
 const owner = newSigner()
+const picture = 'https://example.com/te.png'
 /** `METHOD /path` to the statuses seen. */
 const seen = new Map<string, Set<number>>()
 const codesSeen = new Set<string>()
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  const dataDir = newDirectory()
+  mkdirSync(join(dataDir, 'keys'))
+  mkdirSync(join(dataDir, 'images'))
+  // As if it had been fetched before.
+  writeFileSync(join(dataDir, 'images', `${sha256Hex(picture)}.png`), 'a picture')
+  server = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
   document = (await call(server.url, '/openapi.json')).json
   check = createChecker(document)
   token = await openSession(server.url, owner)
@@ -292,7 +299,7 @@ describe('real answers match the document', () => {
     const full = {
       name: 'Té',
       description: 'Con limón',
-      image: 'https://example.com/te.png',
+      image: picture,
       benefit: percentBenefit,
       maxUses: 5,
       expiresAt: Math.floor(Date.now() / 1000) + 1000,
@@ -315,6 +322,16 @@ describe('real answers match the document', () => {
     await refused(route, 'benefit-invalid', { body: { ...full, benefit: { type: 'nothing' } } })
     await refused(route, 'expiry-past', { body: { ...full, expiresAt: 1 } })
     await refused(route, 'too-large', { body: { ...full, description: 'x'.repeat(17_000) } })
+
+    const pictures = 'GET /api/coupons/images/{hash}'
+    const hash = sha256Hex(picture)
+    await ask(pictures, { path: `/api/coupons/images/${hash}` })
+    await refused(pictures, 'image-unknown', { path: '/api/coupons/images/x' })
+    const nowhere = 'https://127.0.0.1/te.png'
+    await ask(route, { body: { ...full, image: nowhere } })
+    await refused(pictures, 'image-unavailable', {
+      path: `/api/coupons/images/${sha256Hex(nowhere)}`,
+    })
 
     const edit = 'PATCH /api/coupons/{id}'
     const path = `/api/coupons/${coupon.id}`

@@ -1,8 +1,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import schema from '../../schema.sql' with { type: 'text' }
+import { createImageStore } from '../../src/coupons/image-store.ts'
 import { takeLock } from '../../src/db/lock.ts'
 import { couponSchema, migrate, NewerSchema, versionOf } from '../../src/db/migrations.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
@@ -244,6 +246,18 @@ test('the hourly counters of an older file are counted from its vouchers', () =>
     [1, 2, 0, 1],
     [2, 0, 1, 0],
   ])
+})
+
+test('the images that an older file names are found by their hash', async () => {
+  const old = new Sqlite(':memory:')
+  old.run(firstSchema)
+  const image = 'https://shop.example/a.png'
+  old.run(`INSERT INTO revisions (definition_id, issued_before, name, description, image, benefit)
+    VALUES (1, 0, '', '', '${image}', '{}'), (2, 0, '', '', '${image}', '{}'), (3, 0, '', '', NULL, '{}')`)
+  migrate(old, couponSchema)
+  const hash = createHash('sha256').update(image).digest('hex')
+  expect(await createImageStore(old).find(hash)).toBe(image)
+  expect(old.query('SELECT count(*) FROM images').values()).toEqual([[1]])
 })
 
 test('a version nobody knows a way from stops the start and changes nothing', () => {

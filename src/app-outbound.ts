@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { systemClock } from './clock.ts'
+import { createImageFinder, type Images } from './coupons/image.ts'
+import { openImageFiles } from './coupons/image-files.ts'
+import type { Mint } from './coupons/service.ts'
+import { limits } from './limits.ts'
+import { type FetchPublic, OutboundError } from './outbound/fetch-public.ts'
+import { createImageFetcher } from './outbound/image.ts'
+import { createNip05Resolver } from './outbound/nip05.ts'
+import { Refusal } from './refusal.ts'
+
+/** NIP-05 over the guarded outbound door. */
+export function createNameResolver(fetchPublic: FetchPublic): Mint['resolveName'] {
+  return orOverloaded(createNip05Resolver(fetchPublic))
+}
+
+/** Pictures over the same door, kept in a directory of their own. */
+export function createImages(
+  database: Images['database'],
+  dataDir: string,
+  fetchPublic: FetchPublic,
+) {
+  return createImageFinder({
+    database,
+    files: openImageFiles(join(dataDir, 'images'), limits.imagesBytesMax),
+    load: orOverloaded(createImageFetcher(fetchPublic)),
+    now: systemClock,
+  })
+}
+
+/** Too many at once is our refusal, not the far side's. */
+function orOverloaded<Args extends unknown[], T>(ask: (...args: Args) => Promise<T>) {
+  return async (...args: Args): Promise<T> => {
+    try {
+      return await ask(...args)
+    } catch (cause) {
+      if (cause instanceof OutboundError) throw new Refusal('overloaded', { retryAfter: 5 })
+      throw cause
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ImageKind, imageKindOf } from './image-type.ts'
+
+/** A picture on the disk. */
+export type StoredImage = { path: string; kind: ImageKind }
+
+export type ImageFiles = {
+  /** The picture of a hash, which counts as used; null when it is not here. */
+  find(hash: string): StoredImage | null
+  /** Keep a picture; those used longest ago go when it gets too much. */
+  put(hash: string, kind: ImageKind, bytes: Uint8Array): Promise<StoredImage>
+}
+
+type Entry = StoredImage & { bytes: number }
+
+/** Pictures in a directory of their own, never more than `bytesMax`. They can be deleted at any time. */
+export function openImageFiles(directory: string, bytesMax: number): ImageFiles {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  // In the order of their use: the first one goes first.
+  const entries = new Map<string, Entry>()
+  let total = 0
+
+  const found = readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name)
+    const kind = imageKindOf(name)
+    const hash = /^[0-9a-f]{64}(?=\.)/.exec(name)?.[0]
+    if (kind && hash) return [{ hash, path, kind, ...sizeOf(path) }]
+    // Left by a process that was killed while it wrote.
+    if (name.endsWith('.new')) rmSync(path, { force: true })
+    return []
+  })
+  for (const { hash, path, kind, bytes } of found.sort((a, b) => a.written - b.written)) {
+    entries.set(hash, { path, kind, bytes })
+    total += bytes
+  }
+
+  const forget = (hash: string, { bytes }: Entry) => {
+    entries.delete(hash)
+    total -= bytes
+  }
+
+  return {
+    find(hash) {
+      const entry = entries.get(hash)
+      if (!entry) return null
+      entries.delete(hash)
+      entries.set(hash, entry)
+      return entry
+    },
+
+    async put(hash, kind, bytes) {
+      const path = join(directory, `${hash}.${kind.ending}`)
+      const unfinished = `${path}.new`
+      const file = await open(unfinished, 'w', 0o600)
+      try {
+        await file.writeFile(bytes)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(unfinished, path)
+      const before = entries.get(hash)
+      if (before) forget(hash, before)
+      entries.set(hash, { path, kind, bytes: bytes.length })
+      total += bytes.length
+      for (const [oldest, entry] of entries) {
+        if (total <= bytesMax || oldest === hash) break
+        forget(oldest, entry)
+        await rm(entry.path, { force: true })
+      }
+      return { path, kind }
+    },
+  }
+}
+
+function sizeOf(path: string) {
+  const { size, mtimeMs } = statSync(path)
+  return { bytes: size, written: mtimeMs }
+}

@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia'
+import { documented, textModel } from '../http/document.ts'
+import type { createImageFinder } from './image.ts'
+
+const pictureModel = textModel(
+  'image/png, image/jpeg, image/gif, image/webp, image/avif',
+  'The picture',
+)
+
+/** Pictures of coupons from this origin, so that no page asks anybody else for one. */
+export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
+  return new Elysia({ name: 'images', prefix: '/api/coupons' }).get(
+    '/images/:hash',
+    async ({ params }) => {
+      const { path, kind } = await find(params.hash.toLowerCase())
+      return new Response(Bun.file(path), {
+        headers: {
+          'Content-Type': kind.type,
+          'Cache-Control': 'public, max-age=86400',
+          'Access-Control-Allow-Origin': '*',
+          'X-Content-Type-Options': 'nosniff',
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+          'Cross-Origin-Resource-Policy': 'cross-origin',
+        },
+      })
+    },
+    {
+      ...documented({
+        summary: 'The picture of a coupon, by sha256 of its address',
+        access: 'public',
+        answers: { 200: pictureModel },
+        refusals: ['image-unknown', 'image-unavailable'],
+      }),
+    },
+  )
+}

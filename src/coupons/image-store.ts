@@ -1,0 +1,37 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import { createHash } from 'node:crypto'
+
+export type ImageStore = ReturnType<typeof createImageStore>
+
+/** The addresses of images that revisions name, found by their hash; on one connection. */
+export function createImageStore(sql: Sqlite) {
+  const insert = sql.query<null, [Uint8Array, string]>(
+    'INSERT INTO images (hash, url) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  const find = sql.query<{ url: string }, [Uint8Array]>('SELECT url FROM images WHERE hash = ?')
+  const remove = sql.query<null, [Uint8Array, string]>(
+    'DELETE FROM images WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM revisions WHERE image = ?)',
+  )
+
+  return {
+    /** A revision names this image from now on. */
+    add(url: string | null): void {
+      if (url !== null) insert.run(imageHash(url), url)
+    },
+
+    /** A revision names it no more: forget it when it was the last one. */
+    drop(url: string | null): void {
+      if (url !== null) remove.run(imageHash(url), url)
+    },
+
+    /** The address behind a hash, or null when no revision names it. `hash`: hex. */
+    async find(hash: string): Promise<string | null> {
+      return find.get(Buffer.from(hash, 'hex'))?.url ?? null
+    },
+  }
+}
+
+/** What an image goes by: sha256 of its address. */
+export function imageHash(url: string): Uint8Array {
+  return createHash('sha256').update(url).digest()
+}

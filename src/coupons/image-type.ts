@@ -1,0 +1,21 @@
+/** The kinds of picture that are handed on, and how their bytes begin, in hex. Nothing that can hold a script. */
+const kinds = [
+  { type: 'image/png', ending: 'png', begins: /^89504e470d0a1a0a/ },
+  { type: 'image/jpeg', ending: 'jpg', begins: /^ffd8ff/ },
+  { type: 'image/gif', ending: 'gif', begins: /^47494638(37|39)61/ },
+  { type: 'image/webp', ending: 'webp', begins: /^52494646.{8}57454250/ },
+  { type: 'image/avif', ending: 'avif', begins: /^.{8}66747970617669(66|73)/ },
+] as const
+
+export type ImageKind = (typeof kinds)[number]
+
+/** What a picture is by its first bytes, whatever was said of it; null: none that we take. */
+export function imageKind(bytes: Uint8Array): ImageKind | null {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString('hex')
+  return kinds.find(({ begins }) => begins.test(start)) ?? null
+}
+
+/** The kind that a file name ends with, or null. */
+export function imageKindOf(file: string): ImageKind | null {
+  return kinds.find(({ ending }) => file.endsWith(`.${ending}`)) ?? null
+}

@@ -1,0 +1,33 @@
+import { limits } from '../limits.ts'
+import { type FetchPublic, OutboundError } from './fetch-public.ts'
+import { createSlots } from './slots.ts'
+
+/** The bytes of a picture, or null when the far side does not give it. OutboundError `busy` when too many ask. */
+type FetchImage = (url: string) => Promise<Uint8Array | null>
+
+/** Build a fetcher of pictures over `fetchPublic`, bounded in size, work and waiting. */
+export function createImageFetcher(fetchPublic: FetchPublic): FetchImage {
+  const slots = createSlots({
+    takenMax: limits.imageFetchesMax,
+    waitingMax: limits.imageWaitingMax,
+    waitMs: limits.imageWaitMs,
+  })
+  return async (text) => {
+    const url = URL.parse(text)
+    if (!url) return null
+    await slots.take()
+    try {
+      const { status, body } = await fetchPublic(url, {
+        deadlineMs: limits.imageDeadlineMs,
+        bodyBytesMax: limits.imageBytesMax,
+        accept: 'image/avif,image/webp,image/png,image/jpeg,image/gif',
+      })
+      return status === 200 ? body : null
+    } catch (error) {
+      if (error instanceof OutboundError) return null
+      throw error
+    } finally {
+      slots.give()
+    }
+  }
+}

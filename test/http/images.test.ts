@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openImageFiles } from '../../src/coupons/image-files.ts'
+import { imageKind } from '../../src/coupons/image-type.ts'
+import { limits } from '../../src/limits.ts'
+import { shopCertificate } from '../support/certificates.ts'
+import {
+  call,
+  createDefinition,
+  mintOne,
+  newSigner,
+  openSession,
+  sha256Hex,
+} from '../support/client.ts'
+import { expectRefusal } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+const samples: Record<string, [type: string, bytes: Buffer<ArrayBuffer>]> = {
+  '/a.png': ['image/png', png],
+  '/a.jpg': ['image/jpeg', Buffer.from('ffd8ffe000104a464946', 'hex')],
+  '/a.gif': ['image/gif', Buffer.from('GIF89a...')],
+  '/a.webp': ['image/webp', Buffer.from('RIFF....WEBPVP8 ')],
+  '/a.avif': ['image/avif', Buffer.from('....ftypavif....')],
+}
+
+/** The far side: what it was asked for, and what it answers. */
+const asked: string[] = []
+let held: Promise<void> | null = null
+let far: ReturnType<typeof Bun.serve>
+let server: TestServer
+let token: string
+const command = [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')]
+const env = { RATE_LIMIT: 'off' }
+
+beforeAll(async () => {
+  far = Bun.serve({
+    port: 0,
+    tls: shopCertificate,
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      asked.push(`${pathname} ${request.headers.get('accept')}`)
+      await held
+      const sample = samples[pathname]
+      // Whatever it says of it: the bytes decide.
+      if (sample) return new Response(sample[1], { headers: { 'Content-Type': 'text/html' } })
+      if (pathname === '/big.png') return new Response(Buffer.alloc(limits.imageBytesMax + 1, png))
+      if (pathname === '/moved.png') return Response.redirect('https://shop.test/a.png')
+      if (pathname === '/a.svg') return new Response('<svg xmlns="http://www.w3.org/2000/svg"/>')
+      if (pathname === '/a.html') return new Response('<script>1</script>')
+      return new Response('no', { status: 404 })
+    },
+  })
+  server = await startServer({ command, env })
+  token = await openSession(server.url, newSigner())
+})
+afterAll(async () => {
+  await far.stop(true)
+  await cleanUp()
+})
+
+const urlOf = (path: string) => `https://shop.test:${far.port}${path}`
+const askedFor = (path: string) => asked.filter((one) => one.startsWith(`${path} `)).length
+const define = (path: string) => createDefinition(server.url, token, { image: urlOf(path) })
+const routeOf = (path: string) => `/api/coupons/images/${sha256Hex(urlOf(path))}`
+
+async function get(path: string, base = server.url) {
+  const response = await fetch(`${base}${routeOf(path)}`)
+  return { response, bytes: await response.bytes() }
+}
+
+describe('GET /api/coupons/images/{hash}', () => {
+  for (const [path, [type, bytes]] of Object.entries(samples)) {
+    test(`serves ${type} as what its bytes are, harmless and cacheable, fetched once`, async () => {
+      await define(path)
+      for (const _ of [1, 2, 3]) {
+        const { response, bytes: got } = await get(path)
+        expect([response.status, Buffer.from(got)]).toEqual([200, Buffer.from(bytes)])
+        const header = (name: string) => response.headers.get(name)
+        expect({
+          type: header('content-type'),
+          sniff: header('x-content-type-options'),
+          policy: header('content-security-policy'),
+          cache: header('cache-control'),
+          origin: header('access-control-allow-origin'),
+        }).toEqual({
+          type,
+          sniff: 'nosniff',
+          policy: "default-src 'none'; sandbox",
+          cache: 'public, max-age=86400',
+          origin: '*',
+        })
+      }
+      expect(asked.filter((one) => one.startsWith(`${path} `))).toEqual([
+        `${path} image/avif,image/webp,image/png,image/jpeg,image/gif`,
+      ])
+    })
+  }
+
+  for (const path of ['/a.svg', '/a.html', '/big.png', '/moved.png', '/none.png']) {
+    test(`refuses ${path}, and asks for it once a minute`, async () => {
+      await define(path)
+      for (const _ of [1, 2, 3]) {
+        const answer = await call(server.url, routeOf(path))
+        expectRefusal(answer, 502, 'image-unavailable', { retry: true })
+        expect(answer.json.retryAfter).toBeLessThanOrEqual(limits.imageFailureSeconds)
+      }
+      expect(askedFor(path)).toBe(1)
+    })
+  }
+
+  test('a crowd asks the far side once', async () => {
+    samples['/crowd.png'] = ['image/png', png]
+    await define('/crowd.png')
+    const gate = Promise.withResolvers<void>()
+    held = gate.promise
+    const crowd = Array.from({ length: 50 }, () => get('/crowd.png'))
+    while (askedFor('/crowd.png') === 0) await Bun.sleep(1)
+    gate.resolve()
+    held = null
+    const statuses = (await Promise.all(crowd)).map(({ response }) => response.status)
+    expect([statuses, askedFor('/crowd.png')]).toEqual([Array(50).fill(200), 1])
+  })
+
+  test('is no proxy: only what a definition or a voucher names is fetched', async () => {
+    const nobody = await call(server.url, routeOf('/unnamed.png'))
+    expectRefusal(nobody, 404, 'image-unknown')
+    for (const hash of ['x', 'a'.repeat(63), 'g'.repeat(64)]) {
+      const answer = await call(server.url, `/api/coupons/images/${hash}`)
+      expectRefusal(answer, 404, 'image-unknown')
+    }
+    expect(askedFor('/unnamed.png')).toBe(0)
+  })
+
+  test('what no definition names any more is gone, what a voucher promises is not', async () => {
+    for (const path of ['/1.png', '/2.png', '/3.png', '/4.png']) samples[path] = ['image/png', png]
+    const known = async (path: string) => (await get(path)).response.status === 200
+    const edit = (id: string, image: string | null) =>
+      call(server.url, `/api/coupons/${id}`, { method: 'PATCH', body: { image }, token })
+    const id = await define('/1.png')
+    const twin = await define('/1.png')
+    await edit(id, urlOf('/2.png'))
+    expect([await known('/1.png'), await known('/2.png')]).toEqual([true, true])
+    await call(server.url, `/api/coupons/${twin}`, { method: 'DELETE', token })
+    expect([await known('/1.png'), await known('/2.png')]).toEqual([false, true])
+    await mintOne(server.url, token, id)
+    await edit(id, urlOf('/3.png'))
+    await edit(id, null)
+    expect([await known('/2.png'), await known('/3.png')]).toEqual([true, false])
+  })
+
+  test('is kept over a restart, and in no backup', async () => {
+    const dataDir = newDirectory()
+    const first = await startServer({ command, env, dataDir })
+    const own = await openSession(first.url, newSigner())
+    samples['/kept.png'] = ['image/png', png]
+    await createDefinition(first.url, own, { image: urlOf('/kept.png') })
+    expect((await get('/kept.png', first.url)).response.status).toBe(200)
+    await first.stop()
+    const [file = ''] = readdirSync(join(dataDir, 'images'))
+    expect(file).toBe(`${sha256Hex(urlOf('/kept.png'))}.png`)
+    expect(statSync(join(dataDir, 'images', file)).mode & 0o777).toBe(0o600)
+    const second = await startServer({ command, env, dataDir })
+    expect((await get('/kept.png', second.url)).response.status).toBe(200)
+    expect(askedFor('/kept.png')).toBe(1)
+    await second.stop()
+  })
+})
+
+describe('the store of pictures', () => {
+  const kind = imageKind(png)
+  if (!kind) throw new Error('a picture is none')
+  const hash = (letter: string) => letter.repeat(64)
+
+  test('never holds more than its room: those used longest ago go first', async () => {
+    const directory = join(newDirectory(), 'images')
+    const files = openImageFiles(directory, 250)
+    const bytes = Buffer.alloc(100, png)
+    await files.put(hash('a'), kind, bytes)
+    await files.put(hash('b'), kind, bytes)
+    files.find(hash('a'))
+    await files.put(hash('c'), kind, bytes)
+    expect(new Set(readdirSync(directory))).toEqual(
+      new Set([`${hash('a')}.png`, `${hash('c')}.png`]),
+    )
+    expect(files.find(hash('b'))).toBeNull()
+    // What is larger than all of it is served all the same, alone.
+    await files.put(hash('d'), kind, Buffer.alloc(300, png))
+    expect(readdirSync(directory)).toEqual([`${hash('d')}.png`])
+  })
+
+  test('finds what it had, in the order of age, and clears away what is half written', async () => {
+    const directory = join(newDirectory(), 'images')
+    mkdirSync(directory)
+    for (const [letter, age] of [
+      ['a', 100],
+      ['b', 300],
+      ['c', 200],
+    ] as const) {
+      const path = join(directory, `${hash(letter)}.png`)
+      writeFileSync(path, Buffer.alloc(100, png))
+      utimesSync(path, age, age)
+    }
+    writeFileSync(join(directory, `${hash('d')}.png.new`), 'half')
+    writeFileSync(join(directory, 'notes.txt'), 'not ours')
+    const files = openImageFiles(directory, 300)
+    await files.put(hash('e'), kind, Buffer.alloc(150, png))
+    expect(new Set(readdirSync(directory))).toEqual(
+      new Set([`${hash('b')}.png`, `${hash('e')}.png`, 'notes.txt']),
+    )
+  })
+
+  test('takes only what begins like a picture', () => {
+    for (const text of ['', '<svg', '%PDF-1.7', 'GIF88a', 'RIFF....WAVE', '....ftypmp42', 'BM....'])
+      expect(imageKind(Buffer.from(text))).toBeNull()
+  })
+})
