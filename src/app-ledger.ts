@@ -8,7 +8,9 @@ import type { Log } from './log.ts'
 import type { VerifyHash } from './nostr/delegation.ts'
 import type { NostrEvent, Signer } from './nostr/event.ts'
 import { kinds } from './nostr/kinds.ts'
+import { OperatorError } from './operator-error.ts'
 import { createConsumer } from './wallet/consumer.ts'
+import { issue } from './wallet/ledger/issue.ts'
 import { type Ledger, publishOwed, settle } from './wallet/ledger/settle.ts'
 import type { Token } from './wallet/ledger/token.ts'
 import { transactionTypes } from './wallet/ledger/transaction.ts'
@@ -32,6 +34,8 @@ type LedgerParts = {
 }
 
 export type RunningLedger = {
+  /** What an operator can have done, for the control socket. */
+  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   /** Null where the ledger is elsewhere. */
   ledger: Ledger | null
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
@@ -46,8 +50,7 @@ export class TokenError extends Error {}
 export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
   const { database, signer, verifyHash, now, log, broadcast } = parts
   const embedded = parts.ledgerPubkey === null || parts.ledgerPubkey === signer.pubkey
-  if (!embedded)
-    return { ledger: null, accepted: async () => undefined, stop: async () => undefined }
+  if (!embedded) return elsewhere
   await declareTokens(parts)
   const ledger: Ledger = { signer, verifyHash, tokens: parts.tokens, broadcast }
   const consumer = createConsumer<Stores>({
@@ -74,6 +77,18 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
 
   return {
     ledger,
+    commands: {
+      'POST /issue': ({ token, to, amount, memo }) =>
+        issue(
+          { ledger, database, now, newId: () => Bun.randomUUIDv7() },
+          {
+            token: String(token),
+            to: String(to),
+            amount: String(amount),
+            memo: typeof memo === 'string' ? memo : null,
+          },
+        ),
+    },
     async accepted(tx, event) {
       await settle(ledger, tx, event, now())
     },
@@ -82,6 +97,18 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
       await consumer.stop()
     },
   }
+}
+
+/** The ledger is not here. */
+const elsewhere: RunningLedger = {
+  ledger: null,
+  commands: {
+    'POST /issue': async () => {
+      throw new OperatorError('LEDGER_PUBKEY names another ledger: tokens are issued there')
+    },
+  },
+  accepted: async () => undefined,
+  stop: async () => undefined,
 }
 
 /** The terms of a token are those that its accounts were opened with. */

@@ -32,7 +32,7 @@ export async function withDatabase<T>(config: Config, ways: Ways<T>): Promise<T>
     return ways.running(server)
   }
   try {
-    return await ways.alone(requireDatabase(config))
+    return await ways.alone(databaseFile(config))
   } finally {
     lock.release()
   }
@@ -58,7 +58,8 @@ export function inUse(config: Config): boolean {
   return lock === null
 }
 
-function requireDatabase({ dataDir }: Config): string {
+/** The file of the database, which has to be there. */
+export function databaseFile({ dataDir }: Config): string {
   const path = databasePath(dataDir)
   if (!existsSync(path)) throw new OperatorError(`there is no database in ${dataDir}`)
   return path

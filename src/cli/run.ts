@@ -11,6 +11,7 @@ import { check } from './check.ts'
 import { demo } from './demo.ts'
 import { health, localAddress } from './health.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
+import { balances, issue, statement } from './ledger.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
@@ -63,6 +64,24 @@ const commands: Record<string, Command> = {
     operands: 'FILE',
     flags: ['force'],
     run: ({ config, operands: [file = ''], flags }) => restore(config, file, flags.has('force')),
+  },
+  'ledger balances': {
+    about: 'what every account of the embedded ledger has, or those of one key',
+    operands: '[KEY]',
+    run: ({ config, operands: [key] }) => balances(config, key),
+  },
+  'ledger issue': {
+    about: 'issue tokens that the manager key issues, such as 1500.50, to a key (--memo)',
+    operands: 'TOKEN KEY AMOUNT',
+    flags: ['memo'],
+    run: ({ config, operands: [token = '', to = '', amount = ''], flags }) =>
+      issue(config, { token, to, amount, memo: flags.get('memo') ?? null }),
+  },
+  'ledger statement': {
+    about: 'the movements of a key as CSV (--token for one token)',
+    operands: 'KEY',
+    flags: ['token'],
+    run: ({ config, operands: [key = ''], flags }) => statement(config, key, flags.get('token')),
   },
   'keys show': {
     about: 'public key, fingerprint, and where each key comes from',

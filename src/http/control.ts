@@ -20,6 +20,8 @@ type ControlOptions = {
   unclean: boolean
   status: () => Status
   relays: () => Promise<RelayStatus[]>
+  /** Commands of the wallet, by method and path, each with the JSON object it was sent. */
+  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   log: Log
   /** A full check ended with that many problems. */
   checked: (problems: number) => void
@@ -65,6 +67,9 @@ export function startControl(options: ControlOptions): Control {
     'GET /relays': options.relays,
     'POST /check': check,
     'POST /backup': backup,
+  }
+  for (const [name, command] of Object.entries(options.commands)) {
+    answers[name] = async (request) => command((await request.json()) as Record<string, unknown>)
   }
   const server = listen(dataDir, log, async (request) => {
     const answer = answers[`${request.method} ${new URL(request.url).pathname}`]

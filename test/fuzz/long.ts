@@ -1,16 +1,22 @@
 import { parseArgs } from 'node:util'
 import { cleanUp } from '../support/server.ts'
 import { fuzzHttp, memoryGrowthMax } from './http.ts'
+import { runLedger } from './ledger.ts'
 import { runModel } from './model.ts'
 import { fuzzParser, parsers } from './parsers.ts'
 import { chooseSeed, Random } from './random.ts'
 
 /**
- * The long run of every fuzzer: `npm run fuzz -- --seconds 60`, with `--only model`, `parsers` or
- * `http` for one of them; `SEED=…` starts from that seed. Exits with 1 when something was found.
+ * The long run of every fuzzer: `npm run fuzz -- --seconds 60`, with `--only model`, `ledger`, `parsers`
+ * or `http` for one of them, and `--operations 100000` for a ledger that lives that long; `SEED=…`
+ * starts from that seed. Exits with 1 when something was found.
  */
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, only: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    only: { type: 'string' },
+    operations: { type: 'string', default: '10000' },
+  },
 })
 const seconds = Number(values.seconds)
 let seed = chooseSeed()
@@ -38,6 +44,11 @@ await repeat('parsers', (random) => {
   return Object.keys(parsers).length * 1000
 })
 await repeat('model', async (random) => (await runModel(random, 500)).operations)
+await repeat('ledger', async (random) => {
+  const { settled, operations } = await runLedger(random, Number(values.operations))
+  console.log(`of ${operations} transactions ${settled} were settled`)
+  return operations
+})
 await repeat('http', async (random) => {
   const report = await fuzzHttp(random, Math.min(seconds, 60))
   const { warm, end } = report.memory

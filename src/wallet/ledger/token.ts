@@ -25,3 +25,19 @@ export function parseTokens(items: readonly string[]): ReadonlyMap<string, Token
 
 /** A name stands in tags between colons, and in tables for people. */
 const tokenForm = /^([A-Za-z0-9_-]{1,16}):(\d{1,2}):(\S+)$/
+
+/** An amount as people write it: `150050` of a token with 2 decimals is `1500.50`. */
+export function tokenText(amount: bigint, decimals: number): string {
+  const digits = String(amount < 0n ? -amount : amount).padStart(decimals + 1, '0')
+  const at = digits.length - decimals
+  const text = decimals === 0 ? digits : `${digits.slice(0, at)}.${digits.slice(at)}`
+  return amount < 0n ? `-${text}` : text
+}
+
+/** The smallest units in what a person wrote, or null: too many decimals, or no number above zero. */
+export function parseTokenText(text: string, decimals: number): bigint | null {
+  const [, whole = '', fraction = ''] = /^(\d{1,19})(?:\.(\d{1,18}))?$/.exec(text.trim()) ?? []
+  if (whole === '' || fraction.length > decimals) return null
+  const amount = BigInt(whole + fraction.padEnd(decimals, '0'))
+  return amount > 0n && amount <= limits.tokenAmountMax ? amount : null
+}

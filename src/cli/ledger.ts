@@ -1,0 +1,130 @@
+import type { Config } from '../config.ts'
+import { openForReading } from '../db/inspect.ts'
+import { limits } from '../limits.ts'
+import { npubOf, parsePubkey } from '../nostr/keys.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { Issue, Issued } from '../wallet/ledger/issue.ts'
+import { type Account, createLedgerStore, type LedgerStore } from '../wallet/ledger/store.ts'
+import { type Token, tokenText } from '../wallet/ledger/token.ts'
+import { databaseFile, withDatabase } from './control.ts'
+
+/** Say what every account has, or those of one key. */
+export async function balances(config: Config, key: string | undefined): Promise<number> {
+  return withLedger(config, async (ledger, tokens) => {
+    const only = key === undefined ? null : pubkeyIn(key)
+    for (const token of tokens) {
+      for await (const { pubkey, balance } of accountsOf(ledger, token, only)) {
+        console.log(`${token.name}\t${tokenText(balance, token.decimals)}\t${npubOf(pubkey)}`)
+      }
+    }
+    return 0
+  })
+}
+
+/** Issue tokens through the running server, which signs with the manager key. */
+export async function issue(config: Config, asked: Issue): Promise<number> {
+  const issued = await withDatabase(config, {
+    async alone(): Promise<Issued> {
+      throw new OperatorError('no server is running: start it first, it settles the transaction')
+    },
+    running: (server) => server.ask<Issued>('POST', 'issue', asked),
+  })
+  const { token, amount, npub, balance, id } = issued
+  console.log(`${amount} ${token} to ${npub}, who has ${balance} now (${id})`)
+  return 0
+}
+
+/** Print the movements of a key as CSV (RFC 4180), oldest first. */
+export async function statement(
+  config: Config,
+  key: string,
+  only: string | undefined,
+): Promise<number> {
+  return withLedger(config, async (ledger, tokens) => {
+    if (only !== undefined && !tokens.some(({ name }) => name === only)) {
+      throw new OperatorError(`no token is called ${only}`)
+    }
+    const pubkey = pubkeyIn(key)
+    console.log('time,token,amount,balance,counterparty,memo,event')
+    for (const token of tokens.filter(({ name }) => only === undefined || name === only)) {
+      for await (const account of accountsOf(ledger, token, pubkey)) {
+        for (const line of await linesOf(ledger, account, token)) console.log(line)
+      }
+    }
+    return 0
+  })
+}
+
+async function linesOf(ledger: LedgerStore, account: Account, token: Token): Promise<string[]> {
+  const lines: string[] = []
+  let { balance } = account
+  let before = Number.MAX_SAFE_INTEGER
+  while (lines.length < limits.statementRowsMax) {
+    const page = await ledger.movements(account, before, limits.statementPageRows)
+    for (const { at, amount, counterparty, memo, eventId } of page) {
+      const cells = [
+        new Date(at * 1000).toISOString(),
+        token.name,
+        tokenText(amount, token.decimals),
+        tokenText(balance, token.decimals),
+        npubOf(counterparty),
+        csvCell(memo ?? ''),
+        eventId,
+      ]
+      lines.push(cells.join(','))
+      balance -= amount
+    }
+    const last = page.at(-1)
+    if (!last) break
+    before = last.id
+  }
+  return lines.reverse()
+}
+
+/**
+ * A text somebody else wrote, as a cell: quoted, and never a formula. Spreadsheets take what begins
+ * so for one, also behind white space.
+ */
+export function csvCell(text: string): string {
+  const guarded = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${guarded.replaceAll('"', '""')}"`
+}
+
+async function* accountsOf(ledger: LedgerStore, { name }: Token, only: string | null) {
+  if (only !== null) {
+    const found = await ledger.accountsOf(only)
+    yield* found.filter(({ token }) => token === name)
+    return
+  }
+  let after = 0
+  for (;;) {
+    const page = await ledger.accountsOfToken(name, after, limits.statementPageRows)
+    yield* page
+    const last = page.at(-1)
+    if (!last) return
+    after = last.id
+  }
+}
+
+function pubkeyIn(key: string): string {
+  const pubkey = parsePubkey(key)
+  if (pubkey === null) throw new OperatorError(`${key} is no public key`)
+  return pubkey
+}
+
+/** The ledger in one state, whether a server is running or not: reading disturbs nobody. */
+async function withLedger(
+  config: Config,
+  command: (ledger: LedgerStore, tokens: Token[]) => Promise<number>,
+): Promise<number> {
+  const sql = openForReading(databaseFile(config))
+  try {
+    const old = sql.query("SELECT 1 FROM sqlite_schema WHERE name = 'ledger_tokens'").get() === null
+    if (old) throw new OperatorError('the database is of an older version: start the server once')
+    sql.run('BEGIN')
+    const ledger = createLedgerStore(sql)
+    return await command(ledger, await ledger.tokens())
+  } finally {
+    sql.close()
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../../clock.ts'
+import type { Database } from '../../db/database.ts'
+import { npubOf, parsePubkey } from '../../nostr/keys.ts'
+import { kinds } from '../../nostr/kinds.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { type Ledger, type LedgerStores, settle } from './settle.ts'
+import { parseTokenText, tokenText } from './token.ts'
+import { transactionTypes } from './transaction.ts'
+
+type IssueParts = {
+  ledger: Ledger
+  database: Database<LedgerStores>
+  now: Clock
+  newId: () => string
+}
+
+/** As an operator types it: `1500.50` of a token with 2 decimals. */
+export type Issue = { token: string; to: string; amount: string; memo: string | null }
+
+/** What was issued, and what the receiver has now, as people write it. */
+export type Issued = { token: string; npub: string; amount: string; balance: string; id: string }
+
+/**
+ * Issue tokens whose issuer is the manager key: a transaction like any other, signed here. Throws
+ * OperatorError when it cannot be.
+ */
+export async function issue(
+  { ledger, database, now, newId }: IssueParts,
+  { token: name, to, amount, memo }: Issue,
+): Promise<Issued> {
+  const { signer, tokens } = ledger
+  const token = tokens.get(name)
+  if (!token) throw new OperatorError(`TOKENS names no ${name}`)
+  if (token.issuer !== signer.pubkey) {
+    throw new OperatorError(
+      `${name} is issued by ${npubOf(token.issuer)}, not by the manager key: sign the transaction with that one`,
+    )
+  }
+  const receiver = parsePubkey(to)
+  if (receiver === null) throw new OperatorError(`${to} is no public key`)
+  const units = parseTokenText(amount, token.decimals)
+  if (units === null) {
+    throw new OperatorError(`${amount} is no amount of ${name}: it has ${token.decimals} decimals`)
+  }
+  const start = signer.sign({
+    kind: kinds.walletRegular,
+    created_at: now(),
+    tags: [
+      ['p', signer.pubkey],
+      ['p', receiver],
+      ['t', transactionTypes.start],
+      // Twice the same within a second is two transactions.
+      ['i', newId()],
+    ],
+    content: JSON.stringify({ tokens: { [name]: String(units) }, ...(memo !== null && { memo }) }),
+  })
+  return database.transact(async (tx) => {
+    const outcome = await settle(ledger, tx, start, now())
+    if (outcome?.state !== 'ok') throw new OperatorError(outcome?.messages.join(' ') ?? 'refused')
+    await ledger.broadcast(tx, start)
+    return {
+      token: name,
+      npub: npubOf(receiver),
+      amount: tokenText(units, token.decimals),
+      balance: tokenText(await tx.ledger.balance(name, receiver), token.decimals),
+      id: start.id,
+    }
+  })
+}
