@@ -39,7 +39,8 @@ export type OutboxStore = ReturnType<typeof createOutboxStore>
 /** Events on their way to relays; on one connection. */
 export function createOutboxStore(sql: Sqlite) {
   const insert = sql.query<{ id: number }, [Uint8Array, string, number, number, number]>(
-    'INSERT INTO outbox (event_id, event, bytes, accepted_at, give_up_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
+    `INSERT INTO outbox (event_id, event, bytes, accepted_at, give_up_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING RETURNING id`,
   )
   const addLoad = sql.query<null, [number, number]>(
     'UPDATE outbox_load SET events = events + ?, bytes = bytes + ? WHERE id = 1',
@@ -119,9 +120,14 @@ export function createOutboxStore(sql: Sqlite) {
     "SELECT count(*) AS n FROM deliveries WHERE relay = ? AND state = 'pending'",
   )
 
-  const finish = (id: number, now: number) => {
-    const row = finishRow.get(now, id)
-    if (row) addLoad.run(-1, -row.bytes)
+  /** Let go of those of these events that nothing waits for any more. */
+  const finish = (ids: readonly number[], now: number) => {
+    const rows = ids.flatMap((id) => finishRow.get(now, id) ?? [])
+    if (rows.length === 0) return
+    addLoad.run(
+      -rows.length,
+      rows.reduce((sum, row) => sum - row.bytes, 0),
+    )
   }
 
   /** Relays that something waits for, each found by the one before it. */
@@ -149,12 +155,14 @@ export function createOutboxStore(sql: Sqlite) {
       const text = JSON.stringify(event)
       const size = Buffer.byteLength(text)
       const { now, giveUpAt } = times
-      let id = findId.get(bytes(event.id))?.id
-      if (id === undefined) {
-        id = insert.get(bytes(event.id), text, size, now, giveUpAt)?.id
+      const key = bytes(event.id)
+      let id = insert.get(key, text, size, now, giveUpAt)?.id
+      if (id !== undefined) addLoad.run(1, size)
+      else {
+        id = findId.get(key)?.id
         if (id === undefined) throw new Error('the event was not inserted')
-        addLoad.run(1, size)
-      } else if (reopen.run(text, now, giveUpAt, id).changes > 0) addLoad.run(1, size)
+        if (reopen.run(text, now, giveUpAt, id).changes > 0) addLoad.run(1, size)
+      }
       for (const relay of relays) insertDelivery.run(id, relay, now)
     },
 
@@ -207,8 +215,12 @@ export function createOutboxStore(sql: Sqlite) {
       for (const { outboxId, relay, state, attempts, nextAt, error } of outcomes) {
         const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
         record.run(state, attempts, nextAt, said, outboxId, relay)
-        if (state !== 'pending') finish(outboxId, now)
       }
+      const ended = outcomes.filter(({ state }) => state !== 'pending')
+      finish(
+        ended.map(({ outboxId }) => outboxId),
+        now,
+      )
     },
 
     /** Make up to `rowsMax` waiting deliveries of a relay due now; how many there were. */
@@ -220,10 +232,11 @@ export function createOutboxStore(sql: Sqlite) {
     async expire(relay: string, now: number, rowsMax: number, underWay: UnderWay): Promise<number> {
       const rows = overdue.all(relay, now, rowsMax + underWay.size)
       const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, rowsMax)
-      for (const { id } of idle) {
-        expire.run(id, relay)
-        finish(id, now)
-      }
+      for (const { id } of idle) expire.run(id, relay)
+      finish(
+        idle.map(({ id }) => id),
+        now,
+      )
       return idle.length
     },
 
@@ -232,17 +245,16 @@ export function createOutboxStore(sql: Sqlite) {
       const row = findId.get(bytes(eventId))
       if (!row) return
       recall.run(why, row.id)
-      finish(row.id, now)
+      finish([row.id], now)
     },
 
     /** Give up some of what waits for relays other than these; false when nothing does. */
     async retire(relays: readonly string[], now: number, rowsMax: number): Promise<boolean> {
       const relay = waitedFor().find((name) => !relays.includes(name))
       if (relay === undefined) return false
-      for (const { outbox_id: id } of left.all(relay, rowsMax)) {
-        retire.run(id, relay)
-        finish(id, now)
-      }
+      const ids = left.all(relay, rowsMax).map((row) => row.outbox_id)
+      for (const id of ids) retire.run(id, relay)
+      finish(ids, now)
       return true
     },
 

@@ -54,7 +54,7 @@ export function startRelay(
   let timer: ReturnType<typeof setTimeout> | undefined
   const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
   const queries = new Map<number, (events: NostrEvent[] | null) => void>()
-  let batch: { event: NostrEvent; resolve: (verdict: Verdict | null) => void }[] = []
+  let batch: { text: string; resolve: (verdict: Verdict | null) => void }[] = []
   const ended = Promise.withResolvers<void>()
   const post = (message: ToRelay) => thread?.postMessage(message)
   const connections = createConnections(post, events.steadyMs)
@@ -119,7 +119,7 @@ export function startRelay(
     if (thread === null) return settle([])
     const call = ++serial
     accepts.set(call, settle)
-    post({ type: 'accept', call, events: sent.map(({ event }) => event) })
+    post({ type: 'accept', call, events: sent.map(({ text }) => text) })
   }
 
   begin()
@@ -139,7 +139,7 @@ export function startRelay(
       if (thread === null) return Promise.resolve(null)
       const { promise, resolve } = Promise.withResolvers<Verdict | null>()
       if (batch.length === 0) setImmediate(sendBatch)
-      batch.push({ event, resolve })
+      batch.push({ text: JSON.stringify(event), resolve })
       return promise
     },
     async query(filter) {

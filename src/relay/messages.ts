@@ -32,7 +32,8 @@ export type ToRelay =
   /** This many characters left our memory towards the client. */
   | { type: 'taken'; connection: number; chars: number }
   | { type: 'close'; connection: number }
-  | { type: 'accept'; call: number; events: NostrEvent[] }
+  /** Verified events as JSON, which is cheaper to pass than what it says. */
+  | { type: 'accept'; call: number; events: string[] }
   | { type: 'query'; call: number; filter: Filter }
   /** The service turned out to be public: strangers may no longer write. */
   | { type: 'exposed' }

@@ -49,9 +49,9 @@ function handle({ relay, exposure, end }: Running, message: Exclude<ToRelay, { t
 }
 
 async function accept(relay: Relay, { call, events }: Extract<ToRelay, { type: 'accept' }>) {
-  const one = async (event: NostrEvent): Promise<Verdict | null> => {
+  const one = async (text: string): Promise<Verdict | null> => {
     try {
-      return await relay.accept(event)
+      return await relay.accept(JSON.parse(text) as NostrEvent)
     } catch (cause) {
       report(cause)
       return null
