@@ -264,6 +264,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
         return way?.connectedAt() === null ? (way.link?.lastError() ?? 'not connected') : null
       },
       local: embedded ? embedded.query : null,
+      superseded: async (places) => embedded?.superseded(places) ?? places.map(() => false),
       askOutside(filters, options) {
         if (links.length === 0) return []
         if (fetching >= limits.fetchesMax) {

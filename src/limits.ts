@@ -277,6 +277,8 @@ export const limits = {
   fetchDefault: 100,
   fetchMax: 500,
   fetchSeconds: 5,
+  /** Looking up what of an answer is out of date takes milliseconds. */
+  fetchCheckSeconds: 1,
   /** What one fetch takes from all relays together, and how many fetches ask relays at once: memory. */
   fetchBytesMax: 4 * 1024 * 1024,
   fetchesMax: 128,

@@ -38,8 +38,11 @@ export async function fetchEvents(
     requireAnswer(local !== null && gateway.local !== null, answers)
     const silent = answers.filter(({ ended }) => ended === 'silent').length
     const found = [...(local ?? []), ...answers.flatMap(({ events }) => events)]
+    // Without a store of ours that answers, nobody knows better than the relays.
+    const heard = gateway.local !== null && local !== null && outside.length > 0
+    const known = heard ? await withoutSuperseded(gateway, found) : found
     return {
-      events: select(found, gateway.now()).slice(0, most),
+      events: select(known, gateway.now()).slice(0, most),
       answered: answers.length - silent,
       silent,
     }
@@ -54,6 +57,7 @@ export async function fetchEvents(
 /** The value, or null when it has not come before the signal; or was refused, where `spared` allows for it. */
 function within<T>(promise: Promise<T>, signal: AbortSignal, spared: boolean): Promise<T | null> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return resolve(null)
     signal.addEventListener('abort', () => resolve(null), { once: true })
     promise.then(resolve, (cause: unknown) => {
       // The relay's thread is being started again: what the others know is an answer all the same.
@@ -61,6 +65,27 @@ function within<T>(promise: Promise<T>, signal: AbortSignal, spared: boolean): P
       else reject(cause)
     })
   })
+}
+
+/**
+ * Without what the embedded relay knows to be deleted or replaced: a relay outside may not have heard.
+ * A few hundred at a time, so that the thread serves others between. Refuses `overloaded`.
+ */
+async function withoutSuperseded(gateway: Gateway, events: NostrEvent[]): Promise<NostrEvent[]> {
+  const once = [...new Map(events.map((event) => [event.id, event])).values()]
+  const kept: NostrEvent[] = []
+  const end = AbortSignal.timeout(limits.fetchCheckSeconds * 1000)
+  for (let at = 0; at < once.length; at += limits.fetchMax) {
+    const page = once.slice(at, at + limits.fetchMax)
+    const places = page.map((event) => {
+      const { id, pubkey, kind, created_at } = event
+      return { id, pubkey, kind, created_at, d: addressOf(event) }
+    })
+    const superseded = await within(gateway.superseded(places), end, false)
+    if (superseded === null) throw new Refusal('overloaded', { retryAfter: 1 })
+    kept.push(...page.filter((_, index) => !superseded[index]))
+  }
+  return kept
 }
 
 function requireAnswer(local: boolean, answers: readonly QueryAnswer[]): void {

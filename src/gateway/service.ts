@@ -4,6 +4,7 @@ import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import type { MemberStore } from '../relay/member-store.ts'
+import type { EventPlace } from '../relay/messages.ts'
 import type { WriteQuotas } from '../relay/quotas.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
@@ -32,6 +33,8 @@ export type Gateway = {
   trouble: (relay: string) => string | null
   /** The embedded relay's events, or null when it is not a source. */
   local: ((filter: Filter) => Promise<NostrEvent[]>) | null
+  /** Which of these it knows to be deleted or replaced. Refuses `overloaded`. */
+  superseded: (places: EventPlace[]) => Promise<boolean[]>
   /** Ask every relay outside. Refuses `overloaded` when too many fetches do. */
   askOutside: (filters: readonly Filter[], options: QueryOptions) => Promise<QueryAnswer>[]
 }

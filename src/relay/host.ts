@@ -3,7 +3,15 @@ import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import { Refusal } from '../refusal.ts'
 import { type Carrier, createConnections } from './connections.ts'
-import type { Fault, FromRelay, Peer, RelaySettings, ToRelay, Verdict } from './messages.ts'
+import type {
+  EventPlace,
+  Fault,
+  FromRelay,
+  Peer,
+  RelaySettings,
+  ToRelay,
+  Verdict,
+} from './messages.ts'
 
 /** The embedded relay in its own thread, so that its traffic never holds up a claim. */
 export type RelayHost = {
@@ -18,6 +26,8 @@ export type RelayHost = {
   accept(event: NostrEvent): Promise<Verdict | null>
   /** Refuses `overloaded` while the thread is being started again. */
   query(filter: Filter): Promise<NostrEvent[]>
+  /** Which of these were deleted by their author or replaced, as far as is known here. Refuses `overloaded`. */
+  superseded(places: EventPlace[]): Promise<boolean[]>
   /** Strangers may no longer write. */
   expose(): void
   /** Close the relay's database clean and end its thread. */
@@ -54,6 +64,7 @@ export function startRelay(
   let timer: ReturnType<typeof setTimeout> | undefined
   const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
   const queries = new Map<number, (events: NostrEvent[] | null) => void>()
+  const judgements = new Map<number, (superseded: boolean[] | null) => void>()
   let batch: { text: string; resolve: (verdict: Verdict | null) => void }[] = []
   const ended = Promise.withResolvers<void>()
   const post = (message: ToRelay) => thread?.postMessage(message)
@@ -74,9 +85,10 @@ export function startRelay(
     thread = null
     connections.closeAll()
     for (const resolve of accepts.values()) resolve([])
-    for (const resolve of queries.values()) resolve(null)
+    for (const resolve of [...queries.values(), ...judgements.values()]) resolve(null)
     accepts.clear()
     queries.clear()
+    judgements.clear()
     if (stopped) return ended.resolve()
     const wait = Math.min(limits.relayRestartSeconds * 2 ** failures, limits.relayRestartSecondsMax)
     failures++
@@ -102,6 +114,10 @@ export function startRelay(
         queries.get(message.call)?.(message.events)
         queries.delete(message.call)
         return
+      case 'judged':
+        judgements.get(message.call)?.(message.superseded)
+        judgements.delete(message.call)
+        return
       case 'fault':
         return events.fault(message.fault)
       case 'ended':
@@ -120,6 +136,21 @@ export function startRelay(
     const call = ++serial
     accepts.set(call, settle)
     post({ type: 'accept', call, events: sent.map(({ text }) => text) })
+  }
+
+  /** Ask the thread and wait; refuses `overloaded` while it is being started again. */
+  async function ask<T>(
+    waiting: Map<number, (answer: T | null) => void>,
+    question: (call: number) => ToRelay,
+  ): Promise<T> {
+    const call = ++serial
+    const { promise, resolve } = Promise.withResolvers<T | null>()
+    if (thread === null) resolve(null)
+    else waiting.set(call, resolve)
+    post(question(call))
+    const answer = await promise
+    if (answer === null) throw new Refusal('overloaded', { retryAfter: 1 })
+    return answer
   }
 
   begin()
@@ -142,16 +173,8 @@ export function startRelay(
       batch.push({ text: JSON.stringify(event), resolve })
       return promise
     },
-    async query(filter) {
-      const call = ++serial
-      const { promise, resolve } = Promise.withResolvers<NostrEvent[] | null>()
-      if (thread === null) resolve(null)
-      else queries.set(call, resolve)
-      post({ type: 'query', call, filter })
-      const found = await promise
-      if (found === null) throw new Refusal('overloaded', { retryAfter: 1 })
-      return found
-    },
+    query: (filter) => ask(queries, (call) => ({ type: 'query', call, filter })),
+    superseded: (places) => ask(judgements, (call) => ({ type: 'judge', call, places })),
     expose() {
       open = false
       post({ type: 'exposed' })

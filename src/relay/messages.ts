@@ -13,6 +13,11 @@ export type RelaySettings = {
 /** Who connected: the address that quotas count by, and the origins a NIP-42 event may name. */
 export type Peer = { address: string; origins: readonly string[] }
 
+/** What decides whether an event was replaced or deleted; `d` as NIP-01 compares it, null where nothing is replaced. */
+export type EventPlace = Pick<NostrEvent, 'id' | 'pubkey' | 'kind' | 'created_at'> & {
+  d: string | null
+}
+
 /** What became of an event: an `OK` with its NIP-01 prefix and sentence. */
 export type Verdict = { accepted: boolean; message: string }
 
@@ -35,6 +40,7 @@ export type ToRelay =
   /** Verified events as JSON, which is cheaper to pass than what it says. */
   | { type: 'accept'; call: number; events: string[] }
   | { type: 'query'; call: number; filter: Filter }
+  | { type: 'judge'; call: number; places: EventPlace[] }
   /** The service turned out to be public: strangers may no longer write. */
   | { type: 'exposed' }
   | { type: 'end' }
@@ -52,5 +58,6 @@ export type FromRelay =
   | { type: 'drop'; connection: number; reason: string }
   | { type: 'accepted'; call: number; verdicts: (Verdict | null)[] }
   | { type: 'found'; call: number; events: NostrEvent[] }
+  | { type: 'judged'; call: number; superseded: boolean[] }
   | { type: 'fault'; fault: Fault }
   | { type: 'ended' }

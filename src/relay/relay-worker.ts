@@ -40,6 +40,10 @@ function handle({ relay, exposure, end }: Running, message: Exclude<ToRelay, { t
       return void accept(relay, message)
     case 'query':
       return post({ type: 'found', call: message.call, events: relay.query(message.filter) })
+    case 'judge': {
+      const { call, places } = message
+      return post({ type: 'judged', call, superseded: places.map(relay.superseded) })
+    }
     case 'exposed':
       exposure.open = false
       return

@@ -17,7 +17,7 @@ import type { EventStore, Stored } from './store.ts'
 type RelayOptions = {
   database: Database<{ events: EventStore }>
   /** Synchronous reads of what is committed. */
-  events: Pick<EventStore, 'find'>
+  events: Pick<EventStore, 'find' | 'superseded'>
   verify: VerifyEvent
   policy: RelayPolicy
   now: Clock
@@ -283,6 +283,8 @@ export function createRelay(options: RelayOptions) {
 
     taken: readers.taken,
     accept,
+
+    superseded: events.superseded,
 
     /** Events that match one filter, newest first. */
     query: (filter: Filter): NostrEvent[] => select([filter]).events.map(({ event }) => event),

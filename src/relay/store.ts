@@ -2,8 +2,10 @@ import { Database as Sqlite } from 'bun:sqlite'
 import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
+import type { EventPlace } from './messages.ts'
 import { createQueryStore, indexedValue } from './query-store.ts'
 
+type Placed = Pick<NostrEvent, 'id' | 'kind' | 'created_at'>
 type EventRow = { id: number; event: string; created_at: number }
 
 /** What became of an event that was to be stored. */
@@ -42,7 +44,7 @@ export function createEventStore(sql: Sqlite) {
     'SELECT id FROM events WHERE expires_at <= ? ORDER BY expires_at LIMIT ?',
   )
 
-  const deleted = (event: NostrEvent, pubkey: Uint8Array, d: string | null) => {
+  const deleted = (event: Placed, pubkey: Uint8Array, d: string | null) => {
     // NIP-09: a deletion of a deletion has no effect.
     if (event.kind === kinds.deletion) return false
     if (findDeletion.get(pubkey, event.id)) return true
@@ -97,6 +99,17 @@ export function createEventStore(sql: Sqlite) {
         }
       }
       return 'stored'
+    },
+
+    /** True when its author deleted it, or a newer version has its place. Synchronous. */
+    superseded(event: EventPlace): boolean {
+      const { kind, d } = event
+      const pubkey = bytes(event.pubkey)
+      if (deleted(event, pubkey, d)) return true
+      const current = d === null ? null : atAddress.get(pubkey, kind, d)
+      if (!current) return false
+      if (current.created_at !== event.created_at) return current.created_at > event.created_at
+      return newer(JSON.parse(current.event) as NostrEvent, event)
     },
 
     /** Carry out a deletion request (NIP-09): only its own author's events, and never deletions. */

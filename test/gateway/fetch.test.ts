@@ -120,6 +120,38 @@ describe('the answer', () => {
     expect(ids(answer)).toEqual([note.id, fresh.id])
   })
 
+  test('leaves out what the store knows to be deleted or replaced, whatever a relay still has', async () => {
+    const relay = startFaultyRelay()
+    const near = await startServer({ env: { RELAYS: `embedded,${relay.url}` } })
+    await until('connected', () => relay.open() === 1)
+    const signer = newSigner()
+    const now = secondsNow()
+    const place = (d: string, createdAt: number, t: string) =>
+      createEvent({ kind: 30_078, createdAt, signer, tags: [...[['d', d]], ['t', t]] })
+    const deletion = (...tags: string[][]) => createEvent({ kind: 5, createdAt: now, tags, signer })
+    const [note, other] = [createEvent({ signer }), createEvent({ signer })]
+    const gone = place('gone', now - 9, 'old')
+    const [old, fresh] = [place('moved', now - 9, 'old'), place('moved', now - 5, 'new')]
+    const [kept, unwanted] = [place('kept', now - 9, 'old'), place('kept', now - 5, 'old')]
+    const [ours, theirs] = [place('theirs', now - 9, 'old'), place('theirs', now - 5, 'old')]
+    const mine = [
+      fresh,
+      kept,
+      ours,
+      deletion(['e', note.id], ['a', `30078:${signer.pubkey}:gone`], ['e', unwanted.id]),
+    ]
+    for (const event of mine) await call(near.url, '/nostr/publish', { body: event })
+    const local = () => find({ authors: [signer.pubkey], kinds: [5, 30_078] }, near)
+    await until('all are kept', async () => (await local()).json.length === 4)
+    relay.stored.splice(0)
+    relay.stored.push(note, other, gone, old, unwanted, theirs)
+
+    expect(ids(await find({ authors: [signer.pubkey], kinds: [1] }, near))).toEqual([other.id])
+    expect(ids(await find({ '#t': ['old'] }, near))).toEqual([theirs.id, kept.id])
+    expect(ids(await find({ ids: [gone.id, old.id, note.id] }, near))).toEqual([])
+    expect(ids(await find({ '#t': ['new'] }, near))).toEqual([fresh.id])
+  })
+
   test('believes no relay: what is false or was not asked for is left out', async () => {
     const good = createEvent({ kind: 7 })
     const liar = startFaultyRelay({

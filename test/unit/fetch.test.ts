@@ -74,7 +74,8 @@ describe('who answers', () => {
       if (first) asked.push(first)
       return answers.map((answer) => Promise.resolve(answer))
     }
-    const gateway = { now: () => now, local, askOutside } as Gateway
+    const superseded: Gateway['superseded'] = async (places) => places.map(() => false)
+    const gateway = { now: () => now, local, superseded, askOutside } as Gateway
     const result = fetchEvents(gateway, filter, new AbortController().signal)
     return { asked, result }
   }
@@ -108,6 +109,17 @@ describe('who answers', () => {
     expect(await limitOf({ limit: 9999 })).toBe(500)
     expect(await limitOf({ limit: 3 })).toBe(3)
     expect(await limitOf({ limit: 0 })).toBeUndefined()
+  })
+
+  test('what the store does not say in time is not guessed', async () => {
+    const superseded = () => new Promise<boolean[]>(() => undefined)
+    const askOutside = () => [Promise.resolve(eose)]
+    const local = async () => [event]
+    const gateway = { now: () => now, local, superseded, askOutside } as unknown as Gateway
+    await expect(fetchEvents(gateway, {}, new AbortController().signal)).rejects.toMatchObject({
+      code: 'overloaded',
+      detail: { retryAfter: 1 },
+    })
   })
 
   test('what is asked of others ends when the store fails', async () => {
