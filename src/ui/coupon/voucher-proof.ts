@@ -1,0 +1,89 @@
+/** What a voucher's signature proves without asking anybody (docs/protocol.md, verifying offline). */
+import { verifyEvent } from 'nostr-tools/pure'
+import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
+import { type NostrEvent, parseEvent } from '../../nostr/event.ts'
+import { kinds } from '../../nostr/kinds.ts'
+import { Refusal } from '../../refusal.ts'
+
+/** What a signed voucher promises. */
+export type VoucherPromise = {
+  nonce: string
+  couponId: string
+  owner: string
+  name: string
+  description: string
+  coupon: Benefit
+  expiresAt: number | null
+}
+
+export type Verdict =
+  /** Signed by the pinned manager: it was promised. It says nothing about whether it was spent since. */
+  | { genuine: true; promise: VoucherPromise; expired: boolean }
+  | { genuine: false; why: 'shape' | 'signature' | 'other-manager' | 'phase' | 'nonce' }
+
+export type Expected = {
+  /** The manager's key, kept from when the service could be asked. */
+  manager: string
+  /** The nonce that came with the voucher, when it came apart from it. */
+  nonce?: string
+  now: number
+}
+
+export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected): Verdict {
+  const event = parseEvent(value)
+  if (!event || event.kind !== kinds.voucher) return { genuine: false, why: 'shape' }
+  const promise = promiseOf(event)
+  if (!promise) return { genuine: false, why: 'shape' }
+  if (event.pubkey !== manager) return { genuine: false, why: 'other-manager' }
+  // A copy: the library marks the object it has verified and would believe the mark.
+  if (!verifyEvent({ ...event })) return { genuine: false, why: 'signature' }
+  if (tagOf(event, 'phase') !== 'minted') return { genuine: false, why: 'phase' }
+  if (nonce !== undefined && nonce !== promise.nonce) return { genuine: false, why: 'nonce' }
+  return {
+    genuine: true,
+    promise,
+    expired: promise.expiresAt !== null && promise.expiresAt <= now,
+  }
+}
+
+/** What an event says it promises, where tags and content agree; null where they do not. */
+export function promiseOf(event: NostrEvent): VoucherPromise | null {
+  const content = contentOf(event)
+  if (!content) return null
+  const { nonce, owner, name, description, phase } = content
+  const expiresAt = typeof content.expiresAt === 'number' ? content.expiresAt : null
+  const agrees =
+    tagOf(event, 'nonce') === nonce &&
+    tagOf(event, 'p') === owner &&
+    tagOf(event, 'phase') === phase &&
+    tagOf(event, 'expiration') === (expiresAt === null ? undefined : String(expiresAt))
+  const couponId = tagOf(event, 'coupon')
+  const coupon = benefitOrNull(content.coupon)
+  if (!agrees || couponId === undefined || !coupon) return null
+  if (typeof nonce !== 'string' || typeof owner !== 'string') return null
+  if (typeof name !== 'string' || typeof description !== 'string') return null
+  return { nonce, couponId, owner, name, description, coupon, expiresAt }
+}
+
+function tagOf(event: NostrEvent, name: string): string | undefined {
+  return event.tags.find(([key]) => key === name)?.[1]
+}
+
+function contentOf(event: NostrEvent): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(event.content)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function benefitOrNull(value: unknown): Benefit | null {
+  try {
+    return parseBenefit(value)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}

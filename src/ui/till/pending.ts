@@ -1,0 +1,85 @@
+/** Operations whose answer is not known yet, kept where a reload or a dead battery does not reach them. */
+
+/** What is kept of the browser's storage; absent where the person forbids it. */
+export type TextStore = {
+  get(name: string): string | null
+  /** False when it could not be kept (full, forbidden). */
+  set(name: string, text: string): boolean
+  remove(name: string): void
+}
+
+export type Pending = {
+  nonce: string
+  /** The Idempotency-Key that fetches the answer: never another one for the same operation. */
+  key: string
+  startedAt: number
+  /** What the person reads while it is not settled. */
+  name: string
+}
+
+export type PendingList = {
+  all(): Pending[]
+  find(nonce: string): Pending | null
+  /** The entry of that nonce: the one that is there already, else a new one. Kept before it is returned. */
+  open(nonce: string, name: string): Pending
+  close(nonce: string): void
+}
+
+/** Settled or not, a till does not owe more answers than this; the oldest gives way. */
+const pendingMax = 50
+
+type Wiring = { store: TextStore; name: string; now: () => number; newKey: () => string }
+
+/** What could not be kept in the store is kept in memory: worth less, and better than a new key. */
+export function openPendingList({ store, name, now, newKey }: Wiring): PendingList {
+  let unkept: Pending[] | null = null
+  const all = () => unkept ?? parsePendings(store.get(name))
+  const keep = (list: Pending[]) => {
+    unkept = store.set(name, JSON.stringify(list)) ? null : list
+  }
+  return {
+    all,
+    find: (nonce) => all().find((one) => one.nonce === nonce) ?? null,
+    open(nonce, label) {
+      const known = all().find((one) => one.nonce === nonce)
+      if (known) return known
+      const pending = { nonce, key: newKey(), startedAt: now(), name: label }
+      keep([...all(), pending].slice(-pendingMax))
+      return pending
+    },
+    close(nonce) {
+      keep(all().filter((one) => one.nonce !== nonce))
+    },
+  }
+}
+
+function parsePendings(text: string | null): Pending[] {
+  const list = parseJson(text)
+  return Array.isArray(list) ? list.filter(isPending) : []
+}
+
+function isPending(value: unknown): value is Pending {
+  if (typeof value !== 'object' || value === null) return false
+  const { nonce, key, startedAt, name } = value as Record<string, unknown>
+  const texts = [nonce, key, name].every((one) => typeof one === 'string')
+  return texts && typeof startedAt === 'number'
+}
+
+/** The value in a text of our own storage; null when somebody else wrote there. */
+export function parseJson(text: string | null): unknown {
+  if (text === null) return null
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** 144 random bits in base64url; works on plain http, where crypto.subtle does not. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(18))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+}

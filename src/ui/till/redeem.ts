@@ -1,0 +1,189 @@
+/** Redeeming at the counter: look, then one tap, and no answer is made up. */
+import type { Benefit } from '../../coupons/benefit.ts'
+import type { NostrEvent } from '../../nostr/event.ts'
+import { judgeVoucher, type Verdict } from '../coupon/voucher-proof.ts'
+import { type Answer, type Ask, codeOf, type Pause, persist, settles } from './attempt.ts'
+import type { Pending, PendingList } from './pending.ts'
+
+/** What the service says of a coupon. */
+export type CouponFacts = {
+  couponId: string
+  coupon: Benefit
+  name: string
+  description: string
+  npub: string
+  image: string | null
+  nonce: string
+  expiresAt: number | null
+}
+
+export type Outcome = 'success' | 'already' | 'expired' | 'voided' | 'moved' | 'unknown'
+
+export type Redemption =
+  | { step: 'idle' }
+  | { step: 'looking'; nonce: string }
+  /** Good as far as the service knows; a tap redeems it. */
+  | { step: 'shown'; nonce: string; facts: CouponFacts }
+  /** The request is out. After `lost` answers it is unconfirmed: perhaps redeemed, perhaps not. */
+  | { step: 'redeeming'; nonce: string; facts: CouponFacts | null; name: string; lost: number }
+  | {
+      step: 'done'
+      nonce: string
+      outcome: Outcome
+      facts: CouponFacts | null
+      claimedAt: number | null
+    }
+  /** The service could not be asked; `verdict` is what the signature alone proves. */
+  | { step: 'unreachable'; nonce: string; verdict: Verdict | null; voucher: NostrEvent | null }
+  /** The service answered something that is neither: `message` is its own sentence, if it had one. */
+  | { step: 'refused'; nonce: string; message: string | null }
+
+export type Redeemer = {
+  state(): Redemption
+  /** Look a coupon up. Ignored while a redemption is out, and for the coupon on screen. */
+  look(nonce: string, voucher?: NostrEvent | null): Promise<void>
+  /** Redeem the coupon on screen. */
+  redeem(): Promise<void>
+  /** Fetch the answer of one that was left open, by this page or by one before it. */
+  settle(pending: Pending): Promise<void>
+  /** Leave the coupon on screen; a redemption that is out stays in the list of pending ones. */
+  leave(): void
+}
+
+type Wiring = {
+  ask: Ask
+  pause: Pause
+  pending: PendingList
+  now: () => number
+  /** The pinned key of the manager; null when this device never was online here. */
+  manager: () => string | null
+  onChange: (state: Redemption) => void
+}
+
+export function createRedeemer(wiring: Wiring): Redeemer {
+  const { ask, pause, pending, now, manager, onChange } = wiring
+  let state: Redemption = { step: 'idle' }
+  /** Answers to a coupon that left the screen are for nobody. */
+  let turn = 0
+  const show = (next: Redemption) => {
+    state = next
+    onChange(state)
+  }
+
+  const claim = async (open: Pending, facts: CouponFacts | null) => {
+    const mine = ++turn
+    const { nonce, key, name } = open
+    show({ step: 'redeeming', nonce, facts, name, lost: 0 })
+    const answer = await persist(() => ask('/api/coupons/claim', { nonce }, key), {
+      pause,
+      onLost: (lost) => {
+        if (turn === mine) show({ step: 'redeeming', nonce, facts, name, lost })
+      },
+      goOn: () => turn === mine,
+    })
+    if (!settles(answer)) return
+    pending.close(nonce)
+    if (turn === mine) show(outcomeOf(nonce, answer, facts))
+  }
+
+  return {
+    state: () => state,
+    async look(nonce, voucher = null) {
+      if (state.step === 'redeeming') return
+      if (state.step !== 'idle' && state.step !== 'unreachable' && state.nonce === nonce) return
+      const open = pending.find(nonce)
+      if (open) return claim(open, null)
+      const mine = ++turn
+      show({ step: 'looking', nonce })
+      const answer = await ask('/api/coupons/preview', { nonce })
+      if (turn !== mine) return
+      if (settles(answer)) return show(previewOf(nonce, answer))
+      const key = manager()
+      const verdict =
+        voucher && key !== null ? judgeVoucher(voucher, { manager: key, nonce, now: now() }) : null
+      show({ step: 'unreachable', nonce, verdict, voucher })
+    },
+    async redeem() {
+      if (state.step !== 'shown') return
+      const { nonce, facts } = state
+      // On disk before it leaves: a reload finds the same key.
+      await claim(pending.open(nonce, facts.name), facts)
+    },
+    settle: (open) => claim(open, null),
+    leave() {
+      turn++
+      show({ step: 'idle' })
+    },
+  }
+}
+
+function previewOf(nonce: string, answer: Answer): Redemption {
+  const facts = factsOf(answer)
+  const done = (outcome: Outcome): Redemption => {
+    return { step: 'done', nonce, outcome, facts, claimedAt: claimedAtOf(answer) }
+  }
+  if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
+    return done('unknown')
+  }
+  switch (answer.body.status) {
+    case 'minted':
+      return facts ? { step: 'shown', nonce, facts } : refused(nonce, answer)
+    case 'claimed':
+      return done('already')
+    case 'refreshed':
+      return done('moved')
+    case 'voided':
+      return done('voided')
+    case 'expired':
+      return done('expired')
+    default:
+      return refused(nonce, answer)
+  }
+}
+
+const outcomes: Record<string, Outcome> = {
+  'voucher-moved': 'moved',
+  'voucher-cancelled': 'voided',
+  'voucher-expired': 'expired',
+  'voucher-unknown': 'unknown',
+  'nonce-invalid': 'unknown',
+}
+
+/** What the answer to a claim says; only `success` is a redemption. */
+function outcomeOf(nonce: string, answer: Answer, known: CouponFacts | null): Redemption {
+  const facts = factsOf(answer) ?? known
+  const claimedAt = claimedAtOf(answer)
+  if (answer.status < 300 && answer.body.status === 'success') {
+    return { step: 'done', nonce, outcome: 'success', facts, claimedAt }
+  }
+  if (answer.status < 300 && answer.body.status === 'claimed') {
+    return { step: 'done', nonce, outcome: 'already', facts, claimedAt }
+  }
+  const outcome = outcomes[codeOf(answer)]
+  if (outcome) return { step: 'done', nonce, outcome, facts, claimedAt: null }
+  return refused(nonce, answer)
+}
+
+function refused(nonce: string, { body }: Answer): Redemption {
+  return { step: 'refused', nonce, message: typeof body.error === 'string' ? body.error : null }
+}
+
+function claimedAtOf({ body }: Answer): number | null {
+  return typeof body.claimedAt === 'number' ? body.claimedAt : null
+}
+
+/** The facts in an answer of our own service; null when it is not one. */
+export function factsOf({ status, body }: Answer): CouponFacts | null {
+  const whole =
+    status >= 200 &&
+    status < 300 &&
+    typeof body.name === 'string' &&
+    typeof body.npub === 'string' &&
+    typeof body.nonce === 'string' &&
+    typeof body.coupon === 'object' &&
+    body.coupon !== null
+  if (!whole) return null
+  const { couponId, coupon, name, description, npub, image, nonce, expiresAt } =
+    body as unknown as CouponFacts
+  return { couponId, coupon, name, description, npub, image, nonce, expiresAt }
+}

@@ -1,0 +1,349 @@
+import { expect, test } from 'bun:test'
+import { openHoldings } from '../../src/ui/coupon/holdings.ts'
+import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
+import type { Answer } from '../../src/ui/till/attempt.ts'
+import { newIdempotencyKey, openPendingList, type TextStore } from '../../src/ui/till/pending.ts'
+import { createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
+import { newSigner } from '../support/client.ts'
+
+const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
+const other = '0JqmII8jrhwXpBMHzbGQPw'
+const now = 1_795_270_913
+const facts = {
+  couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
+  coupon: { type: 'percent' as const, percent: 25 },
+  name: 'Medialuna de regalo',
+  description: '',
+  npub: 'npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql',
+  image: null,
+  nonce,
+  expiresAt: null,
+}
+
+function ok(body: Record<string, unknown>): Answer {
+  return { status: 200, body: { ...facts, ...body }, retryAfter: null }
+}
+function no(status: number, code: string): Answer {
+  return { status, body: { code, error: 'Una frase.' }, retryAfter: null }
+}
+const lost: Answer = { status: 0, body: {}, retryAfter: null }
+
+/** A browser's storage, which may be full. */
+function newStore(full = false): TextStore & { map: Map<string, string> } {
+  const map = new Map<string, string>()
+  const set = (name: string, text: string) => {
+    if (!full) map.set(name, text)
+    return !full
+  }
+  return { map, set, get: (name) => map.get(name) ?? null, remove: (name) => map.delete(name) }
+}
+
+type Asked = { path: string; key: string | undefined; kept: string | undefined }
+
+/** A till before a service that gives these answers in turn. */
+function newTill(answers: Answer[], store = newStore(), manager: string | null = null) {
+  const asked: Asked[] = []
+  const seen: Redemption[] = []
+  const pending = openPendingList({
+    store,
+    name: 'pending',
+    now: () => now,
+    newKey: newIdempotencyKey,
+  })
+  const redeemer = createRedeemer({
+    ask: (path, _body, key) => {
+      asked.push({ path, key, kept: store.map.get('pending') })
+      return Promise.resolve(answers.shift() ?? lost)
+    },
+    pause: () => Promise.resolve(),
+    pending,
+    now: () => now,
+    manager: () => manager,
+    onChange: (state) => seen.push(state),
+  })
+  return { redeemer, asked, seen, pending, store }
+}
+
+const minted = ok({ status: 'minted', claimedAt: null })
+const success = ok({ status: 'success', claimedAt: now })
+
+test('a look, then one tap, redeems with one key that is kept before it leaves', async () => {
+  const { redeemer, asked, pending } = newTill([minted, success])
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ step: 'shown', facts: { name: facts.name } })
+  await redeemer.redeem()
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success', claimedAt: now })
+  expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview', '/api/coupons/claim'])
+  expect(asked[1]?.key).toMatch(/^[\w-]{24}$/)
+  expect(asked[1]?.kept).toContain(asked[1]?.key ?? 'none')
+  expect(pending.all()).toEqual([])
+})
+
+test.each([
+  ['claimed', 'already'],
+  ['refreshed', 'moved'],
+  ['voided', 'voided'],
+  ['expired', 'expired'],
+] as const)('a coupon that is %s cannot be redeemed: %s', async (status, outcome) => {
+  const { redeemer, asked } = newTill([ok({ status, claimedAt: status === 'claimed' ? 7 : null })])
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({
+    step: 'done',
+    outcome,
+    claimedAt: status === 'claimed' ? 7 : null,
+  })
+  await redeemer.redeem()
+  expect(asked).toHaveLength(1)
+})
+
+test('a code that nobody knows is unknown', async () => {
+  const { redeemer } = newTill([no(404, 'voucher-unknown')])
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'unknown', facts: null })
+})
+
+test.each([
+  [ok({ status: 'claimed', claimedAt: 7 }), 'already'],
+  [no(410, 'voucher-moved'), 'moved'],
+  [no(410, 'voucher-cancelled'), 'voided'],
+  [no(410, 'voucher-expired'), 'expired'],
+  [no(404, 'voucher-unknown'), 'unknown'],
+] as const)('what happens between look and tap is told apart: %#', async (answer, outcome) => {
+  const { redeemer, pending } = newTill([minted, answer])
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome, facts: { name: facts.name } })
+  expect(pending.all()).toEqual([])
+})
+
+test('lost answers are asked for again with the same key, and shown as unconfirmed', async () => {
+  const captive = { status: 200, body: {}, retryAfter: null }
+  const strange = no(404, 'not-found')
+  const { redeemer, asked, seen } = newTill([
+    minted,
+    ...[lost, no(503, 'unavailable'), no(429, 'rate-limited'), captive, strange],
+    success,
+  ])
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+  expect(new Set(asked.slice(1).map(({ key }) => key)).size).toBe(1)
+  const shown = seen.flatMap((state) => (state.step === 'redeeming' ? [state.lost] : []))
+  expect(shown).toEqual([0, 1, 2, 3, 4, 5])
+  expect(seen.filter(({ step }) => step === 'done')).toHaveLength(1)
+})
+
+test('a reload finds the redemption that was out and finishes it with its key', async () => {
+  const store = newStore()
+  const first = newTill([minted], store)
+  await first.redeemer.look(nonce)
+  // The page goes away while the request is out.
+  first.redeemer.redeem().catch(() => {})
+  first.redeemer.leave()
+  const [open] = first.pending.all()
+  expect(open).toMatchObject({ nonce, name: facts.name, startedAt: now })
+
+  const second = newTill([success], store)
+  await second.redeemer.settle(second.pending.all()[0]!)
+  expect(second.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+  expect(second.asked[0]).toMatchObject({ path: '/api/coupons/claim', key: open?.key })
+  expect(second.pending.all()).toEqual([])
+})
+
+test('scanning a coupon whose redemption is open goes on with it, not with a new key', async () => {
+  const store = newStore()
+  const { pending } = newTill([], store)
+  const { key } = pending.open(nonce, facts.name)
+  const { redeemer, asked } = newTill([success], store)
+  await redeemer.look(nonce)
+  expect(asked).toMatchObject([{ path: '/api/coupons/claim', key }])
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+})
+
+test('the same coupon before the camera again changes nothing', async () => {
+  const { redeemer, asked } = newTill([minted, success])
+  await redeemer.look(nonce)
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  await redeemer.look(nonce)
+  expect(asked).toHaveLength(2)
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+})
+
+test('a second tap and a scan while the request is out do nothing', async () => {
+  const { redeemer, asked } = newTill([minted, success])
+  await redeemer.look(nonce)
+  const first = redeemer.redeem()
+  await redeemer.redeem()
+  await redeemer.look(other)
+  await first
+  expect(asked).toHaveLength(2)
+})
+
+test('where nothing can be kept the key lives in memory', async () => {
+  const { redeemer, asked } = newTill([minted, lost, success], newStore(true))
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(asked[1]?.key).toBe(asked[2]?.key as string)
+  expect(redeemer.state()).toMatchObject({ outcome: 'success' })
+})
+
+test('storage that somebody else wrote to is an empty list', () => {
+  for (const text of ['', 'x', '{}', '[1,null,{"nonce":1}]']) {
+    const store = newStore()
+    store.map.set('pending', text)
+    expect(newTill([], store).pending.all()).toEqual([])
+    expect(openHoldings(store, 'pending').all()).toEqual([])
+  }
+})
+
+// ── Without the service
+
+const manager = newSigner()
+const stranger = newSigner()
+
+function voucherBy(signer: typeof manager, phase = 'minted', expiresAt?: number) {
+  const content = {
+    v: 1,
+    nonce,
+    owner: stranger.pubkey,
+    name: 'Medialuna',
+    description: '',
+    coupon: facts.coupon,
+    phase,
+    expiresAt,
+  }
+  return signer.sign({
+    kind: 20_402,
+    created_at: now,
+    tags: [
+      ['nonce', nonce],
+      ['p', stranger.pubkey],
+      ['coupon', facts.couponId],
+      ['phase', phase],
+      ...(expiresAt === undefined ? [] : [['expiration', String(expiresAt)]]),
+    ],
+    content: JSON.stringify(content),
+  })
+}
+
+const genuine = voucherBy(manager)
+test.each([
+  ['right', genuine, { genuine: true, expired: false, promise: { name: 'Medialuna', nonce } }],
+  ['over', voucherBy(manager, 'minted', now), { genuine: true, expired: true }],
+  ["another service's", voucherBy(stranger), { genuine: false, why: 'other-manager' }],
+  ['tampered with', { ...genuine, created_at: now + 1 }, { genuine: false, why: 'signature' }],
+  [
+    'signed over something else',
+    { ...voucherBy(manager), sig: voucherBy(manager, 'minted', now + 9).sig },
+    { genuine: false, why: 'signature' },
+  ],
+  [
+    'of two minds',
+    { ...genuine, content: genuine.content.replace(nonce, other) },
+    { genuine: false, why: 'shape' },
+  ],
+  ['of a redeemed coupon', voucherBy(manager, 'claimed'), { genuine: false, why: 'phase' }],
+])(
+  'without the service a voucher that is %s is judged by its signature',
+  async (_is, voucher, verdict) => {
+    const { redeemer, asked } = newTill([lost], newStore(), manager.pubkey)
+    await redeemer.look(nonce, voucher)
+    expect(redeemer.state()).toMatchObject({ step: 'unreachable', nonce, verdict })
+    // Nothing can be redeemed from here.
+    await redeemer.redeem()
+    expect(asked).toHaveLength(1)
+    expect(redeemer.state().step).toBe('unreachable')
+  },
+)
+
+test("a voucher that goes with another coupon's code proves nothing", async () => {
+  const { redeemer } = newTill([lost], newStore(), manager.pubkey)
+  await redeemer.look(other, genuine)
+  expect(redeemer.state()).toMatchObject({ verdict: { genuine: false, why: 'nonce' } })
+})
+
+test('without a pinned key, or without a voucher, nothing is said of the signature', async () => {
+  const unpinned = newTill([lost])
+  await unpinned.redeemer.look(nonce, genuine)
+  expect(unpinned.redeemer.state()).toMatchObject({ step: 'unreachable', verdict: null })
+  const bare = newTill([lost, minted], newStore(), manager.pubkey)
+  await bare.redeemer.look(nonce)
+  expect(bare.redeemer.state()).toMatchObject({ step: 'unreachable', verdict: null })
+  await bare.redeemer.look(nonce)
+  expect(bare.redeemer.state()).toMatchObject({ step: 'shown' })
+})
+
+// ── Making a coupon one's own
+
+function newTaker(answers: Answer[], store = newStore()) {
+  const asked: Asked[] = []
+  const seen: Taking[] = []
+  const pending = openPendingList({
+    store,
+    name: 'pending',
+    now: () => now,
+    newKey: newIdempotencyKey,
+  })
+  const holdings = openHoldings(store, 'coupons')
+  const taker = createTaker({
+    ask: (path, _body, key) => {
+      asked.push({ path, key, kept: store.map.get('pending') })
+      return Promise.resolve(answers.shift() ?? lost)
+    },
+    pause: () => Promise.resolve(),
+    pending,
+    holdings,
+    now: () => now,
+    onChange: (state) => seen.push(state),
+  })
+  return { taker, asked, seen, pending, holdings, store }
+}
+
+const successor: Answer = {
+  status: 201,
+  body: { ...facts, nonce: other, voucher: genuine },
+  retryAfter: null,
+}
+
+test('a taken coupon is kept before the old code is forgotten', async () => {
+  const { taker, asked, pending, holdings } = newTaker([successor])
+  const taking = await taker.take(nonce, facts.name)
+  expect(taking).toMatchObject({ step: 'mine', old: nonce, kept: true, held: { nonce: other } })
+  expect(asked[0]?.kept).toContain(asked[0]?.key ?? 'none')
+  expect(holdings.all()).toMatchObject([{ nonce: other, own: true, voucher: { id: genuine.id } }])
+  expect(pending.all()).toEqual([])
+})
+
+test('a lost swap is finished by itself with its key, also by a page that comes after', async () => {
+  const store = newStore()
+  const first = newTaker([lost, lost, successor], store)
+  await first.taker.take(nonce, facts.name)
+  expect(new Set(first.asked.map(({ key }) => key)).size).toBe(1)
+
+  const { key } = first.pending.open(nonce, facts.name)
+  const second = newTaker([lost, { ...successor, status: 200 }], store)
+  await Promise.all([...second.taker.resume(), second.taker.take(nonce, facts.name)])
+  expect(second.asked.map((one) => one.key)).toEqual([key, key])
+  expect(second.pending.all()).toEqual([])
+  expect(second.holdings.all()).toHaveLength(1)
+})
+
+test('where nothing can be kept the screen says so, and the key is not dropped', async () => {
+  const { taker, pending } = newTaker([successor], newStore(true))
+  expect(await taker.take(nonce, facts.name)).toMatchObject({ step: 'mine', kept: false })
+  expect(pending.all()).toHaveLength(1)
+})
+
+test.each([
+  [409, 'voucher-refreshed', 'moved'],
+  [409, 'voucher-claimed', 'claimed'],
+  [410, 'voucher-cancelled', 'voided'],
+  [410, 'voucher-expired', 'expired'],
+  [404, 'voucher-unknown', 'unknown'],
+] as const)('a swap that came too late says why: %d %s', async (status, code, why) => {
+  const { taker, pending, holdings } = newTaker([no(status, code)])
+  expect(await taker.take(nonce, facts.name)).toEqual({ step: 'gone', nonce, why })
+  expect(pending.all()).toEqual([])
+  expect(holdings.all()).toEqual([])
+})
