@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { openHoldings } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
 import type { Answer } from '../../src/ui/till/attempt.ts'
-import { newIdempotencyKey, openPendingList, type TextStore } from '../../src/ui/till/pending.ts'
+import { openPendingList, type TextStore } from '../../src/ui/till/pending.ts'
 import { createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
-import { newSigner } from '../support/client.ts'
+import { newKey, newSigner } from '../support/client.ts'
 
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
 const other = '0JqmII8jrhwXpBMHzbGQPw'
@@ -48,7 +48,7 @@ function newTill(answers: Answer[], store = newStore(), manager: string | null =
     store,
     name: 'pending',
     now: () => now,
-    newKey: newIdempotencyKey,
+    newKey,
   })
   const redeemer = createRedeemer({
     ask: (path, _body, key) => {
@@ -283,7 +283,7 @@ function newTaker(answers: Answer[], store = newStore()) {
     store,
     name: 'pending',
     now: () => now,
-    newKey: newIdempotencyKey,
+    newKey,
   })
   const holdings = openHoldings(store, 'coupons')
   const taker = createTaker({

@@ -75,11 +75,3 @@ export function parseJson(text: string | null): unknown {
     throw error
   }
 }
-
-/** 144 random bits in base64url; works on plain http, where crypto.subtle does not. */
-export function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(18))
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-}

@@ -1,0 +1,103 @@
+/** What a cashier hears without looking: every outcome has a tune of its own. */
+import { signal } from '@preact/signals'
+import { device } from '../client/storage.ts'
+import type { Outcome } from './redeem.ts'
+
+export type Tune = Outcome | 'read' | 'offline'
+
+/** Pitch in hertz and length in seconds; pitch 0 is a rest. */
+type Note = readonly [hertz: number, seconds: number]
+
+/** Good news rises; bad news falls or stays low, each in its own number of notes. */
+const tunes: Record<Tune, readonly Note[]> = {
+  read: [[1320, 0.05]],
+  success: [
+    [660, 0.11],
+    [880, 0.11],
+    [1320, 0.24],
+  ],
+  already: [
+    [330, 0.16],
+    [0, 0.06],
+    [330, 0.3],
+  ],
+  expired: [
+    [523, 0.16],
+    [392, 0.16],
+    [294, 0.34],
+  ],
+  voided: [
+    [196, 0.14],
+    [0, 0.05],
+    [196, 0.14],
+    [0, 0.05],
+    [196, 0.3],
+  ],
+  moved: [
+    [440, 0.14],
+    [311, 0.34],
+  ],
+  unknown: [[165, 0.55]],
+  offline: [
+    [392, 0.1],
+    [0, 0.08],
+    [392, 0.1],
+  ],
+}
+
+const buzzes: Partial<Record<Tune, number[]>> = {
+  success: [60],
+  already: [120, 60, 120],
+  expired: [200],
+  voided: [90, 50, 90, 50, 90],
+  moved: [160, 60, 60],
+  unknown: [300],
+}
+
+/** Whether this device sounds: as chosen on it. */
+export const soundOn = signal(device.read('sound') !== 'off')
+
+export function switchSound(on: boolean): void {
+  soundOn.value = on
+  device.write('sound', on ? 'on' : 'off')
+}
+
+let context: AudioContext | null = null
+
+/** Browsers let a page sound only after somebody touched it: open the way on the first touch. */
+export function readySound(): void {
+  const open = () => {
+    context ??= typeof AudioContext === 'undefined' ? null : new AudioContext()
+    void context?.resume().catch(() => undefined)
+  }
+  for (const touch of ['pointerdown', 'keydown']) {
+    window.addEventListener(touch, open, { once: true, capture: true })
+  }
+}
+
+export function play(tune: Tune): void {
+  if (!soundOn.peek()) return
+  const buzz = buzzes[tune]
+  if (buzz && 'vibrate' in navigator) navigator.vibrate(buzz)
+  if (!context) return
+  let at = context.currentTime + 0.02
+  for (const [hertz, seconds] of tunes[tune]) {
+    if (hertz > 0) note(context, hertz, at, seconds)
+    at += seconds
+  }
+}
+
+function note(audio: AudioContext, hertz: number, at: number, seconds: number): void {
+  const tone = audio.createOscillator()
+  const volume = audio.createGain()
+  // A low tone is lost in a small speaker unless it is rich.
+  tone.type = hertz < 350 ? 'square' : 'triangle'
+  tone.frequency.value = hertz
+  volume.gain.setValueAtTime(0, at)
+  volume.gain.linearRampToValueAtTime(hertz < 350 ? 0.12 : 0.3, at + 0.01)
+  volume.gain.setValueAtTime(hertz < 350 ? 0.12 : 0.3, at + seconds - 0.02)
+  volume.gain.linearRampToValueAtTime(0, at + seconds)
+  tone.connect(volume).connect(audio.destination)
+  tone.start(at)
+  tone.stop(at + seconds + 0.02)
+}

@@ -1,0 +1,146 @@
+import { createWords } from '../client/language.ts'
+
+export const couponWords = createWords({
+  title: ['Tu cupón', 'Your coupon'],
+  mine: ['Mis cupones', 'My coupons'],
+  'mine.lead': [
+    'Los que guardaste en este equipo. Si lo perdés, se pierden con él.',
+    'Those you keep on this device. If you lose it, they are lost with it.',
+  ],
+  'mine.none.title': ['Todavía no guardaste cupones', 'No coupons kept yet'],
+  'mine.none.detail': [
+    'Cuando escanees el QR de un cupón, guardalo y lo vas a encontrar acá.',
+    'When you scan the QR of a coupon, keep it and you will find it here.',
+  ],
+  'mine.checked': ['Revisado el {when}', 'Checked on {when}'],
+  'mine.refresh': ['Revisar de nuevo', 'Check again'],
+  'mine.remove': ['Quitar de este equipo', 'Remove from this device'],
+  'mine.remove.sure': [
+    'Si lo quitás, perdés el código y nadie te lo puede devolver. ¿Quitarlo?',
+    'If you remove it you lose its code, and nobody can give it back. Remove it?',
+  ],
+  'mine.remove.yes': ['Sí, quitarlo', 'Yes, remove it'],
+  'mine.open': ['Abrir {name}', 'Open {name}'],
+  'open.code': ['Abrir un código', 'Open a code'],
+  'open.action': ['Ver', 'Look'],
+  'open.wrong': ['Eso no es el código de un cupón.', 'That is not the code of a coupon.'],
+  back: ['Volver a mis cupones', 'Back to my coupons'],
+  cancel: ['Cancelar', 'Cancel'],
+  again: ['Probar de nuevo', 'Try again'],
+
+  'status.minted': ['Sin usar', 'Not used'],
+  'status.claimed': ['Ya se usó', 'Used'],
+  'status.refreshed': ['Cambió de manos', 'Moved on'],
+  'status.voided': ['Anulado', 'Voided'],
+  'status.expired': ['Vencido', 'Expired'],
+  'status.unknown': ['No existe', 'Does not exist'],
+  'status.minted.detail': ['Mostrá este QR en la caja.', 'Show this QR at the till.'],
+  'status.claimed.detail': ['Se canjeó el {when}.', 'It was redeemed on {when}.'],
+  'status.refreshed.detail': [
+    'Este código ya no vale: el cupón pasó a otra persona.',
+    'This code is worth nothing any more: the coupon went to somebody else.',
+  ],
+  'status.voided.detail': ['El comercio anuló este cupón.', 'The merchant voided this coupon.'],
+  'status.expired.detail': ['Venció el {when}.', 'It expired on {when}.'],
+  'status.unknown.detail': [
+    'Ningún cupón tiene ese código. Pedile a quien te lo dio que te lo pase de nuevo.',
+    'No coupon has that code. Ask who gave it to you to send it again.',
+  ],
+  until: ['Vale hasta el {when}', 'Good until {when}'],
+  always: ['No vence', 'Does not expire'],
+  by: ['Lo da {who}', 'Given by {who}'],
+  'by.key': ['Clave del comercio', 'Key of the merchant'],
+  qr: ['QR de {name}', 'QR of {name}'],
+  'qr.bigger': ['Ver el QR grande', 'Show the QR bigger'],
+  'qr.smaller': ['Achicar el QR', 'Show the QR smaller'],
+
+  'offline.title': ['Sin conexión con el servicio', 'The service is out of reach'],
+  'offline.kept': [
+    'Lo que ves es lo que sabíamos el {when}. El QR sirve igual en la caja.',
+    'What you see is what we knew on {when}. The QR works at the till all the same.',
+  ],
+  'offline.none': [
+    'No pudimos preguntar por este cupón. Probá de nuevo en un rato.',
+    'We could not ask about this coupon. Try again in a while.',
+  ],
+
+  'take.title': ['¿Te lo pasaron? Hacelo tuyo', 'Was it sent to you? Make it yours'],
+  'take.detail': [
+    'Cambiamos el código por uno nuevo que solo tenés vos. La copia de quien te lo dio deja de servir.',
+    'We swap the code for a new one that only you have. The copy of who gave it to you stops working.',
+  ],
+  'take.action': ['Hacelo mío', 'Make it mine'],
+  'take.working': ['Cambiando el código…', 'Swapping the code…'],
+  'take.lost': [
+    'No llegó la respuesta. Seguimos probando solos: no cierres todavía. Si se corta, seguimos cuando vuelvas a abrir esta página.',
+    'The answer did not arrive. We keep trying by ourselves: do not close yet. If it breaks off, we go on when you open this page again.',
+  ],
+  'take.done': [
+    'Ya es tuyo: este código lo tenés solo vos, y está en tus cupones.',
+    'It is yours: only you have this code, and it is among your coupons.',
+  ],
+  'take.unkept': [
+    'Ya es tuyo, pero este navegador no guarda nada. Guardá la imagen antes de cerrar: es la única copia.',
+    'It is yours, but this browser keeps nothing. Save the image before you close: it is the only copy.',
+  ],
+  'take.gone': [
+    'Llegaste tarde: otra persona lo cambió antes o ya no vale.',
+    'Too late: somebody else swapped it first, or it is over.',
+  ],
+  'take.own': ['Es solo tuyo', 'Only yours'],
+  'take.pending': [
+    'Estamos terminando un cambio que quedó a medias.',
+    'We are finishing a swap that was left half-way.',
+  ],
+
+  keep: ['Guardar en mis cupones', 'Keep in my coupons'],
+  kept: ['Está en tus cupones', 'It is among your coupons'],
+  'kept.not': [
+    'Este navegador no guarda nada. Guardá la imagen.',
+    'This browser keeps nothing. Save the image.',
+  ],
+  image: ['Guardar como imagen', 'Save as an image'],
+  share: ['Compartir el enlace', 'Share the link'],
+  'share.detail': [
+    'Quien tenga el enlace puede usar el cupón.',
+    'Whoever has the link can use the coupon.',
+  ],
+  copied: ['Copiamos el enlace.', 'The link was copied.'],
+  link: ['Enlace del cupón', 'Link of the coupon'],
+  more: ['Más opciones', 'More'],
+
+  'send.title': ['Enviarlo a una dirección', 'Send it to an address'],
+  'send.detail': [
+    'A una dirección Lightning como juana@tienda.com. Si lo recibe, tu copia deja de servir.',
+    'To a Lightning address such as juana@shop.com. Once it is received, your copy stops working.',
+  ],
+  'send.to': ['Dirección', 'Address'],
+  'send.comment': ['Mensaje (si querés)', 'Message (optional)'],
+  'send.action': ['Enviar', 'Send'],
+  'send.working': ['Enviando…', 'Sending…'],
+  'send.wrong': [
+    'Revisá la dirección: es como un correo, nombre@lugar.',
+    'Check the address: it looks like an e-mail, name@place.',
+  ],
+  'send.sent': ['Enviado', 'Sent'],
+  'send.sent.detail': [
+    '{to} lo recibió. Tu copia ya no sirve.',
+    '{to} received it. Your copy works no more.',
+  ],
+  'send.not-sent': ['No se envió', 'Not sent'],
+  'send.not-sent.detail': [
+    'El cupón no salió de acá y sigue siendo tuyo.',
+    'The coupon did not leave and is still yours.',
+  ],
+  'send.moved': ['Pasó a otras manos', 'It moved on'],
+  'send.moved.detail': [
+    '{to} dijo que no, pero el cupón ya cambió de código. Tu copia no sirve más.',
+    '{to} said no, yet the coupon has a new code. Your copy works no more.',
+  ],
+  'send.unknown': ['No sabemos si llegó', 'We do not know whether it arrived'],
+  'send.unknown.detail': [
+    '{to} vio el código y no confirmó: todavía puede tomarlo. Para que no pueda, hacelo tuyo ahora.',
+    '{to} saw the code and did not confirm: it may still take it. To prevent that, make it yours now.',
+  ],
+  'send.recover': ['Recuperarlo ahora', 'Take it back now'],
+})

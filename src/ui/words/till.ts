@@ -1,0 +1,251 @@
+import { createWords } from '../client/language.ts'
+
+export const tillWords = createWords({
+  title: ['Caja', 'Till'],
+  'tab.redeem': ['Canjear', 'Redeem'],
+  'tab.issue': ['Emitir', 'Issue'],
+  'tab.settings': ['Ajustes', 'Settings'],
+  sections: ['Partes de la caja', 'Parts of the till'],
+
+  'redeem.title': ['Canjear un cupón', 'Redeem a coupon'],
+  'redeem.lead': [
+    'Escaneá el QR del cliente. Primero vas a ver qué vale; después, un toque lo canjea.',
+    'Scan the customer’s QR. First you see what it is worth; then one tap redeems it.',
+  ],
+  'redeem.camera': ['Escanear con la cámara', 'Scan with the camera'],
+  'redeem.photo': ['Leer una foto del QR', 'Read a photo of the QR'],
+  'redeem.photo.none': [
+    'En esa foto no encontramos un QR. Sacala de cerca, derecha y con luz.',
+    'There is no QR in that photo. Take it close, straight and with light.',
+  ],
+  'redeem.code': ['Código del cupón', 'Code of the coupon'],
+  'redeem.code.hint': [
+    'Con un lector USB o Bluetooth no hace falta tocar nada: escaneá y listo.',
+    'With a USB or Bluetooth scanner there is nothing to tap: just scan.',
+  ],
+  'redeem.look': ['Ver cupón', 'Look it up'],
+  'redeem.other.nothing': ['Escribí o escaneá un código.', 'Type or scan a code.'],
+  'redeem.other.key': [
+    'Eso es una clave de Nostr, no un cupón.',
+    'That is a Nostr key, not a coupon.',
+  ],
+  'redeem.other.payment': [
+    'Eso es un pedido de pago, no un cupón.',
+    'That is a payment request, not a coupon.',
+  ],
+  'redeem.other.address': [
+    'Esa dirección no lleva a un cupón.',
+    'That address does not lead to a coupon.',
+  ],
+  'redeem.other.text': [
+    'Eso no es un cupón. Revisá el código: tiene 22 letras y números.',
+    'That is not a coupon. Check the code: it has 22 letters and digits.',
+  ],
+
+  'camera.aim': ['Apuntá al QR del cupón', 'Point at the QR of the coupon'],
+  'camera.stop': ['Cerrar cámara', 'Close camera'],
+  'camera.light': ['Linterna', 'Light'],
+  'camera.insecure': [
+    'El navegador no presta la cámara en una página sin https. Usá una foto, un lector o escribí el código.',
+    'Browsers give no camera to a page without https. Use a photo, a scanner, or type the code.',
+  ],
+  'camera.denied': [
+    'La cámara está bloqueada para esta página. Permitila en los ajustes del navegador.',
+    'The camera is blocked for this page. Allow it in the settings of the browser.',
+  ],
+  'camera.none': [
+    'Este equipo no tiene una cámara que podamos usar.',
+    'This device has no camera that we can use.',
+  ],
+  'camera.busy': [
+    'Otra aplicación está usando la cámara. Cerrala y probá de nuevo.',
+    'Another app is using the camera. Close it and try again.',
+  ],
+  'tls.link': ['Cómo activar https acá', 'How to turn on https here'],
+
+  'looking.title': ['Buscando el cupón…', 'Looking the coupon up…'],
+  'shown.until': ['Vale hasta el {when}', 'Good until {when}'],
+  'shown.always': ['No vence', 'Does not expire'],
+  'shown.ours': ['Es de este comercio', 'It is of this shop'],
+  'shown.foreign': ['No es de este comercio', 'It is not of this shop'],
+  'shown.foreign.detail': [
+    'Lo emitió {who}. Si lo canjeás, su dueño lo pierde.',
+    'It was issued by {who}. If you redeem it, its holder loses it.',
+  ],
+  'shown.unsure': ['Fijate de quién es', 'Check whose it is'],
+  'shown.unsure.detail': [
+    'Lo emitió {who}. Esta caja todavía no sabe de qué comercio es.',
+    'It was issued by {who}. This till does not know its shop yet.',
+  ],
+  'shown.pin': ['Sí, es de este comercio', 'Yes, it is of this shop'],
+  'shown.redeem': ['Canjear', 'Redeem'],
+  'shown.redeem.foreign': ['Canjear igual', 'Redeem all the same'],
+  cancel: ['Cancelar', 'Cancel'],
+  next: ['Otro cupón', 'Another coupon'],
+  again: ['Probar de nuevo', 'Try again'],
+  close: ['Cerrar', 'Close'],
+
+  'redeeming.title': ['Canjeando…', 'Redeeming…'],
+  'lost.title': ['Sin confirmar', 'Not confirmed'],
+  'lost.detail': [
+    'No llegó la respuesta: todavía no sabemos si se canjeó. Seguimos preguntando, y no se va a canjear dos veces.',
+    'The answer did not arrive: we do not know yet whether it was redeemed. We keep asking, and it will not be redeemed twice.',
+  ],
+  'lost.count': ['Un intento sin respuesta|{n} intentos sin respuesta', 'One try without an answer|{n} tries without an answer'],
+  'lost.later': ['Dejarlo para después', 'Leave it for later'],
+
+  'done.success': ['Canjeado', 'Redeemed'],
+  'done.success.detail': ['Entregá el beneficio.', 'Hand over the benefit.'],
+  'done.already': ['Ya se había canjeado', 'Redeemed before'],
+  'done.already.detail': [
+    'Se canjeó el {when}. No lo entregues de nuevo.',
+    'It was redeemed on {when}. Do not hand it over again.',
+  ],
+  'done.expired': ['Venció', 'Expired'],
+  'done.expired.detail': ['Venció el {when}.', 'It expired on {when}.'],
+  'done.voided': ['Anulado', 'Voided'],
+  'done.voided.detail': [
+    'El comercio anuló este cupón.',
+    'The merchant voided this coupon.',
+  ],
+  'done.moved': ['Cambió de manos', 'Moved on'],
+  'done.moved.detail': [
+    'Este código ya no vale: el cupón pasó a otra persona, que tiene el código nuevo.',
+    'This code is worth nothing any more: the coupon went to somebody else, who has the new code.',
+  ],
+  'done.unknown': ['No lo conocemos', 'Unknown'],
+  'done.unknown.detail': [
+    'Nadie emitió este código acá. Escanealo de nuevo.',
+    'Nobody issued this code here. Scan it again.',
+  ],
+  'done.unknown.elsewhere': [
+    'Este código es de otro servicio: {host}.',
+    'This code is of another service: {host}.',
+  ],
+  'refused.title': ['No se pudo', 'It did not work'],
+  'refused.detail': ['El servicio no lo aceptó.', 'The service did not accept it.'],
+
+  'offline.title': ['Sin conexión con el servicio', 'The service is out of reach'],
+  'offline.detail': [
+    'No pudimos preguntar por este cupón y NO se canjeó. Probá de nuevo cuando vuelva la conexión.',
+    'We could not ask about this coupon and it was NOT redeemed. Try again when the connection is back.',
+  ],
+  'offline.banner': [
+    'Sin conexión con el servicio. No se puede canjear ni emitir hasta que vuelva.',
+    'The service is out of reach. Nothing can be redeemed or issued until it is back.',
+  ],
+  'verdict.genuine': [
+    'La firma es buena: este servicio lo emitió. No podemos saber si ya se usó.',
+    'The signature is good: this service issued it. We cannot know whether it was used.',
+  ],
+  'verdict.expired': [
+    'La firma es buena, pero el cupón venció.',
+    'The signature is good, but the coupon has expired.',
+  ],
+  'verdict.signature': [
+    'La firma NO es buena: el cupón fue alterado. No lo aceptes.',
+    'The signature is NOT good: the coupon was altered. Do not take it.',
+  ],
+  'verdict.other-manager': [
+    'Lo firmó otro servicio, no este. No lo aceptes.',
+    'Another service signed it, not this one. Do not take it.',
+  ],
+  'verdict.phase': ['Es el comprobante de un cupón ya canjeado.', 'It is the receipt of a coupon redeemed before.'],
+  'verdict.nonce': [
+    'El código y la firma son de cupones distintos. No lo aceptes.',
+    'Code and signature belong to different coupons. Do not take it.',
+  ],
+  'verdict.shape': ['No tiene una firma que se pueda revisar.', 'It has no signature that can be checked.'],
+  'verdict.none': [
+    'Este código no trae la firma, así que sin conexión no hay nada para revisar.',
+    'This code comes without its signature, so there is nothing to check without a connection.',
+  ],
+
+  'pending.title': ['Canjes sin confirmar', 'Redemptions not confirmed'],
+  'pending.detail': [
+    'Se pidieron y no llegó la respuesta. Confirmalos: si ya se habían canjeado, no se canjean de nuevo.',
+    'They were asked for and the answer did not arrive. Confirm them: what was redeemed is not redeemed again.',
+  ],
+  'pending.settle': ['Confirmar', 'Confirm'],
+  'pending.settle.of': ['Confirmar {name}', 'Confirm {name}'],
+  'recent.title': ['Últimos en esta caja', 'Latest at this till'],
+
+  'issue.title': ['Emitir un cupón', 'Issue a coupon'],
+  'issue.lead': [
+    'Tocá un cupón: se emite uno y aparece su QR para el cliente.',
+    'Tap a coupon: one is issued and its QR appears for the customer.',
+  ],
+  'issue.remaining': ['Queda uno|Quedan {n}', 'One left|{n} left'],
+  'issue.unlimited': ['Sin límite', 'No limit'],
+  'issue.minting': ['Emitiendo…', 'Issuing…'],
+  'issue.none.title': ['Falta que el comercio autorice esta caja', 'The merchant has to authorise this till'],
+  'issue.none.detail': [
+    'En el panel: «Cajas», «Agregar», y escaneá este QR. Acá va a aparecer solo.',
+    'In the panel: “Tills”, “Add”, and scan this QR. It will show up here by itself.',
+  ],
+  'issue.none.refresh': ['Ya me autorizaron', 'I was authorised'],
+  'issue.key.qr': ['QR de la clave de esta caja', 'QR of this till’s key'],
+  'issue.ready': ['Listo para el cliente', 'Ready for the customer'],
+  'issue.scan': ['Que lo escanee con la cámara del teléfono.', 'Let them scan it with the camera of their phone.'],
+  'issue.qr': ['QR del cupón {name}', 'QR of the coupon {name}'],
+  'issue.share': ['Compartir', 'Share'],
+  'issue.copied': ['Copiamos el enlace.', 'The link was copied.'],
+  'issue.link': ['Enlace del cupón', 'Link of the coupon'],
+  'issue.print': ['Imprimir', 'Print'],
+  'issue.print58': ['Ticket de 58 mm', '58 mm ticket'],
+  'issue.print80': ['Ticket de 80 mm', '80 mm ticket'],
+  'issue.done': ['Listo', 'Done'],
+  'issue.local': [
+    'Este QR apunta a {host}, que solo abre en este equipo. Entrá a la caja por la dirección de la red o por https para que lo abra un teléfono.',
+    'This QR points to {host}, which opens on this device only. Open the till by its network or https address, so that a phone can open it.',
+  ],
+
+  'key.title': ['Clave de esta caja', 'Key of this till'],
+  'key.lead': [
+    'Para emitir, esta caja necesita una clave propia. Se hace acá, queda en este equipo y la abre un PIN. El comercio la autoriza una vez y la puede quitar cuando quiera.',
+    'To issue, this till needs a key of its own. It is made here, stays on this device, and a PIN opens it. The merchant authorises it once and can take that back at any time.',
+  ],
+  'key.create': ['Hacer la clave', 'Make the key'],
+  'key.working': ['Un momento…', 'One moment…'],
+  'key.pin': ['PIN (6 números o más)', 'PIN (6 digits or more)'],
+  'key.pin.again': ['El mismo PIN, otra vez', 'The same PIN again'],
+  'key.pin.differs': ['Los dos PIN no son iguales.', 'The two PINs differ.'],
+  'key.pin.note': [
+    'Anotá el PIN: nadie lo puede recuperar. Si lo perdés, hacé una clave nueva y que el comercio la autorice.',
+    'Write the PIN down: nobody can recover it. If you lose it, make a new key and have the merchant authorise it.',
+  ],
+  'key.unlock': ['Abrir con el PIN', 'Open with the PIN'],
+  'key.lock': ['Cerrar la caja', 'Lock the till'],
+  'key.forget': ['Borrar la clave', 'Delete the key'],
+  'key.forget.sure': [
+    '¿Borrar la clave de esta caja? Para volver a emitir, el comercio va a tener que autorizar la nueva.',
+    'Delete the key of this till? To issue again, the merchant will have to authorise the new one.',
+  ],
+  'key.forget.yes': ['Sí, borrarla', 'Yes, delete it'],
+  'key.other': ['Entrar de otra forma', 'Sign in another way'],
+
+  'settings.title': ['Ajustes de la caja', 'Settings of the till'],
+  'settings.sound': ['Sonidos', 'Sounds'],
+  'settings.sound.try': ['Probar', 'Try'],
+  'settings.shop': ['Comercio de esta caja', 'Shop of this till'],
+  'settings.shop.none': [
+    'Todavía ninguno. Se anota solo cuando esta caja puede emitir, o al confirmar un cupón.',
+    'None yet. It is noted when this till may issue, or when you confirm a coupon.',
+  ],
+  'settings.shop.remove': ['Quitar {who}', 'Remove {who}'],
+  'settings.able': ['Qué puede este equipo', 'What this device can do'],
+  'able.yes': ['Sí', 'Yes'],
+  'able.no': ['No', 'No'],
+  'able.camera': ['Escanear con la cámara', 'Scan with the camera'],
+  'able.offline': ['Abrir la caja sin conexión', 'Open the till without a connection'],
+  'able.install': ['Instalar como aplicación', 'Install as an app'],
+  'able.share': ['Compartir desde la página', 'Share from the page'],
+  'able.why.http': [
+    'Falta https: los navegadores no lo permiten en una página con http.',
+    'It takes https: browsers do not allow it on a page with http.',
+  ],
+  'able.why.browser': ['Este navegador no lo tiene.', 'This browser does not have it.'],
+  'install.action': ['Instalar la caja', 'Install the till'],
+  'update.ready': ['Hay una versión nueva de la caja.', 'There is a new version of the till.'],
+  'update.action': ['Actualizar', 'Update'],
+})
