@@ -3,10 +3,7 @@ import { readFrame } from './qr-reader.ts'
 
 export type CameraTrouble =
   /** Browsers give no camera to a page on plain http. */
-  | 'insecure'
-  | 'denied'
-  | 'none'
-  | 'busy'
+  'insecure' | 'denied' | 'none' | 'busy'
 
 export type Camera = {
   /** Null where the lamp cannot be switched from a page. */

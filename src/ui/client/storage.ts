@@ -1,7 +1,8 @@
 /** What a browser keeps for us, as text. A private window may refuse: then it lasts as long as the page. */
 type Storage = {
   read(name: string): string | null
-  write(name: string, value: string): void
+  /** False where the browser keeps nothing: then it is gone with the page. */
+  write(name: string, value: string): boolean
   remove(name: string): void
 }
 
@@ -32,9 +33,15 @@ function keepIn(open: () => globalThis.Storage): Storage {
       ),
     write(name, value) {
       memory.delete(name)
-      attempt(
-        (storage) => storage.setItem(prefix + name, value),
-        () => void memory.set(name, value),
+      return attempt(
+        (storage) => {
+          storage.setItem(prefix + name, value)
+          return true
+        },
+        () => {
+          memory.set(name, value)
+          return false
+        },
       )
     },
     remove(name) {

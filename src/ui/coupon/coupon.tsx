@@ -1,13 +1,29 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { watchService } from '../client/reach.ts'
 import { Frame } from '../parts/frame.tsx'
+import { keepOffline } from '../till/install.ts'
+import { couponWords as t } from '../words/coupon.ts'
+import { CouponView } from './coupon-view.tsx'
+import { MineView } from './mine-view.tsx'
+import { open, readAddress, resume } from './state.ts'
 
-function Coupon() {
+function Page() {
   return (
-    <Frame home="/c">
-      <h1>Cupón</h1>
+    <Frame home="/c" narrow>
+      {open.value === null ? <MineView /> : <CouponView key={open.value} />}
     </Frame>
   )
 }
 
+readAddress()
+window.addEventListener('hashchange', readAddress)
+window.addEventListener('popstate', readAddress)
 const app = document.getElementById('app')
-if (app) render(<Coupon />, app)
+if (app) render(<Page />, app)
+effect(() => {
+  document.title = open.value === null ? t('mine') : t('title')
+})
+watchService()
+resume()
+void keepOffline()

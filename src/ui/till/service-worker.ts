@@ -18,7 +18,7 @@ type Scope = {
 }
 
 const scope = globalThis as unknown as Scope
-const { SHELL, location } = scope
+const { SHELL } = scope
 const prefix = 'cuponera-'
 const cacheName = `${prefix}${SHELL.version}`
 /** A page on a bad line shows from what is kept rather than stay white. */
@@ -49,7 +49,7 @@ scope.addEventListener('activate', (event) => {
 scope.addEventListener('fetch', (event) => {
   const { request } = event
   const { origin, pathname } = new URL(request.url)
-  if (request.method !== 'GET' || origin !== location.origin) return
+  if (request.method !== 'GET' || origin !== scope.location.origin) return
   const path = pathname.replace(/\/$/, '')
   if (request.mode === 'navigate' && SHELL.pages.includes(path)) {
     event.respondWith(page(request, path))

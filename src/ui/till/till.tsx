@@ -1,13 +1,78 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { reachable, watchService } from '../client/reach.ts'
+import { Button } from '../parts/button.tsx'
 import { Frame } from '../parts/frame.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { tillWords as t } from '../words/till.ts'
+import { keepOffline, updated, waitForInstaller } from './install.ts'
+import { IssueView } from './issue-view.tsx'
+import { AskPin } from './key-view.tsx'
+import { RedeemView } from './redeem-view.tsx'
+import { SettingsView } from './settings-view.tsx'
+import { readySound } from './sound.ts'
+import { cameraOpen, leave, redemption, resume, type TillTab, tab } from './state.ts'
+import { listenToScanner } from './typing.ts'
+
+const tabs: readonly (readonly [TillTab, IconName])[] = [
+  ['redeem', 'qr'],
+  ['issue', 'ticket'],
+  ['settings', 'edit'],
+]
 
 function Till() {
+  const shown = tab.value
   return (
-    <Frame home="/caja">
-      <h1>Caja</h1>
+    <Frame home="/caja" narrow>
+      <nav class="till-tabs" aria-label={t('sections')}>
+        {tabs.map(([name, icon]) => (
+          <button
+            key={name}
+            type="button"
+            class="till-tab"
+            aria-current={name === shown ? 'page' : undefined}
+            onClick={() => go(name)}
+          >
+            <Icon name={icon} />
+            <span>{t(`tab.${name}`)}</span>
+          </button>
+        ))}
+      </nav>
+      {!reachable.value && <Notice tone="wait">{t('offline.banner')}</Notice>}
+      {updated.value && redemption.value.step === 'idle' && (
+        <Notice tone="accent">
+          <div class="row apart">
+            <span>{t('update.ready')}</span>
+            <Button onClick={() => location.reload()}>{t('update.action')}</Button>
+          </div>
+        </Notice>
+      )}
+      <div class="till-view">
+        {shown === 'redeem' && <RedeemView />}
+        {shown === 'issue' && <IssueView />}
+        {shown === 'settings' && <SettingsView />}
+      </div>
+      <AskPin />
     </Frame>
   )
 }
 
+/** Another part; the first tap on the part that shows goes back to its beginning. */
+function go(name: TillTab): void {
+  cameraOpen.value = false
+  if (name === 'redeem' && redemption.peek().step !== 'redeeming') leave()
+  tab.value = name
+}
+
 const app = document.getElementById('app')
 if (app) render(<Till />, app)
+effect(() => {
+  document.title = `Cuponera · ${t('title')}`
+})
+watchService()
+readySound()
+listenToScanner()
+waitForInstaller()
+resume()
+void keepOffline()

@@ -91,7 +91,10 @@ export const tillWords = createWords({
     'No llegó la respuesta: todavía no sabemos si se canjeó. Seguimos preguntando, y no se va a canjear dos veces.',
     'The answer did not arrive: we do not know yet whether it was redeemed. We keep asking, and it will not be redeemed twice.',
   ],
-  'lost.count': ['Un intento sin respuesta|{n} intentos sin respuesta', 'One try without an answer|{n} tries without an answer'],
+  'lost.count': [
+    'Un intento sin respuesta|{n} intentos sin respuesta',
+    'One try without an answer|{n} tries without an answer',
+  ],
   'lost.later': ['Dejarlo para después', 'Leave it for later'],
 
   'done.success': ['Canjeado', 'Redeemed'],
@@ -104,10 +107,7 @@ export const tillWords = createWords({
   'done.expired': ['Venció', 'Expired'],
   'done.expired.detail': ['Venció el {when}.', 'It expired on {when}.'],
   'done.voided': ['Anulado', 'Voided'],
-  'done.voided.detail': [
-    'El comercio anuló este cupón.',
-    'The merchant voided this coupon.',
-  ],
+  'done.voided.detail': ['El comercio anuló este cupón.', 'The merchant voided this coupon.'],
   'done.moved': ['Cambió de manos', 'Moved on'],
   'done.moved.detail': [
     'Este código ya no vale: el cupón pasó a otra persona, que tiene el código nuevo.',
@@ -150,12 +150,18 @@ export const tillWords = createWords({
     'Lo firmó otro servicio, no este. No lo aceptes.',
     'Another service signed it, not this one. Do not take it.',
   ],
-  'verdict.phase': ['Es el comprobante de un cupón ya canjeado.', 'It is the receipt of a coupon redeemed before.'],
+  'verdict.phase': [
+    'Es el comprobante de un cupón ya canjeado.',
+    'It is the receipt of a coupon redeemed before.',
+  ],
   'verdict.nonce': [
     'El código y la firma son de cupones distintos. No lo aceptes.',
     'Code and signature belong to different coupons. Do not take it.',
   ],
-  'verdict.shape': ['No tiene una firma que se pueda revisar.', 'It has no signature that can be checked.'],
+  'verdict.shape': [
+    'No tiene una firma que se pueda revisar.',
+    'It has no signature that can be checked.',
+  ],
   'verdict.none': [
     'Este código no trae la firma, así que sin conexión no hay nada para revisar.',
     'This code comes without its signature, so there is nothing to check without a connection.',
@@ -178,7 +184,10 @@ export const tillWords = createWords({
   'issue.remaining': ['Queda uno|Quedan {n}', 'One left|{n} left'],
   'issue.unlimited': ['Sin límite', 'No limit'],
   'issue.minting': ['Emitiendo…', 'Issuing…'],
-  'issue.none.title': ['Falta que el comercio autorice esta caja', 'The merchant has to authorise this till'],
+  'issue.none.title': [
+    'Falta que el comercio autorice esta caja',
+    'The merchant has to authorise this till',
+  ],
   'issue.none.detail': [
     'En el panel: «Cajas», «Agregar», y escaneá este QR. Acá va a aparecer solo.',
     'In the panel: “Tills”, “Add”, and scan this QR. It will show up here by itself.',
@@ -186,7 +195,10 @@ export const tillWords = createWords({
   'issue.none.refresh': ['Ya me autorizaron', 'I was authorised'],
   'issue.key.qr': ['QR de la clave de esta caja', 'QR of this till’s key'],
   'issue.ready': ['Listo para el cliente', 'Ready for the customer'],
-  'issue.scan': ['Que lo escanee con la cámara del teléfono.', 'Let them scan it with the camera of their phone.'],
+  'issue.scan': [
+    'Que lo escanee con la cámara del teléfono.',
+    'Let them scan it with the camera of their phone.',
+  ],
   'issue.qr': ['QR del cupón {name}', 'QR of the coupon {name}'],
   'issue.share': ['Compartir', 'Share'],
   'issue.copied': ['Copiamos el enlace.', 'The link was copied.'],

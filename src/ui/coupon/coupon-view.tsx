@@ -1,0 +1,229 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { day, moment, secondsNow } from '../client/format.ts'
+import { merchantName } from '../client/merchant.ts'
+import { couponLink, shareLink } from '../client/share.ts'
+import { Button } from '../parts/button.tsx'
+import { CouponCard } from '../parts/coupon-card.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Field } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Badge, Notice, type Tone } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { say } from '../parts/toast.tsx'
+import { couponWords as t } from '../words/coupon.ts'
+import { type Held, type Status, statusNow } from './holdings.ts'
+import { saveImage } from './picture.ts'
+import { SendView } from './send-view.tsx'
+import { hurry, keep, kept, look, open, openList, take, taking, view } from './state.ts'
+
+export const statusTone: Record<Status, Tone> = {
+  minted: 'good',
+  claimed: 'idle',
+  refreshed: 'moved',
+  voided: 'bad',
+  expired: 'wait',
+}
+
+/** One coupon: what it is worth, whose it is, and what its holder can do with it. */
+export function CouponView() {
+  const now = view.value
+  return (
+    <div class="stack wide">
+      <div>
+        <Button kind="quiet" icon="back" onClick={openList}>
+          {t('back')}
+        </Button>
+      </div>
+      {now.step === 'looking' && (
+        <div class="row middle" aria-busy="true">
+          <span class="spinner huge-spinner" aria-hidden="true" />
+        </div>
+      )}
+      {now.step === 'unknown' && (
+        <Empty icon="search" title={t('status.unknown')}>
+          <p>{t('status.unknown.detail')}</p>
+        </Empty>
+      )}
+      {now.step === 'unreachable' && (
+        <Empty icon="warning" title={t('offline.title')}>
+          <p>{t('offline.none')}</p>
+          <Button kind="primary" onClick={() => void look(open.value ?? '')}>
+            {t('again')}
+          </Button>
+        </Empty>
+      )}
+      {now.step === 'shown' && <Shown held={now.held} fresh={now.fresh} />}
+    </div>
+  )
+}
+
+function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
+  const status = statusNow(held, secondsNow())
+  const live = status === 'minted'
+  const { name, description, coupon: benefit, expiresAt, npub } = held
+  const who = merchantName(npub)
+  return (
+    <>
+      <div class="row apart">
+        <h1>{t('title')}</h1>
+        <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
+      </div>
+      <CouponCard coupon={{ name, description, benefit, expiresAt, image: null }} spent={!live} />
+      <p class="row by">
+        <Icon name="shop" />
+        <span class="grow">
+          {t('by', { who })}
+          <br />
+          <code class="soft small" title={t('by.key')}>
+            {npub}
+          </code>
+        </span>
+      </p>
+      {!fresh && (
+        <Notice tone="wait">
+          <strong>{t('offline.title')}</strong>
+          <p>{t('offline.kept', { when: moment(held.checkedAt) })}</p>
+        </Notice>
+      )}
+      <TakingNotice />
+      {live ? <Live held={held} /> : <Ended held={held} status={status} />}
+    </>
+  )
+}
+
+function Ended({ held, status }: { held: Held; status: Status }) {
+  const at = status === 'claimed' ? held.claimedAt : held.expiresAt
+  if (taking.value?.step === 'taking') return null
+  return (
+    <Notice tone={statusTone[status]}>
+      {t(`status.${status}.detail`, { when: at === null ? '' : moment(at) })}
+    </Notice>
+  )
+}
+
+function Live({ held }: { held: Held }) {
+  const [sending, setSending] = useState(false)
+  const busy = taking.value?.step === 'taking'
+  if (busy) return null
+  return (
+    <>
+      <ShownQr held={held} />
+      {!held.own && <TakeBox held={held} />}
+      <Actions held={held} onSend={() => setSending(true)} />
+      {sending && <SendView held={held} onClose={() => setSending(false)} />}
+    </>
+  )
+}
+
+function ShownQr({ held }: { held: Held }) {
+  const [big, setBig] = useState(false)
+  return (
+    <section class="stack center">
+      <button
+        type="button"
+        class={big ? 'qr-button big' : 'qr-button'}
+        aria-label={t(big ? 'qr.smaller' : 'qr.bigger')}
+        aria-expanded={big}
+        onClick={() => setBig(!big)}
+      >
+        <QrCode text={couponLink(held.nonce)} label={t('qr', { name: held.name })} />
+      </button>
+      <p class="soft">{t('status.minted.detail')}</p>
+      {held.own && (
+        <p class="row middle small">
+          <Icon name="lock" /> {t('take.own')}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function TakeBox({ held }: { held: Held }) {
+  return (
+    <section class="sheet stack" aria-labelledby="take">
+      <h2 id="take">{t('take.title')}</h2>
+      <p>{t('take.detail')}</p>
+      <Button kind="primary" big icon="lock" onClick={() => take(held)}>
+        {t('take.action')}
+      </Button>
+    </section>
+  )
+}
+
+/** How making it one's own goes: told until the next coupon. */
+function TakingNotice() {
+  const now = taking.value
+  const box = useRef<HTMLDivElement>(null)
+  const step = now?.step
+  useEffect(() => {
+    if (step) box.current?.focus()
+  }, [step])
+  if (!now) return null
+  return (
+    <div ref={box} tabIndex={-1} class="quiet-focus">
+      {now.step === 'taking' && (
+        <Notice tone="wait" icon={now.lost > 0 ? 'warning' : 'clock'}>
+          <div class="stack">
+            <p>{t(now.lost > 0 ? 'take.lost' : 'take.working')}</p>
+            {now.lost > 0 && <Button onClick={hurry}>{t('again')}</Button>}
+          </div>
+        </Notice>
+      )}
+      {now.step === 'mine' && (
+        <Notice tone={now.kept ? 'good' : 'bad'}>
+          {t(now.kept ? 'take.done' : 'take.unkept')}
+        </Notice>
+      )}
+      {now.step === 'gone' && <Notice tone="bad">{t('take.gone')}</Notice>}
+      {now.step === 'refused' && <Notice tone="bad">{now.message ?? t('take.gone')}</Notice>}
+    </div>
+  )
+}
+
+function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
+  const [link, setLink] = useState(false)
+  const isKept = kept.value.some(({ nonce }) => nonce === held.nonce)
+  const share = async () => {
+    const how = await shareLink(held.name, couponLink(held.nonce))
+    if (how === 'copied') say(t('copied'))
+    setLink(how === 'shown')
+  }
+  return (
+    <section class="stack" aria-label={t('more')}>
+      {isKept ? (
+        <p class="row small">
+          <Icon name="check" /> {t('kept')}
+        </p>
+      ) : (
+        <Button
+          icon="archive"
+          wide
+          onClick={() => {
+            if (keep(held)) say(t('kept'))
+            else say(t('kept.not'), 'bad')
+          }}
+        >
+          {t('keep')}
+        </Button>
+      )}
+      <div class="columns actions">
+        <Button icon="send" onClick={onSend}>
+          {t('send.title')}
+        </Button>
+        <Button icon="image" onClick={() => void saveImage(held, merchantName(held.npub))}>
+          {t('image')}
+        </Button>
+        <Button icon="share" onClick={() => void share()}>
+          {t('share')}
+        </Button>
+      </div>
+      <p class="soft small">{t('share.detail')}</p>
+      {link && <Field label={t('link')} value={couponLink(held.nonce)} onText={() => undefined} />}
+    </section>
+  )
+}
+
+/** When it is good until, in a word or two: for lists. */
+export function untilText(expiresAt: number | null): string {
+  return expiresAt === null ? t('always') : t('until', { when: day(expiresAt) })
+}

@@ -1,0 +1,124 @@
+import { useEffect, useState } from 'preact/hooks'
+import { benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { moment, secondsNow } from '../client/format.ts'
+import { reachable } from '../client/reach.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Field } from '../parts/field.tsx'
+import { Badge, Notice } from '../parts/notice.tsx'
+import { parseScan } from '../till/scan.ts'
+import { couponWords as t } from '../words/coupon.ts'
+import { statusTone, untilText } from './coupon-view.tsx'
+import { type Held, statusNow } from './holdings.ts'
+import { kept, lookAtAll, openCoupon, openScanned, remove } from './state.ts'
+
+/** The coupons of this device. */
+export function MineView() {
+  const [busy, setBusy] = useState(false)
+  const refresh = async () => {
+    setBusy(true)
+    await lookAtAll()
+    setBusy(false)
+  }
+  useEffect(() => void refresh(), [])
+  const list = kept.value
+  return (
+    <div class="stack wide">
+      <div class="stack tight">
+        <h1>{t('mine')}</h1>
+        {list.length > 0 && <p class="soft">{t('mine.lead')}</p>}
+      </div>
+      {!reachable.value && <Notice tone="wait">{t('offline.title')}</Notice>}
+      {list.length === 0 ? (
+        <Empty icon="ticket" title={t('mine.none.title')}>
+          <p>{t('mine.none.detail')}</p>
+        </Empty>
+      ) : (
+        <>
+          <ul class="lines held-list">
+            {list.map((held) => (
+              <Line key={held.nonce} held={held} />
+            ))}
+          </ul>
+          <div>
+            <Button busy={busy} onClick={() => void refresh()}>
+              {t('mine.refresh')}
+            </Button>
+          </div>
+        </>
+      )}
+      <TypedCode />
+    </div>
+  )
+}
+
+function Line({ held }: { held: Held }) {
+  const [asking, setAsking] = useState(false)
+  const status = statusNow(held, secondsNow())
+  return (
+    <li class="held">
+      <button
+        type="button"
+        class="held-open"
+        aria-label={t('mine.open', { name: held.name })}
+        onClick={() => openCoupon(held.nonce)}
+      >
+        <span class={status === 'minted' ? 'mint-badge' : 'mint-badge over'}>
+          {benefitBadge(held.coupon)}
+        </span>
+        <span class="grow">
+          <strong>{held.name}</strong>
+          <span class="block soft small">{benefitText(held.coupon)}</span>
+          <span class="block soft small">{untilText(held.expiresAt)}</span>
+          <span class="block soft small">
+            {t('mine.checked', { when: moment(held.checkedAt) })}
+          </span>
+        </span>
+        <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
+      </button>
+      <IconButton
+        icon="trash"
+        label={`${t('mine.remove')}: ${held.name}`}
+        onClick={() => setAsking(true)}
+      />
+      {asking && (
+        <Confirm
+          title={t('mine.remove')}
+          action={t('mine.remove.yes')}
+          danger
+          onClose={() => setAsking(false)}
+          onConfirm={async () => remove(held.nonce)}
+        >
+          <p>{t('mine.remove.sure')}</p>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+function TypedCode() {
+  const [text, setText] = useState('')
+  const [wrong, setWrong] = useState(false)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setWrong(!openScanned(parseScan(text)))
+      }}
+    >
+      <Field
+        label={t('open.code')}
+        error={wrong ? t('open.wrong') : null}
+        value={text}
+        onText={(typed) => {
+          setWrong(false)
+          setText(typed)
+        }}
+        autoComplete="off"
+        spellcheck={false}
+        beside={<Button type="submit">{t('open.action')}</Button>}
+      />
+    </form>
+  )
+}

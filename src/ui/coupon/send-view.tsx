@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
+import { Notice, type Tone } from '../parts/notice.tsx'
+import { couponWords as t } from '../words/coupon.ts'
+import type { Held } from './holdings.ts'
+import { type Sending, send, take } from './state.ts'
+
+const tones = {
+  sent: 'good',
+  'not-sent': 'idle',
+  moved: 'moved',
+  unknown: 'wait',
+} as const satisfies Record<string, Tone>
+
+const commentCharsMax = 200
+
+/** Sending a coupon to an address, and what came of it in plain words. */
+export function SendView({ held, onClose }: { held: Held; onClose: () => void }) {
+  const [to, setTo] = useState('')
+  const [comment, setComment] = useState('')
+  const [wrong, setWrong] = useState(false)
+  const [sending, setSending] = useState<Sending | null>(null)
+  const submit = async () => {
+    const address = to.trim().replace(/^lightning:/i, '')
+    const good = /^[^\s@]+@[^\s@]+$/.test(address)
+    setWrong(!good)
+    if (!good) return
+    setSending({ step: 'sending' })
+    setSending(await send(held, address, comment.trim()))
+  }
+  const busy = sending?.step === 'sending'
+  if (sending && sending.step !== 'sending' && sending.step !== 'refused') {
+    return <Outcome held={held} sending={sending} onClose={onClose} />
+  }
+  return (
+    <Dialog title={t('send.title')} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!busy) void submit()
+        }}
+      >
+        <p class="soft">{t('send.detail')}</p>
+        <Field
+          label={t('send.to')}
+          error={wrong ? t('send.wrong') : null}
+          value={to}
+          onText={(text) => {
+            setWrong(false)
+            setTo(text)
+          }}
+          autoComplete="off"
+          spellcheck={false}
+          maxLength={255}
+        />
+        <Field
+          label={t('send.comment')}
+          value={comment}
+          onText={setComment}
+          maxLength={commentCharsMax}
+        />
+        {sending?.step === 'refused' && (
+          <Notice tone="bad">{sending.reason ?? t('send.not-sent.detail')}</Notice>
+        )}
+        <Button type="submit" kind="primary" big icon="send" busy={busy}>
+          {t(busy ? 'send.working' : 'send.action')}
+        </Button>
+      </form>
+    </Dialog>
+  )
+}
+
+type OutcomeProps = {
+  held: Held
+  sending: Extract<Sending, { to: string }>
+  onClose: () => void
+}
+
+function Outcome({ held, sending: { step, to, reason }, onClose }: OutcomeProps) {
+  return (
+    <Dialog title={t(`send.${step}`)} onClose={onClose}>
+      <div class="stack">
+        <Notice tone={tones[step]}>
+          <p>{t(`send.${step}.detail`, { to })}</p>
+          {reason && <p class="small">{reason}</p>}
+        </Notice>
+        {step === 'unknown' && (
+          <Button
+            kind="primary"
+            icon="lock"
+            onClick={() => {
+              onClose()
+              take(held)
+            }}
+          >
+            {t('send.recover')}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,101 @@
+/** Issuing at the till: who signs, what may be issued, and the coupon that waits for its customer. */
+import { signal } from '@preact/signals'
+import type { Benefit } from '../../coupons/benefit.ts'
+import { requestAs } from '../client/api.ts'
+import { once } from '../client/once.ts'
+import { createSession, type Identity } from '../client/session.ts'
+import { openExtension } from '../client/signer-extension.ts'
+import { createKeyBox } from '../client/signer-local.ts'
+import { restoreRemote } from '../client/signer-remote.ts'
+import { tab } from '../client/storage.ts'
+import { parseJson } from './pending.ts'
+import { pinShop } from './state.ts'
+
+export type Mintable = {
+  id: string
+  name: string
+  description: string
+  coupon: Benefit
+  npub: string
+  remaining: number | null
+  expiresAt: number | null
+}
+
+/** One that was issued and not handed over yet: the screen holds the only copy of its code. */
+export type Issued = {
+  nonce: string
+  name: string
+  description: string
+  coupon: Benefit
+  npub: string
+  expiresAt: number | null
+}
+
+const issuedPlace = 'till:issued'
+
+export const keyBox = createKeyBox('till')
+/** Whether this device has a key of its own. */
+export const hasKey = signal(keyBox.find() !== null)
+export const session = createSession('till:session', restore)
+export const mintable = signal<readonly Mintable[] | null>(null)
+/** Why the list could not be had. */
+export const trouble = signal<unknown>(null)
+export const minting = signal<string | null>(null)
+export const issued = signal<Issued | null>(parseIssued())
+
+/** Of the signers only an extension and a remote one come back without the person. */
+async function restore({ kind, pubkey }: Identity) {
+  if (kind === 'extension') return openExtension()
+  return kind === 'remote' ? restoreRemote(pubkey) : null
+}
+
+export async function loadMintable(): Promise<void> {
+  try {
+    const answer = await requestAs<{ coupons: Mintable[] }>(session, '/api/coupons/mintable')
+    mintable.value = answer.coupons
+    trouble.value = null
+    for (const { npub } of answer.coupons) pinShop(npub)
+  } catch (cause) {
+    trouble.value = cause
+  }
+}
+
+/** Issue one; a lost answer is fetched by the next tap on the same coupon, and costs no other. */
+export async function mint({ id }: Mintable): Promise<void> {
+  if (minting.peek() !== null) return
+  minting.value = id
+  trouble.value = null
+  const body = JSON.stringify({ couponId: id })
+  try {
+    const voucher = await once(`mint:${id}`, body, (key) =>
+      requestAs<Issued>(session, '/api/coupons/mint', {
+        body,
+        headers: { 'Idempotency-Key': key },
+      }),
+    )
+    const { nonce, name, description, coupon, npub, expiresAt } = voucher
+    issued.value = { nonce, name, description, coupon, npub, expiresAt }
+    tab.write(issuedPlace, JSON.stringify(issued.value))
+  } catch (cause) {
+    trouble.value = cause
+  } finally {
+    minting.value = null
+  }
+}
+
+/** It is with its customer: forget its code. */
+export function handedOver(): void {
+  tab.remove(issuedPlace)
+  issued.value = null
+  void loadMintable()
+}
+
+export function signOut(): void {
+  session.signOut()
+  mintable.value = null
+  trouble.value = null
+}
+
+function parseIssued(): Issued | null {
+  return parseJson(tab.read(issuedPlace)) as Issued | null
+}

@@ -1,0 +1,122 @@
+import { npubEncode } from 'nostr-tools/nip19'
+import { useEffect } from 'preact/hooks'
+import { benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { merchantName } from '../client/merchant.ts'
+import { Button } from '../parts/button.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { failureText } from '../words/signer.ts'
+import { tillWords as t } from '../words/till.ts'
+import {
+  issued,
+  loadMintable,
+  type Mintable,
+  mint,
+  mintable,
+  minting,
+  session,
+  signOut,
+  trouble,
+} from './issue-state.ts'
+import { IssuedView } from './issued-view.tsx'
+import { KeyView } from './key-view.tsx'
+
+/** While nobody has authorised this till: how often it looks whether somebody did. */
+const lookMs = 5000
+
+/** Issuing: a tap, and the QR for the customer. */
+export function IssueView() {
+  const ready = issued.value
+  if (ready) return <IssuedView issued={ready} />
+  const who = session.who.value
+  if (!who) return <KeyView />
+  return <Mintables pubkey={who.pubkey} />
+}
+
+function Mintables({ pubkey }: { pubkey: string }) {
+  const list = mintable.value
+  const none = list?.length === 0
+  useEffect(() => void loadMintable(), [pubkey])
+  useEffect(() => {
+    if (!none) return
+    const timer = setInterval(() => {
+      if (!document.hidden) void loadMintable()
+    }, lookMs)
+    return () => clearInterval(timer)
+  }, [none])
+  const failure = trouble.value
+  return (
+    <div class="stack wide">
+      <div class="stack tight">
+        <h1>{t('issue.title')}</h1>
+        {!none && <p class="soft">{t('issue.lead')}</p>}
+      </div>
+      {failure !== null && (
+        <Notice tone="bad">
+          <p>{failureText(failure)}</p>
+          <Button onClick={() => void loadMintable()}>{t('again')}</Button>
+        </Notice>
+      )}
+      {none ? <Unauthorised npub={npubEncode(pubkey)} /> : <MintButtons list={list ?? []} />}
+      <div class="row">
+        <Button kind="quiet" icon="lock" onClick={signOut}>
+          {t('key.lock')}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function MintButtons({ list }: { list: readonly Mintable[] }) {
+  const shops = new Set(list.map(({ npub }) => npub))
+  return (
+    <ul class="mint-buttons">
+      {list.map((one) => (
+        <li key={one.id}>
+          <button
+            type="button"
+            class="mint-button"
+            disabled={minting.value !== null}
+            aria-busy={minting.value === one.id}
+            onClick={() => void mint(one)}
+          >
+            <span class="mint-badge">
+              {minting.value === one.id ? (
+                <span class="spinner" aria-hidden="true" />
+              ) : (
+                benefitBadge(one.coupon)
+              )}
+            </span>
+            <span class="mint-name">{one.name}</span>
+            <span class="soft small">{benefitText(one.coupon)}</span>
+            <span class="soft small">
+              {minting.value === one.id
+                ? t('issue.minting')
+                : one.remaining === null
+                  ? t('issue.unlimited')
+                  : t('issue.remaining', { n: one.remaining })}
+              {shops.size > 1 && ` · ${merchantName(one.npub)}`}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The till's key, for the merchant to scan. */
+export function Unauthorised({ npub }: { npub: string }) {
+  return (
+    <section class="sheet stack center">
+      <h2>{t('issue.none.title')}</h2>
+      <p>{t('issue.none.detail')}</p>
+      <div class="qr-frame">
+        <QrCode text={npub} label={t('issue.key.qr')} />
+      </div>
+      <code class="small">{npub}</code>
+      <Button kind="primary" onClick={() => void loadMintable()}>
+        {t('issue.none.refresh')}
+      </Button>
+    </section>
+  )
+}

@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { benefitText } from '../client/benefit-text.ts'
+import { couponLink, localOrigin, shareLink } from '../client/share.ts'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { Ticket, type TicketWidth } from '../parts/ticket.tsx'
+import { say } from '../parts/toast.tsx'
+import { tillWords as t } from '../words/till.ts'
+import { handedOver, type Issued } from './issue-state.ts'
+
+/** The QR of a coupon just issued, for the customer across the counter. */
+export function IssuedView({ issued }: { issued: Issued }) {
+  const { name, coupon, nonce } = issued
+  const link = couponLink(nonce)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const [shown, setShown] = useState(false)
+  const [width, setWidth] = useState<TicketWidth | null>(null)
+  useEffect(() => heading.current?.focus(), [])
+  const share = async () => {
+    const how = await shareLink(name, link)
+    if (how === 'copied') say(t('issue.copied'))
+    setShown(how === 'shown')
+  }
+  return (
+    <section class="stack center issued">
+      <h1 ref={heading} tabIndex={-1}>
+        {t('issue.ready')}
+      </h1>
+      <p>
+        <strong>{name}</strong> · {benefitText(coupon)}
+      </p>
+      <div class="qr-full">
+        <QrCode text={link} label={t('issue.qr', { name })} />
+      </div>
+      <p class="soft">{t('issue.scan')}</p>
+      {localOrigin() && <Notice tone="wait">{t('issue.local', { host: location.host })}</Notice>}
+      <div class="row middle">
+        <Button icon="share" onClick={() => void share()}>
+          {t('issue.share')}
+        </Button>
+        <Button icon="print" onClick={() => setWidth(58)}>
+          {t('issue.print58')}
+        </Button>
+        <Button icon="print" onClick={() => setWidth(80)}>
+          {t('issue.print80')}
+        </Button>
+      </div>
+      {shown && <Field label={t('issue.link')} value={link} onText={() => undefined} />}
+      <Button kind="primary" icon="check" wide class="huge" onClick={handedOver}>
+        {t('issue.done')}
+      </Button>
+      {width && (
+        <Ticket coupon={issued} link={link} width={width} onPrinted={() => setWidth(null)} />
+      )}
+    </section>
+  )
+}

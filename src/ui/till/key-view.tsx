@@ -1,0 +1,131 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { PageSigner } from '../client/signer.ts'
+import { pinCharsMin } from '../client/signer-local.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { failureText } from '../words/signer.ts'
+import { tillWords as t } from '../words/till.ts'
+import { hasKey, keyBox, session, signOut } from './issue-state.ts'
+
+/** Signing in at a till: its own key under a PIN, or any other signer. */
+export function KeyView() {
+  return (
+    <div class="stack wide">
+      <div class="stack tight">
+        <h1>{t('key.title')}</h1>
+        <p class="soft">{t('key.lead')}</p>
+      </div>
+      {hasKey.value ? <Unlock /> : <Create />}
+    </div>
+  )
+}
+
+/** The PIN again, when the session of an open till has ended. */
+export function AskPin() {
+  if (session.asking.value?.kind !== 'local') return null
+  return (
+    <Dialog title={t('key.unlock')} onClose={signOut}>
+      <Unlock />
+    </Dialog>
+  )
+}
+
+function Create() {
+  const [pin, setPin] = useState('')
+  const [again, setAgain] = useState('')
+  const differs = again !== '' && pin !== again
+  return (
+    <KeyForm
+      action={t('key.create')}
+      ready={pin.length >= pinCharsMin && pin === again}
+      open={() => keyBox.create(pin)}
+    >
+      <PinField label={t('key.pin')} value={pin} onText={setPin} fresh />
+      <PinField
+        label={t('key.pin.again')}
+        value={again}
+        onText={setAgain}
+        error={differs ? t('key.pin.differs') : null}
+        fresh
+      />
+      <Notice tone="wait" icon="key">
+        {t('key.pin.note')}
+      </Notice>
+    </KeyForm>
+  )
+}
+
+function Unlock() {
+  const [pin, setPin] = useState('')
+  return (
+    <KeyForm
+      action={t('key.unlock')}
+      ready={pin.length >= pinCharsMin}
+      open={() => keyBox.unlock(pin)}
+    >
+      <PinField label={t('key.pin')} value={pin} onText={setPin} />
+    </KeyForm>
+  )
+}
+
+type PinProps = {
+  label: string
+  value: string
+  onText: (text: string) => void
+  error?: string | null
+  fresh?: boolean
+}
+
+function PinField({ fresh = false, ...field }: PinProps) {
+  return (
+    <Field
+      {...field}
+      type="password"
+      inputMode="numeric"
+      autoComplete={fresh ? 'new-password' : 'current-password'}
+    />
+  )
+}
+
+type FormProps = {
+  action: string
+  ready: boolean
+  open: () => Promise<PageSigner>
+  children: ComponentChildren
+}
+
+function KeyForm({ action, ready, open, children }: FormProps) {
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const submit = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const signer = await open()
+      hasKey.value = true
+      await session.signIn(signer)
+    } catch (cause) {
+      setFailure(cause)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      class="sheet stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready && !busy) void submit()
+      }}
+    >
+      {children}
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      <Button type="submit" kind="primary" big icon="key" busy={busy} disabled={!ready}>
+        {busy ? t('key.working') : action}
+      </Button>
+    </form>
+  )
+}

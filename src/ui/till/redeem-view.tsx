@@ -1,0 +1,174 @@
+import { useRef, useState } from 'preact/hooks'
+import { cameraTrouble } from '../client/camera.ts'
+import { moment } from '../client/format.ts'
+import { readPhoto } from '../client/qr-reader.ts'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Badge, Notice } from '../parts/notice.tsx'
+import { tillWords as t } from '../words/till.ts'
+import { OutcomeView, outcomeTone } from './outcome-view.tsx'
+import { ScannerView } from './scanner-view.tsx'
+import { cameraOpen, notCoupon, recent, redemption, settle, take, unsettled } from './state.ts'
+
+/** Redeeming: the ways a code comes in, and what became of it. */
+export function RedeemView() {
+  const state = redemption.value
+  if (state.step !== 'idle') return <OutcomeView state={state} />
+  return (
+    <div class="stack wide">
+      <div class="stack tight">
+        <h1>{t('redeem.title')}</h1>
+        <p class="soft">{t('redeem.lead')}</p>
+      </div>
+      {cameraOpen.value ? <ScannerView /> : <Ways />}
+      <Unsettled />
+      <Recent />
+    </div>
+  )
+}
+
+function Ways() {
+  const trouble = cameraTrouble()
+  return (
+    <div class="stack wide">
+      <div class="stack">
+        {trouble ? (
+          <Notice tone="wait" icon="camera">
+            {t(`camera.${trouble}`)} {trouble === 'insecure' && <a href="/tls">{t('tls.link')}</a>}
+          </Notice>
+        ) : (
+          <Button
+            kind="primary"
+            icon="camera"
+            wide
+            class="huge"
+            onClick={() => {
+              notCoupon.value = null
+              cameraOpen.value = true
+            }}
+          >
+            {t('redeem.camera')}
+          </Button>
+        )}
+        <PhotoButton primary={trouble !== null} />
+      </div>
+      <TypedCode />
+    </div>
+  )
+}
+
+function PhotoButton({ primary }: { primary: boolean }) {
+  const [busy, setBusy] = useState(false)
+  const [empty, setEmpty] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const read = async (file: File) => {
+    setBusy(true)
+    setEmpty(false)
+    const text = await readPhoto(file)
+    setBusy(false)
+    // The same photo again is a choice like any other.
+    if (input.current) input.current.value = ''
+    if (text === null) setEmpty(true)
+    else take([text])
+  }
+  return (
+    <div class="stack tight">
+      <label
+        class={`button ${primary ? 'primary huge' : 'plain big'} wide file-button`}
+        aria-busy={busy}
+      >
+        {busy ? <span class="spinner" aria-hidden="true" /> : <Icon name="image" />}
+        <span>{t('redeem.photo')}</span>
+        <input
+          ref={input}
+          type="file"
+          accept="image/*"
+          capture="environment"
+          disabled={busy}
+          onChange={(event) => {
+            const [file] = event.currentTarget.files ?? []
+            if (file) void read(file)
+          }}
+        />
+      </label>
+      {empty && <Notice tone="wait">{t('redeem.photo.none')}</Notice>}
+    </div>
+  )
+}
+
+function TypedCode() {
+  const [text, setText] = useState('')
+  const looks = notCoupon.value
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (take([text]).kind === 'coupon') setText('')
+      }}
+    >
+      <Field
+        label={t('redeem.code')}
+        hint={t('redeem.code.hint')}
+        error={looks && t(`redeem.other.${looks}`)}
+        value={text}
+        onText={(typed) => {
+          notCoupon.value = null
+          setText(typed)
+        }}
+        autoComplete="off"
+        spellcheck={false}
+        beside={<Button type="submit">{t('redeem.look')}</Button>}
+      />
+    </form>
+  )
+}
+
+function Unsettled() {
+  const list = unsettled.value
+  if (list.length === 0) return null
+  return (
+    <section class="sheet stack" aria-labelledby="unsettled">
+      <h2 id="unsettled">{t('pending.title')}</h2>
+      <p class="soft">{t('pending.detail')}</p>
+      <ul class="lines">
+        {list.map((pending) => (
+          <li key={pending.nonce} class="row apart">
+            <span class="grow">
+              <strong>{pending.name}</strong>
+              <br />
+              <span class="soft small">{moment(pending.startedAt)}</span>
+            </span>
+            <Button
+              aria-label={t('pending.settle.of', { name: pending.name })}
+              onClick={() => settle(pending)}
+            >
+              {t('pending.settle')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Recent() {
+  const list = recent.value
+  if (list.length === 0) return null
+  return (
+    <section class="stack tight" aria-labelledby="recent">
+      <h2 id="recent">{t('recent.title')}</h2>
+      <ul class="lines">
+        {list.map(({ outcome, name, at }) => (
+          <li key={`${at}${name}`} class="row apart">
+            <span class="grow">
+              {name} <span class="soft small">· {moment(at)}</span>
+            </span>
+            <Badge tone={outcomeTone[outcome]}>{t(`done.${outcome}`)}</Badge>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,137 @@
+import { npubEncode } from 'nostr-tools/nip19'
+import { useState } from 'preact/hooks'
+import { cameraTrouble } from '../client/camera.ts'
+import { short } from '../client/format.ts'
+import { merchantName } from '../client/merchant.ts'
+import { canShare } from '../client/share.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Check } from '../parts/field.tsx'
+import { Badge } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { tillWords as t } from '../words/till.ts'
+import { canServeOffline, install, installed, installer } from './install.ts'
+import { hasKey, keyBox, signOut } from './issue-state.ts'
+import { play, soundOn, switchSound } from './sound.ts'
+import { shops, unpinShop } from './state.ts'
+
+/** What this till is set to, what it can do, and what is missing for the rest. */
+export function SettingsView() {
+  return (
+    <div class="stack wide">
+      <h1>{t('settings.title')}</h1>
+      <Able />
+      <section class="sheet stack" aria-labelledby="sounds">
+        <h2 id="sounds">{t('settings.sound')}</h2>
+        <div class="row apart">
+          <Check label={t('settings.sound')} checked={soundOn.value} onChange={switchSound} />
+          <Button icon="sound" disabled={!soundOn.value} onClick={() => play('success')}>
+            {t('settings.sound.try')}
+          </Button>
+        </div>
+      </section>
+      <Shops />
+      <Key />
+    </div>
+  )
+}
+
+function Able() {
+  const secure = window.isSecureContext
+  const rows = [
+    ['camera', cameraTrouble() === null],
+    ['offline', canServeOffline()],
+    ['install', installer.value !== null || installed()],
+    ['share', canShare()],
+  ] as const
+  const missing = rows.some(([, able]) => !able)
+  return (
+    <section class="sheet stack" aria-labelledby="able">
+      <h2 id="able">{t('settings.able')}</h2>
+      <ul class="lines">
+        {rows.map(([what, able]) => (
+          <li key={what} class="row apart">
+            <span class="grow">
+              {t(`able.${what}`)}
+              {!able && (
+                <>
+                  <br />
+                  <span class="soft small">{t(secure ? 'able.why.browser' : 'able.why.http')}</span>
+                </>
+              )}
+            </span>
+            <Badge tone={able ? 'good' : 'idle'}>{t(able ? 'able.yes' : 'able.no')}</Badge>
+          </li>
+        ))}
+      </ul>
+      {installer.value && (
+        <Button kind="primary" icon="download" onClick={() => void install()}>
+          {t('install.action')}
+        </Button>
+      )}
+      {missing && !secure && <a href="/tls">{t('tls.link')}</a>}
+    </section>
+  )
+}
+
+function Shops() {
+  const list = shops.value
+  return (
+    <section class="sheet stack" aria-labelledby="shops">
+      <h2 id="shops">{t('settings.shop')}</h2>
+      {list.length === 0 && <p class="soft">{t('settings.shop.none')}</p>}
+      <ul class="lines">
+        {list.map((npub) => {
+          const who = merchantName(npub)
+          return (
+            <li key={npub} class="row apart">
+              <span class="grow">
+                {who} <code class="soft small">{short(npub)}</code>
+              </span>
+              <IconButton
+                icon="trash"
+                label={t('settings.shop.remove', { who })}
+                onClick={() => unpinShop(npub)}
+              />
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+function Key() {
+  const [asking, setAsking] = useState(false)
+  const kept = hasKey.value ? keyBox.find() : null
+  if (!kept) return null
+  const npub = npubEncode(kept.pubkey)
+  return (
+    <section class="sheet stack center" aria-labelledby="key">
+      <h2 id="key">{t('key.title')}</h2>
+      <div class="qr-frame">
+        <QrCode text={npub} label={t('issue.key.qr')} />
+      </div>
+      <code class="small">{npub}</code>
+      <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
+        {t('key.forget')}
+      </Button>
+      {asking && (
+        <Confirm
+          title={t('key.forget')}
+          action={t('key.forget.yes')}
+          danger
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            keyBox.remove()
+            hasKey.value = false
+            signOut()
+            setAsking(false)
+          }}
+        >
+          <p>{t('key.forget.sure')}</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

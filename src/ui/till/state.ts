@@ -1,0 +1,135 @@
+/** What the till knows and shows; its views read it and call what is here. */
+import { effect, signal } from '@preact/signals'
+import { secondsNow } from '../client/format.ts'
+import { randomText } from '../client/random.ts'
+import { ask, createPause, keptTexts, managerKey, reachable } from '../client/reach.ts'
+import { device } from '../client/storage.ts'
+import { openPendingList, type Pending, parseJson } from './pending.ts'
+import { createRedeemer, type Outcome, type Redemption } from './redeem.ts'
+import { parseReadings, type Scanned } from './scan.ts'
+import { play } from './sound.ts'
+
+export type TillTab = 'redeem' | 'issue' | 'settings'
+export const tab = signal<TillTab>('redeem')
+
+/** What became of the coupons that came before this till: without their codes. */
+type Recent = { outcome: Outcome; name: string; at: number }
+
+const recentPlace = 'till:recent'
+const shopPlace = 'till:shops'
+const recentMax = 8
+/** Left open longer ago than this, a redemption is not finished without asking: the customer has gone. */
+const resumeSeconds = 15 * 60
+
+const waits = createPause()
+const list = openPendingList({
+  store: keptTexts,
+  name: 'till:pending',
+  now: secondsNow,
+  newKey: randomText,
+})
+
+export const redemption = signal<Redemption>({ step: 'idle' })
+/** Redemptions without an answer yet, but for the one on screen. */
+export const unsettled = signal<readonly Pending[]>(list.all())
+export const recent = signal<readonly Recent[]>(parseList<Recent>(recentPlace))
+/** Whose coupons this till takes: npubs. */
+export const shops = signal<readonly string[]>(parseList<string>(shopPlace))
+/** A scan that was no coupon, until the next. */
+export const notCoupon = signal<Extract<Scanned, { kind: 'other' }>['looks'] | null>(null)
+/** The address that the code on screen carried, when it was another than ours. */
+export const elsewhere = signal<string | null>(null)
+export const cameraOpen = signal(false)
+
+const redeemer = createRedeemer({
+  ask,
+  pause: waits.pause,
+  pending: list,
+  now: secondsNow,
+  manager: managerKey,
+  onChange: show,
+})
+
+function show(next: Redemption): void {
+  const before = redemption.peek()
+  redemption.value = next
+  const onScreen = 'nonce' in next ? next.nonce : null
+  unsettled.value = list.all().filter(({ nonce }) => nonce !== onScreen)
+  if (next.step === 'shown') play('read')
+  if (next.step === 'unreachable') play('offline')
+  if (next.step === 'redeeming' && next.lost === 1) play('offline')
+  if (next.step !== 'done') return
+  play(next.outcome)
+  // What was only looked at was not decided here.
+  if (before.step !== 'redeeming') return
+  const name = next.facts?.name ?? before.name
+  const one: Recent = { outcome: next.outcome, name, at: secondsNow() }
+  recent.value = [one, ...recent.peek()].slice(0, recentMax)
+  device.write(recentPlace, JSON.stringify(recent.peek()))
+}
+
+/** Take what a camera, a scanner, a photo or a person gave, in each way it can be read. */
+export function take(readings: string[]): Scanned {
+  const scanned = parseReadings(readings)
+  if (scanned.kind === 'other') {
+    notCoupon.value = scanned.looks
+    return scanned
+  }
+  notCoupon.value = null
+  if (redemption.peek().step === 'redeeming') return scanned
+  elsewhere.value = scanned.host !== null && scanned.host !== location.host ? scanned.host : null
+  tab.value = 'redeem'
+  cameraOpen.value = false
+  void redeemer.look(scanned.nonce, scanned.voucher)
+  return scanned
+}
+
+export function redeem(): void {
+  void redeemer.redeem()
+}
+
+export function settle(pending: Pending): void {
+  tab.value = 'redeem'
+  void redeemer.settle(pending)
+}
+
+/** Ask again now: for the answer of a redemption, or for the coupon that could not be looked up. */
+export function retry(): void {
+  const { step } = redemption.peek()
+  if (step === 'redeeming') waits.hurry()
+  const now = redemption.peek()
+  if (now.step === 'unreachable') void redeemer.look(now.nonce, now.voucher)
+}
+
+export function leave(): void {
+  redeemer.leave()
+  waits.hurry()
+  elsewhere.value = null
+  notCoupon.value = null
+}
+
+/** Note a merchant as one of this till's. */
+export function pinShop(npub: string): void {
+  if (shops.peek().includes(npub)) return
+  shops.value = [...shops.peek(), npub]
+  device.write(shopPlace, JSON.stringify(shops.peek()))
+}
+
+export function unpinShop(npub: string): void {
+  shops.value = shops.peek().filter((one) => one !== npub)
+  device.write(shopPlace, JSON.stringify(shops.peek()))
+}
+
+/** Finish what a page before this one left open, and go on by itself when the service is back. */
+export function resume(): void {
+  const [open] = list.all().filter(({ startedAt }) => secondsNow() - startedAt < resumeSeconds)
+  if (open) settle(open)
+  effect(() => {
+    if (reachable.value) retry()
+  })
+}
+
+function parseList<T>(place: string): T[] {
+  const value = parseJson(device.read(place))
+  return Array.isArray(value) ? (value as T[]) : []
+}
