@@ -104,7 +104,8 @@ test('relative imports name a file that exists', () => {
 // ── Who may touch the outside
 
 test('only the reach layer and the commands that call a server open connections', () => {
-  const reach = /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control)|ui\/client\/api\.ts)/
+  const reach =
+    /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control)|ui\/(client\/api|till\/service-worker)\.ts)/
   const serving = /^src\/(app\.ts|http\/|control)/
   // A method called fetch is not a call: its parameters are followed by a body.
   const client = /(?<![.\w#])fetch\((?![^)]*\) \{)|new WebSocket\(|Bun\.(connect|udpSocket|dns)\b/

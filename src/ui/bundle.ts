@@ -9,6 +9,15 @@ const entries = {
 /** Runs before the first paint, on every page. */
 const boot = new URL('./client/boot.ts', import.meta.url)
 const style = new URL('./style/style.css', import.meta.url)
+const worker = new URL('./till/service-worker.ts', import.meta.url)
+/** Made for this project; the PNGs are pictures of the SVG. */
+const icons = {
+  drawn: new URL('./icons/icon.svg', import.meta.url),
+  small: new URL('./icons/icon-192.png', import.meta.url),
+  large: new URL('./icons/icon-512.png', import.meta.url),
+  maskable: new URL('./icons/icon-maskable.png', import.meta.url),
+  apple: new URL('./icons/icon-apple.png', import.meta.url),
+}
 
 export type PageName = keyof typeof entries
 
@@ -17,6 +26,11 @@ export type Bundle = {
   /** Addresses of a page's scripts, in the order they run, and of what they import at once. */
   pages: Record<PageName, { scripts: string[]; preload: string[] }>
   style: string
+  /** Addresses of the pictures that devices show for an installed page. */
+  icons: Record<keyof typeof icons, string>
+  /** The script of the service worker, and the addresses of what it keeps. */
+  worker: string
+  offline: string[]
   /** What lies under `/ui/`, by name; names carry a hash of their content. */
   files: Record<string, { type: string; gzip: string }>
 }
@@ -32,7 +46,7 @@ const types: Record<string, string> = {
 /** Bundle the pages from source: at the first request of a page, or when the program is compiled. */
 export async function bundlePages(): Promise<Bundle> {
   const result = await Bun.build({
-    entrypoints: [...Object.values(entries), boot, style].map((url) => fileURLToPath(url)),
+    entrypoints: [...Object.values(entries), boot, style, worker].map((url) => fileURLToPath(url)),
     target: 'browser',
     format: 'esm',
     splitting: true,
@@ -67,7 +81,24 @@ export async function bundlePages(): Promise<Bundle> {
     }
   }
   const pages = { panel: page('panel'), caja: page('till'), c: page('coupon') }
-  return { pages, style: `/ui/${named('style')}`, files }
+  const addresses = { ...icons } as unknown as Bundle['icons']
+  for (const [name, url] of Object.entries(icons)) {
+    const file = await iconFile(fileURLToPath(url))
+    files[file.name] = file.content
+    addresses[name as keyof typeof icons] = `/ui/${file.name}`
+  }
+  const kept = new Set([named('till'), named('coupon'), named('boot'), named('style')])
+  for (const name of [...kept]) for (const part of everyImportOf(name, texts)) kept.add(part)
+  const offline = [...[...kept].map((name) => `/ui/${name}`), addresses.drawn, addresses.small]
+  const script = texts.get(named('service-worker')) ?? ''
+  return {
+    pages,
+    style: `/ui/${named('style')}`,
+    icons: addresses,
+    worker: script,
+    offline,
+    files,
+  }
 }
 
 /** The chunks that a script needs before it runs; not those it may ask for later. */
@@ -79,6 +110,31 @@ function importsOf(name: string, texts: ReadonlyMap<string, string>, found = new
     importsOf(chunk, texts, found)
   }
   return found
+}
+
+/** The chunks that a script may ever ask for. */
+function everyImportOf(
+  name: string,
+  texts: ReadonlyMap<string, string>,
+  found = new Set<string>(),
+): Set<string> {
+  for (const [, chunk = ''] of (texts.get(name) ?? '').matchAll(/"(?:\/ui\/|\.\/)([\w-]+\.js)"/g)) {
+    if (found.has(chunk)) continue
+    found.add(chunk)
+    everyImportOf(chunk, texts, found)
+  }
+  return found
+}
+
+async function iconFile(path: string) {
+  const bytes = await Bun.file(path).bytes()
+  const [stem = '', extension = ''] = nameOf(path).split('.')
+  const hash = Bun.hash(bytes).toString(36)
+  const gzip = Buffer.from(Bun.gzipSync(bytes, { level: 9 })).toString('base64')
+  return {
+    name: `${stem}-${hash}.${extension}`,
+    content: { type: types[extension] ?? 'application/octet-stream', gzip },
+  }
 }
 
 function nameOf(path: string): string {

@@ -22,8 +22,9 @@ export function createPage(name: PageName, bundle: Bundle): Page {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${titles[name]}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${bundle.style}">
+<link rel="icon" href="${bundle.icons.drawn}" type="image/svg+xml">
+<link rel="apple-touch-icon" href="${bundle.icons.apple}">
+${name === 'caja' ? '<link rel="manifest" href="/caja.webmanifest">\n' : ''}<link rel="stylesheet" href="${bundle.style}">
 <script type="module" blocking="render" src="${boot}"></script>
 ${preload.map((file) => `<link rel="modulepreload" href="${file}">\n`).join('')}<script type="module" src="${main}"></script>
 </head>

@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import { type AnyElysia, Elysia } from 'elysia'
 import { documented, textModel } from '../http/document.ts'
 import { Refusal } from '../refusal.ts'
+import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
 import type { Bundle, PageName } from './bundle.ts'
 import { createPage, type Page, securityHeaders } from './page.ts'
@@ -11,10 +12,20 @@ const FileModel = textModel(
   'text/javascript, text/css, image/svg+xml, image/png, application/manifest+json',
   'A script, a style or a picture',
 )
+const ManifestModel = textModel('application/manifest+json', 'The till as an application')
+const WorkerModel = textModel(
+  'text/javascript',
+  'Keeps the pages of a device for without connection',
+)
 const NothingModel = t.Null()
 
 type File = { type: string; gzip: Uint8Array<ArrayBuffer> }
-type Site = { pages: Record<PageName, Page>; files: ReadonlyMap<string, File> }
+type Site = {
+  pages: Record<PageName, Page>
+  files: ReadonlyMap<string, File>
+  manifest: string
+  worker: string
+}
 
 const described = (summary: string) =>
   documented({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
@@ -81,7 +92,41 @@ export function pageRoutes() {
         refusals: ['not-found'],
       }),
     )
+    .get(
+      '/caja.webmanifest',
+      async () => {
+        const type = 'application/manifest+json; charset=utf-8'
+        return appFile((await site()).manifest, type)
+      },
+      documented({
+        summary: 'What makes the till an application of a device',
+        access: 'public',
+        answers: { 200: ManifestModel },
+      }),
+    )
+    .get(
+      '/sw.js',
+      async () => appFile((await site()).worker, 'text/javascript; charset=utf-8'),
+      documented({
+        summary: 'Keeps the till and the coupons of a device for without connection',
+        access: 'public',
+        answers: { 200: WorkerModel },
+      }),
+    )
   return routes
+}
+
+/** Asked about each time, so that a device learns of a new build; the worker talks to this service alone. */
+function appFile(text: string, type: string): Response {
+  return new Response(text, {
+    headers: {
+      'Content-Type': type,
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': "default-src 'none'; connect-src 'self'",
+      'X-Content-Type-Options': 'nosniff',
+      'Access-Control-Allow-Origin': '*',
+    },
+  })
 }
 
 function createSite(bundle: Bundle): Site {
@@ -93,7 +138,12 @@ function createSite(bundle: Bundle): Site {
     caja: createPage('caja', bundle),
     c: createPage('c', bundle),
   }
-  return { pages, files: new Map(files) }
+  return {
+    pages,
+    files: new Map(files),
+    manifest: createManifest(bundle),
+    worker: createWorker(bundle),
+  }
 }
 
 /** Names carry a hash, so what has been fetched once is good for ever. */

@@ -42,6 +42,8 @@ const alwaysGood = [
   'GET /relay',
   'GET /panel',
   'GET /caja',
+  'GET /caja.webmanifest',
+  'GET /sw.js',
   'GET /c',
   'GET /.well-known/nostr.json',
 ]

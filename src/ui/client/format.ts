@@ -34,9 +34,12 @@ export function shortDay(seconds: number): string {
 
 /** Day and minute, on the clock of who reads: `21/11/26, 16:05`. */
 export function moment(seconds: number): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'short', timeStyle: 'short' }).format(
-    seconds * 1000,
-  )
+  return new Intl.DateTimeFormat(locale(), {
+    dateStyle: 'short',
+    timeStyle: 'short',
+    // "4:05 p. m." would end a sentence with two full stops.
+    ...(locale() === 'es-AR' && { hourCycle: 'h23' }),
+  }).format(seconds * 1000)
 }
 
 /** `café, té y medialuna`. */

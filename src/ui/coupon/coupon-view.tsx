@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { day, moment, secondsNow } from '../client/format.ts'
+import { moment, secondsNow } from '../client/format.ts'
 import { merchantName } from '../client/merchant.ts'
 import { couponLink, shareLink } from '../client/share.ts'
 import { Button } from '../parts/button.tsx'
@@ -7,22 +7,15 @@ import { CouponCard } from '../parts/coupon-card.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Badge, Notice, type Tone } from '../parts/notice.tsx'
+import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupon.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
+import { statusTone } from './look.ts'
 import { saveImage } from './picture.ts'
 import { SendView } from './send-view.tsx'
 import { hurry, keep, kept, look, open, openList, take, taking, view } from './state.ts'
-
-export const statusTone: Record<Status, Tone> = {
-  minted: 'good',
-  claimed: 'idle',
-  refreshed: 'moved',
-  voided: 'bad',
-  expired: 'wait',
-}
 
 /** One coupon: what it is worth, whose it is, and what its holder can do with it. */
 export function CouponView() {
@@ -69,12 +62,11 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
       </div>
       <CouponCard coupon={{ name, description, benefit, expiresAt, image: null }} spent={!live} />
-      <p class="row by">
+      <p class="with-icon">
         <Icon name="shop" />
         <span class="grow">
           {t('by', { who })}
-          <br />
-          <code class="soft small" title={t('by.key')}>
+          <code class="block soft small" title={t('by.key')}>
             {npub}
           </code>
         </span>
@@ -130,8 +122,9 @@ function ShownQr({ held }: { held: Held }) {
       </button>
       <p class="soft">{t('status.minted.detail')}</p>
       {held.own && (
-        <p class="row middle small">
-          <Icon name="lock" /> {t('take.own')}
+        <p class="with-icon small">
+          <Icon name="lock" />
+          <span>{t('take.own')}</span>
         </p>
       )}
     </section>
@@ -191,16 +184,16 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
   return (
     <section class="stack" aria-label={t('more')}>
       {isKept ? (
-        <p class="row small">
-          <Icon name="check" /> {t('kept')}
+        <p class="with-icon small" role="status">
+          <Icon name="check" />
+          <span>{t('kept')}</span>
         </p>
       ) : (
         <Button
           icon="archive"
           wide
           onClick={() => {
-            if (keep(held)) say(t('kept'))
-            else say(t('kept.not'), 'bad')
+            if (!keep(held)) say(t('kept.not'), 'bad')
           }}
         >
           {t('keep')}
@@ -221,9 +214,4 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
       {link && <Field label={t('link')} value={couponLink(held.nonce)} onText={() => undefined} />}
     </section>
   )
-}
-
-/** When it is good until, in a word or two: for lists. */
-export function untilText(expiresAt: number | null): string {
-  return expiresAt === null ? t('always') : t('until', { when: day(expiresAt) })
 }

@@ -30,7 +30,7 @@ export type Holdings = {
 }
 
 /** About 2 KB each with its event; a browser keeps 5 MB. The oldest that cannot be used gives way first. */
-export const holdingsMax = 300
+const holdingsMax = 300
 
 const statuses: string[] = ['minted', 'claimed', 'refreshed', 'voided', 'expired']
 

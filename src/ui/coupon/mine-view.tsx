@@ -9,8 +9,8 @@ import { Field } from '../parts/field.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { parseScan } from '../till/scan.ts'
 import { couponWords as t } from '../words/coupon.ts'
-import { statusTone, untilText } from './coupon-view.tsx'
 import { type Held, statusNow } from './holdings.ts'
+import { statusTone, untilText } from './look.ts'
 import { kept, lookAtAll, openCoupon, openScanned, remove } from './state.ts'
 
 /** The coupons of this device. */

@@ -2,8 +2,8 @@
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { couponLink } from '../client/share.ts'
 import { drawQr } from '../parts/qr-code.tsx'
-import { untilText } from './coupon-view.tsx'
 import type { Held } from './holdings.ts'
+import { untilText } from './look.ts'
 
 const width = 1080
 const height = 1620

@@ -12,14 +12,14 @@ import { type Held, openHoldings, type Status } from './holdings.ts'
 import { createTaker, type Taking } from './take.ts'
 
 /** The coupon on the page. */
-export type View =
+type View =
   | { step: 'looking' }
   /** `fresh`: the service said so just now; else it is what this device knew. */
   | { step: 'shown'; held: Held; fresh: boolean }
   | { step: 'unknown' }
   | { step: 'unreachable' }
 
-export const holdings = openHoldings(keptTexts, 'coupons')
+const holdings = openHoldings(keptTexts, 'coupons')
 const waits = createPause()
 const pending = openPendingList({
   store: keptTexts,
@@ -64,10 +64,13 @@ export function readAddress(): void {
   const code = location.hash.slice(1)
   const state = history.state as { nonce?: unknown } | null
   const known = typeof state?.nonce === 'string' && isNonce(state.nonce) ? state.nonce : null
-  if (code === '') return show(known)
-  const nonce = isNonce(code) ? code : null
-  remember(nonce)
-  show(nonce, nonce === null)
+  if (code === '') {
+    show(known)
+  } else {
+    const nonce = isNonce(code) ? code : null
+    remember(nonce)
+    show(nonce, nonce === null)
+  }
 }
 
 function remember(nonce: string | null): void {

@@ -13,7 +13,7 @@ export type Taking =
   | { step: 'gone'; nonce: string; why: 'moved' | 'claimed' | 'voided' | 'expired' | 'unknown' }
   | { step: 'refused'; nonce: string; message: string | null }
 
-export type Taker = {
+type Taker = {
   /** Swap the code of a coupon; with a swap of it already open, finish that one. */
   take(nonce: string, name: string): Promise<Taking | null>
   /** Finish what was left open on this device: one promise for each. */

@@ -6,7 +6,7 @@ import { kinds } from '../../nostr/kinds.ts'
 import { Refusal } from '../../refusal.ts'
 
 /** What a signed voucher promises. */
-export type VoucherPromise = {
+type VoucherPromise = {
   nonce: string
   couponId: string
   owner: string
@@ -21,7 +21,7 @@ export type Verdict =
   | { genuine: true; promise: VoucherPromise; expired: boolean }
   | { genuine: false; why: 'shape' | 'signature' | 'other-manager' | 'phase' | 'nonce' }
 
-export type Expected = {
+type Expected = {
   /** The manager's key, kept from when the service could be asked. */
   manager: string
   /** The nonce that came with the voucher, when it came apart from it. */
@@ -47,7 +47,7 @@ export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected):
 }
 
 /** What an event says it promises, where tags and content agree; null where they do not. */
-export function promiseOf(event: NostrEvent): VoucherPromise | null {
+function promiseOf(event: NostrEvent): VoucherPromise | null {
   const content = contentOf(event)
   if (!content) return null
   const { nonce, owner, name, description, phase } = content

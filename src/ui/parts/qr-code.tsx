@@ -22,7 +22,9 @@ export function QrCode({ text, label }: Props) {
 
 /** The dark modules as one path, a unit each. */
 export function drawQr(text: string): { size: number; path: string } {
-  const rows = encodeQR(text, 'raw', { border: 0, ecc: 'medium' })
+  // The encoder insists on a border: the frame around it is the style's.
+  const framed = encodeQR(text, 'raw', { border: 1, ecc: 'medium' })
+  const rows = framed.slice(1, -1).map((row) => row.slice(1, -1))
   const runs = rows.flatMap((row, y) =>
     row.flatMap((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : [])),
   )

@@ -31,7 +31,7 @@ export function codeOf({ body }: Answer): string {
 }
 
 /** How long to wait before attempt number `tries` + 1. */
-export function pauseAfter(tries: number, answer: Answer): number {
+function pauseAfter(tries: number, answer: Answer): number {
   const pause = pausesSeconds[tries - 1] ?? pauseSecondsMax
   return Math.min(Math.max(pause, answer.retryAfter ?? 0), pauseSecondsMax)
 }

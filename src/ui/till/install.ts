@@ -8,8 +8,6 @@ type InstallEvent = Event & { prompt(): Promise<void> }
 export const installer = signal<InstallEvent | null>(null)
 /** True when a new build waits for a reload. */
 export const updated = signal(false)
-/** Whether the till opens without a connection. */
-export const keptOffline = signal(false)
 
 /** Both pages begin with it: the till and the coupons of a device. */
 const scope = '/c'
@@ -29,8 +27,6 @@ export async function keepOffline(): Promise<void> {
   })
   try {
     await serviceWorker.register('/sw.js', { scope, updateViaCache: 'none' })
-    await serviceWorker.ready
-    keptOffline.value = true
   } catch (cause) {
     // A certificate that is not trusted, or storage that is switched off.
     if (!(cause instanceof DOMException || cause instanceof TypeError)) throw cause

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import type { Benefit } from '../../coupons/benefit.ts'
 import { requestAs } from '../client/api.ts'
 import { once } from '../client/once.ts'
+import { reachable } from '../client/reach.ts'
 import { createSession, type Identity } from '../client/session.ts'
 import { openExtension } from '../client/signer-extension.ts'
 import { createKeyBox } from '../client/signer-local.ts'
@@ -52,6 +53,7 @@ async function restore({ kind, pubkey }: Identity) {
 export async function loadMintable(): Promise<void> {
   try {
     const answer = await requestAs<{ coupons: Mintable[] }>(session, '/api/coupons/mintable')
+    reachable.value = true
     mintable.value = answer.coupons
     trouble.value = null
     for (const { npub } of answer.coupons) pinShop(npub)

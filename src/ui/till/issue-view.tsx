@@ -105,7 +105,7 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
 }
 
 /** The till's key, for the merchant to scan. */
-export function Unauthorised({ npub }: { npub: string }) {
+function Unauthorised({ npub }: { npub: string }) {
   return (
     <section class="sheet stack center">
       <h2>{t('issue.none.title')}</h2>

@@ -66,7 +66,7 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
   const foreign = !ours && known.length > 0
   const who = merchantName(facts.npub)
   return (
-    <div class="stack wide">
+    <div class="stack wide preview">
       <Heading>{benefitBadge(facts.coupon)}</Heading>
       <div class="stack tight preview-words">
         <p class="preview-benefit">{benefitText(facts.coupon)}</p>

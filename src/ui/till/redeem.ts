@@ -38,7 +38,7 @@ export type Redemption =
   /** The service answered something that is neither: `message` is its own sentence, if it had one. */
   | { step: 'refused'; nonce: string; message: string | null }
 
-export type Redeemer = {
+type Redeemer = {
   state(): Redemption
   /** Look a coupon up. Ignored while a redemption is out, and for the coupon on screen. */
   look(nonce: string, voucher?: NostrEvent | null): Promise<void>

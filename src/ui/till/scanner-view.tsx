@@ -36,7 +36,6 @@ export function ScannerView() {
         <Notice tone="bad">{t(`camera.${trouble}`)}</Notice>
       ) : (
         <div class="viewfinder">
-          {/* biome-ignore lint/a11y/useMediaCaption: a live picture without sound */}
           <video ref={video} muted playsInline aria-label={t('camera.aim')} />
           <p class="viewfinder-hint">{t('camera.aim')}</p>
         </div>

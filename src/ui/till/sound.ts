@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { device } from '../client/storage.ts'
 import type { Outcome } from './redeem.ts'
 
-export type Tune = Outcome | 'read' | 'offline'
+type Tune = Outcome | 'read' | 'offline'
 
 /** Pitch in hertz and length in seconds; pitch 0 is a rest. */
 type Note = readonly [hertz: number, seconds: number]
