@@ -8,6 +8,7 @@ import type { Signer, VerifyEvent } from './nostr/event.ts'
 import { type AskWallet, createWalletCaller } from './outbound/callback.ts'
 import { type FetchPublic, OutboundError } from './outbound/fetch-public.ts'
 import { Refusal } from './refusal.ts'
+import { type IdentityCommand, operate } from './wallet/operator.ts'
 import type { Identities } from './wallet/service.ts'
 
 type WalletParts = {
@@ -26,22 +27,34 @@ type WalletParts = {
   fetchPublic: FetchPublic
 }
 
+type Wallet = {
+  identities: Identities
+  /** The operator's, for the control socket. */
+  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
+}
+
 /** Put together what the wallet's routes work with. */
-export function createWallet(config: Config, parts: WalletParts): { identities: Identities } {
+export function createWallet(config: Config, parts: WalletParts): Wallet {
   const { signer, fetchPublic, ...shared } = parts
   const [publicUrl] = config.publicUrls
   const defaults = [signer.pubkey, ...(config.merchants ?? [])]
+  const identities: Identities = {
+    ...shared,
+    newNonce: createNonce,
+    newId: () => Bun.randomUUIDv7(),
+    manager: signer.pubkey,
+    issuers: config.identityIssuers ?? new Set(defaults),
+    selfSignup: config.identitySelfSignup,
+    reserved: config.identityReserved,
+    federationId: config.federationId ?? (publicUrl ? new URL(publicUrl).hostname : 'localhost'),
+    askWallet: notWhenBusy(createWalletCaller(fetchPublic)),
+  }
+  const hosts = () => [...config.publicUrls, parts.base()].map((url) => new URL(url).host)
   return {
-    identities: {
-      ...shared,
-      newNonce: createNonce,
-      newId: () => Bun.randomUUIDv7(),
-      manager: signer.pubkey,
-      issuers: config.identityIssuers ?? new Set(defaults),
-      selfSignup: config.identitySelfSignup,
-      reserved: config.identityReserved,
-      federationId: config.federationId ?? (publicUrl ? new URL(publicUrl).hostname : 'localhost'),
-      askWallet: notWhenBusy(createWalletCaller(fetchPublic)),
+    identities,
+    commands: {
+      'POST /identity': (asked) =>
+        operate({ ...identities, hosts: hosts() }, asked as IdentityCommand),
     },
   }
 }

@@ -252,7 +252,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
     }),
     relays: running.status,
-    commands: ledger.commands,
+    commands: { ...ledger.commands, ...wallet.commands },
     log,
     checked(problems) {
       metrics.checked(problems)

@@ -39,12 +39,13 @@ function describe(relay: RelayStatus): string[] {
   return [url, String(pending), since, ...counts, lastError ?? '-']
 }
 
-function isoTime(seconds: number): string {
+/** Seconds as an operator reads them. */
+export function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000', '')
 }
 
 /** Columns as wide as their widest cell. */
-function table(rows: string[][]): string[] {
+export function table(rows: string[][]): string[] {
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
   return rows.map((row) =>
     row

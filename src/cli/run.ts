@@ -10,6 +10,7 @@ import { backup } from './backup.ts'
 import { check } from './check.ts'
 import { demo } from './demo.ts'
 import { health, localAddress } from './health.ts'
+import { addIdentity, listIdentities, nonce, removeIdentity } from './identity.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
 import { balances, issue, statement } from './ledger.ts'
 import { relays } from './relays.ts'
@@ -52,6 +53,27 @@ const commands: Record<string, Command> = {
   relays: {
     about: 'each relay: since when it is connected, what waits for it, its last error',
     run: ({ config }) => relays(config),
+  },
+  nonce: {
+    about: 'make a nonce that lets somebody register an identity, once',
+    run: ({ config }) => nonce(config),
+  },
+  'identity add': {
+    about:
+      'give a key (npub or hex) a name; FILE holds what its wallet answers to LUD-16, as JSON (--force: a reserved name)',
+    operands: 'NAME KEY [FILE]',
+    flags: ['force'],
+    run: ({ config, operands: [name = '', key = '', file], flags }) =>
+      addIdentity(config, { name, key, file, force: flags.has('force') }),
+  },
+  'identity list': {
+    about: 'every name with its key, since when, and what it takes',
+    run: ({ config }) => listIdentities(config),
+  },
+  'identity remove': {
+    about: 'take a name back from its key',
+    operands: 'NAME',
+    run: ({ config, operands: [name = ''] }) => removeIdentity(config, name),
   },
   backup: {
     about: 'write a verified copy of the database, running or not (--force replaces FILE)',

@@ -7,6 +7,8 @@ export const tables = [
   'refreshes',
   'redemptions',
   'outbox',
+  'accounts',
+  'identity_nonces',
   'ledger_accounts',
   'ledger_movements',
 ] as const
@@ -77,6 +79,25 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       where: `FROM redemptions t JOIN vouchers v ON v.id = t.voucher_id
         JOIN definitions d ON d.id = v.definition_id WHERE d.owner <> t.owner`,
       says: 'it is filed under another owner than that of its coupon',
+    },
+  ],
+  accounts: [
+    {
+      where:
+        'FROM accounts t JOIN identity_nonces n ON n.id = t.nonce_id WHERE n.burned_at IS NULL',
+      says: 'the nonce it was registered with is not burned',
+    },
+    {
+      where: `FROM accounts t WHERE t.lud16 IS NOT NULL
+        AND ifnull(t.lud16 ->> 'callback', '') NOT LIKE 'https://%'`,
+      says: 'its wallet has no https callback',
+    },
+  ],
+  identity_nonces: [
+    {
+      where: `FROM identity_nonces t WHERE t.burned_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.nonce_id = t.id)`,
+      says: 'it is burned, but no account was registered with it',
     },
   ],
   ledger_accounts: [

@@ -7,6 +7,8 @@ import type { RelayStatus } from '../gateway/service.ts'
 import { limits } from '../limits.ts'
 import type { Log } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
+import { Refusal } from '../refusal.ts'
+import { reasonOf } from './reply.ts'
 
 export type Status = { version: string; address: string; pid: number; uptimeSeconds: number }
 
@@ -77,6 +79,9 @@ export function startControl(options: ControlOptions): Control {
       if (!answer) throw new OperatorError('this server does not know that command: same version?')
       return Response.json({ result: await answer(request) })
     } catch (cause) {
+      if (cause instanceof Refusal) {
+        return Response.json({ refused: reasonOf(cause) }, { status: 409 })
+      }
       if (cause instanceof OperatorError || cause instanceof MaintenanceStopped) {
         return Response.json({ refused: cause.message }, { status: 409 })
       }

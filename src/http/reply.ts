@@ -71,10 +71,15 @@ const identityReasons: Partial<Record<RefusalCode, string>> = {
   'identity-nonces-full': 'Too many unused nonces',
 }
 
+/** Why, in English where clients of identities and operators know it so. */
+export function reasonOf({ code, sentence }: Refusal): string {
+  return identityReasons[code] ?? sentence
+}
+
 /** A refusal in the envelope of the identity routes. */
 export function replyIdentityRefusal(refusal: Refusal): Response {
-  const { code, status, sentence, detail } = refusal
-  const reason = identityReasons[code] ?? sentence
+  const { code, status, detail } = refusal
+  const reason = reasonOf(refusal)
   // Who asks about a nonce looks at `status` alone.
   const unusable = code === 'nonce-unknown' || code === 'nonce-burned' ? { status: false } : {}
   const body = { ...unusable, success: false, reason, code, ...detail }

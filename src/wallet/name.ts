@@ -2,9 +2,12 @@ import { Refusal } from '../refusal.ts'
 
 const form = /^[a-z0-9._-]{1,64}$/
 
-/** Names that would pass for the service, its operator or a part of it. `.` and `..` fit in no URL. */
+/** `_` is the service itself (NIP-05); the others fit in no URL. */
+const unusable = new Set(['_', '.', '..'])
+
+/** Names that would pass for the service, its operator or a part of it. */
 const reserved = new Set(
-  `_ . .. admin administrator administrador administracion api abuse account accounts app auth ayuda
+  `admin administrator administrador administracion api abuse account accounts app auth ayuda
   billing bot caja cajero card cards claim contact contacto coupon coupons cupon cupones cuponera
   dev docs email federation ftp gateway gerencia help hostmaster identity info lacrypta lawallet
   ledger legal lnurlp localhost login mail manager me metrics mint minter moderator nostr noreply no-reply
@@ -21,7 +24,12 @@ export function parseName(value: unknown): string {
   return name
 }
 
-/** Nobody registers these; `more`: those of the operator. */
+/** Nobody has these. */
+export function isUnusable(name: string): boolean {
+  return unusable.has(name)
+}
+
+/** Nobody registers these, but the operator may give them away; `more`: those of his own. */
 export function isReserved(name: string, more: ReadonlySet<string>): boolean {
-  return reserved.has(name) || more.has(name)
+  return isUnusable(name) || reserved.has(name) || more.has(name)
 }

@@ -42,7 +42,7 @@ export function requestNonce(
 }
 
 /** Write a nonce down, by its hash. Refuses `identity-nonce-taken`, `identity-nonces-full`. */
-async function issueNonce(
+export async function issueNonce(
   tx: IdentityStores,
   { nonce, issuer, now }: { nonce: string; issuer: string; now: number },
 ): Promise<void> {

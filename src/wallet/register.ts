@@ -53,8 +53,8 @@ export async function registerIdentity(
 }
 
 /** Write an identity down. Refuses `identity-name-taken`, `identity-pubkey-taken`. */
-async function addAccount(
-  { newId, now }: Identities,
+export async function addAccount(
+  { newId, now }: Pick<Identities, 'newId' | 'now'>,
   tx: IdentityStores,
   account: NewIdentity & { nonceId: number | null; createdBy: string },
 ): Promise<Registered> {

@@ -35,6 +35,13 @@ const ledger = `
     VALUES (1, ${thirtyTwo('9')}, zeroblob(32), ${thirtyTwo('1')}, ${thirtyTwo('2')}, 1);
   INSERT INTO ledger_entries VALUES (1, 1, -5), (1, 2, 5);`
 
+/** An account that was registered with a nonce. */
+const identity = `
+  INSERT INTO identity_nonces VALUES (1, ${thirtyTwo('4')}, ${thirtyTwo('1')}, 1, 2);
+  INSERT INTO accounts (id, uuid, name, pubkey, lud16, nonce_id, created_by, created_at)
+    VALUES (1, '01942f6e-1c7a-7b6e-9d43-2f8a5c1e7b90', 'ana', ${thirtyTwo('5')},
+      '{"callback":"https://wallet.example/"}', 1, ${thirtyTwo('1')}, 2);`
+
 describe('the check finds', () => {
   const wrongs: [name: string, sql: string, problem: RegExp][] = [
     [
@@ -229,6 +236,31 @@ describe('the check finds', () => {
       `${ledger} UPDATE ledger_accounts SET balance = -1 WHERE id = 2`,
       /^integrity: CHECK constraint failed in ledger_accounts$/,
     ],
+    [
+      'an account whose nonce is not burned',
+      `${identity} UPDATE identity_nonces SET burned_at = NULL`,
+      /^accounts row 1: the nonce it was registered with is not burned$/,
+    ],
+    [
+      'a burned nonce that made no account',
+      `${identity} UPDATE accounts SET nonce_id = NULL`,
+      /^identity_nonces row 1: it is burned, but no account was registered with it$/,
+    ],
+    [
+      'an account whose wallet is reached in the clear',
+      `${identity} UPDATE accounts SET lud16 = '{"callback":"http://wallet.example/"}'`,
+      /^accounts row 1: its wallet has no https callback$/,
+    ],
+    [
+      'an account whose name is none',
+      `${identity} UPDATE accounts SET name = 'Ana'`,
+      /^integrity: CHECK constraint failed in accounts$/,
+    ],
+    [
+      'an account whose nonce is gone',
+      `${identity} DELETE FROM identity_nonces`,
+      /^accounts row 1: it points to a row of identity_nonces that does not exist$/,
+    ],
     ['a file of something else', 'PRAGMA user_version = 0', /^this is not a database of Cuponera$/],
   ]
   test.each(wrongs)('%s', async (_, sql, problem) => {
@@ -257,6 +289,12 @@ describe('the check finds', () => {
     const { problems, rows } = await checkAfter(ledger)
     expect(problems).toEqual([])
     expect(rows).toMatchObject({ ledger_accounts: 2, ledger_movements: 1 })
+  })
+
+  test('nothing in an account and its nonce', async () => {
+    const { problems, rows } = await checkAfter(identity)
+    expect(problems).toEqual([])
+    expect(rows).toMatchObject({ accounts: 1, identity_nonces: 1 })
   })
 
   test('nothing where maxUses was lowered below what was minted', async () => {

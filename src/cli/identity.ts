@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { createNonce } from '../coupons/nonce.ts'
+import { readPins } from '../db/inspect.ts'
+import { couponSchema } from '../db/migrations.ts'
+import { SqliteEngine } from '../db/sqlite.ts'
+import { createStores } from '../db/stores.ts'
+import { reasonOf } from '../http/reply.ts'
+import { limits } from '../limits.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { OperatorError } from '../operator-error.ts'
+import { createUrlRule } from '../outbound/fetch-public.ts'
+import { Refusal } from '../refusal.ts'
+import {
+  type CommandOutcome,
+  type IdentityCommand,
+  type ListedIdentity,
+  operate,
+} from '../wallet/operator.ts'
+import { withDatabase } from './control.ts'
+import { isoTime, table } from './relays.ts'
+
+/** Make a nonce for somebody to register an identity with. */
+export async function nonce(config: Config): Promise<number> {
+  const made = await carryOut(config, { do: 'nonce' })
+  console.log(made.nonce)
+  return 0
+}
+
+/** Give a key a name; `file` holds what its own wallet answers to LUD-16. */
+export async function addIdentity(
+  config: Config,
+  {
+    name,
+    key,
+    file,
+    force,
+  }: { name: string; key: string; file?: string | undefined; force: boolean },
+): Promise<number> {
+  const lud16 = file === undefined ? null : readJson(file)
+  const added = await carryOut(config, { do: 'add', name, pubkey: key, lud16, force })
+  console.log(`${name.toLowerCase()} is ${npubOf(added.pubkey)}`)
+  return 0
+}
+
+/** Say who has which name. */
+export async function listIdentities(config: Config): Promise<number> {
+  const found: ListedIdentity[] = []
+  for (;;) {
+    const after = found.at(-1)?.name ?? ''
+    const page = await carryOut(config, { do: 'list', after })
+    found.push(...page)
+    if (page.length < limits.pageMax) break
+  }
+  const rows = found.map(({ name, pubkey, payments, vouchers, createdAt }) => {
+    const takes = [...(payments ? ['payments'] : []), ...(vouchers ? ['vouchers'] : [])]
+    return [name, npubOf(pubkey), isoTime(createdAt), takes.join(', ') || 'nothing']
+  })
+  for (const line of table([['name', 'key', 'since', 'takes'], ...rows])) console.log(line)
+  return 0
+}
+
+/** Take a name back from its key. */
+export async function removeIdentity(config: Config, name: string): Promise<number> {
+  await carryOut(config, { do: 'remove', name })
+  console.log(`${name.toLowerCase()} is free`)
+  return 0
+}
+
+/** In the running server, or on the database when there is none. */
+function carryOut<K extends IdentityCommand['do']>(
+  config: Config,
+  command: IdentityCommand & { do: K },
+): Promise<CommandOutcome[K]> {
+  return withDatabase(config, {
+    alone: (path) => alone(config, path, command) as Promise<CommandOutcome[K]>,
+    running: (server) => server.ask<CommandOutcome[K]>('POST', 'identity', command),
+  })
+}
+
+async function alone(config: Config, path: string, command: IdentityCommand) {
+  const { manager } = readPins(path)
+  if (manager === null) throw new OperatorError('the server has never run here: start it once')
+  const now = systemClock
+  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
+  try {
+    const parts = {
+      database,
+      now,
+      newNonce: createNonce,
+      newId: () => Bun.randomUUIDv7(),
+      manager,
+      reserved: config.identityReserved,
+      usable: createUrlRule(),
+      hosts: config.publicUrls.map((url) => new URL(url).host),
+    }
+    return await operate(parts, command)
+  } catch (refused) {
+    if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
+    throw refused
+  } finally {
+    await database.close()
+  }
+}
+
+function readJson(file: string): unknown {
+  try {
+    const text = readFileSync(file, 'utf8')
+    if (text.length > limits.lud16BytesMax) throw new OperatorError(`${file} is too long`)
+    return JSON.parse(text)
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause
+    const why = cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
+    throw new OperatorError(`${file} ${why}`)
+  }
+}

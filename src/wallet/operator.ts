@@ -1,0 +1,102 @@
+import { limits } from '../limits.ts'
+import { parsePubkey } from '../nostr/keys.ts'
+import { Refusal } from '../refusal.ts'
+import { parseLud16 } from './lud16.ts'
+import { isReserved, isUnusable, parseName } from './name.ts'
+import { issueNonce } from './nonces.ts'
+import { addAccount } from './register.ts'
+import type { Identities } from './service.ts'
+
+/** What the operator's commands on identities work with, in a running server or without one. */
+type OperatorParts = Pick<
+  Identities,
+  'database' | 'now' | 'newNonce' | 'newId' | 'manager' | 'reserved' | 'usable'
+> & {
+  /** This service's own: no wallet's callback lies there. */
+  hosts: readonly string[]
+}
+
+/** What an operator can ask for. `force`: the name may be a reserved one. */
+export type IdentityCommand =
+  | { do: 'nonce' }
+  | { do: 'add'; name: string; pubkey: string; lud16: unknown; force: boolean }
+  | { do: 'list'; after: string }
+  | { do: 'remove'; name: string }
+
+/** An identity as its operator sees it. */
+export type ListedIdentity = {
+  name: string
+  pubkey: string
+  payments: boolean
+  vouchers: boolean
+  createdAt: number
+}
+
+/** What comes of each command. */
+export type CommandOutcome = {
+  nonce: { nonce: string }
+  add: { id: string; pubkey: string }
+  list: ListedIdentity[]
+  remove: { removed: true }
+}
+
+/**
+ * Carry out a command of the operator's. Refuses like `registerIdentity`, but nobody has to sign or
+ * to bring a nonce; `identity-nonces-full`, `identity-unknown`.
+ */
+export async function operate(
+  parts: OperatorParts,
+  command: IdentityCommand,
+): Promise<CommandOutcome[IdentityCommand['do']]> {
+  switch (command.do) {
+    case 'nonce':
+      return makeNonce(parts)
+    case 'add':
+      return add(parts, command)
+    case 'list':
+      return list(parts, command.after)
+    case 'remove':
+      return remove(parts, command.name)
+  }
+}
+
+function makeNonce({ database, manager, newNonce, now }: OperatorParts) {
+  return database.transact(async (tx) => {
+    const nonce = newNonce()
+    await issueNonce(tx, { nonce, issuer: manager, now: now() })
+    return { nonce }
+  })
+}
+
+function add(parts: OperatorParts, command: IdentityCommand & { do: 'add' }) {
+  const name = parseName(command.name)
+  const pubkey = parsePubkey(command.pubkey)
+  if (pubkey === null) throw new Refusal('identity-pubkey-invalid')
+  const lud16 = parseLud16(command.lud16, parts)
+  const kept = command.force ? isUnusable(name) : isReserved(name, parts.reserved)
+  if (kept) throw new Refusal('identity-reserved')
+  const account = { name, pubkey, lud16, nonceId: null, createdBy: parts.manager }
+  return parts.database.transact((tx) => addAccount(parts, tx, account))
+}
+
+async function list({ database }: OperatorParts, after: string): Promise<ListedIdentity[]> {
+  const accounts = await database.read((tx) => tx.accounts.page(after, limits.pageMax))
+  return accounts.map(({ name, pubkey, lud16, allowVouchers, createdAt }) => ({
+    name,
+    pubkey,
+    payments: lud16 !== null,
+    vouchers: allowVouchers,
+    createdAt,
+  }))
+}
+
+function remove({ database }: OperatorParts, text: string) {
+  return database.transact(async (tx) => {
+    const account = await tx.accounts.findByName(text.toLowerCase())
+    if (!account) throw new Refusal('identity-unknown')
+    const nonceId = await tx.accounts.remove(account.id)
+    // A burned nonce is kept for the account it made, and goes with it.
+    if (nonceId !== null) await tx.nonces.remove(nonceId)
+    return { removed: true as const }
+  })
+}
