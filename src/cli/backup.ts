@@ -12,7 +12,14 @@ export async function backup(config: Config, file: string, force: boolean): Prom
     running: (server) => server.ask<BackupReport>('POST', 'backup', { file: target, force }),
   })
   const megabytes = (report.bytes / 1e6).toFixed(1)
-  console.log(`${target}: ${megabytes} MB, checked: ${rowsOf(report.check)}`)
+  console.log(
+    `${target}: ${megabytes} MB, checked: ${rowsOf(report.check)}${eventsOf(report.events)}`,
+  )
   console.log('It holds no key: keep those too, with "cuponera keys export".')
   return 0
+}
+
+/** What a backup says of the embedded relay. */
+export function eventsOf(events: number | null): string {
+  return events === null ? '' : `, ${events} events of the relay`
 }

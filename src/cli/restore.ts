@@ -5,15 +5,17 @@ import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import type { Pins } from '../db/inspect.ts'
+import { relayBeside } from '../db/relay-snapshot.ts'
 import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
 import { findKeys, fingerprintOf, type LoadedKeys, parseKeyring } from '../keyring.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { OperatorError } from '../operator-error.ts'
+import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
 import { withoutServer } from './control.ts'
 
 /** What going back in time means; the operator must have read it. */
-const consequences = `Going back means: whatever happened since the backup is unknown to the service again. Vouchers that were redeemed, voided or handed on since become spendable again, by whoever still has their old nonce (their new holders' are unknown); vouchers minted since no longer exist; counters, coupons, minters and announcements are as they were. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints) and mint new ones for those who ask, and have each merchant announce the service again.`
+const consequences = `Going back means: whatever happened since the backup is unknown to the service again. Vouchers that were redeemed, voided or handed on since become spendable again, by whoever still has their old nonce (their new holders' are unknown); vouchers minted since no longer exist; counters, coupons, minters and announcements are as they were, and so is what the embedded relay holds. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints) and mint new ones for those who ask, and have each merchant announce the service again.`
 
 /** Put a backup in the place of the database, after checking it and its keys. */
 export async function restore(config: Config, file: string, force: boolean): Promise<number> {
@@ -29,9 +31,17 @@ export async function restore(config: Config, file: string, force: boolean): Pro
     const candidate = await prepareRestore(resolve(file), database)
     try {
       const missing = compareKeys(config, candidate.pins)
+      const { relay } = candidate
+      const place = relayBeside(database)
+      // The relay first: what decides whether there is something to serve comes last.
+      const relayReplaced = relay && replaceDatabase(relay, place, systemClock())
       const replaced = replaceDatabase(candidate, database, systemClock())
-      console.log(`${database}: restored from ${file}, checked: ${rowsOf(candidate.check)}`)
+      console.log(
+        `${database}: restored from ${file}, checked: ${rowsOf(candidate.check)}${eventsOf(relay?.events ?? null)}`,
+      )
       if (replaced) console.log(`The database before is kept as ${replaced}`)
+      if (relayReplaced) console.log(`The relay's events before are kept as ${relayReplaced}`)
+      if (!relay) console.log(`This backup holds no events of the relay: ${place} is left as it is`)
       if (missing) console.log(missing)
       console.log(consequences)
       return 0

@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile } from '../durable.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type CheckReport, checkDatabase } from './check.ts'
-import { openForReading } from './inspect.ts'
+import { copyWhole, packRelay, relayBeside } from './relay-snapshot.ts'
 
 export type BackupJob = {
   /** The database. */
@@ -25,7 +25,8 @@ export type BackupJob = {
   force: boolean
 }
 
-export type BackupReport = { bytes: number; check: CheckReport }
+/** `events`: of the embedded relay; null when there is none. */
+export type BackupReport = { bytes: number; check: CheckReport; events: number | null }
 
 /** A name beside the target that nothing else has. */
 export function partialOf(target: string): string {
@@ -33,7 +34,8 @@ export function partialOf(target: string): string {
 }
 
 /**
- * Copy the database as it stands at one moment, check the copy, and only then give it its name.
+ * Copy the database and the embedded relay's as each stands at one moment, check the copy, and only
+ * then give it its name.
  * Others may write meanwhile. Throws OperatorError, and leaves nothing behind, when it cannot be done.
  */
 export async function writeBackup(job: BackupJob): Promise<BackupReport> {
@@ -41,7 +43,8 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
   refuseTarget(source, target, force)
   try {
     createEmpty(partial)
-    copy(source, partial)
+    copyWhole(source, partial)
+    const events = packRelay(relayBeside(source), partial, `${partial}-relay`)
     const check = await checkDatabase(partial, (tookMs) => Bun.sleep(Math.min(tookMs, 5)))
     if (check.found > 0) {
       throw new OperatorError(
@@ -53,7 +56,7 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
     refuseTarget(source, target, force)
     renameSync(partial, target)
     syncDirectory(dirname(target))
-    return { bytes: statSync(target).size, check }
+    return { bytes: statSync(target).size, check, events }
   } catch (cause) {
     throw asOperatorError(cause, target)
   } finally {
@@ -63,7 +66,7 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
 
 /** Remove what an interrupted backup left. */
 export function removePartial(partial: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) {
+  for (const suffix of ['', '-journal', '-wal', '-shm', '-relay']) {
     rmSync(`${partial}${suffix}`, { force: true })
   }
 }
@@ -74,7 +77,12 @@ export function refuseTarget(database: string, target: string, force: boolean): 
   if (!existsSync(directory)) throw new OperatorError(`there is no directory ${directory}`)
   const dataDir = existsSync(dirname(database)) ? realpathSync(dirname(database)) : ''
   const place = realpathSync(directory)
-  const own = ['cuponera.db', 'cuponera.db-wal', 'cuponera.db-shm', 'lock', 'control.sock']
+  const databases = ['cuponera.db', 'relay.db'].flatMap((name) => [
+    name,
+    `${name}-wal`,
+    `${name}-shm`,
+  ])
+  const own = [...databases, 'lock', 'control.sock']
   if ((place === dataDir && own.includes(basename(target))) || place === join(dataDir, 'keys')) {
     throw new OperatorError(`${target} belongs to the service itself: choose another name`)
   }
@@ -89,17 +97,6 @@ export function refuseTarget(database: string, target: string, force: boolean): 
 function createEmpty(path: string): void {
   closeSync(openSync(path, 'wx', 0o600))
   ownLikeDirectory(path)
-}
-
-function copy(source: string, partial: string): void {
-  const sql = openForReading(source)
-  try {
-    // It writes nothing to the source, but the copy counts as a write.
-    sql.run('PRAGMA query_only = OFF')
-    sql.query('VACUUM INTO ?').run(partial)
-  } finally {
-    sql.close()
-  }
 }
 
 function asOperatorError(cause: unknown, target: string): unknown {

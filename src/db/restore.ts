@@ -14,10 +14,17 @@ import { OperatorError } from '../operator-error.ts'
 import { type CheckReport, checkDatabase, noPause } from './check.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
 import { couponSchema, migrate } from './migrations.ts'
+import { unpackRelay } from './relay-snapshot.ts'
 import { openConnection } from './sqlite.ts'
 
 /** A backup that may take the place of the database. */
-type Candidate = { path: string; check: CheckReport; pins: Pins }
+type Candidate = {
+  path: string
+  check: CheckReport
+  pins: Pins
+  /** The embedded relay's database; null when the backup is from before it held one. */
+  relay: { path: string; events: number } | null
+}
 
 /**
  * Copy a backup beside the database and check the copy, brought to this program's schema.
@@ -38,12 +45,14 @@ export async function prepareRestore(file: string, database: string): Promise<Ca
     chmodSync(path, 0o600)
     ownLikeDirectory(path)
     upgrade(path, file)
+    const events = unpackRelay(path, relayOf(path))
     const check = await checkDatabase(path, noPause)
     if (check.found > 0) {
       const more = check.found > 1 ? ` (and ${check.found - 1} more problems)` : ''
       throw new OperatorError(`${file} does not pass the check: ${check.problems[0]}${more}`)
     }
-    return { path, check, pins: readPins(path) }
+    const relay = events === null ? null : { path: relayOf(path), events }
+    return { path, check, pins: readPins(path), relay }
   } catch (cause) {
     discard(path)
     throw cause
@@ -52,14 +61,21 @@ export async function prepareRestore(file: string, database: string): Promise<Ca
 
 /** Remove a copy that `prepareRestore` made. */
 export function discard(path: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+  for (const suffix of ['', '-wal', '-shm']) {
+    rmSync(`${path}${suffix}`, { force: true })
+    rmSync(`${relayOf(path)}${suffix}`, { force: true })
+  }
+}
+
+function relayOf(path: string): string {
+  return `${path}-relay`
 }
 
 /**
  * Put the candidate in the place of the database, durably. The name of what it replaced, kept
  * aside, or null when there was nothing.
  */
-export function replaceDatabase(candidate: Candidate, database: string, now: number) {
+export function replaceDatabase(candidate: { path: string }, database: string, now: number) {
   syncFile(candidate.path)
   const replaced = existsSync(database) ? `${database}.before-restore-${now}` : null
   if (replaced !== null) {

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseSecret } from '../../src/nostr/keys.ts'
 import {
   copyDirectory,
@@ -19,6 +21,8 @@ import {
   runCommand,
 } from '../support/cli.ts'
 import { call, createDefinition, newSigner, openSession } from '../support/client.ts'
+import { createEvent } from '../support/events.ts'
+import { until } from '../support/faulty-relay.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 const counts = '2 definitions, 6 vouchers, 1 refreshes, 1 redemptions'
@@ -53,7 +57,8 @@ describe('cuponera backup', () => {
       const cwd = newDirectory()
       const { code, stdout, stderr } = await runCommand(['backup', 'copy.db'], { dataDir, cwd })
       expect(stderr).toBe('')
-      expect(stdout).toContain(`${join(cwd, 'copy.db')}: 0.3 MB, checked: ${counts}`)
+      expect(stdout).toContain(`${join(cwd, 'copy.db')}: 0.`)
+      expect(stdout).toContain(` MB, checked: ${counts}, 0 events of the relay\n`)
       expect(code).toBe(0)
       expect(statSync(join(cwd, 'copy.db')).mode & 0o777).toBe(0o600)
       expect(readdirSync(cwd)).toEqual(['copy.db'])
@@ -143,7 +148,7 @@ describe('cuponera backup', () => {
   test('never writes over what the service itself needs, nor where nothing can be', async () => {
     const { dataDir } = sound
     const whole = readFileSync(join(dataDir, 'cuponera.db'))
-    for (const name of ['cuponera.db', 'lock', 'keys/manager.nsec']) {
+    for (const name of ['cuponera.db', 'relay.db-wal', 'lock', 'keys/manager.nsec']) {
       const { code, stderr } = await runCommand(['backup', name, '--force'], {
         dataDir,
         cwd: dataDir,
@@ -297,6 +302,94 @@ describe('cuponera restore', () => {
     expect(code).toBe(1)
     expect(existsSync(join(dataDir, 'cuponera.db'))).toBe(false)
     expect(readdirSync(dataDir).filter((name) => name.startsWith('cuponera'))).toEqual([])
+  })
+})
+
+describe('the embedded relay', () => {
+  const publish = async (url: string) => {
+    const event = createEvent()
+    expect((await call(url, '/nostr/publish', { body: event })).status).toBe(202)
+    await until('kept', () => has(url, event))
+    return event
+  }
+  const has = async (url: string, { id }: NostrEvent) =>
+    (await call(url, '/nostr/fetch', { body: { ids: [id] } })).json.length === 1
+  const asides = (dataDir: string) =>
+    readdirSync(dataDir).filter((name) => /^relay\.db\.before-restore-\d+$/.test(name))
+
+  /** A backup that holds one event of a running server, and one more that came later. */
+  async function createBoth() {
+    const server = await startServer({ dataDir: copyDirectory(sound.dataDir) })
+    const before = await publish(server.url)
+    const file = join(newDirectory(), 'copy.db')
+    const made = await runCommand(['backup', file], { dataDir: server.dataDir })
+    expect(made.stdout).toContain(', 1 events of the relay\n')
+    const after = await publish(server.url)
+    return { server, before, after, file, dataDir: server.dataDir }
+  }
+  const spoilBackup = (file: string, sql: string) => {
+    using database = new Database(file)
+    database.run(sql)
+  }
+
+  test('is in the backup of a running server, and comes back as it was', async () => {
+    const { server, before, after, file, dataDir } = await createBoth()
+    // What it took since is in the WAL only.
+    await server.kill()
+    const { code, stdout } = await runCommand(['restore', file, '--force'], { dataDir })
+    expect(code).toBe(0)
+    expect(stdout).toContain(`checked: ${counts}, 1 events of the relay\n`)
+    const [aside] = asides(dataDir)
+    expect(stdout).toContain(`The relay's events before are kept as ${join(dataDir, `${aside}`)}\n`)
+    expect(statSync(join(dataDir, 'relay.db')).mode & 0o777).toBe(0o600)
+    const left = readdirSync(dataDir).filter((name) => name.startsWith('relay.db'))
+    expect(left.sort()).toEqual(['relay.db', `${aside}`])
+    expect(statSync(file).size).toBeGreaterThan(statSync(join(dataDir, 'cuponera.db')).size)
+    const again = await startServer({ dataDir })
+    expect([await has(again.url, before), await has(again.url, after)]).toEqual([true, false])
+    await again.stop()
+    expect((await runCommand(['check'], { dataDir })).code).toBe(0)
+  })
+
+  test('of a backup from before it was in there is left as it is', async () => {
+    const { server, before, after, file, dataDir } = await createBoth()
+    await server.stop()
+    spoilBackup(file, 'DROP TABLE relay_file')
+    const { code, stdout } = await runCommand(['restore', file, '--force'], { dataDir })
+    expect(code).toBe(0)
+    expect(stdout).toContain('holds no events of the relay')
+    expect(asides(dataDir)).toEqual([])
+    const again = await startServer({ dataDir })
+    expect([await has(again.url, before), await has(again.url, after)]).toEqual([true, true])
+    await again.stop()
+  })
+
+  test('comes back in a new directory too', async () => {
+    const { server, before, file } = await createBoth()
+    await server.stop()
+    const dataDir = newDirectory()
+    bringKeys(dataDir)
+    expect((await runCommand(['restore', file], { dataDir })).code).toBe(0)
+    const again = await startServer({ dataDir })
+    expect(await has(again.url, before)).toBe(true)
+    await again.stop()
+  })
+
+  test('that is damaged is neither backed up nor restored, and nothing is replaced', async () => {
+    const { server, file, dataDir } = await createBoth()
+    await server.stop()
+    spoilBackup(file, 'UPDATE relay_file SET bytes = zeroblob(length(bytes))')
+    const whole = readFileSync(join(dataDir, 'cuponera.db'))
+    const restored = await runCommand(['restore', file, '--force'], { dataDir })
+    expect(restored.stderr).toBe('cuponera: the relay in the backup is damaged\n')
+    expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
+    expect(readdirSync(dataDir).filter((name) => name.includes('restor'))).toEqual([])
+
+    writeFileSync(join(dataDir, 'relay.db'), 'nothing of the kind'.repeat(500))
+    const cwd = newDirectory()
+    const made = await runCommand(['backup', 'copy.db'], { dataDir, cwd })
+    expect(made.stderr).toContain(`${join(dataDir, 'relay.db')} is damaged`)
+    expect([made.code, readdirSync(cwd)]).toEqual([1, []])
   })
 })
 

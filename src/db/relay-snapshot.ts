@@ -1,0 +1,125 @@
+import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { closeSync, existsSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ownLikeDirectory } from '../durable.ts'
+import { OperatorError } from '../operator-error.ts'
+import { openForReading } from './inspect.ts'
+
+const pieceBytes = 1024 * 1024
+
+/** The embedded relay's database, which lies beside the coupons'. */
+export function relayBeside(database: string): string {
+  return join(dirname(database), 'relay.db')
+}
+
+/**
+ * Put a copy of the embedded relay's database, as it stands at one moment, into the file of a backup:
+ * whole, in pieces, so that a backup is one file and each database keeps its own schema. `scratch` is
+ * where the copy lies meanwhile. How many events it has, or null when there is no relay.
+ */
+export function packRelay(relay: string, backup: string, scratch: string): number | null {
+  if (!existsSync(relay)) return null
+  closeSync(openSync(scratch, 'wx', 0o600))
+  try {
+    const events = copySound(relay, scratch)
+    if (events === null) {
+      throw new OperatorError(
+        `${relay} is damaged: to back up the coupons without it, move it away while the service is stopped`,
+      )
+    }
+    writePieces(scratch, backup)
+    return events
+  } finally {
+    rmSync(scratch, { force: true })
+  }
+}
+
+/**
+ * Take the relay's database out of the copy of a backup, to `target`. How many events it has, or null
+ * when the backup is from before it held one. Throws OperatorError when what it holds is not sound.
+ */
+export function unpackRelay(copy: string, target: string): number | null {
+  const sql = new Sqlite(copy, { readwrite: true, create: false, strict: true })
+  try {
+    const held = sql.query("SELECT 1 FROM sqlite_schema WHERE name = 'relay_file'").get()
+    if (held === null) return null
+    const pieces = sql.query<{ bytes: Uint8Array }, []>('SELECT bytes FROM relay_file ORDER BY id')
+    const file = openSync(target, 'wx', 0o600)
+    try {
+      for (const { bytes } of pieces.iterate()) {
+        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+      }
+    } finally {
+      closeSync(file)
+    }
+    pieces.finalize()
+    ownLikeDirectory(target)
+    sql.run('DROP TABLE relay_file')
+    sql.run('VACUUM')
+  } finally {
+    sql.close()
+  }
+  const events = countSound(target)
+  if (events === null) throw new OperatorError('the relay in the backup is damaged')
+  return events
+}
+
+/** Copy a relay's database; how many events it has, or null when it is damaged. */
+function copySound(from: string, to: string): number | null {
+  try {
+    copyWhole(from, to)
+  } catch (cause) {
+    if (cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code ?? ''))
+      return null
+    throw cause
+  }
+  return countSound(to)
+}
+
+/** A copy of a database as it stands at one moment; others may write meanwhile. */
+export function copyWhole(from: string, to: string): void {
+  const sql = openForReading(from)
+  try {
+    // It writes nothing to the source, but the copy counts as a write.
+    sql.run('PRAGMA query_only = OFF')
+    sql.query('VACUUM INTO ?').run(to)
+  } finally {
+    sql.close()
+  }
+}
+
+function writePieces(from: string, backup: string): void {
+  const sql = new Sqlite(backup, { readwrite: true, create: false, strict: true })
+  const file = openSync(from, 'r')
+  try {
+    // Whoever is interrupted here throws the whole file away.
+    sql.run('PRAGMA journal_mode = OFF')
+    sql.run('BEGIN')
+    sql.run('CREATE TABLE relay_file (id INTEGER NOT NULL PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
+    const insert = sql.query<null, [Uint8Array]>('INSERT INTO relay_file (bytes) VALUES (?)')
+    const piece = Buffer.alloc(pieceBytes)
+    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) {
+      insert.run(piece.subarray(0, read))
+    }
+    sql.run('COMMIT')
+  } finally {
+    closeSync(file)
+    sql.close()
+  }
+}
+
+/** How many events a relay's database has; null when it is none, or damaged. */
+function countSound(path: string): number | null {
+  let sql: Sqlite | null = null
+  try {
+    sql = openForReading(path)
+    const state = sql.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()
+    if (state?.quick_check !== 'ok') return null
+    return sql.query<{ n: number }, []>('SELECT count(*) AS n FROM events').get()?.n ?? null
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    return null
+  } finally {
+    sql?.close()
+  }
+}
