@@ -5,6 +5,7 @@ import { type RunningGateway, startGateway } from './app-gateway.ts'
 import { pinKeys, settleCardKey } from './app-keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './app-ledger.ts'
 import { createImages, createNameResolver } from './app-outbound.ts'
+import { startTransfers } from './app-transfers.ts'
 import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -37,7 +38,12 @@ import { type HttpServer, type ServerOptions, startServer } from './http/server.
 import { loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
-import { createFetchPublic, createUrlRule, type OutboundSettings } from './outbound/fetch-public.ts'
+import {
+  createFetchPublic,
+  createUrlRule,
+  type FetchPublic,
+  type OutboundSettings,
+} from './outbound/fetch-public.ts'
 import { Refusal } from './refusal.ts'
 import { startRelay } from './relay/host.ts'
 import { relayRoutes } from './relay/routes.ts'
@@ -46,9 +52,12 @@ import { createSessions } from './session/session.ts'
 import { pageRoutes } from './ui/routes.ts'
 import { directoryRoutes } from './wallet/directory-routes.ts'
 import { identityRoutes } from './wallet/identity-routes.ts'
+import { inboxRoutes } from './wallet/inbox-routes.ts'
 import * as ledgerModels from './wallet/ledger/models.ts'
 import { ledgerRoutes } from './wallet/ledger/routes.ts'
 import * as walletModels from './wallet/models.ts'
+import * as transferModels from './wallet/transfer-models.ts'
+import { transferRoutes } from './wallet/transfer-routes.ts'
 
 /** The start cannot go on; the message tells the operator why and what to do. */
 export class StartError extends Error {}
@@ -70,7 +79,11 @@ export function databasePath(dataDir: string): string {
 }
 
 /** What tests put in place of the real thing: no setting, flag or variable reaches it. */
-type StartParts = { outbound?: OutboundSettings }
+type StartParts = {
+  outbound?: OutboundSettings
+  /** Stands between the service and its way out. */
+  around?: (fetchPublic: FetchPublic) => FetchPublic
+}
 
 /** The start order: directory, lock, keys, signatures, database, service, HTTP. */
 export async function start(config: Config, log: Log, parts: StartParts = {}): Promise<App> {
@@ -153,7 +166,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const { stop } = ledger
   opened.defer(() => stop())
 
-  const fetchPublic = createFetchPublic(parts.outbound)
+  const wayOut = createFetchPublic(parts.outbound)
+  const fetchPublic = parts.around?.(wayOut) ?? wayOut
   const live = createLive(systemClock)
   const mint: Mint = {
     database,
@@ -181,6 +195,16 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     usable: createUrlRule(parts.outbound),
     fetchPublic,
   })
+  const transferring = startTransfers(config, {
+    database,
+    now: systemClock,
+    verify,
+    mint,
+    fetchPublic,
+    steady: () => performance.now() / 1000,
+    log,
+  })
+  opened.defer(() => transferring.stop())
   const rateLimits = config.rateLimit
     ? createRateLimits(() => performance.now() / 1000)
     : noRateLimits
@@ -202,6 +226,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
     directoryRoutes(wallet.identities),
+    transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
+    inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
     healthRoutes(createReadiness(database), metrics),
     pageRoutes(),
@@ -213,7 +239,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       ...routes,
       documentRoutes(
         routes,
-        { ...models, ...gatewayModels, ...walletModels, ...ledgerModels },
+        { ...models, ...gatewayModels, ...walletModels, ...ledgerModels, ...transferModels },
         version,
       ),
     ],

@@ -196,6 +196,47 @@ export const limits = {
   callbacksWaitingMax: 64,
   callbackWaitMs: 5000,
 
+  /** A voucher with its event, as text inside of text. */
+  transferBytesMax: 64 * 1024,
+  commentCharsMax: 200,
+  /** Vouchers of one holder that may be worth something; of one merchant's, so that none fills it. */
+  inboxUnspentMax: 100,
+  inboxPerMerchantMax: 20,
+  /** All of a holder's, spent and expired ones, too: beyond it the oldest of those go. */
+  inboxRowsMax: 200,
+  /** Swaps at other services that are under way. */
+  intentsMax: 1000,
+  /** A swap that a request waits for is left alone this long; then it is tried again, ever later. */
+  intentFirstSeconds: 30,
+  intentRetrySeconds: 5,
+  intentRetrySecondsMax: 60 * 60,
+  intentJitter: 0.2,
+  /** After a month the other service has forgotten, or never meant, what it owes. */
+  intentSeconds: 30 * 24 * 60 * 60,
+  resumesMax: 16,
+  resumeNapSeconds: 60,
+  resumePauseSeconds: 5,
+  /** All the waits of one transfer end before an idle connection is closed. */
+  addressDeadlineMs: 8000,
+  addressBodyBytesMax: 64 * 1024,
+  handOverDeadlineMs: 14_000,
+  handOverBodyBytesMax: 16 * 1024,
+  /** Shorter than the hand-over that waits for it. NIP-44 takes 65 535 bytes. */
+  refreshDeadlineMs: 8000,
+  refreshBodyBytesMax: 60 * 1024,
+  previewDeadlineMs: 3000,
+  addressPlaces: { takenMax: 32, waitingMax: 64, waitMs: 1000 },
+  handOverPlaces: { takenMax: 64, waitingMax: 64, waitMs: 1000 },
+  refreshPlaces: { takenMax: 32, waitingMax: 64, waitMs: 2000 },
+  /** Vouchers that come to one name: a shop gives one to each guest of an evening. */
+  arrivingRate: { burst: 60, perSecond: 0.5 },
+  /** Vouchers that one address sends away: each costs two requests to the outside. */
+  leavingRate: { burst: 60, perSecond: 0.5 },
+  transferRatesMax: 20_000,
+  /** What is shown of another service's words. */
+  foreignReasonCharsMax: 300,
+  voucherServicesMax: 100,
+
   /** A Nostr event published over HTTP: what relays take at most. */
   publishBytesMax: 256 * 1024,
   /** Events that wait for relays, and their bytes; the share of both that strangers may fill. */

@@ -123,6 +123,15 @@ export const settings = {
     about: 'Names that nobody may register, besides admin, root and the like, comma-separated',
     shown: 'none',
   }),
+  // The manager key of each (hex) and its refresh address.
+  voucherServices: setting<ReadonlyMap<string, string>>({
+    variable: 'VOUCHER_SERVICES',
+    fallback: new Map(),
+    parse: parseServices,
+    about:
+      'Services whose vouchers are taken: npub|https://host/api/coupons/refresh, comma-separated',
+    shown: 'only its own',
+  }),
   cardMasterKey: setting<Uint8Array | null>({
     variable: 'CARD_MASTER_KEY',
     fallback: null,
@@ -218,6 +227,24 @@ function parseKeys(text: string): Set<string> {
     expect(parsePubkey(key), 'npub or hex keys, comma-separated'),
   )
   return new Set(keys)
+}
+
+function parseServices(text: string): Map<string, string> {
+  const services = new Map(list(text).map(parseService))
+  const many = `at most ${limits.voucherServicesMax}, each key once`
+  const fits = services.size === list(text).length && services.size <= limits.voucherServicesMax
+  return expect(fits ? services : null, many)
+}
+
+function parseService(text: string): [pubkey: string, refreshUrl: string] {
+  const expected = 'npub|https://host/api/coupons/refresh, comma-separated'
+  const [key = '', address = '', ...rest] = text.split('|').map((part) => part.trim())
+  const url = URL.parse(address)
+  const plain = url?.protocol === 'https:' && !url.username && !url.password && !url.hash
+  return [
+    expect(rest.length === 0 ? parsePubkey(key) : null, expected),
+    expect(plain ? url.href : null, expected),
+  ]
 }
 
 function parsePort(text: string): number {

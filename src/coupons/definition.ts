@@ -37,13 +37,17 @@ export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   const expiresAt = parseExpiry(fields.expiresAt)
   if (expiresAt !== null && expiresAt <= now)
     throw new Refusal('expiry-past', { field: 'expiresAt' })
+  return { ...parseTerms(fields), maxUses: parseMaxUses(fields.maxUses) }
+}
+
+/** What a definition or a voucher promises; refuses `field-invalid` and `benefit-invalid`. */
+export function parseTerms(fields: Fields): Terms {
   return {
     name: parseName(fields.name),
     description: parseDescription(fields.description),
     image: parseImage(fields.image),
     benefit: parseBenefit(fields.benefit),
-    maxUses: parseMaxUses(fields.maxUses),
-    expiresAt,
+    expiresAt: parseExpiry(fields.expiresAt),
   }
 }
 

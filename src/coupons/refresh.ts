@@ -7,6 +7,9 @@ import { live, mintedResult, refusalFor, type Voucher } from './voucher.ts'
 
 type RefreshInput = { nonce: string; key: string }
 
+/** What the refresh of a voucher needs of the mint. */
+export type Refreshing = Pick<Mint, 'now' | 'storeKey' | 'newNonce' | 'signer'>
+
 /** `replayed`: a retry got the stored answer. */
 type RefreshOutcome = { replayed: boolean; body: string }
 
@@ -15,42 +18,53 @@ type RefreshOutcome = { replayed: boolean; body: string }
  * Refuses `voucher-unknown`, `voucher-claimed`, `voucher-refreshed` (under another key),
  * `voucher-cancelled`, `voucher-expired`.
  */
-export async function refresh(mint: Mint, { nonce, key }: RefreshInput): Promise<RefreshOutcome> {
-  const done: Change[] = []
-  const outcome = await mint.database.transact(async (tx) => {
-    done.length = 0
-    const now = mint.now()
-    const old = await tx.vouchers.find(handleOf(nonce))
-    if (!old) throw new Refusal('voucher-unknown')
-    const binding = { purpose: 'refresh', secret: nonce, key } as const
-    const keyMac = mac(mint.storeKey, binding)
-    if (old.phase === 'refreshed') return replay(mint, tx, old, keyMac, binding)
-    if (!live(old, now)) throw refusalFor(old, now, 'refresh')
-
-    const successor = mint.newNonce()
-    const body = JSON.stringify(mintedResult(mint.signer, { ...old, nonce: successor }, now))
-    const sealed = seal(mint.storeKey, binding, body)
-    const by = { handle: handleOf(successor), keyMac, sealed, now }
-    // From here it must succeed: the burn and the successor commit together.
-    if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
-    const { owner, couponId } = old
-    const handles = { handle: handleOf(nonce), successor: by.handle }
-    done.push({ type: 'refreshed', owner, couponId, at: now, ...handles })
-    return { replayed: false, body }
-  })
-  for (const change of done) mint.changed(change)
+export async function refresh(mint: Mint, input: RefreshInput): Promise<RefreshOutcome> {
+  const { change, ...outcome } = await mint.database.transact((tx) =>
+    refreshWithin(mint, tx, input),
+  )
+  if (change) mint.changed(change)
   return outcome
 }
 
+/**
+ * The same as a part of a larger transaction: the burn stands or falls with the rest of it. `change`
+ * is to be told once that is on disk; null for a repetition.
+ */
+export async function refreshWithin(
+  mint: Refreshing,
+  tx: Pick<CouponStores, 'vouchers'>,
+  { nonce, key }: RefreshInput,
+): Promise<RefreshOutcome & { change: Change | null }> {
+  const now = mint.now()
+  const old = await tx.vouchers.find(handleOf(nonce))
+  if (!old) throw new Refusal('voucher-unknown')
+  const binding = { purpose: 'refresh', secret: nonce, key } as const
+  const keyMac = mac(mint.storeKey, binding)
+  if (old.phase === 'refreshed') return replay(mint, tx, old, keyMac, binding)
+  if (!live(old, now)) throw refusalFor(old, now, 'refresh')
+
+  const successor = mint.newNonce()
+  const body = JSON.stringify(mintedResult(mint.signer, { ...old, nonce: successor }, now))
+  const sealed = seal(mint.storeKey, binding, body)
+  const by = { handle: handleOf(successor), keyMac, sealed, now }
+  // From here it must succeed: the burn and the successor commit together.
+  if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
+  const { owner, couponId } = old
+  const handles = { handle: handleOf(nonce), successor: by.handle }
+  const change = { type: 'refreshed', owner, couponId, at: now, ...handles } as const
+  return { replayed: false, body, change }
+}
+
 async function replay(
-  mint: Mint,
-  tx: CouponStores,
+  mint: Refreshing,
+  tx: Pick<CouponStores, 'vouchers'>,
   old: Voucher,
   keyMac: Uint8Array,
   binding: Parameters<typeof unseal>[1],
-): Promise<RefreshOutcome> {
+): Promise<RefreshOutcome & { change: null }> {
   const burned = await tx.vouchers.findRefresh(old.rowId)
   if (!burned) throw new Error('a refreshed voucher has no record of its refresh')
   if (!sameMac(burned.keyMac, keyMac)) throw new Refusal('voucher-refreshed')
-  return { replayed: true, body: unseal(mint.storeKey, binding, burned.sealed) }
+  const body = unseal(mint.storeKey, binding, burned.sealed)
+  return { replayed: true, body, change: null }
 }

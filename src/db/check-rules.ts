@@ -11,6 +11,9 @@ export const tables = [
   'identity_nonces',
   'ledger_accounts',
   'ledger_movements',
+  'transfers',
+  'inbox',
+  'transfer_intents',
 ] as const
 
 type Rule = {
@@ -130,6 +133,28 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       where: `FROM ledger_movements t
         WHERE EXISTS (SELECT 1 FROM ledger_refusals r WHERE r.event_id = t.event_id)`,
       says: 'its event was also refused',
+    },
+  ],
+  transfers: [
+    {
+      where: `FROM transfers t
+        WHERE t.service = (SELECT unhex(value) FROM facts WHERE name = 'manager') AND NOT EXISTS (
+          SELECT 1 FROM vouchers v JOIN refreshes x ON x.voucher_id = v.id
+          JOIN vouchers s ON s.id = x.id WHERE v.handle = t.handle AND s.handle = t.replacement)`,
+      says: 'it is of this service, but its voucher was not swapped for the replacement',
+    },
+  ],
+  inbox: [
+    {
+      where: 'FROM inbox t JOIN transfers x ON x.id = t.id WHERE x.holder <> t.holder',
+      says: 'it lies with another holder than its transfer went to',
+    },
+  ],
+  transfer_intents: [
+    {
+      where: `FROM transfer_intents t JOIN transfers x
+        ON x.handle = t.handle AND x.service = t.service WHERE 1`,
+      says: 'it is still under way, but its transfer is finished',
     },
   ],
   outbox: [

@@ -13,9 +13,11 @@ import { createAccountStore } from '../wallet/account-store.ts'
 import { createCardStore } from '../wallet/cards/card-store.ts'
 import { createHolderStore } from '../wallet/cards/holder-store.ts'
 import { createScanStore } from '../wallet/cards/scan-store.ts'
+import { createInboxStore } from '../wallet/inbox-store.ts'
 import { createLedgerStore } from '../wallet/ledger/store.ts'
 import { createNonceStore } from '../wallet/nonce-store.ts'
 import { createRequestStore } from '../wallet/request-store.ts'
+import { createTransferStore } from '../wallet/transfer-store.ts'
 import { createFactStore } from './fact-store.ts'
 
 export type Stores = ReturnType<typeof createStores>
@@ -37,6 +39,8 @@ export function createStores(sql: Sqlite) {
     accounts: createAccountStore(sql),
     nonces: createNonceStore(sql),
     requests: createRequestStore(sql),
+    transfers: createTransferStore(sql),
+    inbox: createInboxStore(sql),
     cards: createCardStore(sql),
     holders: createHolderStore(sql),
     scans: createScanStore(sql),

@@ -69,13 +69,16 @@ function operationHtml({ path, method, operation }: Placed, examples: Examples):
     if (status < '400') parts.push(`<h4>Answer ${status}</h4>`, contentHtml(content))
   }
   if (operation['x-refusals'].length > 0) {
-    parts.push('<h4>Refusals</h4>', refusalsHtml(operation, examples))
+    parts.push('<h4>Refusals</h4>', refusalsHtml(operation['x-refusals'], examples))
+  }
+  if (operation['x-told']) {
+    parts.push('<h4>Told with 200</h4>', refusalsHtml(operation['x-told'], examples))
   }
   return `<details id="${escapeHTML(operationId)}"><summary><b class="method ${escapeHTML(method)}">${escapeHTML(method.toUpperCase())}</b> <code>${breakable(path)}</code> <span>${escapeHTML(summary)}</span></summary><div>${parts.join('')}</div></details>`
 }
 
-function refusalsHtml(operation: Operation, examples: Examples): string {
-  const rows = operation['x-refusals'].map((code) => {
+function refusalsHtml(codes: Operation['x-refusals'], examples: Examples): string {
+  const rows = codes.map((code) => {
     const [status = '', ...sentence] = examples[code]?.summary.split(' ') ?? []
     return `<li><b>${escapeHTML(status)}</b> <code>${escapeHTML(code)}</code> <span lang="es-AR">${escapeHTML(sentence.join(' '))}</span></li>`
   })

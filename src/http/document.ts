@@ -16,6 +16,8 @@ type Documented = {
   headers?: Record<string, string>
   /** What it refuses beyond what every route of its access and method does. */
   refusals?: readonly RefusalCode[]
+  /** Codes that a good answer may carry: what was asked for came to nothing, and that is the answer. */
+  told?: readonly RefusalCode[]
   /** Whether the route reads an Idempotency-Key, and whether it must be there. */
   idempotencyKey?: 'optional' | 'required'
 }
@@ -23,6 +25,7 @@ type Documented = {
 /** What a route says of itself, as Elysia keeps it; `openapi.ts` makes the document from it. */
 export type RouteDetail = DocumentDecoration & {
   'x-refusals': readonly RefusalCode[]
+  'x-told'?: readonly RefusalCode[]
   'x-body'?: TSchema
 }
 
@@ -97,6 +100,7 @@ export function documented(route: Documented): { detail: RouteDetail } {
       parameters: route.idempotencyKey ? [keyHeader(route.idempotencyKey)] : [],
       responses: answers(route.answers, route.headers),
       ...(route.body && { 'x-body': route.body }),
+      ...(route.told && { 'x-told': route.told }),
       'x-refusals': [...refused[route.access], ...(route.refusals ?? [])],
     },
   }

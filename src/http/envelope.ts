@@ -12,6 +12,8 @@ const prefixes: readonly (readonly [path: string, envelope: Envelope])[] = [
   ['/.well-known', 'gateway'],
   ['/api/identity', 'identity'],
   ['/api/nonce', 'identity'],
+  ['/api/lud16', 'gateway'],
+  ['/api/transfer', 'gateway'],
 ]
 
 /** The envelope of a path or of the pattern of a route. */

@@ -39,6 +39,8 @@ export type Operation = {
   responses: Record<string, Response>
   /** Every code this operation may refuse with, in order of precedence. */
   'x-refusals': RefusalCode[]
+  /** Codes that a good answer may carry. */
+  'x-told'?: RefusalCode[]
 }
 
 type Response = {
@@ -80,6 +82,7 @@ const tags = {
   Ledger: 'The shop’s own tokens: what each key has.',
   Gateway: 'Nostr over HTTP, for clients that keep no connection.',
   Identity: 'Names of this service for keys, and what others ask about them.',
+  Transfer: 'Vouchers and payments on their way to a name, and what a holder has received.',
   Service: 'State of the process and this document.',
 }
 
@@ -156,6 +159,7 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
   const { detail, body, query } = hooks
   if (!detail) throw new Error(`${method} ${path} is not documented`)
   const codes = new Set(detail['x-refusals'])
+  const told = detail['x-told']
   const imply = (...implied: RefusalCode[]) => {
     for (const code of implied) codes.add(code)
   }
@@ -181,12 +185,14 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
       ...refusalResponses(refusals, path, names),
     },
     'x-refusals': refusals,
+    ...(told && { 'x-told': refusalCodes.filter((code) => told.includes(code)) }),
   }
 }
 
 function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
   if (path.startsWith('/nostr/')) return 'Gateway'
   if (path.startsWith('/api/ledger/')) return 'Ledger'
+  if (/^\/api\/(transfer|wallet\/|lud16\/.*\/cb$)/.test(path)) return 'Transfer'
   if (envelopeOf(path) !== 'coupons') return 'Identity'
   if (!path.startsWith('/api/')) return 'Service'
   if (path.startsWith('/api/auth/')) return 'Session'

@@ -184,7 +184,7 @@ export function startServer(options: ServerOptions): HttpServer {
       address,
       origins,
       body: new Uint8Array(),
-      bodyBytesMax: path.startsWith('/nostr/') ? limits.publishBytesMax : limits.bodyBytesMax,
+      bodyBytesMax: bodyLimitOf(path),
       caller: null,
       spent: false,
       harmless: false,
@@ -227,6 +227,12 @@ export function startServer(options: ServerOptions): HttpServer {
     for (const instance of routes) composed.use(instance)
     return composed.compile()
   }
+}
+
+/** Most bodies are small; events and vouchers are not. */
+function bodyLimitOf(path: string): number {
+  if (path.startsWith('/nostr/')) return limits.publishBytesMax
+  return /^\/api\/(lud16\/|transfer)/.test(path) ? limits.transferBytesMax : limits.bodyBytesMax
 }
 
 function isUpgrade(request: Request): boolean {

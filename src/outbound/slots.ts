@@ -1,8 +1,24 @@
-import { OutboundError } from './fetch-public.ts'
+import { type FetchPublic, OutboundError } from './fetch-public.ts'
 
 type SlotRule = { takenMax: number; waitingMax: number; waitMs: number }
 
-/** So much outgoing work at once, a short line behind it, and "busy" for whoever comes or waits beyond that. */
+/**
+ * The same way out for so many requests at once, with a short line behind them; whoever comes or
+ * waits beyond that is told `busy`, and nothing was sent.
+ */
+export function limitRequests(fetchPublic: FetchPublic, rule: SlotRule): FetchPublic {
+  const slots = createSlots(rule)
+  return async (url, request) => {
+    await slots.take()
+    try {
+      return await fetchPublic(url, request)
+    } finally {
+      slots.give()
+    }
+  }
+}
+
+/** So much work at once, a short line behind it, and `busy` for whoever comes or waits beyond that. */
 export function createSlots({ takenMax, waitingMax, waitMs }: SlotRule) {
   let taken = 0
   const waiting = new Set<() => void>()

@@ -49,6 +49,9 @@ export function createAccountStore(sql: Sqlite) {
     `INSERT INTO accounts (uuid, name, pubkey, lud16, nonce_id, created_by, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
+  const allowVouchers = sql.query<null, [number, Uint8Array]>(
+    'UPDATE accounts SET allow_vouchers = ? WHERE pubkey = ?',
+  )
   const remove = sql.query<{ nonce_id: number | null }, [number]>(
     'DELETE FROM accounts WHERE id = ? RETURNING nonce_id',
   )
@@ -74,6 +77,11 @@ export function createAccountStore(sql: Sqlite) {
       const { uuid, name, pubkey, lud16, nonceId, createdBy, createdAt } = account
       const text = lud16 && JSON.stringify(lud16)
       insert.run(uuid, name, bytes(pubkey), text, nonceId, bytes(createdBy), createdAt)
+    },
+
+    /** Say whether the account of a key takes vouchers; false when there is none. */
+    async allowVouchers(pubkey: string, allowed: boolean): Promise<boolean> {
+      return allowVouchers.run(allowed ? 1 : 0, bytes(pubkey)).changes === 1
     },
 
     /** Forget an account; the nonce that it burned, null when there was none. */

@@ -42,6 +42,14 @@ const identity = `
     VALUES (1, '01942f6e-1c7a-7b6e-9d43-2f8a5c1e7b90', 'ana', ${thirtyTwo('5')},
       '{"callback":"https://wallet.example/"}', 1, ${thirtyTwo('1')}, 2);`
 
+/** A transfer of the voucher that was swapped, in the inbox of 3. */
+const transfer = `
+  INSERT INTO transfers SELECT 1, unhex(f.value), v.handle, s.handle, ${thirtyTwo('3')}, 1
+    FROM refreshes x JOIN vouchers v ON v.id = x.voucher_id JOIN vouchers s ON s.id = x.id
+    JOIN facts f ON f.name = 'manager';
+  INSERT INTO inbox VALUES (1, ${thirtyTwo('3')}, ${thirtyTwo('4')}, 'x', 'x', '', NULL, '{}', NULL,
+    NULL, ${thirtyTwo('5')}, 'x');`
+
 describe('the check finds', () => {
   const wrongs: [name: string, sql: string, problem: RegExp][] = [
     [
@@ -261,6 +269,22 @@ describe('the check finds', () => {
       `${identity} DELETE FROM identity_nonces`,
       /^accounts row 1: it points to a row of identity_nonces that does not exist$/,
     ],
+    [
+      'a transfer whose voucher became another one',
+      `${transfer} UPDATE transfers SET replacement = randomblob(16)`,
+      /^transfers row 1: it is of this service, but its voucher was not swapped/,
+    ],
+    [
+      'a voucher in the inbox of somebody else',
+      `${transfer} UPDATE inbox SET holder = ${thirtyTwo('6')}`,
+      /^inbox row 1: it lies with another holder/,
+    ],
+    [
+      'a transfer that is finished and under way',
+      `${transfer} INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
+        SELECT service, handle, holder, holder, x'00', 1, 1 FROM transfers`,
+      /^transfer_intents row 1: it is still under way/,
+    ],
     ['a file of something else', 'PRAGMA user_version = 0', /^this is not a database of Cuponera$/],
   ]
   test.each(wrongs)('%s', async (_, sql, problem) => {
@@ -295,6 +319,12 @@ describe('the check finds', () => {
     const { problems, rows } = await checkAfter(identity)
     expect(problems).toEqual([])
     expect(rows).toMatchObject({ accounts: 1, identity_nonces: 1 })
+  })
+
+  test('nothing in a transfer that came to its end', async () => {
+    const { problems, rows } = await checkAfter(transfer)
+    expect(problems).toEqual([])
+    expect(rows).toMatchObject({ transfers: 1, inbox: 1, transfer_intents: 0 })
   })
 
   test('nothing where maxUses was lowered below what was minted', async () => {

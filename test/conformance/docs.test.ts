@@ -20,6 +20,8 @@ import { sessionRoutes } from '../../src/session/routes.ts'
 import { settings } from '../../src/settings.ts'
 import { directoryRoutes } from '../../src/wallet/directory-routes.ts'
 import { identityRoutes } from '../../src/wallet/identity-routes.ts'
+import { inboxRoutes } from '../../src/wallet/inbox-routes.ts'
+import { transferRoutes } from '../../src/wallet/transfer-routes.ts'
 import {
   createDefinition,
   mintOne,
@@ -304,6 +306,8 @@ function couponRoutes(): DescribedRoute[] {
     relayRoutes({ version: '', manager: '' }),
     identityRoutes(nothing, noRateLimits),
     directoryRoutes(nothing),
+    transferRoutes(nothing, noRateLimits, nothing),
+    inboxRoutes(nothing, nothing),
   ]
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({
@@ -314,7 +318,9 @@ function couponRoutes(): DescribedRoute[] {
           ([status, { content }]) => [status, content?.['application/json']?.schema as TSchema],
         ),
       ),
-      refusals: (hooks.detail['x-refusals'] as RefusalCode[]).filter((code) => !general.has(code)),
+      refusals: [...(hooks.detail['x-refusals'] ?? []), ...(hooks.detail['x-told'] ?? [])].filter(
+        (code: RefusalCode) => !general.has(code),
+      ),
     })),
   )
 }

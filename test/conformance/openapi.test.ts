@@ -11,8 +11,10 @@ import { damage } from '../support/cli.ts'
 import {
   type CallOptions,
   call,
+  createDefinition,
   createProof,
   type Json,
+  mintOne,
   newKey,
   newSigner,
   nostrHeader,
@@ -30,6 +32,7 @@ import {
   walletObject,
 } from '../support/identities.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { addAccount, newHolder } from '../support/shops.ts'
 
 /** Routes that refuse only when the machine or the rate says so. */
 const alwaysGood = [
@@ -129,6 +132,9 @@ async function ask(route: string, options: Asked = {}): Promise<Json> {
     expect(operation['x-refusals']).toContain(code)
     expect(headers.get('retry-after')).toBe(retryAfter === undefined ? null : String(retryAfter))
     expect(headers.has('www-authenticate')).toBe(status === 401)
+  } else if (operation['x-told'] && answer.json.code !== undefined) {
+    codesSeen.add(answer.json.code)
+    expect(operation['x-told']).toContain(answer.json.code)
   } else if (operation.requestBody && typeof options.body === 'object') {
     const schema = ['paths', template, method.toLowerCase(), 'requestBody', 'content']
     expect(check([...schema, 'application/json', 'schema'], options.body)).toEqual([])
@@ -196,7 +202,12 @@ describe('the document', () => {
   })
 
   test('has every refusal at some route', () => {
-    const found = new Set(operations().flatMap(({ operation }) => operation['x-refusals']))
+    const found = new Set(
+      operations().flatMap(({ operation }) => [
+        ...operation['x-refusals'],
+        ...(operation['x-told'] ?? []),
+      ]),
+    )
     const nowhere: string[] = refusalCodes.filter((code) => !found.has(code))
     expect(nowhere).toEqual([])
   })
@@ -710,6 +721,92 @@ describe('real answers match the document', () => {
     server = before
   })
 
+  test('of vouchers on their way', async () => {
+    const before = { server, token }
+    const other = newSigner()
+    const env = {
+      RATE_LIMIT: 'off',
+      PUBLIC_URL: 'https://cupones.example',
+      VOUCHER_SERVICES: `${other.pubkey}|https://127.0.0.1:9/api/coupons/refresh`,
+    }
+    server = await startServer({ env })
+    const holder = newHolder('eva')
+    addAccount(server.dataDir, 'eva', holder.signer.pubkey)
+    const as = (method: string, path: string, body?: string) => ({
+      path,
+      headers: {
+        Authorization: nostrHeader(
+          createProof(holder.signer, `https://cupones.example${path}`, {
+            method,
+            ...(body && { body }),
+          }),
+        ),
+      },
+      ...(body && { body }),
+    })
+    const session = await call(
+      server.url,
+      '/api/auth/session',
+      as('POST', '/api/auth/session', '{}'),
+    )
+    token = session.json.token
+    const merchant = session.json.token
+    const couponId = await createDefinition(server.url, merchant)
+    const mint = () => mintOne(server.url, merchant, couponId)
+
+    const take = 'POST /api/lud16/{username}/cb'
+    const path = '/api/lud16/eva/cb'
+    const offer = async (change: Json = {}) => {
+      const { nonce, voucher } = await mint()
+      return { path, body: { action: 'voucher', nonce, voucher, ...change } }
+    }
+    const accepted = await offer()
+    await ask(take, accepted)
+    await refused(take, 'voucher-invalid', await offer({ voucher: {} }))
+    await refused(take, 'vouchers-not-taken', { ...(await offer()), path: '/api/lud16/x/cb' })
+    const signedBy = async (signer: typeof other) => {
+      const { nonce, voucher } = await mint()
+      return { path, body: { action: 'voucher', nonce, voucher: signer.sign(voucher) } }
+    }
+    await refused(take, 'service-unknown', await signedBy(newSigner()))
+    await refused(take, 'service-silent', await signedBy(other))
+    await refused(take, 'field-invalid', { path, body: {} })
+    await refused(take, 'body-invalid', { path, body: '[]' })
+    await refused(take, 'nonce-invalid', { path, body: { ...accepted.body, nonce: 'x' } })
+
+    const send = 'POST /api/transfer'
+    const { nonce } = await mint()
+    const to = 'eva@cupones.example'
+    await ask(send, { body: { nonce, to, comment: 'Hola' } })
+    await refused(send, 'voucher-unknown', { body: { nonce: 'A'.repeat(22), to } })
+    const { nonce: mine } = await mint()
+    await refused(send, 'address-silent', { body: { nonce: mine, to: 'eva@127.0.0.1:9' } })
+    await refused(send, 'vouchers-not-taken', { body: { nonce: mine, to: 'x@cupones.example' } })
+    await refused(send, 'voucher-refreshed', { body: { nonce, to: 'x@cupones.example' } })
+    await refused(send, 'field-invalid', { body: { nonce, to: 'nobody' } })
+    await refused(send, 'nonce-invalid', { body: { nonce: 'x', to } })
+    await refused(send, 'voucher-invalid', { body: { nonce, to, voucher: {} } })
+    const { body: strange } = await signedBy(newSigner())
+    await refused(send, 'service-unknown', { body: { ...strange, to } })
+
+    const list = 'GET /api/wallet/vouchers'
+    const { vouchers } = await ask(list, as('GET', '/api/wallet/vouchers'))
+    expect(vouchers).toHaveLength(2)
+    await refused(list, 'auth-missing', { token: '' })
+    const drop = 'DELETE /api/wallet/vouchers/{id}'
+    const one = `/api/wallet/vouchers/${vouchers[0].id}`
+    await ask(drop, as('DELETE', one))
+    await refused(drop, 'held-unknown', as('DELETE', one))
+    const settings = '/api/wallet/settings'
+    await ask(`GET ${settings}`)
+    await ask(`PUT ${settings}`, { body: { allowVouchers: false } })
+    await refused(`PUT ${settings}`, 'field-invalid', { body: { allowVouchers: 1 } })
+    damage(server.dataDir, 'DELETE FROM accounts')
+    await refused(`GET ${settings}`, 'account-unknown')
+    await refused(`PUT ${settings}`, 'account-unknown', { body: { allowVouchers: true } })
+    ;({ server, token } = before)
+  })
+
   test('of gateways whose relays are away, unwilling or not for strangers', async () => {
     const before = server
     const rude = startFaultyRelay({
@@ -743,7 +840,7 @@ describe('real answers match the document', () => {
     expect(lacking.map(({ route }) => route)).toEqual([])
   })
 
-  test('and every refusal was seen, but those that need a fault, a crowd or another origin', () => {
+  test('and every refusal was seen, but those that need a fault, a crowd, another service or origin', () => {
     const unseen: string[] = refusalCodes.filter((code) => !codesSeen.has(code))
     expect(unseen).toEqual([
       'shutting-down',
@@ -751,6 +848,12 @@ describe('real answers match the document', () => {
       'rate-limited',
       'auth-origin-unknown',
       'auth-session-expired',
+      'address-unknown',
+      'transfer-busy',
+      'inbox-full',
+      'inbox-merchant-full',
+      'transfer-pending',
+      'transfer-unclear',
       'definitions-full',
       'minters-full',
       'identity-nonces-full',

@@ -1,16 +1,32 @@
-/** The service as a test runs it, with a way out to the loopback: every name is 127.0.0.1. */
+/**
+ * The service as a test runs it, with a way out to the loopback: every name is 127.0.0.1. `FAULT`
+ * says where it dies (kill -9): `before PATH` or `after PATH`, the request to that path of another
+ * server, and `~N` behind it, not before the N-th time.
+ */
 import { start } from '../../src/app.ts'
 import { environment, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
+import type { FetchPublic } from '../../src/outbound/fetch-public.ts'
 import { testAuthority } from './certificates.ts'
 
 const { config } = readConfig(new Map(), environment, false)
-const outbound = {
-  resolve: async () => ['127.0.0.1'],
-  allowLoopback: true,
-  ca: testAuthority,
-}
-const app = await start(config, createLog(config.logLevel, config.logFormat), { outbound })
+const outbound = { resolve: async () => ['127.0.0.1'], allowLoopback: true, ca: testAuthority }
+const [, when = '', path = '', count = '1'] =
+  /^(before|after) ([^~]+)(?:~(\d+))?$/.exec(process.env.FAULT ?? '') ?? []
+let times = 0
+
+const around =
+  (fetchPublic: FetchPublic): FetchPublic =>
+  async (url, request) => {
+    const here = path !== '' && url.pathname.includes(path) && ++times >= Number(count)
+    if (here && when === 'before') process.kill(process.pid, 'SIGKILL')
+    const answer = await fetchPublic(url, request)
+    if (here) process.kill(process.pid, 'SIGKILL')
+    return answer
+  }
+
+const log = createLog(config.logLevel, config.logFormat)
+const app = await start(config, log, { outbound, around })
 console.log(`  address     ${app.url}`)
 process.on('SIGTERM', async () => {
   await app.stop()

@@ -49,6 +49,7 @@ test('without any setting there are the defaults', () => {
     relays: ['embedded'],
     federationId: null,
     identityIssuers: null,
+    voucherServices: new Map(),
     cardMasterKey: null,
     cardWriters: null,
     defaultLimits: [],
@@ -100,6 +101,15 @@ const good: [variable: string, text: string, name: keyof typeof settings, value:
     'wss://a.example,embedded,ws://b.example/x',
     'relays',
     ['wss://a.example', 'embedded', 'ws://b.example/x'],
+  ],
+  [
+    'VOUCHER_SERVICES',
+    `${npubEncode(key)}|https://A.example/api/coupons/refresh, ${other} | https://b.example:8443/r`,
+    'voucherServices',
+    new Map([
+      [key, 'https://a.example/api/coupons/refresh'],
+      [other, 'https://b.example:8443/r'],
+    ]),
   ],
   ['CARD_MASTER_KEY', secretHex.slice(32), 'cardMasterKey', secret.slice(16)],
   ['CARD_WRITERS', `${key},${npubEncode(other)}`, 'cardWriters', new Set([key, other])],
@@ -210,6 +220,19 @@ const bad: [variable: string, texts: string[]][] = [
   [
     'DEFAULT_LIMITS',
     ['x', 'a;b;T;1', 'a;b;T;1;2;3', 'a;b;T;-1;0', 'a;b;T;1.5;0', 'a;b;T!;1;0', 'a;b;T;1;400000000'],
+  ],
+  [
+    'VOUCHER_SERVICES',
+    [
+      'https://a.example/r',
+      `${key}|`,
+      `x|https://a.example/r`,
+      `${key}|http://a.example/r`,
+      `${key}|https://a:b@a.example/r`,
+      `${key}|https://a.example/r#x`,
+      `${key}|https://a.example/r|x`,
+      `${key}|https://a.example/r,${npubEncode(key)}|https://b.example/r`,
+    ],
   ],
   ['GATEWAY_PUBKEY', ['x', key.slice(1)]],
   ['RATE_LIMIT', ['true', '0', 'ON', 'no']],

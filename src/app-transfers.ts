@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { Buckets } from './buckets.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Database } from './db/database.ts'
+import type { Stores } from './db/stores.ts'
+import { limits } from './limits.ts'
+import type { Log } from './log.ts'
+import type { VerifyEvent } from './nostr/event.ts'
+import type { FetchPublic } from './outbound/fetch-public.ts'
+import { createHandOver, createLookUpAddress } from './outbound/lud16.ts'
+import { limitRequests } from './outbound/slots.ts'
+import { createPreviewElsewhere, createRefreshElsewhere } from './outbound/voucher-service.ts'
+import { Refusal } from './refusal.ts'
+import { startResuming } from './wallet/resume.ts'
+import type { Transfers } from './wallet/transfer-service.ts'
+
+type TransferParts = {
+  database: Database<Stores>
+  now: Clock
+  verify: VerifyEvent
+  mint: Transfers['mint']
+  fetchPublic: FetchPublic
+  /** Seconds of a clock that is never set. */
+  steady: () => number
+  log: Log
+}
+
+type RunningTransfers = {
+  transfers: Transfers
+  /** Somebody at this address sends a voucher away. Refuses `rate-limited`. */
+  leaving: (address: string) => void
+  stop(): void
+}
+
+/** Put together what transfers work with, and go on with those that a stopped process left. */
+export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
+  const { fetchPublic, log, steady, ...shared } = parts
+  // Apart, so that two services that send to each other never wait for each other's places.
+  const refreshing = limitRequests(fetchPublic, limits.refreshPlaces)
+  const looking = limitRequests(fetchPublic, limits.addressPlaces)
+  const handing = limitRequests(fetchPublic, limits.handOverPlaces)
+  const limiter = (rule: { burst: number; perSecond: number }) => {
+    const buckets = new Buckets({ ...rule, entriesMax: limits.transferRatesMax })
+    return (key: string) => {
+      const wait = config.rateLimit ? buckets.take(key, steady()) : 0
+      if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
+    }
+  }
+  const transfers: Transfers = {
+    ...shared,
+    newKey: () => randomBytes(24).toString('base64url'),
+    services: config.voucherServices,
+    refreshElsewhere: createRefreshElsewhere(refreshing),
+    previewElsewhere: createPreviewElsewhere(refreshing),
+    lookUp: createLookUpAddress(looking),
+    handOver: createHandOver(handing),
+    arriving: limiter(limits.arrivingRate),
+    swapping: new Map(),
+    postponed: () => resuming.wake(),
+    warn: (event, facts) => log.warn(event, facts),
+  }
+  const resuming = startResuming(transfers, (cause) => log.warn('transfers.failed', { cause }))
+  return { transfers, leaving: limiter(limits.leavingRate), stop: () => resuming.stop() }
+}

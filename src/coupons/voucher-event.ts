@@ -1,0 +1,55 @@
+import { type NostrEvent, tagValue } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { Refusal } from '../refusal.ts'
+import { parseTerms, type Terms } from './definition.ts'
+import type { Promised } from './voucher.ts'
+
+const idMax = 64
+const pubkey = /^[0-9a-f]{64}$/
+/** Other services may make longer nonces than ours. */
+const nonceShape = /^[!-~]{16,128}$/
+
+/** What the event of an unspent voucher says, whichever service signed it. */
+export type ReadVoucher = Promised & { nonce: string }
+
+/**
+ * Read a kind 20402 event in phase `minted`; null when it is not one, or when its tags and its
+ * content do not agree. The signature is the caller's to verify.
+ */
+export function readVoucher(event: NostrEvent): ReadVoucher | null {
+  const [nonce, owner, couponId] = ['nonce', 'p', 'coupon'].map((name) => tagValue(event, name))
+  if (event.kind !== kinds.voucher || tagValue(event, 'phase') !== 'minted') return null
+  if (!nonce || !nonceShape.test(nonce) || !owner || !pubkey.test(owner)) return null
+  if (!couponId || couponId.length > idMax) return null
+  const content = parseContent(event.content)
+  if (!content || !agrees(content.nonce, nonce) || !agrees(content.owner, owner)) return null
+  const terms = termsOrNull({ ...content, benefit: content.coupon })
+  if (!terms || !agrees(tagValue(event, 'expiration'), String(terms.expiresAt))) return null
+  return { nonce, owner, couponId, terms }
+}
+
+/** What is said twice must be the same; some services say it once. */
+function agrees(said: unknown, value: string): boolean {
+  return said === undefined || said === value
+}
+
+function parseContent(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+    return value as Record<string, unknown>
+  } catch (cause) {
+    // RangeError: nested deeper than the parser's stack.
+    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
+    throw cause
+  }
+}
+
+function termsOrNull(fields: Record<string, unknown>): Terms | null {
+  try {
+    return parseTerms(fields)
+  } catch (refused) {
+    if (refused instanceof Refusal) return null
+    throw refused
+  }
+}

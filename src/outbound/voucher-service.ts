@@ -1,0 +1,87 @@
+import { limits } from '../limits.ts'
+import type { RefusalCode } from '../refusal.ts'
+import { type FetchPublic, OutboundError } from './fetch-public.ts'
+import { parseJsonObject } from './json.ts'
+
+/**
+ * What became of a refresh at another service. `unsent`: the nonce has not left this process;
+ * `refused`: the service said so, and did not swap it under this key; `unclear`: it may have.
+ */
+type RefreshOutcome =
+  | { kind: 'answer'; body: Record<string, unknown> }
+  | { kind: 'refused'; code: RefusalCode }
+  | { kind: 'unsent' | 'unclear'; why: string }
+
+export type RefreshElsewhere = (
+  refreshUrl: string,
+  input: { nonce: string; key: string },
+) => Promise<RefreshOutcome>
+
+/** The status of a voucher at another service, or null when it does not tell. */
+export type PreviewElsewhere = (refreshUrl: string, nonce: string) => Promise<string | null>
+
+/** What the coupon protocol says no with to a refresh, once and for all. */
+const byStatus: Record<number, RefusalCode> = {
+  404: 'voucher-unknown',
+  409: 'voucher-refreshed',
+  410: 'voucher-expired',
+}
+const codes: readonly RefusalCode[] = [
+  'voucher-unknown',
+  'voucher-claimed',
+  'voucher-refreshed',
+  'voucher-cancelled',
+  'voucher-expired',
+]
+
+/** Build the way to other services' refresh route. */
+export function createRefreshElsewhere(fetchPublic: FetchPublic): RefreshElsewhere {
+  return async (refreshUrl, { nonce, key }) => {
+    try {
+      const { status, body } = await fetchPublic(new URL(refreshUrl), {
+        deadlineMs: limits.refreshDeadlineMs,
+        bodyBytesMax: limits.refreshBodyBytesMax,
+        json: { nonce },
+        idempotencyKey: key,
+      })
+      const answer = parseJsonObject(body)
+      if (answer && (status === 200 || status === 201)) return { kind: 'answer', body: answer }
+      const code = answer && refusalIn(status, answer)
+      return code ? { kind: 'refused', code } : { kind: 'unclear', why: `status ${status}` }
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error
+      return { kind: error.sent ? 'unclear' : 'unsent', why: error.reason }
+    }
+  }
+}
+
+/**
+ * Build the way to other services' preview, which is known where their refresh address ends the
+ * way the protocol has it.
+ */
+export function createPreviewElsewhere(fetchPublic: FetchPublic): PreviewElsewhere {
+  return async (refreshUrl, nonce) => {
+    const url = new URL(refreshUrl)
+    if (!url.pathname.endsWith('/coupons/refresh')) return null
+    url.pathname = url.pathname.replace(/refresh$/, 'preview')
+    try {
+      const { status, body } = await fetchPublic(url, {
+        deadlineMs: limits.previewDeadlineMs,
+        bodyBytesMax: limits.refreshBodyBytesMax,
+        json: { nonce },
+      })
+      const said = status === 200 ? parseJsonObject(body)?.status : null
+      return typeof said === 'string' ? said : null
+    } catch (error) {
+      if (error instanceof OutboundError) return null
+      throw error
+    }
+  }
+}
+
+/** The no in an answer; the page of some proxy with the same status is none. */
+function refusalIn(status: number, { code, error }: Record<string, unknown>): RefusalCode | null {
+  if (typeof code !== 'string' && typeof error !== 'string') return null
+  const refusal = byStatus[status]
+  return refusal ? (codes.find((name) => name === code) ?? refusal) : null
+}

@@ -1,0 +1,59 @@
+import { Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Authenticator } from '../http/auth.ts'
+import { documented } from '../http/document.ts'
+import { replyJson } from '../http/reply.ts'
+import { forget, listInbox } from './inbox.ts'
+import { readPreferences, writePreferences } from './preferences.ts'
+import { InboxModel, PreferencesModel } from './transfer-models.ts'
+import type { Transfers } from './transfer-service.ts'
+
+/** What a holder has received, and whether he wants to. */
+export function inboxRoutes(transfers: Transfers, auth: Authenticator) {
+  return new Elysia({ name: 'inbox', prefix: '/api/wallet' })
+    .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
+    .get('/vouchers', async ({ caller }) => replyJson(200, await listInbox(transfers, caller)), {
+      ...documented({
+        summary: 'The vouchers that the caller has received',
+        access: 'any',
+        answers: { 200: InboxModel },
+      }),
+    })
+    .delete(
+      '/vouchers/:id',
+      async ({ caller, params }) => replyJson(200, await forget(transfers, caller, params.id)),
+      {
+        ...documented({
+          summary: 'Forget a received voucher, spent or not',
+          access: 'any',
+          answers: { 200: t.Object({ removed: t.Literal(true) }) },
+          refusals: ['held-unknown'],
+        }),
+      },
+    )
+    .get(
+      '/settings',
+      async ({ caller }) => replyJson(200, await readPreferences(transfers, caller)),
+      {
+        ...documented({
+          summary: "Whether the caller's account takes vouchers",
+          access: 'any',
+          answers: { 200: PreferencesModel },
+          refusals: ['account-unknown'],
+        }),
+      },
+    )
+    .put(
+      '/settings',
+      async ({ caller, body }) => replyJson(200, await writePreferences(transfers, caller, body)),
+      {
+        body: PreferencesModel,
+        ...documented({
+          summary: "Say whether the caller's account takes vouchers",
+          access: 'any',
+          answers: { 200: PreferencesModel },
+          refusals: ['body-invalid', 'field-invalid', 'account-unknown'],
+        }),
+      },
+    )
+}

@@ -1,0 +1,172 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { Phase, Promised } from '../coupons/voucher.ts'
+import type { Sealed } from './seal-to-holder.ts'
+
+/** A voucher in an inbox. */
+export type Held = Promised & {
+  service: string
+  /** Of the replacement's nonce. */
+  handle: Uint8Array
+  receivedAt: number
+  comment: string | null
+  sealed: Sealed
+  /** What this service knows of it, expiry apart; null: another's voucher. */
+  phase: Phase | null
+}
+
+type NewHeld = Promised & {
+  /** Row id of its transfer. */
+  id: number
+  holder: string
+  comment: string | null
+  sealed: Sealed
+}
+
+type HeldRow = {
+  service: Uint8Array
+  handle: Uint8Array
+  received_at: number
+  owner: Uint8Array
+  coupon_id: string
+  name: string
+  description: string
+  image: string | null
+  benefit: string
+  expires_at: number | null
+  comment: string | null
+  ephemeral: Uint8Array
+  payload: string
+  phase: Phase | null
+}
+
+/** The phase of the voucher `v` as every check sees it: the kill switch counts before its mark. */
+const phase = `CASE WHEN v.phase = 'minted' AND EXISTS (
+    SELECT 1 FROM kills k WHERE k.definition_id = v.definition_id AND k.upto_voucher_id >= v.id)
+  THEN 'voided' ELSE v.phase END`
+
+/** An inbox row `i` with its transfer `t` and, when it is this service's, its voucher `v`. */
+const rows = `inbox i JOIN transfers t ON t.id = i.id
+  LEFT JOIN vouchers v ON v.handle = t.replacement
+    AND t.service = (SELECT unhex(value) FROM facts WHERE name = 'manager')`
+
+/** It may still be worth something: not expired, and not known to be spent. */
+const unspent = `(i.expires_at IS NULL OR i.expires_at > ?2) AND ifnull(${phase}, 'minted') = 'minted'`
+
+export type InboxStore = ReturnType<typeof createInboxStore>
+
+/** Vouchers that holders have received; on one connection. */
+export function createInboxStore(sql: Sqlite) {
+  const insert = sql.query<
+    null,
+    [
+      number,
+      Uint8Array,
+      Uint8Array,
+      string,
+      string,
+      string,
+      string | null,
+      string,
+      number | null,
+      string | null,
+      Uint8Array,
+      string,
+    ]
+  >(
+    `INSERT INTO inbox (id, holder, owner, coupon_id, name, description, image, benefit, expires_at,
+       comment, ephemeral, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const list = sql.query<HeldRow, [Uint8Array, number]>(
+    `SELECT t.service, t.replacement AS handle, t.received_at, i.owner, i.coupon_id, i.name,
+       i.description, i.image, i.benefit, i.expires_at, i.comment, i.ephemeral, i.payload,
+       ${phase} AS phase
+     FROM ${rows} WHERE i.holder = CAST(? AS BLOB) ORDER BY i.id DESC LIMIT ?`,
+  )
+  const count = sql.query<
+    { total: number; unspent: number; of_owner: number },
+    [Uint8Array, number, Uint8Array]
+  >(
+    `SELECT count(*) AS total, count(CASE WHEN ${unspent} THEN 1 END) AS unspent,
+       count(CASE WHEN i.owner = ?3 AND ${unspent} THEN 1 END) AS of_owner
+     FROM ${rows} WHERE i.holder = CAST(?1 AS BLOB)`,
+  )
+  const removeWorthless = sql.query<null, [Uint8Array, number, number]>(
+    `DELETE FROM inbox WHERE id IN (
+       SELECT i.id FROM ${rows} WHERE i.holder = CAST(?1 AS BLOB) AND NOT (${unspent})
+       ORDER BY i.id LIMIT ?3)`,
+  )
+  const remove = sql.query<null, [Uint8Array, Uint8Array]>(
+    `DELETE FROM inbox WHERE holder = ?1
+       AND id IN (SELECT id FROM transfers WHERE replacement = ?2)`,
+  )
+
+  return {
+    async insert(held: NewHeld): Promise<void> {
+      const { id, holder, owner, couponId, terms, comment, sealed } = held
+      insert.run(
+        id,
+        bytes(holder),
+        bytes(owner),
+        couponId,
+        terms.name,
+        terms.description,
+        terms.image,
+        JSON.stringify(terms.benefit),
+        terms.expiresAt,
+        comment,
+        bytes(sealed.pubkey),
+        sealed.payload,
+      )
+    },
+
+    /** Up to `most` of a holder's, newest first. */
+    async list(holder: string, most: number): Promise<Held[]> {
+      return list.all(bytes(holder), most).map(toHeld)
+    },
+
+    /** How many a holder has; how many of them may be worth something, and of one merchant. */
+    async count(holder: string, owner: string, now: number) {
+      const row = count.get(bytes(holder), now, bytes(owner))
+      const { total = 0, unspent: open = 0, of_owner: ofOwner = 0 } = row ?? {}
+      return { total, unspent: open, ofOwner }
+    },
+
+    /** Throw away up to `most` of a holder's oldest that are spent or expired. */
+    async removeWorthless(holder: string, most: number, now: number): Promise<void> {
+      removeWorthless.run(bytes(holder), now, most)
+    },
+
+    /** Throw one away, by the handle of its nonce; false when the holder has none such. */
+    async remove(holder: string, handle: Uint8Array): Promise<boolean> {
+      return remove.run(bytes(holder), handle).changes > 0
+    },
+  }
+}
+
+function toHeld(row: HeldRow): Held {
+  return {
+    service: hex(row.service),
+    handle: row.handle,
+    receivedAt: row.received_at,
+    owner: hex(row.owner),
+    couponId: row.coupon_id,
+    terms: {
+      name: row.name,
+      description: row.description,
+      image: row.image,
+      benefit: JSON.parse(row.benefit) as Promised['terms']['benefit'],
+      expiresAt: row.expires_at,
+    },
+    comment: row.comment,
+    sealed: { pubkey: hex(row.ephemeral), payload: row.payload },
+    phase: row.phase,
+  }
+}
+
+function bytes(pubkey: string): Uint8Array {
+  return Buffer.from(pubkey, 'hex')
+}
+
+function hex(blob: Uint8Array): string {
+  return Buffer.from(blob).toString('hex')
+}

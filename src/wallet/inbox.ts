@@ -1,0 +1,76 @@
+import { handleText, nonceShaped, parseHandle } from '../coupons/nonce.ts'
+import { expired, type Promised } from '../coupons/voucher.ts'
+import { limits } from '../limits.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import type { Held } from './inbox-store.ts'
+import type { Sealed } from './seal-to-holder.ts'
+import type { TransferStores, Transfers } from './transfer-service.ts'
+import type { VoucherRef } from './transfer-store.ts'
+
+type Kept = Promised & {
+  from: VoucherRef
+  /** Handle of the nonce that took the place of the one that came. */
+  replacement: Uint8Array
+  holder: string
+  comment: string | null
+  sealed: Sealed
+}
+
+/** Put a replacement into its holder's inbox and write down that its transfer is finished. */
+export async function keep(tx: TransferStores, kept: Kept, now: number): Promise<void> {
+  const { from, replacement, holder, owner } = kept
+  const { total } = await tx.inbox.count(holder, owner, now)
+  const over = total + 1 - limits.inboxRowsMax
+  if (over > 0) await tx.inbox.removeWorthless(holder, over, now)
+  const id = await tx.transfers.insert({ ...from, replacement, holder, now })
+  await tx.inbox.insert({ ...kept, id })
+}
+
+/** Refuses `inbox-full` and `inbox-merchant-full`; what is on its way counts, too. */
+export async function requireRoom(
+  tx: TransferStores,
+  { holder, owner, now }: { holder: string; owner: string; now: number },
+): Promise<void> {
+  const kept = await tx.inbox.count(holder, owner, now)
+  const coming = await tx.transfers.countFor(holder, owner)
+  if (kept.unspent + coming.all >= limits.inboxUnspentMax) throw new Refusal('inbox-full')
+  if (kept.ofOwner + coming.ofOwner >= limits.inboxPerMerchantMax) {
+    throw new Refusal('inbox-merchant-full')
+  }
+}
+
+/** The caller's vouchers, newest first. */
+export async function listInbox({ database, now }: Transfers, caller: Caller) {
+  const held = await database.read((tx) => tx.inbox.list(caller.pubkey, limits.inboxRowsMax))
+  return { vouchers: held.map((one) => heldView(one, now())) }
+}
+
+/** Throw one of the caller's vouchers away, spent or not. Refuses `held-unknown`. */
+export async function forget({ database }: Transfers, caller: Caller, id: string) {
+  return database.transact(async (tx) => {
+    const found = nonceShaped(id) && (await tx.inbox.remove(caller.pubkey, parseHandle(id)))
+    if (!found) throw new Refusal('held-unknown')
+    return { removed: true }
+  }, caller.spend)
+}
+
+function heldView(held: Held, now: number) {
+  const { terms, owner, phase } = held
+  const known = phase === 'minted' && expired(terms, now) ? 'expired' : phase
+  return {
+    id: handleText(held.handle),
+    status: known ?? 'unknown',
+    receivedAt: held.receivedAt,
+    comment: held.comment,
+    couponId: held.couponId,
+    coupon: terms.benefit,
+    name: terms.name,
+    description: terms.description,
+    image: terms.image,
+    npub: npubOf(owner),
+    expiresAt: terms.expiresAt,
+    sealed: held.sealed,
+  }
+}

@@ -1,0 +1,32 @@
+import { parseText } from '../coupons/text.ts'
+import { type ReadVoucher, readVoucher } from '../coupons/voucher-event.ts'
+import { limits } from '../limits.ts'
+import { type NostrEvent, parseEvent, type VerifyEvent } from '../nostr/event.ts'
+import { Refusal } from '../refusal.ts'
+
+/** A voucher that changes hands, as its event says it is; only its service knows whether it still is. */
+export type Offer = ReadVoucher & {
+  event: NostrEvent
+  /** The key that signed it. */
+  service: string
+}
+
+/** Read a voucher and check that it is the nonce's. Refuses `voucher-invalid`. */
+export function parseOffer(value: unknown, nonce: string, verify: VerifyEvent): Offer {
+  const event = parseEvent(value)
+  const voucher = event && readVoucher(event)
+  if (!event || voucher?.nonce !== nonce || !verify(event)) throw new Refusal('voucher-invalid')
+  return { ...voucher, event, service: event.pubkey }
+}
+
+/** A word to the holder, or null for none. Refuses `field-invalid`. */
+export function parseComment(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  return parseText(value, { field: 'comment', charsMax: limits.commentCharsMax }) || null
+}
+
+/** The nonce in a request, whichever service it belongs to. Refuses `nonce-invalid`. */
+export function parseAnyNonce(value: unknown): string {
+  if (typeof value === 'string' && /^[!-~]{16,128}$/.test(value)) return value
+  throw new Refusal('nonce-invalid', { field: 'nonce' })
+}

@@ -1,0 +1,29 @@
+import { Refusal } from '../refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import type { Transfers } from './transfer-service.ts'
+
+type Preferences = { allowVouchers: boolean }
+
+/** What the caller's account takes. Refuses `account-unknown`. */
+export async function readPreferences(
+  { database }: Transfers,
+  { pubkey }: Caller,
+): Promise<Preferences> {
+  const account = await database.read((tx) => tx.accounts.findByKey(pubkey))
+  if (!account) throw new Refusal('account-unknown')
+  return { allowVouchers: account.allowVouchers }
+}
+
+/** Change what the caller's account takes. Refuses `account-unknown`. */
+export async function writePreferences(
+  { database }: Transfers,
+  { pubkey, spend }: Caller,
+  { allowVouchers }: Preferences,
+): Promise<Preferences> {
+  return database.transact(async (tx) => {
+    if (!(await tx.accounts.allowVouchers(pubkey, allowVouchers))) {
+      throw new Refusal('account-unknown')
+    }
+    return { allowVouchers }
+  }, spend)
+}

@@ -1,0 +1,135 @@
+import { handleOf } from '../coupons/nonce.ts'
+import { refreshWithin } from '../coupons/refresh.ts'
+import { expired, type VoucherResult } from '../coupons/voucher.ts'
+import { limits } from '../limits.ts'
+import { Refusal } from '../refusal.ts'
+import { keep, requireRoom } from './inbox.ts'
+import { type Offer, parseOffer } from './offer.ts'
+import { createSealToHolder } from './seal-to-holder.ts'
+import { sealIntent, swap } from './swap.ts'
+import type { TransferStores, Transfers } from './transfer-service.ts'
+import type { VoucherRef } from './transfer-store.ts'
+
+type Arrival = { nonce: string; voucher: unknown; comment: string | null }
+
+/** `left`: the nonce has been on its way to another service. */
+type Reception = { accepted: true } | { accepted: false; refusal: Refusal; left: boolean }
+
+/**
+ * Take a voucher for the account of that name: swap its nonce for one that the sender does not know
+ * and keep that for the holder. Accepted means: kept. The same voucher again is accepted again.
+ * Refuses, in this order and as a value: `voucher-invalid`, `vouchers-not-taken`, `service-unknown`,
+ * `voucher-refreshed` (it went to somebody else), `transfer-busy`, `voucher-expired`, `inbox-full`,
+ * `inbox-merchant-full`, what the service refuses with, `service-silent`, `transfer-pending`.
+ * Throws what says nothing about the voucher: `rate-limited`, `overloaded`.
+ */
+export async function receive(
+  transfers: Transfers,
+  name: string,
+  { nonce, voucher, comment }: Arrival,
+): Promise<Reception> {
+  transfers.arriving(name)
+  try {
+    const offer = parseOffer(voucher, nonce, transfers.verify)
+    const { pubkey: holder } = await transfers.database.read((tx) => taker(tx, name))
+    // A word that holds the nonce would put it on the disk.
+    const word = comment?.includes(nonce) ? null : comment
+    const arrival = { name, holder, offer, comment: word }
+    if (offer.service !== transfers.mint.signer.pubkey)
+      return await swapElsewhere(transfers, arrival)
+    await settleHere(transfers, arrival)
+    return { accepted: true }
+  } catch (refused) {
+    if (!(refused instanceof Refusal) || refused.status >= 500) throw refused
+    return { accepted: false, refusal: refused, left: false }
+  }
+}
+
+type Checked = { name: string; holder: string; offer: Offer; comment: string | null }
+
+/** A voucher of our own: burned, minted anew and kept in one transaction. */
+async function settleHere(transfers: Transfers, arrival: Checked): Promise<void> {
+  const { holder, offer, comment } = arrival
+  const { database, mint, newKey } = transfers
+  // Outside of the transaction: it is the slow part.
+  const seal = createSealToHolder(holder)
+  if (!seal) throw new Refusal('vouchers-not-taken')
+  const from = refOf(offer)
+  const change = await database.transact(async (tx) => {
+    await requireTaker(tx, arrival)
+    if (await finished(tx, from, holder)) return null
+    const now = transfers.now()
+    await requireRoom(tx, { holder, owner: offer.owner, now })
+    const input = { nonce: offer.nonce, key: newKey() }
+    const { body, change } = await refreshWithin(mint, tx, input)
+    const { nonce, voucher } = JSON.parse(body) as VoucherResult
+    const sealed = seal({ nonce, voucher })
+    if (!sealed) throw new Error('a voucher of our own does not fit into NIP-44')
+    const { owner, couponId, terms } = offer
+    const replacement = handleOf(nonce)
+    await keep(tx, { from, replacement, holder, comment, sealed, owner, couponId, terms }, now)
+    return change
+  })
+  if (change) mint.changed(change)
+}
+
+/** A voucher of another service: first the intent on disk, then the network. */
+async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Reception> {
+  const { holder, offer, comment } = arrival
+  if (!transfers.services.has(offer.service)) throw new Refusal('service-unknown')
+  if (!createSealToHolder(holder)) throw new Refusal('vouchers-not-taken')
+  const from = refOf(offer)
+  const intent = await transfers.database.transact(async (tx) => {
+    await requireTaker(tx, arrival)
+    if (await finished(tx, from, holder)) return null
+    const open = await tx.transfers.findIntent(from)
+    if (open && open.holder !== holder) throw new Refusal('transfer-busy')
+    if (open) return { id: open.id, fresh: false }
+    const now = transfers.now()
+    if (expired(offer.terms, now)) throw new Refusal('voucher-expired')
+    await requireRoom(tx, { holder, owner: offer.owner, now })
+    if (await tx.transfers.full(limits.intentsMax))
+      throw new Refusal('overloaded', { retryAfter: 60 })
+    const content = { nonce: offer.nonce, voucher: offer.event, comment, key: transfers.newKey() }
+    const id = await tx.transfers.insertIntent({
+      ...from,
+      holder,
+      owner: offer.owner,
+      sealed: sealIntent(transfers.mint.storeKey, { ...from, holder }, content),
+      nextAt: now + limits.intentFirstSeconds,
+      createdAt: now,
+    })
+    return { id, fresh: true }
+  })
+  if (!intent) return { accepted: true }
+  const swapped = await swap(transfers, intent.id, intent.fresh)
+  if (swapped === 'stored') return { accepted: true }
+  if (swapped === 'open') {
+    return { accepted: false, refusal: new Refusal('transfer-pending'), left: true }
+  }
+  return { accepted: false, refusal: swapped.refused, left: swapped.left }
+}
+
+function refOf({ service, nonce }: Offer): VoucherRef {
+  return { service, handle: handleOf(nonce) }
+}
+
+/** The account of a name that takes vouchers. Refuses `vouchers-not-taken`. */
+async function taker(tx: TransferStores, name: string) {
+  const account = await tx.accounts.findByName(name)
+  if (!account?.allowVouchers) throw new Refusal('vouchers-not-taken')
+  return account
+}
+
+/** Once more where it counts: in the transaction that writes. */
+async function requireTaker(tx: TransferStores, { name, holder }: Checked): Promise<void> {
+  const { pubkey } = await taker(tx, name)
+  if (pubkey !== holder) throw new Refusal('vouchers-not-taken')
+}
+
+/** True when this very transfer was finished before. Refuses `voucher-refreshed` when another was. */
+async function finished(tx: TransferStores, from: VoucherRef, holder: string): Promise<boolean> {
+  const before = await tx.transfers.holderOf(from)
+  if (before !== null && before !== holder) throw new Refusal('voucher-refreshed')
+  return before === holder
+}

@@ -1,0 +1,157 @@
+import { handleOf, nonceShaped } from '../coupons/nonce.ts'
+import { mintedResult, refusalFor, statusOf, type Voucher } from '../coupons/voucher.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { Refusal, type RefusalCode } from '../refusal.ts'
+import { parseLightningAddress } from './address.ts'
+import { parseAnyNonce, parseComment, parseOffer } from './offer.ts'
+import { receive } from './receive.ts'
+import type { Transfers } from './transfer-service.ts'
+
+type Outgoing = { nonce: string; voucher: unknown; to: string; comment: unknown }
+
+/**
+ * `NOT_SENT`: the nonce has not left this process. `MOVED`: nobody accepted it, yet it has changed
+ * hands. `UNKNOWN`: somebody saw it who did not accept it, and may still take it.
+ */
+type Sending = {
+  status: 'SENT' | 'NOT_SENT' | 'MOVED' | 'UNKNOWN'
+  /** One sentence for people. */
+  reason?: string
+  code?: RefusalCode
+}
+
+/** A voucher that is ready to go. */
+type Parcel = {
+  nonce: string
+  comment: string | null
+  /** Null: it has moved, and nothing is rebuilt for a nonce that is worth nothing. */
+  event: NostrEvent | null
+  /** The service that signed it; null: this one. */
+  refreshUrl: string | null
+}
+
+/**
+ * Hand a voucher to a lightning address; `hosts` are this service's own. Refuses `nonce-invalid`,
+ * `field-invalid` (to, comment), `voucher-invalid`, `service-unknown`; whatever else happens is said
+ * in the answer.
+ */
+export async function send(
+  transfers: Transfers,
+  { nonce: sent, voucher, to, comment: word }: Outgoing,
+  hosts: readonly string[],
+): Promise<Sending> {
+  const nonce = parseAnyNonce(sent)
+  const address = parseLightningAddress(to)
+  if (!address) throw new Refusal('field-invalid', { field: 'to' })
+  const comment = parseComment(word)
+  const given = voucher ? parseOffer(voucher, nonce, transfers.verify) : null
+  const ours = given === null || given.service === transfers.mint.signer.pubkey
+  const refreshUrl = ours ? null : transfers.services.get(given.service)
+  if (refreshUrl === undefined) throw new Refusal('service-unknown')
+
+  const known = ours ? await find(transfers, nonce) : null
+  if (ours && !known) return notSent('voucher-unknown')
+  const status = known && statusOf(known, transfers.now())
+  if (known && status !== 'minted' && status !== 'refreshed') {
+    return notSent(refusalFor(known, transfers.now(), 'refresh').code)
+  }
+  // What has moved is handed over all the same: this may be a repetition that deserves its ACCEPTED.
+  const rebuilt = known && status === 'minted' ? await rebuild(transfers, known, nonce) : null
+  const parcel = { nonce, comment, event: given?.event ?? rebuilt, refreshUrl }
+  if (hosts.includes(address.host)) return settleHere(transfers, parcel, address.name)
+  return handOver(transfers, parcel, address)
+}
+
+/** To a name of this service: the same operation, without the network. */
+async function settleHere(transfers: Transfers, parcel: Parcel, name: string): Promise<Sending> {
+  const { nonce, comment, event } = parcel
+  if (!event) return (await takenBy(transfers, nonce, name)) ? { status: 'SENT' } : moved
+  try {
+    const reception = await receive(transfers, name, { nonce, voucher: event, comment })
+    if (reception.accepted) return { status: 'SENT' }
+    const { refusal, left } = reception
+    if (await hasMoved(transfers, parcel, left)) return moved
+    return left ? unknown(refusal.sentence, refusal.code) : notSent(refusal.code)
+  } catch (refused) {
+    // Nothing has happened yet when it is thrown.
+    if (refused instanceof Refusal && refused.status < 500) return notSent(refused.code)
+    throw refused
+  }
+}
+
+async function handOver(
+  transfers: Transfers,
+  parcel: Parcel,
+  { name, host }: { name: string; host: string },
+): Promise<Sending> {
+  const { nonce, comment, event } = parcel
+  if (!event) return moved
+  const found = await transfers.lookUp(name, host)
+  if (found.kind !== 'takes') {
+    return (await hasMoved(transfers, parcel, false)) ? moved : notSent(whyNot[found.kind])
+  }
+  const word = comment === null ? {} : { comment }
+  const json = { action: 'voucher', nonce, voucher: event, ...word }
+  const answer = await transfers.handOver(found.callback, json)
+  if (answer.kind === 'accepted') return { status: 'SENT' }
+  const left = answer.kind !== 'unsent'
+  if (await hasMoved(transfers, parcel, left)) return moved
+  if (!left) return notSent('address-silent')
+  const { sentence, code } = new Refusal('transfer-unclear')
+  return unknown((answer.kind === 'refused' && answer.reason) || sentence, code)
+}
+
+const whyNot = {
+  unknown: 'address-unknown',
+  silent: 'address-silent',
+  'takes-none': 'vouchers-not-taken',
+  busy: 'overloaded',
+} as const
+
+const moved: Sending = describe('MOVED', 'voucher-refreshed')
+
+function notSent(code: RefusalCode): Sending {
+  return describe('NOT_SENT', code)
+}
+
+function unknown(reason: string, code: RefusalCode): Sending {
+  return { status: 'UNKNOWN', reason, code }
+}
+
+function describe(status: Sending['status'], code: RefusalCode): Sending {
+  return { status, reason: new Refusal(code).sentence, code }
+}
+
+/** True when it is certain that the nonce was swapped; another service is asked only about what it has heard of. */
+async function hasMoved(
+  transfers: Transfers,
+  { nonce, refreshUrl }: Parcel,
+  left: boolean,
+): Promise<boolean> {
+  if (refreshUrl === null) return (await find(transfers, nonce))?.phase === 'refreshed'
+  return left && (await transfers.previewElsewhere(refreshUrl, nonce)) === 'refreshed'
+}
+
+async function find({ database }: Transfers, nonce: string): Promise<Voucher | null> {
+  if (!nonceShaped(nonce)) return null
+  return database.read((tx) => tx.vouchers.find(handleOf(nonce)))
+}
+
+/** The event that the voucher was minted with: same content, same id. */
+async function rebuild(
+  { database, mint }: Transfers,
+  voucher: Voucher,
+  nonce: string,
+): Promise<NostrEvent> {
+  const { mintedAt } = await database.read((tx) => tx.vouchers.findListed(voucher.rowId))
+  return mintedResult(mint.signer, { ...voucher, nonce }, mintedAt).voucher
+}
+
+/** True when the voucher of this service went to the account of that name before. */
+async function takenBy({ database, mint }: Transfers, nonce: string, name: string) {
+  const from = { service: mint.signer.pubkey, handle: handleOf(nonce) }
+  return database.read(async (tx) => {
+    const account = await tx.accounts.findByName(name)
+    return account !== null && (await tx.transfers.holderOf(from)) === account.pubkey
+  })
+}

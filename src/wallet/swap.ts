@@ -1,0 +1,151 @@
+import { isDeepStrictEqual } from 'node:util'
+import { handleOf, handleText } from '../coupons/nonce.ts'
+import { type ReadVoucher, readVoucher } from '../coupons/voucher-event.ts'
+import { seal, unseal } from '../crypto/seal.ts'
+import { limits } from '../limits.ts'
+import { type NostrEvent, parseEvent } from '../nostr/event.ts'
+import { Refusal } from '../refusal.ts'
+import { keep } from './inbox.ts'
+import { createSealToHolder } from './seal-to-holder.ts'
+import type { Swapped, Transfers } from './transfer-service.ts'
+import type { Intent } from './transfer-store.ts'
+
+/** What an intent holds under the store key. */
+type IntentContent = {
+  nonce: string
+  voucher: NostrEvent
+  comment: string | null
+  /** The Idempotency-Key: the same at every attempt, so that a swap is made once. */
+  key: string
+}
+
+type IntentBinding = Pick<Intent, 'service' | 'handle' | 'holder'>
+
+/** The content of an intent, tied to the row it stands in. */
+export function sealIntent(
+  storeKey: Uint8Array,
+  intent: IntentBinding,
+  content: IntentContent,
+): Uint8Array {
+  return seal(storeKey, bindingOf(intent), JSON.stringify(content))
+}
+
+/** Try to bring an intent to its end; whoever asks while that is under way gets the same outcome. */
+export function swap(transfers: Transfers, intentId: number, fresh: boolean): Promise<Swapped> {
+  const running = transfers.swapping.get(intentId)
+  if (running !== undefined) return running
+  const work = attempt(transfers, intentId, fresh).finally(() => {
+    transfers.swapping.delete(intentId)
+  })
+  transfers.swapping.set(intentId, work)
+  return work
+}
+
+/** `fresh`: nobody can have tried before. */
+async function attempt(transfers: Transfers, id: number, fresh: boolean): Promise<Swapped> {
+  // Only now: it may have come to its end since the caller saw it.
+  const intent = await transfers.database.read((tx) => tx.transfers.findIntentById(id))
+  if (!intent) return 'open'
+  const content = openIntent(transfers, intent)
+  const url = transfers.services.get(intent.service)
+  if (url === undefined) return postpone(transfers, intent, 'not in VOUCHER_SERVICES any more')
+  const outcome = await transfers.refreshElsewhere(url, content)
+  switch (outcome.kind) {
+    case 'refused':
+      return drop(transfers, intent, new Refusal(outcome.code), true)
+    case 'unsent':
+      if (fresh) return drop(transfers, intent, new Refusal('service-silent'), false)
+      return postpone(transfers, intent, outcome.why)
+    case 'unclear':
+      return postpone(transfers, intent, outcome.why)
+    case 'answer': {
+      const replacement = readReplacement(transfers, intent, content, outcome.body)
+      if (!replacement) return postpone(transfers, intent, 'its answer is not what it must be')
+      return store(transfers, intent, content, replacement)
+    }
+  }
+}
+
+type Replacement = ReadVoucher & { event: NostrEvent }
+
+/** The voucher in a service's answer, if it is the one it owes us: its own, unspent, on the same terms, and new. */
+function readReplacement(
+  { verify }: Transfers,
+  { service }: Intent,
+  { nonce: old, voucher }: IntentContent,
+  body: Record<string, unknown>,
+): Replacement | null {
+  const event = parseEvent(body.voucher)
+  const before = readVoucher(voucher)
+  const after = event && readVoucher(event)
+  if (!event || !before || !after) return null
+  if (event.pubkey !== service || after.nonce !== body.nonce || after.nonce === old) return null
+  const promised = ({ owner, couponId, terms: { benefit, expiresAt } }: ReadVoucher) => {
+    return { owner, couponId, benefit, expiresAt }
+  }
+  if (!isDeepStrictEqual(promised(before), promised(after))) return null
+  return verify(event) ? { ...after, event } : null
+}
+
+async function store(
+  transfers: Transfers,
+  intent: Intent,
+  { comment }: IntentContent,
+  { event, ...replacement }: Replacement,
+): Promise<Swapped> {
+  const { id, service, handle, holder } = intent
+  const sealed = createSealToHolder(holder)?.({ nonce: replacement.nonce, voucher: event })
+  if (!sealed) return postpone(transfers, intent, 'its answer is too long')
+  const from = { service, handle }
+  const ref = handleOf(replacement.nonce)
+  const kept = await transfers.database.transact(async (tx) => {
+    // A service that hands out one voucher twice would have two holders believe it is theirs.
+    if (await tx.transfers.hasReplacement({ service, handle: ref })) return false
+    if (!(await tx.transfers.removeIntent(id))) throw new Error('an intent ended twice')
+    await keep(
+      tx,
+      { ...replacement, from, replacement: ref, holder, comment, sealed },
+      transfers.now(),
+    )
+    return true
+  })
+  return kept ? 'stored' : postpone(transfers, intent, 'its answer was given before')
+}
+
+/** The service has said no, once and for all, or has not heard of it. */
+async function drop(
+  { database }: Transfers,
+  { id }: Intent,
+  refused: Refusal,
+  left: boolean,
+): Promise<Swapped> {
+  await database.transact((tx) => tx.transfers.removeIntent(id))
+  return { refused, left }
+}
+
+/** Nobody knows: try again later, each time after twice as long, until it is hopeless. */
+async function postpone(transfers: Transfers, intent: Intent, why: string): Promise<Swapped> {
+  const { id, attempts, createdAt } = intent
+  const now = transfers.now()
+  const facts = { transfer: handleText(intent.handle), service: intent.service, why }
+  if (now - createdAt > limits.intentSeconds) {
+    transfers.warn('transfer.lost', facts)
+    return drop(transfers, intent, new Refusal('service-silent'), true)
+  }
+  const wait = Math.min(limits.intentRetrySeconds * 2 ** attempts, limits.intentRetrySecondsMax)
+  const jitter = Math.random() * wait * limits.intentJitter
+  await transfers.database.transact((tx) =>
+    tx.transfers.postpone(id, now + Math.ceil(wait + jitter)),
+  )
+  transfers.warn('transfer.postponed', { ...facts, attempts: attempts + 1 })
+  transfers.postponed()
+  return 'open'
+}
+
+function openIntent({ mint }: Transfers, intent: Intent): IntentContent {
+  return JSON.parse(unseal(mint.storeKey, bindingOf(intent), intent.sealed)) as IntentContent
+}
+
+function bindingOf({ service, handle, holder }: IntentBinding) {
+  return { purpose: 'transfer', secret: handleText(handle), key: `${service} ${holder}` } as const
+}

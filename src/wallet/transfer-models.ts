@@ -1,0 +1,80 @@
+import { type TProperties, Type as t } from '@sinclair/typebox'
+import { BenefitModel, NostrEventModel } from '../coupons/models.ts'
+import { limits } from '../limits.ts'
+
+const request = <T extends TProperties>(fields: T) =>
+  t.Object(fields, { additionalProperties: true })
+// With a sentence of its own Elysia does not write one that quotes what was sent.
+const text = (description: string) => t.String({ description, error: 'text expected' })
+const nullable = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) =>
+  t.Union([schema, t.Null()])
+
+/** The event is read by `parseOffer`, which checks that it is the nonce's. */
+const sentVoucher = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'NostrEvent' }))
+const comment = t.Optional(
+  nullable(text(`For the holder, at most ${limits.commentCharsMax} characters`)),
+)
+
+export const ArrivalModel = request({
+  action: t.Literal('voucher'),
+  nonce: text('Of the voucher; known to its sender'),
+  voucher: sentVoucher,
+  comment,
+})
+
+export const ReceptionModel = t.Union([
+  t.Object({ status: t.Literal('ACCEPTED') }),
+  t.Object({ status: t.Literal('ERROR'), reason: t.String(), code: t.String() }),
+])
+
+export const TransferModel = request({
+  nonce: text('22 characters for vouchers of this service'),
+  voucher: t.Optional(nullable(sentVoucher)),
+  to: text('A lightning address (LUD-16)'),
+  comment,
+})
+
+export const SendingModel = t.Object({
+  status: t.Union([
+    t.Literal('SENT'),
+    t.Literal('NOT_SENT'),
+    t.Literal('MOVED'),
+    t.Literal('UNKNOWN'),
+  ]),
+  reason: t.Optional(t.String({ description: 'One sentence for people' })),
+  code: t.Optional(t.String()),
+})
+
+export const InboxModel = t.Object({
+  vouchers: t.Array(
+    t.Object({
+      id: t.String({ description: 'The handle of its nonce' }),
+      status: t.Union(
+        ['minted', 'claimed', 'refreshed', 'voided', 'expired', 'unknown'].map((one) =>
+          t.Literal(one),
+        ),
+      ),
+      receivedAt: t.Integer(),
+      comment: nullable(t.String()),
+      couponId: t.String(),
+      coupon: BenefitModel,
+      name: t.String(),
+      description: t.String(),
+      image: nullable(t.String()),
+      npub: t.String({ description: "The merchant's" }),
+      expiresAt: nullable(t.Integer()),
+      sealed: t.Object({
+        pubkey: t.String({ description: 'A key made for this voucher alone' }),
+        payload: t.String({ description: 'NIP-44 from that key to the holder' }),
+      }),
+    }),
+  ),
+})
+
+/** What the payload of `sealed` holds. */
+export const SealedContentModel = t.Object({ nonce: t.String(), voucher: NostrEventModel })
+
+export const PreferencesModel = t.Object(
+  { allowVouchers: t.Boolean({ error: 'true or false expected' }) },
+  { additionalProperties: true },
+)

@@ -1,0 +1,96 @@
+import { Elysia } from 'elysia'
+import { documented } from '../http/document.ts'
+import { factsOf } from '../http/facts.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+import { replyJson } from '../http/reply.ts'
+import { parseAnyNonce, parseComment } from './offer.ts'
+import { receive } from './receive.ts'
+import { send } from './send.ts'
+import { ArrivalModel, ReceptionModel, SendingModel, TransferModel } from './transfer-models.ts'
+import type { Transfers } from './transfer-service.ts'
+
+/** What a service says of a voucher that it does not swap. */
+const aboutVouchers = [
+  'voucher-unknown',
+  'voucher-claimed',
+  'voucher-refreshed',
+  'voucher-cancelled',
+  'voucher-expired',
+] as const
+
+/** Why a name does not get it. */
+const aboutSwaps = [
+  'vouchers-not-taken',
+  'transfer-busy',
+  'inbox-full',
+  'inbox-merchant-full',
+  'service-silent',
+  'transfer-pending',
+] as const
+
+/** Vouchers that come to a name of this service, and that leave for a name anywhere. */
+export function transferRoutes(
+  transfers: Transfers,
+  rateLimits: RateLimits,
+  leaving: (address: string) => void,
+) {
+  return new Elysia({ name: 'transfers', prefix: '/api' })
+    .post(
+      '/lud16/:username/cb',
+      async ({ params, body }) => {
+        const { voucher } = body
+        const nonce = parseAnyNonce(body.nonce)
+        const arrival = { nonce, voucher, comment: parseComment(body.comment) }
+        const reception = await receive(transfers, params.username.toLowerCase(), arrival)
+        if (reception.accepted) return replyJson(200, { status: 'ACCEPTED' })
+        const { sentence: reason, code } = reception.refusal
+        return replyJson(200, { status: 'ERROR', reason, code })
+      },
+      {
+        body: ArrivalModel,
+        ...documented({
+          summary: 'Take a voucher for a name',
+          access: 'public',
+          answers: { 200: ReceptionModel },
+          refusals: ['body-invalid', 'field-invalid', 'nonce-invalid'],
+          told: [...aboutVouchers, ...aboutSwaps, 'voucher-invalid', 'service-unknown'],
+        }),
+      },
+    )
+    .post(
+      '/transfer',
+      async ({ request, body }) => {
+        const { address, origins } = factsOf(request)
+        leaving(address)
+        const { nonce, voucher, to, comment } = body
+        const hosts = origins().map((origin) => new URL(origin).host)
+        const sending = await send(transfers, { nonce, voucher, to, comment }, hosts)
+        if (sending.code === 'voucher-unknown') rateLimits.failure(address)
+        return replyJson(200, sending)
+      },
+      {
+        body: TransferModel,
+        ...documented({
+          summary: 'Hand a voucher to a lightning address',
+          access: 'public',
+          answers: { 200: SendingModel },
+          refusals: [
+            'body-invalid',
+            'field-invalid',
+            'nonce-invalid',
+            'voucher-invalid',
+            'service-unknown',
+          ],
+          told: [
+            ...aboutVouchers,
+            ...aboutSwaps,
+            'rate-limited',
+            'address-unknown',
+            'address-silent',
+            'overloaded',
+            'transfer-unclear',
+          ],
+        }),
+      },
+    )
+}

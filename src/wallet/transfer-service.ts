@@ -1,0 +1,54 @@
+import type { Clock } from '../clock.ts'
+import type { Refreshing } from '../coupons/refresh.ts'
+import type { Mint } from '../coupons/service.ts'
+import type { VoucherStore } from '../coupons/voucher-store.ts'
+import type { Database } from '../db/database.ts'
+import type { VerifyEvent } from '../nostr/event.ts'
+import type { HandOver, LookUpAddress } from '../outbound/lud16.ts'
+import type { PreviewElsewhere, RefreshElsewhere } from '../outbound/voucher-service.ts'
+import type { Refusal } from '../refusal.ts'
+import type { ProofStore } from '../session/proof-store.ts'
+import type { AccountStore } from './account-store.ts'
+import type { InboxStore } from './inbox-store.ts'
+import type { TransferStore } from './transfer-store.ts'
+
+/** What an operation on transfers can read and write. */
+export type TransferStores = {
+  accounts: AccountStore
+  transfers: TransferStore
+  inbox: InboxStore
+  vouchers: VoucherStore
+  proofs: ProofStore
+}
+
+/** What became of a swap at another service; `open`: nobody knows yet, and it is tried again. */
+export type Swapped =
+  | 'stored'
+  | 'open'
+  /** `left`: the nonce was on its way to the service before this was known. */
+  | { refused: Refusal; left: boolean }
+
+/** Everything the operations on transfers need; put together by `app-transfers.ts`. */
+export type Transfers = {
+  database: Database<TransferStores>
+  now: Clock
+  verify: VerifyEvent
+  /** What a refresh of this service's own vouchers needs. */
+  mint: Refreshing & Pick<Mint, 'changed'>
+  /** An Idempotency-Key nobody can guess. */
+  newKey: () => string
+  /** Other services whose vouchers are taken: manager key → refresh address. */
+  services: ReadonlyMap<string, string>
+  refreshElsewhere: RefreshElsewhere
+  previewElsewhere: PreviewElsewhere
+  lookUp: LookUpAddress
+  handOver: HandOver
+  /** Somebody sends to this name. Refuses `rate-limited`. */
+  arriving: (name: string) => void
+  /** Swaps under way in this process, by row id of their intent: never two of one. */
+  swapping: Map<number, Promise<Swapped>>
+  /** Some swap is to be tried again later. */
+  postponed: () => void
+  /** A line for the operator, without any secret. */
+  warn: (event: string, facts: Record<string, string | number>) => void
+}
