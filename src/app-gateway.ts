@@ -38,6 +38,8 @@ type GatewayParts = {
   now: Clock
   /** Milliseconds of a clock that is never set. */
   steady: () => number
+  /** Run something again every so many seconds; what is given back ends that. */
+  every: (seconds: number, run: () => void) => () => void
   log: Log
 }
 
@@ -203,9 +205,9 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     while (await step()) await Bun.sleep(1)
   }
   const retiring = retire().catch(failed)
-  const timer = setInterval(() => {
+  const endChecks = parts.every(limits.announcementCheckSeconds, () => {
     for (const way of ways.values()) way.check()
-  }, limits.announcementCheckSeconds * 1000)
+  })
 
   const links = [...ways.values()].flatMap(({ link }) => link ?? [])
   let fetching = 0
@@ -279,7 +281,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       },
     },
     async stop() {
-      clearInterval(timer)
+      endChecks()
       for (const link of links) link.close()
       await retiring
       await Promise.all([...ways.values()].map(({ courier }) => courier.stop()))

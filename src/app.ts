@@ -145,6 +145,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     accepted: async (tx, event) => ledger?.accepted(tx, event),
     now: systemClock,
     steady: () => performance.now(),
+    every(seconds, run) {
+      const timer = setInterval(run, seconds * 1000)
+      return () => clearInterval(timer)
+    },
     log,
   })
   opened.defer(() => running.stop())

@@ -162,6 +162,7 @@ export function createConversation(parts: ConversationParts) {
   return {
     /** One message of the relay; answers nothing. Never throws. */
     receive(data: unknown) {
+      // Bun's client collects up to 128 MiB before it hands a message over, and has no lower setting.
       if (typeof data !== 'string' || data.length > limits.relayMessageBytesMax * 2) {
         return abandon('it sends a message that is too long, or no text')
       }

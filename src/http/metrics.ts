@@ -17,6 +17,20 @@ type Sources = {
 
 type Series = { count: Counter.Internal; latency: Histogram.Internal<'route'> }
 
+/** How a relay may begin a refusal (NIP-01 and 42). */
+const prefixes = [
+  'duplicate',
+  'pow',
+  'blocked',
+  'rate-limited',
+  'invalid',
+  'restricted',
+  'mute',
+  'error',
+  'auth-required',
+  'deleted',
+]
+
 const known = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
@@ -130,6 +144,44 @@ export function createMetrics() {
           }
         },
       })
+      new Gauge({
+        name: 'cuponera_relay_connected_since_seconds',
+        help: 'Unix time since when a relay is connected; absent while it is not',
+        labelNames: ['relay'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { url, connectedAt } of await relays()) {
+            if (connectedAt !== null) this.set({ relay: url }, connectedAt)
+          }
+        },
+      })
+      new Gauge({
+        name: 'cuponera_relay_latency_seconds',
+        help: 'Time the last answered event of a relay took',
+        labelNames: ['relay'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { url, latency } of await relays()) {
+            if (latency !== null) this.set({ relay: url }, latency / 1000)
+          }
+        },
+      })
+      new Gauge({
+        name: 'cuponera_relay_last_error',
+        help: 'What went wrong last with a relay, by kind; its words are in "cuponera relays"',
+        labelNames: ['relay', 'error'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { url, connectedAt, lastError } of await relays()) {
+            if (lastError === null) continue
+            const error = connectedAt === null ? 'connection' : kindOfError(lastError)
+            this.set({ relay: url, error }, 1)
+          }
+        },
+      })
       new Counter({
         name: 'cuponera_relay_deliveries_total',
         help: 'Deliveries that came to their end, by relay and state',
@@ -156,4 +208,9 @@ export function createMetrics() {
     /** Prometheus text. */
     text: () => register.metrics(),
   }
+}
+
+/** One of a few words: what a relay says itself is no label. */
+function kindOfError(said: string): string {
+  return prefixes.find((prefix) => said.startsWith(`${prefix}:`)) ?? 'other'
 }

@@ -1,7 +1,12 @@
 /** A merchant's announcement on its way to relays, and what is found there. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { startGateway } from '../../src/app-gateway.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
+import { SqliteEngine } from '../../src/db/sqlite.ts'
+import { createStores } from '../../src/db/stores.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
-import { call, newSigner, openSession } from '../support/client.ts'
+import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
 import { createEvent, secondsNow } from '../support/events.ts'
 import {
   type FaultyRelay,
@@ -57,7 +62,12 @@ async function merchant(server: TestServer) {
   }
 }
 
-const asked = (relay: FaultyRelay) => relay.received.filter(([type]) => type === 'REQ')
+/** What it was asked about announcements. */
+const asked = (relay: FaultyRelay) =>
+  relay.received.filter(
+    ([type, , filter]) =>
+      type === 'REQ' && (filter as { kinds?: number[] }).kinds?.includes(30_078),
+  )
 const state = async ({ url }: TestServer, { id }: NostrEvent) =>
   (await call(url, `/nostr/publish/${id}`)).json.status
 
@@ -86,6 +96,59 @@ test('is given again to a relay that has lost it, when that comes back', async (
   const empty = startFaultyRelay({}, relay.port)
   await until('given again', () => empty.stored.length === 1)
   expect(empty.stored).toEqual([event])
+}, 20_000)
+
+test('is asked for every hour, and given again to a relay that has lost it meanwhile', async () => {
+  const relay = startFaultyRelay()
+  const signer = newSigner()
+  const event = announcement(signer)
+  const database = new SqliteEngine({
+    path: join(newDirectory(), 'hourly.db'),
+    schema: couponSchema,
+    now: secondsNow,
+    stores: createStores,
+  })
+  await database.transact((tx) => tx.announcements.put(event))
+  const hours: { seconds: number; run: () => void }[] = []
+  let ended = false
+  const nothing = () => undefined
+  const running = startGateway({
+    relays: [relay.url],
+    embedded: null,
+    embeddedUrl: () => '',
+    origins: () => ['https://cupones.example'],
+    open: () => true,
+    rateLimit: true,
+    database,
+    signer: newSigner(),
+    verify: verifyEvent,
+    verifyHash: () => false,
+    accepted: async () => undefined,
+    now: secondsNow,
+    steady: () => performance.now(),
+    every(seconds, run) {
+      hours.push({ seconds, run })
+      return () => {
+        ended = true
+      }
+    },
+    log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+  })
+  await until('given at the connection', () => relay.stored.length === 1)
+  await until('asked', () => asked(relay).length === 1)
+  expect(hours.map(({ seconds }) => seconds)).toEqual([3600])
+  hours[0]?.run()
+  await until('asked again', () => asked(relay).length === 2)
+  expect(relay.times(event.id)).toBe(1)
+  relay.stored.length = 0
+  const delivered = () => database.read((tx) => tx.outbox.find(event.id))
+  await until('it is over', async () => (await delivered())?.[0]?.state === 'delivered')
+  hours[0]?.run()
+  await until('given again', () => relay.stored.length === 1)
+  expect(relay.stored).toEqual([event])
+  await running.stop()
+  expect(ended).toBe(true)
+  await database.close()
 }, 20_000)
 
 test('is asked for at the start: one question for all merchants, and nothing is sent that is there', async () => {

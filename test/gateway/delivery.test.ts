@@ -264,6 +264,18 @@ test('the operator sees each relay: a table, and the same in the metrics', async
 
   const { text } = await call(server.url, '/metrics')
   expect(text).toContain('cuponera_relay_pending{relay="ws://127.0.0.1:9"} 2\n')
+  expect(text).toMatch(
+    new RegExp(`^cuponera_relay_connected_since_seconds{relay="${relay.url}"} 1\\d{9}$`, 'm'),
+  )
+  expect(text).not.toContain('connected_since_seconds{relay="ws://127.0.0.1:9"}')
+  expect(text).toMatch(
+    new RegExp(`^cuponera_relay_latency_seconds{relay="${relay.url}"} [0-9.]+$`, 'm'),
+  )
+  const errors = text.split('\n').filter((line) => line.startsWith('cuponera_relay_last_error{'))
+  expect(errors).toEqual([
+    `cuponera_relay_last_error{relay="${relay.url}",error="blocked"} 1`,
+    'cuponera_relay_last_error{relay="ws://127.0.0.1:9",error="connection"} 1',
+  ])
   expect(text).toContain(`cuponera_relay_connected{relay="${relay.url}"} 1\n`)
   expect(text).toContain(
     `cuponera_relay_deliveries_total{relay="${relay.url}",state="refused"} 1\n`,

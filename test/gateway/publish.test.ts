@@ -163,7 +163,7 @@ describe('refusals, in their order', () => {
     expectError(await publish(body, sent), 415, 'not-json-event')
   })
 
-  test.each(['text/html', 'application/xml', 'image/*', 'application/json;q=0'])(
+  test.each(['text/html', 'application/xml', 'image/*', '*', 'application/json;q=0'])(
     '406: Accept %s, and nothing is published',
     async (accept) => {
       const unwanted = createEvent()
