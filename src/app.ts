@@ -1,6 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../package.json'
+import {
+  databasePath,
+  lockDataDir,
+  openDatabase,
+  openDataDir,
+  StartError,
+  startErrorFrom,
+} from './app-data.ts'
 import { type RunningGateway, startGateway } from './app-gateway.ts'
 import { pinKeys, settleCardKey } from './app-keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './app-ledger.ts'
@@ -19,10 +27,8 @@ import type { Mint } from './coupons/service.ts'
 import { voucherRoutes } from './coupons/voucher-routes.ts'
 import { openSchnorr } from './crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from './crypto/sign-event.ts'
-import { type Lock, takeLock } from './db/lock.ts'
-import { couponSchema } from './db/migrations.ts'
-import { SqliteEngine } from './db/sqlite.ts'
-import { createStores, type Stores } from './db/stores.ts'
+import type { SqliteEngine } from './db/sqlite.ts'
+import type { Stores } from './db/stores.ts'
 import * as gatewayModels from './gateway/models.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { embeddedRelay } from './gateway/service.ts'
@@ -31,7 +37,7 @@ import { createAuthenticator } from './http/auth.ts'
 import { startControl } from './http/control.ts'
 import { documentRoutes } from './http/document-routes.ts'
 import { healthRoutes } from './http/health.ts'
-import { createMetrics, type Metrics } from './http/metrics.ts'
+import { createMetrics } from './http/metrics.ts'
 import { createOrigins } from './http/origin.ts'
 import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from './http/server.ts'
@@ -59,9 +65,6 @@ import * as walletModels from './wallet/models.ts'
 import * as transferModels from './wallet/transfer-models.ts'
 import { transferRoutes } from './wallet/transfer-routes.ts'
 
-/** The start cannot go on; the message tells the operator why and what to do. */
-export class StartError extends Error {}
-
 export type App = {
   url: string
   managerNpub: string
@@ -72,11 +75,6 @@ export type App = {
 
 /** What the log says while management is open and the service public. */
 export const openManagement = { hint: 'anyone may manage coupons here: set MERCHANTS' }
-
-/** The coupon database inside a data directory. */
-export function databasePath(dataDir: string): string {
-  return join(dataDir, 'cuponera.db')
-}
 
 /** What tests put in place of the real thing: no setting, flag or variable reaches it. */
 type StartParts = {
@@ -310,69 +308,10 @@ function listen(options: ServerOptions): HttpServer {
   }
 }
 
-/** Open the database; a file that is damaged or cannot be written is the operator's to mend. */
-function openDatabase(dataDir: string, log: Log, metrics: Metrics): SqliteEngine<Stores> {
-  try {
-    return new SqliteEngine({
-      path: databasePath(dataDir),
-      schema: couponSchema,
-      now: systemClock,
-      stores: createStores,
-      events: {
-        committed: metrics.committed,
-        failed(cause, operations) {
-          metrics.commitFailed()
-          log.error('commit.failed', { cause, operations })
-        },
-      },
-    })
-  } catch (cause) {
-    throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
-  }
-}
-
 /** Only this machine can reach it. */
 export function isPrivate(config: Config): boolean {
   const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(config.host)
   return loopback && config.publicUrls.length === 0
-}
-
-/** Make the data directory, readable by this user alone. */
-export function openDataDir(dataDir: string): void {
-  // Whatever the shell says: nobody else reads what this process writes.
-  process.umask(0o077)
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    const there = readdirSync(dataDir)
-    // Somebody else's directory is not ours to close to others.
-    if (there.length > 0 && !there.some((name) => ours.includes(name))) {
-      throw new StartError(`${dataDir} is not empty and not a data directory: name another one`)
-    }
-    chmodSync(dataDir, 0o700)
-  } catch (cause) {
-    throw startErrorFrom(cause, `cannot use the data directory ${dataDir}`)
-  }
-}
-
-function lockDataDir(dataDir: string): Lock {
-  try {
-    const lock = takeLock(join(dataDir, 'lock'))
-    if (lock) return lock
-  } catch (cause) {
-    throw startErrorFrom(cause, `cannot lock the data directory ${dataDir}`)
-  }
-  throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
-}
-
-/** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
-const ours = ['lock', 'keys', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
-
-/** A failing file or disk, in a line that says what could not be done; anything else as it is. */
-function startErrorFrom(cause: unknown, failed: string): unknown {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (!/^(E[A-Z]+|SQLITE_[A-Z_]+)$/.test(code)) return cause
-  const advice = /CORRUPT|NOTADB/.test(code) ? ': look at it with "cuponera check"' : ''
-  return new StartError(`${failed} (${code})${advice}`)
 }
 
 /** Ready is who can write; asked often, it is tried once a second. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { databasePath } from '../app.ts'
+import { databasePath } from '../app-data.ts'
 import type { Config } from '../config.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 import { type ControlAnswer, controlPath, type Status } from '../http/control.ts'

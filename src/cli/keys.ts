@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { encrypt } from 'nostr-tools/nip49'
-import { databasePath, openDataDir } from '../app.ts'
+import { databasePath, openDataDir } from '../app-data.ts'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { openKeyFile, sealKeyFile } from '../crypto/key-file.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { databasePath, openDataDir } from '../app.ts'
+import { databasePath, openDataDir } from '../app-data.ts'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'

@@ -1,5 +1,5 @@
 import { version } from '../../package.json'
-import { StartError } from '../app.ts'
+import { StartError } from '../app-data.ts'
 import { type Config, ConfigError, environment, flagOf, readConfig } from '../config.ts'
 import { NewerSchema } from '../db/migrations.ts'
 import { KeyringError } from '../keyring.ts'

@@ -1,0 +1,77 @@
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from './clock.ts'
+import { type Lock, takeLock } from './db/lock.ts'
+import { couponSchema } from './db/migrations.ts'
+import { SqliteEngine } from './db/sqlite.ts'
+import { createStores, type Stores } from './db/stores.ts'
+import type { Metrics } from './http/metrics.ts'
+import type { Log } from './log.ts'
+
+/** The start cannot go on; the message tells the operator why and what to do. */
+export class StartError extends Error {}
+
+/** The coupon database inside a data directory. */
+export function databasePath(dataDir: string): string {
+  return join(dataDir, 'cuponera.db')
+}
+
+/** Make the data directory, readable by this user alone. */
+export function openDataDir(dataDir: string): void {
+  // Whatever the shell says: nobody else reads what this process writes.
+  process.umask(0o077)
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const there = readdirSync(dataDir)
+    // Somebody else's directory is not ours to close to others.
+    if (there.length > 0 && !there.some((name) => ours.includes(name))) {
+      throw new StartError(`${dataDir} is not empty and not a data directory: name another one`)
+    }
+    chmodSync(dataDir, 0o700)
+  } catch (cause) {
+    throw startErrorFrom(cause, `cannot use the data directory ${dataDir}`)
+  }
+}
+
+/** Keep every other process out of the data directory. */
+export function lockDataDir(dataDir: string): Lock {
+  try {
+    const lock = takeLock(join(dataDir, 'lock'))
+    if (lock) return lock
+  } catch (cause) {
+    throw startErrorFrom(cause, `cannot lock the data directory ${dataDir}`)
+  }
+  throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
+}
+
+/** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
+const ours = ['lock', 'keys', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
+
+/** A failing file or disk, in a line that says what could not be done; anything else as it is. */
+export function startErrorFrom(cause: unknown, failed: string): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (!/^(E[A-Z]+|SQLITE_[A-Z_]+)$/.test(code)) return cause
+  const advice = /CORRUPT|NOTADB/.test(code) ? ': look at it with "cuponera check"' : ''
+  return new StartError(`${failed} (${code})${advice}`)
+}
+
+/** Open the database; a file that is damaged or cannot be written is the operator's to mend. */
+export function openDatabase(dataDir: string, log: Log, metrics: Metrics): SqliteEngine<Stores> {
+  try {
+    return new SqliteEngine({
+      path: databasePath(dataDir),
+      schema: couponSchema,
+      now: systemClock,
+      stores: createStores,
+      events: {
+        committed: metrics.committed,
+        failed(cause, operations) {
+          metrics.commitFailed()
+          log.error('commit.failed', { cause, operations })
+        },
+      },
+    })
+  } catch (cause) {
+    throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
+  }
+}

@@ -1,0 +1,38 @@
+/** Bounds of the process itself: commits, background work, files, its control socket. */
+export const processLimits = {
+  /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
+  batchMax: 128,
+  /** An operation that writes more rows than this is heavy; how many of those may wait. */
+  lightRowsMax: 20,
+  heavyQueueMax: 200,
+  /** What the WAL file keeps of its size after a checkpoint. */
+  journalBytesMax: 64 * 1024 * 1024,
+  /** Operations waiting for a commit; beyond it the answer is 503. */
+  queueMax: 10_000,
+  /** Rows one step of background work touches. */
+  sweepRowsMax: 500,
+  /** Between two rounds of marking and pruning. */
+  housekeepingSeconds: 60,
+  /** A clock may step back this far (NTP corrects small drifts) before writes are refused. */
+  clockBackSeconds: 10,
+
+  /** Rows one statement of the check looks at, so that it can pause or stop between two. */
+  checkSliceRows: 2000,
+  /** Problems a check lists; the rest is only counted. */
+  checkProblemsMax: 100,
+  /** Checks and backups of a running server wait for each other; more than this are refused. */
+  maintenanceJobsMax: 8,
+  /** A control request is a file name and a flag. */
+  controlBodyBytesMax: 64 * 1024,
+  /** A server that does not answer its control socket in this time is said not to answer. */
+  controlAnswerSeconds: 3,
+  /** `cuponera health` says yes or no within this, both of its steps together. */
+  healthSeconds: 3,
+  passphraseCharsMin: 8,
+  /** Far above any passphrase; a file named by mistake must not be read whole. */
+  passphraseBytesMax: 4096,
+  /** A file of exported keys is below 1 KiB. */
+  keyFileBytesMax: 64 * 1024,
+  /** The most scrypt may be told to take by a file: 1 GiB (N 2^20, r 8). */
+  scryptCostMax: 2 ** 20,
+} as const
