@@ -43,8 +43,10 @@ const known = new Set<string>(refusalCodes)
 
 /** Send strange requests for some seconds to a server of its own, and judge every answer. */
 export async function fuzzHttp(random: Random, seconds: number): Promise<HttpFuzzReport> {
-  const server = await startServer({ env: { RATE_LIMIT: 'off', LOG_LEVEL: 'warn' } })
-  const facts = await prepare(server)
+  const signer = newSigner()
+  const env = { RATE_LIMIT: 'off', LOG_LEVEL: 'warn', IDENTITY_ISSUERS: signer.pubkey }
+  const server = await startServer({ env })
+  const facts = await prepare(server, signer)
   const report: HttpFuzzReport = {
     requests: 0,
     statuses: {},
@@ -71,8 +73,7 @@ export async function fuzzHttp(random: Random, seconds: number): Promise<HttpFuz
   return report
 }
 
-async function prepare(server: TestServer): Promise<Facts> {
-  const signer = newSigner()
+async function prepare(server: TestServer, signer: Facts['signer']): Promise<Facts> {
   const token = await openSession(server.url, signer)
   const couponId = await createDefinition(server.url, token)
   const body = { couponId, count: 100 }
@@ -123,7 +124,8 @@ function judge(
     return 'not what its type says'
   }
   if (status < 300) return null
-  if (typeof json?.error !== 'string' || !known.has(json.code)) return 'no envelope'
+  const said = json?.error ?? json?.reason
+  if (typeof said !== 'string' || !known.has(json.code)) return 'no envelope'
   return headers.get('access-control-allow-origin') === '*' ? null : 'no CORS'
 }
 
@@ -178,7 +180,31 @@ function validRequest(random: Random, facts: Facts): Valid {
   const pubkey = createHash('sha256')
     .update(String(random.below(50)))
     .digest('hex')
+  const invitation = String(random.below(100)).padStart(22, '-')
+  const wallet = (type: string, content: object) =>
+    facts.signer.sign({
+      kind: 1112,
+      created_at: Math.floor(Date.now() / 1000),
+      tags: [
+        ['t', type],
+        ['nonce', invitation],
+      ],
+      content: JSON.stringify(content),
+    })
+  const name = `n${random.below(30)}`
+  const open = (method: string, target: string, body?: unknown): Valid =>
+    body === undefined
+      ? { method, target, access: 'public' }
+      : { method, target, body, access: 'public' }
   return random.pick<Valid>([
+    open('POST', '/api/nonce', wallet('create-nonce', {})),
+    open('GET', `/api/nonce/${invitation}`),
+    open('POST', '/api/identity', wallet('create-identity', { name, pubkey })),
+    open('GET', `/api/identity?name=${name}`),
+    open('GET', `/.well-known/nostr.json?name=${name}`),
+    open('GET', `/.well-known/lnurlp/${name}`),
+    open('GET', `/api/lud16/${name}/cb?amount=1000`),
+    open('GET', `/api/pubkey/${pubkey}`),
     { method: 'GET', target: '/api/coupons/manager', access: 'public' },
     { method: 'POST', target: '/api/auth/session', body: {}, access: 'signed' },
     { method: 'GET', target: '/api/coupons', access: 'any' },

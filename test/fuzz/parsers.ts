@@ -5,13 +5,21 @@ import { parseChanges, parseNewDefinition } from '../../src/coupons/definition.t
 import { parseNonce } from '../../src/coupons/nonce.ts'
 import type { Voucher } from '../../src/coupons/voucher.ts'
 import { parseAmountMsat, parseZapRequest } from '../../src/coupons/zap-request.ts'
+import { parseSuuid, suuidOf } from '../../src/crypto/bytes.ts'
+import { openSchnorr } from '../../src/crypto/schnorr.ts'
+import { createHashVerifier } from '../../src/crypto/sign-event.ts'
 import { parseObject } from '../../src/http/body.ts'
 import { eventId, parseEvent } from '../../src/nostr/event.ts'
 import { npubOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
 import { parseNip05 } from '../../src/nostr/nip05.ts'
 import { verifyHttpAuth } from '../../src/nostr/nip98.ts'
+import { createUrlRule } from '../../src/outbound/fetch-public.ts'
 import { Refusal } from '../../src/refusal.ts'
+import { parseLud16 } from '../../src/wallet/lud16.ts'
+import { parseName } from '../../src/wallet/name.ts'
+import { readRequest } from '../../src/wallet/request.ts'
 import { createProof, newSigner, nostrHeader, verifyEvent } from '../support/client.ts'
+import { walletObject } from '../support/identities.ts'
 import type { Random } from './random.ts'
 import { anyObject, anyText, anyValue, mutate, mutateText } from './values.ts'
 
@@ -55,6 +63,19 @@ const announcement = {
   ],
   content: JSON.stringify({ v: 2, mintUrl: `${url}/mint`, claimUrl: `${url}/claim` }),
 }
+
+const identityRequest = {
+  kind: 1112,
+  created_at: now,
+  tags: [['t', 'create-identity'], ['delegation'], ['nonce', 'x'.repeat(22)]],
+  content: JSON.stringify({ name: 'ana', pubkey: signer.pubkey }),
+}
+const checks = {
+  verify: verifyEvent,
+  verifyHash: createHashVerifier(openSchnorr()),
+  now: () => now,
+}
+const callbacks = { hosts: ['cupones.example'], usable: createUrlRule() }
 
 const zapRequest = { kind: 9734, created_at: now, tags: [['coupon', couponId]], content: '' }
 
@@ -145,6 +166,33 @@ export const parsers: Record<string, Fuzzed> = {
   parseNonce: (random) => parseNonce(textLike(random, [nonce])),
   parseIdempotencyKey: (random) =>
     parseIdempotencyKey(random.chance(0.1) ? null : textLike(random, ['una-llave-cualquiera'])),
+  readRequest(random) {
+    const tags = identityRequest.tags.filter(([tag]) => tag !== 'delegation' || random.chance(0.2))
+    return readRequest(checks, signedOrNot(random, { ...identityRequest, tags }), {
+      kinds: [1112],
+      type: 'create-identity',
+      untyped: random.chance(0.5),
+      invalid: 'identity-event-invalid',
+      stale: 'identity-event-stale',
+    })
+  },
+  parseName(random) {
+    const name = parseName(random.chance(0.2) ? anyValue(random) : textLike(random, ['Ana.1_-']))
+    if (!/^[a-z0-9._-]{1,64}$/.test(name)) throw new Error(`no name: ${name}`)
+    return name
+  },
+  parseLud16(random) {
+    const value = parseLud16(fed(random, walletObject()), callbacks)
+    const { protocol = 'https:', host = '' } = value ? new URL(String(value.callback)) : {}
+    if (protocol !== 'https:' || host === 'cupones.example') throw new Error(`a way in: ${host}`)
+    return value
+  },
+  parseSuuid(random) {
+    const text = textLike(random, [suuidOf(couponId), 'A'.repeat(22), 'D'.repeat(22)])
+    const uuid = never(() => parseSuuid(text))
+    if (uuid !== null && suuidOf(uuid) !== text) throw new Error(`not the same: ${text} ${uuid}`)
+    return uuid
+  },
   parseObject(random) {
     const valid = JSON.stringify(definition)
     const bytes = random.pick([
