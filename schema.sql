@@ -1,4 +1,4 @@
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -215,6 +215,7 @@ CREATE TABLE identity_nonces (
   burned_at INTEGER
 ) STRICT;
 CREATE INDEX identity_nonces_open ON identity_nonces (issuer) WHERE burned_at IS NULL;
+CREATE INDEX identity_nonces_by_age ON identity_nonces (created_at) WHERE burned_at IS NULL;
 
 -- Identities: a name of this service that belongs to a key.
 CREATE TABLE accounts (

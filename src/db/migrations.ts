@@ -7,6 +7,7 @@ import hourly from './step-5-hourly.sql' with { type: 'text' }
 import ledger from './step-6-ledger.sql' with { type: 'text' }
 import { addImages } from './step-7-images.ts'
 import transfers from './step-8-transfers.sql' with { type: 'text' }
+import nonces from './step-9-nonces.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -17,7 +18,16 @@ export type Schema = { text: string; steps: Readonly<Record<number, Step>> }
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
-  steps: { 1: outbox, 2: accounts, 3: cards, 4: hourly, 5: ledger, 6: addImages, 7: transfers },
+  steps: {
+    1: outbox,
+    2: accounts,
+    3: cards,
+    4: hourly,
+    5: ledger,
+    6: addImages,
+    7: transfers,
+    8: nonces,
+  },
 }
 
 /** The version that a schema describes. */

@@ -21,8 +21,9 @@ export function createNonceStore(sql: Sqlite) {
     'SELECT count(*) AS n FROM identity_nonces WHERE issuer = ? AND burned_at IS NULL',
   )
   const prune = sql.query<null, [number, number]>(
-    `DELETE FROM identity_nonces WHERE created_at < ?2 AND burned_at IS NULL
-       AND id IN (SELECT id FROM identity_nonces ORDER BY id LIMIT ?1)`,
+    `DELETE FROM identity_nonces WHERE id IN
+       (SELECT id FROM identity_nonces WHERE burned_at IS NULL AND created_at < ?2
+        ORDER BY created_at LIMIT ?1)`,
   )
 
   return {

@@ -168,6 +168,22 @@ test('the documented limits of the gateway are those of the code', () => {
   ])
 })
 
+test('the documented limits of identities are those of the code', () => {
+  expect(rowsUnder('### Limits of identities').map(([, limit = '']) => limit)).toEqual([
+    '64 characters',
+    `${limits.proposedNonceCharsMin} to ${limits.proposedNonceCharsMax} characters`,
+    spaced(limits.openNoncesMax),
+    `${spaced(limits.openNonceSeconds)} seconds`,
+    `${limits.requestWindowSeconds} seconds`,
+    `${spaced(limits.lud16BytesMax)} bytes`,
+    `${spaced(limits.callbackCharsMax)} characters`,
+    `${spaced(limits.paymentFieldCharsMax)} characters`,
+    `${limits.callbackDeadlineMs / 1000} seconds`,
+    `${spaced(limits.callbackBodyBytesMax)} bytes`,
+    `${limits.callbacksMax}, ${limits.callbacksPerAccountMax} of them for one account`,
+  ])
+})
+
 test('the documented rate limits are those of the code', () => {
   const source = readText('src/http/rate-limit.ts')
   const rules = [...source.matchAll(/Rule = \{ burst: (\d+), perSecond: ([\d.]+)/g)]

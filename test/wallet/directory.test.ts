@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { damage } from '../support/cli.ts'
-import { type Answer, call, newSigner } from '../support/client.ts'
+import { type Answer, call, type Json, newSigner } from '../support/client.ts'
 import {
   identityEvent,
   managerEnv,
@@ -55,12 +55,41 @@ function expectError({ status, json }: Answer, expected: number, code: string, f
   })
 }
 
+/** What LUD-06 and LUD-16 ask of the first answer, and nothing of ours. */
+function expectPayRequest(json: Json) {
+  expect(json.tag).toBe('payRequest')
+  expect(URL.canParse(json.callback)).toBe(true)
+  expect(Number.isInteger(json.minSendable) && json.minSendable >= 1).toBe(true)
+  expect(Number.isInteger(json.maxSendable) && json.maxSendable >= json.minSendable).toBe(true)
+  const entries = JSON.parse(json.metadata) as string[][]
+  const of = (...types: string[]) => entries.filter(([type = '']) => types.includes(type))
+  expect(of('text/plain')).toHaveLength(1)
+  expect(of('text/identifier', 'text/email')).toHaveLength(1)
+  expect(of('text/identifier')[0]?.[1]).toMatch(/^[a-z0-9._-]+@[a-z0-9.:-]+$/)
+}
+
+/** What NIP-05 asks of the document. */
+function expectNamesDocument({ status, json, headers }: Answer) {
+  expect({ status, cors: headers.get('access-control-allow-origin') }).toEqual({
+    status: 200,
+    cors: '*',
+  })
+  for (const [name, key] of Object.entries(json.names)) {
+    expect(name).toMatch(/^[a-z0-9._-]+$/)
+    expect(key).toMatch(/^[0-9a-f]{64}$/)
+  }
+  for (const [key, relays] of Object.entries(json.relays as Record<string, string[]>)) {
+    expect(Object.values(json.names)).toContain(key)
+    for (const relay of relays) expect(new URL(relay).protocol).toMatch(/^wss?:$/)
+  }
+}
+
 describe('NIP-05', () => {
   test('a name leads to its key and the relays of this service', async () => {
     for (const name of ['ana', 'ANA']) {
-      const { status, json, headers } = await ask(`/.well-known/nostr.json?name=${name}`)
-      expect(status).toBe(200)
-      expect(headers.get('access-control-allow-origin')).toBe('*')
+      const answer = await ask(`/.well-known/nostr.json?name=${name}`)
+      expectNamesDocument(answer)
+      const { json } = answer
       const relay = `${server.url.replace('http', 'ws')}/relay`
       expect(json).toEqual({
         names: { ana: payee.pubkey },
@@ -96,11 +125,13 @@ describe('LUD-16', () => {
         federationId: 'localhost',
       })
       expect(json.metadata).toBe(metadata)
+      expectPayRequest(json)
     }
   })
 
   test('an account without a wallet takes vouchers, in the form of LUD-06', async () => {
     const { json } = await ask('/api/lud16/solo')
+    expectPayRequest(json)
     const address = `solo@${new URL(server.url).host}`
     expect(json).toEqual({
       tag: 'payRequest',
