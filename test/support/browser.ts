@@ -1,8 +1,17 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { encodeQR } from 'qr'
+
+/** What the camera of the browser sees; written by `holdBeforeCamera`. */
+const cameraFile = join(tmpdir(), `cuponera-camera-${process.pid}.y4m`)
 
 const flags = [
+  // A name that is not localhost: a page on it is as insecure as in a shop's network.
+  ...['--host-resolver-rules=MAP tienda.test 127.0.0.1'],
+  ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+  `--use-file-for-fake-video-capture=${cameraFile}`,
   ...['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
@@ -26,6 +35,31 @@ export async function openBrowser(): Promise<Browser> {
 export async function closeBrowser(): Promise<void> {
   await browser?.close()
   browser = undefined
+  rmSync(cameraFile, { force: true })
+}
+
+/** Let the camera see a QR code, in a room that is not too bright. Before the page opens it. */
+export function holdBeforeCamera(text: string): void {
+  const [width, height, scale] = [640, 480, 8]
+  const modules = encodeQR(text, 'raw', { ecc: 'medium', border: 4 })
+  const left = Math.floor((width - modules.length * scale) / 2)
+  const top = Math.floor((height - modules.length * scale) / 2)
+  const luma = Buffer.alloc(width * height, 90)
+  for (const [y, row] of modules.entries()) {
+    for (const [x, dark] of row.entries()) {
+      for (let line = 0; line < scale; line++) {
+        const from = (top + y * scale + line) * width + left + x * scale
+        luma.fill(dark ? 30 : 215, from, from + scale)
+      }
+    }
+  }
+  const frame = Buffer.concat([
+    Buffer.from('FRAME\n'),
+    luma,
+    Buffer.alloc((width * height) / 2, 128),
+  ])
+  const header = Buffer.from(`YUV4MPEG2 W${width} H${height} F10:1 Ip A1:1 C420jpeg\n`)
+  writeFileSync(cameraFile, Buffer.concat([header, frame, frame]))
 }
 
 export type VisitOptions = {

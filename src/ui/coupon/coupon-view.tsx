@@ -27,6 +27,10 @@ export function CouponView() {
           {t('back')}
         </Button>
       </div>
+      <div class="row apart">
+        <h1>{t('title')}</h1>
+        {now.step === 'shown' && <StatusBadge held={now.held} />}
+      </div>
       {now.step === 'looking' && (
         <div class="row middle" aria-busy="true">
           <span class="spinner huge-spinner" aria-hidden="true" />
@@ -50,6 +54,11 @@ export function CouponView() {
   )
 }
 
+function StatusBadge({ held }: { held: Held }) {
+  const status = statusNow(held, secondsNow())
+  return <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
+}
+
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const status = statusNow(held, secondsNow())
   const live = status === 'minted'
@@ -57,10 +66,6 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const who = merchantName(npub)
   return (
     <>
-      <div class="row apart">
-        <h1>{t('title')}</h1>
-        <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
-      </div>
       <CouponCard coupon={{ name, description, benefit, expiresAt, image: null }} spent={!live} />
       <p class="with-icon">
         <Icon name="shop" />

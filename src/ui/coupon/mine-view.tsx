@@ -58,12 +58,7 @@ function Line({ held }: { held: Held }) {
   const status = statusNow(held, secondsNow())
   return (
     <li class="held">
-      <button
-        type="button"
-        class="held-open"
-        aria-label={t('mine.open', { name: held.name })}
-        onClick={() => openCoupon(held.nonce)}
-      >
+      <button type="button" class="held-open" onClick={() => openCoupon(held.nonce)}>
         <span class={status === 'minted' ? 'mint-badge' : 'mint-badge over'}>
           {benefitBadge(held.coupon)}
         </span>
@@ -74,8 +69,8 @@ function Line({ held }: { held: Held }) {
           <span class="block soft small">
             {t('mine.checked', { when: moment(held.checkedAt) })}
           </span>
+          <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
         </span>
-        <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
       </button>
       <IconButton
         icon="trash"

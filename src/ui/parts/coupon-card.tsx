@@ -24,7 +24,7 @@ export function CouponCard({ coupon, spent = false }: Props) {
         <span>{benefitBadge(benefit)}</span>
       </div>
       <div class="coupon-terms">
-        <h3 class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</h3>
+        <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>
         <p class="coupon-benefit">{benefitText(benefit)}</p>
         {description !== '' && <p class="coupon-fine">{description}</p>}
         <p class="coupon-fine">

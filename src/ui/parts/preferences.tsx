@@ -13,7 +13,7 @@ export function Preferences() {
         type="button"
         class="button quiet"
         lang={other}
-        aria-label={t('prefs.language')}
+        aria-label={`${other.toUpperCase()}: ${t('prefs.language')}`}
         title={t('prefs.language')}
         onClick={() => choose(other)}
       >

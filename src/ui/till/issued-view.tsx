@@ -5,7 +5,6 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { Ticket, type TicketWidth } from '../parts/ticket.tsx'
 import { say } from '../parts/toast.tsx'
 import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
@@ -16,7 +15,6 @@ export function IssuedView({ issued }: { issued: Issued }) {
   const link = couponLink(nonce)
   const heading = useRef<HTMLHeadingElement>(null)
   const [shown, setShown] = useState(false)
-  const [width, setWidth] = useState<TicketWidth | null>(null)
   useEffect(() => heading.current?.focus(), [])
   const share = async () => {
     const how = await shareLink(name, link)
@@ -40,20 +38,11 @@ export function IssuedView({ issued }: { issued: Issued }) {
         <Button icon="share" onClick={() => void share()}>
           {t('issue.share')}
         </Button>
-        <Button icon="print" onClick={() => setWidth(58)}>
-          {t('issue.print58')}
-        </Button>
-        <Button icon="print" onClick={() => setWidth(80)}>
-          {t('issue.print80')}
-        </Button>
       </div>
       {shown && <Field label={t('issue.link')} value={link} onText={() => undefined} />}
       <Button kind="primary" icon="check" wide class="huge" onClick={handedOver}>
         {t('issue.done')}
       </Button>
-      {width && (
-        <Ticket coupon={issued} link={link} width={width} onPrinted={() => setWidth(null)} />
-      )}
     </section>
   )
 }

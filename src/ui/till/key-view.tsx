@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PageSigner } from '../client/signer.ts'
+import { hasExtension, openExtension } from '../client/signer-extension.ts'
 import { pinCharsMin } from '../client/signer-local.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -19,6 +20,28 @@ export function KeyView() {
         <p class="soft">{t('key.lead')}</p>
       </div>
       {hasKey.value ? <Unlock /> : <Create />}
+      {hasExtension() && <Extension />}
+    </div>
+  )
+}
+
+/** The key of a browser extension. A remote signer is for the panel: a till talks to its service alone. */
+function Extension() {
+  const [failure, setFailure] = useState<unknown>(null)
+  const signIn = async () => {
+    setFailure(null)
+    try {
+      await session.signIn(await openExtension())
+    } catch (cause) {
+      setFailure(cause)
+    }
+  }
+  return (
+    <div class="stack">
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      <Button icon="puzzle" wide onClick={() => void signIn()}>
+        {t('key.extension')}
+      </Button>
     </div>
   )
 }

@@ -3,7 +3,7 @@ import { type Camera, type CameraTrouble, openCamera } from '../client/camera.ts
 import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
-import { cameraOpen, take } from './state.ts'
+import { cameraOpen, notCoupon, take } from './state.ts'
 
 /** The picture of the camera, until a coupon comes before it. */
 export function ScannerView() {
@@ -30,6 +30,7 @@ export function ScannerView() {
     }
   }, [])
   const light = camera?.light
+  const looks = notCoupon.value
   return (
     <div class="stack">
       {trouble ? (
@@ -40,6 +41,7 @@ export function ScannerView() {
           <p class="viewfinder-hint">{t('camera.aim')}</p>
         </div>
       )}
+      {looks && <Notice tone="wait">{t(`redeem.other.${looks}`)}</Notice>}
       <div class="row middle">
         {light && (
           <Button

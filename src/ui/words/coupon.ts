@@ -20,7 +20,6 @@ export const couponWords = createWords({
     'If you remove it you lose its code, and nobody can give it back. Remove it?',
   ],
   'mine.remove.yes': ['Sí, quitarlo', 'Yes, remove it'],
-  'mine.open': ['Abrir {name}', 'Open {name}'],
   'open.code': ['Abrir un código', 'Open a code'],
   'open.action': ['Ver', 'Look'],
   'open.wrong': ['Eso no es el código de un cupón.', 'That is not the code of a coupon.'],
@@ -88,10 +87,6 @@ export const couponWords = createWords({
     'Too late: somebody else swapped it first, or it is over.',
   ],
   'take.own': ['Es solo tuyo', 'Only yours'],
-  'take.pending': [
-    'Estamos terminando un cambio que quedó a medias.',
-    'We are finishing a swap that was left half-way.',
-  ],
 
   keep: ['Guardar en mis cupones', 'Keep in my coupons'],
   kept: ['Está en tus cupones', 'It is among your coupons'],

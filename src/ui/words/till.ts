@@ -234,7 +234,7 @@ export const tillWords = createWords({
     'Delete the key of this till? To issue again, the merchant will have to authorise the new one.',
   ],
   'key.forget.yes': ['Sí, borrarla', 'Yes, delete it'],
-  'key.other': ['Entrar de otra forma', 'Sign in another way'],
+  'key.extension': ['Entrar con la extensión de Nostr', 'Sign in with the Nostr extension'],
 
   'settings.title': ['Ajustes de la caja', 'Settings of the till'],
   'settings.sound': ['Sonidos', 'Sounds'],

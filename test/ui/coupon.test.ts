@@ -1,0 +1,250 @@
+/** The coupon page in a real browser: what its holder sees, takes, keeps, sends and never loses. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { closeBrowser, visit } from '../support/browser.ts'
+import {
+  call,
+  createDefinition,
+  mintOne,
+  newKey,
+  newSigner,
+  openSession,
+} from '../support/client.ts'
+import { accessible, fits } from '../support/page-checks.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const merchant = newSigner()
+let server: TestServer
+let token: string
+let definition: string
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  token = await openSession(server.url, merchant)
+  definition = await createDefinition(server.url, token, { name: 'Medialuna de regalo' })
+})
+
+const opened: Awaited<ReturnType<typeof visit>>[] = []
+
+afterEach(async () => {
+  for (const { context } of opened.splice(0)) await context.close()
+})
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+async function open(path: string, options: Parameters<typeof visit>[1] = {}, base = server.url) {
+  const visitor = await visit(`${base}${path}`, options)
+  visitor.context.setDefaultTimeout(8000)
+  opened.push(visitor)
+  return visitor
+}
+
+async function mint(base = server.url, id = definition, session = token): Promise<string> {
+  return (await mintOne(base, session, id)).nonce
+}
+
+async function statusOf(nonce: string, base = server.url): Promise<string> {
+  return (await call(base, '/api/coupons/preview', { body: { nonce } })).json.status
+}
+
+/** The codes that a device keeps. */
+function keptCodes(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const list = JSON.parse(localStorage.getItem('cuponera:coupons') ?? '[]')
+    return list.map(({ nonce }: { nonce: string }) => nonce)
+  })
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+test('the code leaves the address bar, survives a reload, and reaches no server', async () => {
+  const nonce = await mint()
+  const { page, complaints } = await open(`/c#${nonce}`)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.getByText('Sin usar').waitFor()
+  await page.getByText('10 % de descuento').waitFor()
+  expect(page.url()).toBe(`${server.url}/c`)
+  await accessible(page)
+  await fits(page)
+  await page.reload()
+  await page.getByText('Sin usar').waitFor()
+  expect(asked.filter((url) => url.includes(nonce))).toEqual([])
+  expect(server.output()).not.toContain(nonce)
+  expect(complaints).toEqual([])
+})
+
+test('what is on the screen of a phone is what the till reads', async () => {
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`)
+  await button(page, 'Ver el QR grande').click()
+  const photo = await page.getByRole('img', { name: 'QR de Medialuna de regalo' }).screenshot()
+  const { page: till } = await open('/caja')
+  const file = { name: 'foto.png', mimeType: 'image/png', buffer: photo }
+  await till.locator('input[type=file]').setInputFiles(file)
+  await till.getByRole('heading', { name: '10 %' }).waitFor()
+  // And so is the picture of it that somebody kept.
+  const download = page.waitForEvent('download')
+  await button(page, 'Guardar como imagen').click()
+  const saved = await download
+  expect(saved.suggestedFilename()).toEndWith('.png')
+  await button(till, 'Cancelar').click()
+  await till.locator('input[type=file]').setInputFiles((await saved.path()) ?? '')
+  await till.locator('.till-view').getByRole('button', { name: 'Canjear' }).click()
+  await till.getByRole('heading', { name: 'Canjeado' }).waitFor()
+  expect(await statusOf(nonce)).toBe('claimed')
+})
+
+test('made one’s own, the giver’s copy is worth nothing and the new one is kept', async () => {
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`)
+  await page.getByText('La copia de quien te lo dio deja de servir').waitFor()
+  await button(page, 'Hacelo mío').click()
+  await page.getByText('Ya es tuyo').waitFor()
+  await accessible(page)
+  await fits(page)
+  const [own = ''] = await keptCodes(page)
+  expect([await statusOf(nonce), await statusOf(own)]).toEqual(['refreshed', 'minted'])
+  expect(await page.evaluate(() => localStorage.getItem('cuponera:takes'))).toBe('[]')
+  // Back and forth it stays the new one.
+  await button(page, 'Volver a mis cupones').click()
+  await accessible(page)
+  await fits(page)
+  await page.goBack()
+  await page.getByText('Es solo tuyo').waitFor()
+})
+
+test('a server killed in the middle of the swap gives the one successor to whoever asks again', async () => {
+  const dataDir = newDirectory()
+  const env = { RATE_LIMIT: 'off' }
+  const first = await startServer({ dataDir, env })
+  const session = await openSession(first.url, merchant)
+  const id = await createDefinition(first.url, session)
+  const nonce = await mint(first.url, id, session)
+  const { page } = await open(`/c#${nonce}`, {}, first.url)
+  await page.getByText('Sin usar').waitFor()
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
+  await page.route('**/api/coupons/refresh', async (route) => {
+    await route.fetch()
+    await first.kill()
+    await route.abort()
+  })
+  await button(page, 'Hacelo mío').click()
+  await page.getByText('No llegó la respuesta').waitFor()
+  await accessible(page)
+  await page.unrouteAll()
+  // The page goes away, and comes back before the server does.
+  await page.goto('about:blank')
+  await page.goto(`${first.url}/c`)
+  await page.getByRole('heading', { name: 'Mis cupones' }).waitFor()
+  expect(await keptCodes(page)).toEqual([])
+  const { url } = await startServer({ dataDir, env: { ...env, PORT: new URL(first.url).port } })
+  await page.locator('.held-open').waitFor()
+  const [own = ''] = await keptCodes(page)
+  expect([await statusOf(nonce, url), await statusOf(own, url)]).toEqual(['refreshed', 'minted'])
+  const { json } = await call(url, `/api/coupons/${id}/mints`, { token: session })
+  expect(json.mints).toHaveLength(2)
+}, 30_000)
+
+test('whoever comes too late to the swap is told, and shown what became of it', async () => {
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`)
+  await button(page, 'Hacelo mío').waitFor()
+  const headers = { 'Idempotency-Key': newKey() }
+  await call(server.url, '/api/coupons/refresh', { body: { nonce }, headers })
+  await button(page, 'Hacelo mío').click()
+  await page.getByText('Llegaste tarde').waitFor()
+  await page.getByText('Este código ya no vale').waitFor()
+  await accessible(page)
+})
+
+test('every end of a coupon has its word', async () => {
+  const claimed = await mint()
+  await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
+  const voided = await mint()
+  await call(server.url, `/api/coupons/${definition}/mints/${voided}`, { method: 'DELETE', token })
+  const soon = Math.floor(Date.now() / 1000) + 1
+  const brief = await createDefinition(server.url, token, { expiresAt: soon })
+  const expired = await mint(server.url, brief)
+  while ((await statusOf(expired)) !== 'expired') await Bun.sleep(50)
+  const { page } = await open('/c', { width: 320 })
+  await page.getByText('Todavía no guardaste cupones').waitFor()
+  await accessible(page)
+  await fits(page)
+  await page.getByLabel('Abrir un código').fill('hola')
+  await button(page, 'Ver').click()
+  await page.getByText('Eso no es el código de un cupón').waitFor()
+  for (const [nonce, words] of [
+    [claimed, 'Se canjeó el'],
+    [voided, 'El comercio anuló este cupón'],
+    [expired, 'Venció el'],
+    ['AAAAAAAAAAAAAAAAAAAAAA', 'Ningún cupón tiene ese código'],
+  ] as const) {
+    await page.getByLabel('Abrir un código').fill(nonce)
+    await button(page, 'Ver').click()
+    await page.getByText(words).waitFor()
+    await accessible(page)
+    await fits(page)
+    expect(await button(page, 'Hacelo mío').count()).toBe(0)
+    await button(page, 'Volver a mis cupones').click()
+  }
+})
+
+test('kept coupons are asked about again, open without a connection, and can be removed', async () => {
+  const nonce = await mint()
+  const { page, context } = await open(`/c#${nonce}`)
+  await button(page, 'Guardar en mis cupones').click()
+  await page.getByText('Está en tus cupones').waitFor()
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
+  await context.setOffline(true)
+  await page.reload()
+  await page.getByText('Lo que ves es lo que sabíamos').waitFor()
+  await page.getByRole('img', { name: 'QR de Medialuna de regalo' }).waitFor()
+  await accessible(page)
+  await fits(page)
+  await context.setOffline(false)
+  await call(server.url, '/api/coupons/claim', { body: { nonce } })
+  await button(page, 'Volver a mis cupones').click()
+  await page.getByText('Ya se usó').waitFor()
+  await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
+  await accessible(page)
+  await button(page, 'Sí, quitarlo').click()
+  await page.getByText('Todavía no guardaste cupones').waitFor()
+  expect(await keptCodes(page)).toEqual([])
+})
+
+test.each([
+  ['SENT', 'Enviado', 'lo recibió'],
+  ['NOT_SENT', 'No se envió', 'sigue siendo tuyo'],
+  ['MOVED', 'Pasó a otras manos', 'ya cambió de código'],
+  ['UNKNOWN', 'No sabemos si llegó', 'todavía puede tomarlo'],
+  [null, 'No sabemos si llegó', 'todavía puede tomarlo'],
+])('sending that ends with %p is told as it is', async (status, heading, words) => {
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`)
+  await page.route('**/api/transfer', async (route) => {
+    if (status === null) return route.abort()
+    const { to, nonce: sent } = route.request().postDataJSON()
+    expect([to, sent]).toEqual(['juana@tienda.example', nonce])
+    return route.fulfill({ json: { status, reason: 'Una frase.' } })
+  })
+  await button(page, 'Enviarlo a una dirección').click()
+  await accessible(page)
+  const address = page.getByRole('textbox', { name: 'Dirección' })
+  await address.fill('juana')
+  await button(page, 'Enviar').click()
+  await page.getByText('es como un correo').waitFor()
+  await address.fill('juana@tienda.example')
+  await button(page, 'Enviar').click()
+  await page.getByRole('heading', { name: heading }).waitFor()
+  await page.getByText(words).waitFor()
+  await accessible(page)
+  await fits(page)
+  if (status !== 'UNKNOWN') return
+  await button(page, 'Recuperarlo ahora').click()
+  await page.getByText('Ya es tuyo').waitFor()
+  expect(await statusOf(nonce)).toBe('refreshed')
+})
