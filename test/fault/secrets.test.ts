@@ -13,6 +13,7 @@ import {
   nostrHeader,
   openSession,
 } from '../support/client.ts'
+import { identityEvent, newIdentityNonce } from '../support/identities.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { Workload } from '../support/workload.ts'
 
@@ -41,7 +42,9 @@ test('no nonce, key, token or secret is in any file or log, whatever was asked a
   const workload = new Workload(server.url, 1)
   await workload.prepare()
   const running = workload.run(8)
-  await useEverything(server, (secret) => workload.memory.secrets.push(secret))
+  const used = (secret: string) => workload.memory.secrets.push(secret)
+  await useEverything(server, used)
+  await useIdentities(server, newSigner(managerSecret), used)
   await Bun.sleep(700)
   // In the middle of it, so that the log and the write-ahead log stay as they are.
   await server.kill()
@@ -124,6 +127,35 @@ async function useEverything(server: TestServer, used: (secret: string) => void)
   await call(url, `/api/coupons/minters/${nonce}`, { method: 'DELETE', headers })
   await call(url, '/api/coupons/discovery', { method: 'PUT', body: { event: token }, headers })
   for (const path of ['/metrics', '/readyz', '/livez', '/openapi.json']) await call(url, path)
+}
+
+/** Nonces of identities: made, proposed, asked about, used, used again and refused. */
+async function useIdentities(
+  { url }: TestServer,
+  issuer: ReturnType<typeof newSigner>,
+  used: (secret: string) => void,
+): Promise<void> {
+  const proposed = newKey()
+  const nonces = [await newIdentityNonce(url, issuer), proposed]
+  for (const nonce of nonces) used(nonce)
+  const tags = [
+    ['t', 'create-nonce'],
+    ['nonce', proposed],
+  ]
+  const body = identityEvent(issuer, null, {}, { tags, content: '' })
+  for (let times = 0; times < 2; times++) await call(url, '/api/nonce', { body })
+  for (const [at, nonce] of nonces.entries()) {
+    const wanted = { name: `n${at}`, pubkey: newSigner().pubkey }
+    await call(url, `/api/nonce/${nonce}`)
+    await call(url, `/api/nonce/${nonce}`, { method: 'DELETE' })
+    await call(url, `/api/identity/${nonce}?name=${nonce}`)
+    await call(url, `/.well-known/nostr.json?name=${nonce}`)
+    await call(url, '/api/identity', { body: identityEvent(newSigner(), nonce, wanted) })
+    for (let times = 0; times < 2; times++) {
+      await call(url, '/api/identity', { body: identityEvent(issuer, nonce, wanted) })
+    }
+    expect((await call(url, `/api/nonce/${nonce}`)).status).toBe(410)
+  }
 }
 
 /** Names of secrets and the places where they were found. */
