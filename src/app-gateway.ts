@@ -246,7 +246,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
         connectedAt: way.connectedAt(),
         pending: waiting.get(way.relay) ?? 0,
         ...way.ended,
-        lastError: way.link?.lastError() ?? way.lastError,
+        lastError: lastErrorOf(way),
         latency: way.latency,
       }))
     },
@@ -294,4 +294,10 @@ function openInside(relay: RelayHost, name: string, send: (text: string) => bool
   const nothing = () => undefined
   const carrier = { send, buffered: () => 0, pause: nothing, resume: nothing, close: nothing }
   return relay.open(carrier, { address: name, origins: [] })
+}
+
+/** Of a relay that is connected, what went wrong there counts; else why it is not. */
+function lastErrorOf({ link, lastError, connectedAt }: Way): string | null {
+  const lost = link?.lastError() ?? null
+  return connectedAt() === null ? (lost ?? lastError) : (lastError ?? lost)
 }

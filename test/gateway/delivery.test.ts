@@ -231,6 +231,8 @@ test('a relay that wants to know who asks is told with the manager key, and has 
 
 test('the operator sees each relay: a table, and the same in the metrics', async () => {
   const relay = startFaultyRelay({
+    // What it refuses later is newer than this.
+    open: (socket) => (relay.connections() === 1 ? socket.close() : undefined),
     event(socket, { id, kind }) {
       if (kind === 7) tell(socket, 'OK', id, false, 'blocked: no likes')
       return kind === 7
@@ -239,7 +241,7 @@ test('the operator sees each relay: a table, and the same in the metrics', async
   const dataDir = newDirectory()
   const env = { RELAYS: `embedded,${relay.url},ws://127.0.0.1:9` }
   const server = await startServer({ dataDir, env })
-  await until('connected', () => relay.connections() === 1)
+  await until('connected', () => relay.connections() === 2)
   const events = [
     await publish(server, createEvent()),
     await publish(server, createEvent({ kind: 7 })),
