@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../package.json'
+import { type RunningCards, startCards } from './app-cards.ts'
 import {
   databasePath,
   lockDataDir,
@@ -56,6 +57,8 @@ import { relayRoutes } from './relay/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
 import { pageRoutes } from './ui/routes.ts'
+import * as cardModels from './wallet/cards/models.ts'
+import { cardRoutes } from './wallet/cards/routes.ts'
 import { directoryRoutes } from './wallet/directory-routes.ts'
 import { identityRoutes } from './wallet/identity-routes.ts'
 import { inboxRoutes } from './wallet/inbox-routes.ts'
@@ -100,13 +103,14 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const database = openDatabase(dataDir, log, metrics)
   opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
-  await settleCardKey(database, keys, dataDir)
+  const cardMasterKey = await settleCardKey(database, keys, dataDir)
   const housekeeping = startHousekeeping(database, systemClock, (cause) =>
     log.warn('housekeeping.failed', { cause }),
   )
   opened.defer(() => housekeeping.stop())
 
   let ledger: RunningLedger | null = null
+  let cards: RunningCards | null = null
   let open = isPrivate(config)
   let url = ''
   const relay = config.relays.includes(embeddedRelay)
@@ -140,7 +144,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     signer,
     verify,
     verifyHash,
-    accepted: async (tx, event) => ledger?.accepted(tx, event),
+    accepted: async (tx, event) => {
+      await ledger?.accepted(tx, event)
+      await cards?.accepted(tx, event)
+    },
     now: systemClock,
     steady: () => performance.now(),
     every(seconds, run) {
@@ -197,6 +204,13 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     usable: createUrlRule(parts.outbound),
     fetchPublic,
   })
+  const { identities } = wallet
+  cards = startCards({
+    ...{ config, keys, cardMasterKey, database, signer, verify, verifyHash, identities, log },
+    ...{ now: systemClock, steady: () => performance.now(), subscribe: running.subscribe },
+  })
+  const { stop: stopCards } = cards
+  opened.defer(() => stopCards())
   const transferring = startTransfers(config, {
     database,
     now: systemClock,
@@ -227,6 +241,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
+    cardRoutes(cards.cards, rateLimits),
     directoryRoutes(wallet.identities),
     transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
     inboxRoutes(transferring.transfers, auth),
@@ -241,7 +256,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       ...routes,
       documentRoutes(
         routes,
-        { ...models, ...gatewayModels, ...walletModels, ...ledgerModels, ...transferModels },
+        {
+          ...{ ...models, ...gatewayModels, ...walletModels },
+          ...{ ...ledgerModels, ...transferModels, ...cardModels },
+        },
         version,
       ),
     ],

@@ -340,9 +340,12 @@ export const limits = {
   tokenCharsMax: 32,
   /** Ten years: longer windows are mistakes, such as milliseconds. */
   cardLimitSecondsMax: 10 * 366 * 24 * 60 * 60,
+  /** How old a wish about cards may be that a relay brings; LaWallet clients look back about as far. */
+  cardChangeSeconds: 24 * 60 * 60,
+  /** Changes of one key that relays bring: a burst, and what comes back per second. */
+  cardChangeBurst: 60,
+  cardChangePerSecond: 1,
   /** One-time codes are short, and some are read aloud. */
   otcCharsMax: 128,
-  /** Keys of cards tapped lately, kept derived; about 300 bytes each. */
-  cardKeysCachedMax: 10_000,
   ...processLimits,
 } as const

@@ -2,6 +2,8 @@ import type { Database as Sqlite } from 'bun:sqlite'
 
 type FactName = 'manager' | 'store-key' | 'card-key' | 'restored'
 
+export type FactStore = ReturnType<typeof createFactStore>
+
 /** Facts about the file itself; on one connection. */
 export function createFactStore(sql: Sqlite) {
   const find = sql.query<{ value: string }, [string]>('SELECT value FROM facts WHERE name = ?')

@@ -10,6 +10,8 @@ const prefixes: readonly (readonly [path: string, envelope: Envelope])[] = [
   ['/api/lud16', 'gateway'],
   ['/api/pubkey', 'gateway'],
   ['/.well-known', 'gateway'],
+  ['/card', 'gateway'],
+  ['/ntag424', 'gateway'],
   ['/api/identity', 'identity'],
   ['/api/nonce', 'identity'],
   ['/api/lud16', 'gateway'],

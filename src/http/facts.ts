@@ -8,6 +8,8 @@ export type RequestFacts = {
   address: string
   /** Origins a NIP-98 event may name for this request; asked only where one is verified. */
   origins: () => readonly string[]
+  /** Nobody on the way reads the answer. */
+  secure: () => boolean
   /** The exact bytes of the body. */
   body: Uint8Array
   /** Longer bodies are refused. */

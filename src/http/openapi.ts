@@ -79,6 +79,7 @@ const tags = {
   Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
   Session: 'One signature in exchange for a token.',
   Management: 'For merchants and the minters they list.',
+  Cards: 'NTAG 424 DNA cards: writing, activating, tapping them.',
   Ledger: 'The shop’s own tokens: what each key has.',
   Gateway: 'Nostr over HTTP, for clients that keep no connection.',
   Identity: 'Names of this service for keys, and what others ask about them.',
@@ -191,6 +192,7 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
 
 function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
   if (path.startsWith('/nostr/')) return 'Gateway'
+  if (/^\/(card|ntag424)(\/|$)/.test(path)) return 'Cards'
   if (path.startsWith('/api/ledger/')) return 'Ledger'
   if (/^\/api\/(transfer|wallet\/|lud16\/.*\/cb$)/.test(path)) return 'Transfer'
   if (envelopeOf(path) !== 'coupons') return 'Identity'

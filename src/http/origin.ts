@@ -43,6 +43,15 @@ export function createOrigins(rules: OriginRules) {
       return limitKey(client)
     },
 
+    /** Nobody on the way reads the answer: https, or the client is on this machine. */
+    secure(request: Request, peer: string): boolean {
+      if (schemeOf(request) === 'https') return true
+      const { headers } = request
+      if (trusts(peer)) return lastOf(headers.get('x-forwarded-proto')) === 'https'
+      const forwarded = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via']
+      return isLoopback(peer) && !forwarded.some((name) => headers.has(name))
+    },
+
     /** The origins this request may have been signed for (NIP-98); empty when none is safe to assume. */
     accepted(request: Request, peer: string): readonly string[] {
       if (rules.publicOrigins.length > 0) return rules.publicOrigins
@@ -65,6 +74,11 @@ function lastOf(list: string | null): string {
 
 function schemeOf(request: Request): string {
   return request.url.startsWith('https:') ? 'https' : 'http'
+}
+
+function isLoopback(peer: string): boolean {
+  const address = parseAddress(peer)
+  return address?.range() === 'loopback'
 }
 
 function isLocalName(hostname: string): boolean {

@@ -183,6 +183,7 @@ export function startServer(options: ServerOptions): HttpServer {
       method,
       address,
       origins,
+      secure: () => options.origins.secure(request, peer),
       body: new Uint8Array(),
       bodyBytesMax: bodyLimitOf(path),
       caller: null,

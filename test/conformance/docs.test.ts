@@ -18,6 +18,7 @@ import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import { settings } from '../../src/settings.ts'
+import { cardRoutes } from '../../src/wallet/cards/routes.ts'
 import { directoryRoutes } from '../../src/wallet/directory-routes.ts'
 import { identityRoutes } from '../../src/wallet/identity-routes.ts'
 import { inboxRoutes } from '../../src/wallet/inbox-routes.ts'
@@ -221,7 +222,7 @@ test('every event in an example has the right id and signature', () => {
   const bodies = fencesOf('http', protocol).map(bodyOf)
   const events = [...jsonExamples(), ...bodies, ...headerEvents()].flatMap(eventsIn)
   const kinds = new Set(events.map(({ kind }) => kind))
-  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734, 1, 1112]))
+  expect(kinds).toEqual(new Set([27_235, 30_078, 20_402, 9734, 1, 1112, 21_111]))
   for (const event of events)
     expect({ id: event.id, good: verifyEvent(event) }).toEqual({ id: event.id, good: true })
 })
@@ -324,6 +325,7 @@ function couponRoutes(): DescribedRoute[] {
     directoryRoutes(nothing),
     transferRoutes(nothing, noRateLimits, nothing),
     inboxRoutes(nothing, nothing),
+    cardRoutes(nothing, noRateLimits),
   ]
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({

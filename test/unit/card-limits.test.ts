@@ -1,11 +1,5 @@
 import { expect, test } from 'bun:test'
-import {
-  amountView,
-  limitView,
-  parseAmount,
-  parseLimit,
-  parseToken,
-} from '../../src/wallet/cards/limits.ts'
+import { limitView, parseBound, parseLimit } from '../../src/wallet/cards/limits.ts'
 
 test.each([
   [0, 0n],
@@ -13,9 +7,9 @@ test.each([
   [Number.MAX_SAFE_INTEGER, 9_007_199_254_740_991n],
   ['0', 0n],
   ['9007199254740993', 9_007_199_254_740_993n],
-  ['9223372036854775807', 9_223_372_036_854_775_807n],
+  ['4000000000000000000', 4_000_000_000_000_000_000n],
 ])('%p is an amount', (value, amount) => {
-  expect(parseAmount(value)).toBe(amount)
+  expect(parseBound(value)).toBe(amount)
 })
 
 test.each([
@@ -32,12 +26,7 @@ test.each([
   null,
   {},
 ])('%p is none', (value) => {
-  expect(parseAmount(value)).toBeNull()
-})
-
-test('an amount goes out as a number as long as a double holds it', () => {
-  expect(amountView(9_007_199_254_740_991n)).toBe(9_007_199_254_740_991)
-  expect(amountView(9_007_199_254_740_992n)).toBe('9007199254740992')
+  expect(parseBound(value)).toBeNull()
 })
 
 test('a limit comes back as it was sent', () => {
@@ -60,12 +49,4 @@ test.each([
 ])('a limit with %p is none', (wrong) => {
   const limit = { name: 'x', description: '', token: 'PESO', amount: 1, delta: 0 }
   expect(parseLimit({ ...limit, ...wrong })).toBeNull()
-})
-
-test('a token is letters, digits, - and _', () => {
-  expect([parseToken('PESO_ar-1'), parseToken('ñ'), parseToken(5)]).toEqual([
-    'PESO_ar-1',
-    null,
-    null,
-  ])
 })

@@ -1,7 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 
 /** A card, as one initialisation of its tag made it. */
-type Card = {
+export type Card = {
   id: number
   uuid: string
   /** The UID of the tag: 14 lower-case hex digits. */
@@ -58,6 +58,8 @@ type Activation = {
 type Code = { cardId: number; chosen: boolean; used: boolean }
 /** What the holder says of his card. */
 type CardWords = { name: string; description: string; enabled: boolean }
+
+export type CardStore = ReturnType<typeof createCardStore>
 
 const columns = `id, uuid, cid, key_version, counter, counter_known, design_uuid, design_name,
   name, description, enabled, blocked, holder, delegation, created_at, activated_at, deleted_at`

@@ -17,6 +17,8 @@ type LimitRow = {
   delta_seconds: number
 }
 
+export type HolderStore = ReturnType<typeof createHolderStore>
+
 /** What holders decided about their cards: limits, and where they pay; on one connection. */
 export function createHolderStore(sql: Sqlite) {
   // As text: an amount may be more than a double holds.

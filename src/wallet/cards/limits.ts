@@ -1,25 +1,18 @@
 import { limits } from '../../limits.ts'
+import { amountView } from '../ledger/amount.ts'
 import type { CardLimit } from './holder-store.ts'
 
-/** The most a token amount can be: what a column of the database holds. */
-const amountMax = 2n ** 63n - 1n
-
-/** A token amount in a JSON number or a decimal string: an integer from 0 on; null for anything else. */
-export function parseAmount(value: unknown): bigint | null {
+/** What a limit may be, in a JSON number or a decimal string: an integer from 0 on; null for anything else. */
+export function parseBound(value: unknown): bigint | null {
   if (typeof value === 'number')
     return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
   if (typeof value !== 'string' || !/^\d{1,19}$/.test(value)) return null
   const amount = BigInt(value)
-  return amount <= amountMax ? amount : null
-}
-
-/** An amount as it goes out: a number as long as a double holds it, else a decimal string. */
-export function amountView(amount: bigint): number | string {
-  return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : String(amount)
+  return amount <= limits.tokenAmountMax ? amount : null
 }
 
 /** A token's name: what fits in a header, a setting and a tag. */
-export function parseToken(value: unknown): string | null {
+function parseToken(value: unknown): string | null {
   const named = typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
   return named && value.length <= limits.tokenCharsMax ? value : null
 }
@@ -40,8 +33,8 @@ export function parseLimits(text: string): CardLimit[] | null {
 export function parseLimit(value: unknown): CardLimit | null {
   if (typeof value !== 'object' || value === null) return null
   const { name, description = '', token, amount, delta } = value as Record<string, unknown>
-  const sum = parseAmount(amount)
-  const seconds = parseAmount(delta)
+  const sum = parseBound(amount)
+  const seconds = parseBound(delta)
   const named = parseToken(token)
   if (!isText(name, limits.cardNameCharsMax)) return null
   if (!isText(description, limits.cardDescriptionCharsMax)) return null

@@ -2,7 +2,7 @@ import type { Database as Sqlite } from 'bun:sqlite'
 import { hash } from 'node:crypto'
 
 /** A tap that was answered, to be paid with its k1. */
-type Scan = {
+export type Scan = {
   id: number
   cardId: number
   /** Whose card it was then, in hex. */

@@ -1,0 +1,127 @@
+import { Buckets } from './buckets.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { suuidOf } from './crypto/bytes.ts'
+import { createCorrespondence } from './crypto/correspondence.ts'
+import type { SqliteEngine } from './db/sqlite.ts'
+import type { Stores } from './db/stores.ts'
+import type { Subscription } from './gateway/relays-conversation.ts'
+import { fingerprintOf } from './keyring.ts'
+import { limits } from './limits.ts'
+import type { Log } from './log.ts'
+import type { VerifyHash } from './nostr/delegation.ts'
+import type { NostrEvent, Signer, VerifyEvent } from './nostr/event.ts'
+import { npubOf } from './nostr/keys.ts'
+import { kinds } from './nostr/kinds.ts'
+import { configChange, configure } from './wallet/cards/configure.ts'
+import type { Cards, Funds } from './wallet/cards/service.ts'
+import { createKeyDerivation } from './wallet/cards/tag.ts'
+import { createConsumer } from './wallet/consumer.ts'
+import { payRequest } from './wallet/pay-request.ts'
+import type { Identities } from './wallet/service.ts'
+
+type CardParts = {
+  config: Config
+  keys: { managerSecret: Uint8Array; storeKey: Uint8Array }
+  cardMasterKey: Uint8Array
+  database: SqliteEngine<Stores>
+  signer: Signer
+  verify: VerifyEvent
+  verifyHash: VerifyHash
+  now: Clock
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+  identities: Identities
+  /** The gateway's: ask every relay for good. */
+  subscribe(subscription: Subscription): () => void
+  log: Log
+}
+
+export type RunningCards = {
+  cards: Cards
+  /** An event was accepted over HTTP: what it does here, in the same transaction. */
+  accepted(tx: Stores, event: NostrEvent): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Put together what the operations on cards work with, and take what holders want from relays. */
+export function startCards(parts: CardParts): RunningCards {
+  const { config, keys, cardMasterKey, database, signer, verify, verifyHash, now, log } = parts
+  const cards: Cards = {
+    database,
+    signer,
+    verify,
+    verifyHash,
+    now,
+    storeKey: keys.storeKey,
+    correspondence: createCorrespondence(keys.managerSecret),
+    keys: createKeyDerivation(cardMasterKey),
+    keyFingerprint: fingerprintOf(cardMasterKey),
+    writers: config.cardWriters ?? new Set([signer.pubkey]),
+    defaultLimits: config.defaultLimits,
+    gatewayPubkey: config.gatewayPubkey,
+    federationId: parts.identities.federationId,
+    funds: fundsOf(config),
+    payRequest: payRequestOf(database, parts.identities),
+    newId: () => Bun.randomUUIDv7(),
+    newK1: () => suuidOf(crypto.randomUUID()),
+    keysRead: ({ cid, reader, why }) =>
+      log.info('card.keys-read', { cid, reader: npubOf(reader), why }),
+  }
+  const accepted = async (tx: Stores, event: NostrEvent) => {
+    await configure(cards, tx, event)
+  }
+  return { cards, accepted, stop: listen(cards, accepted, parts) }
+}
+
+/** What the ledger in here knows; of one elsewhere nothing is known beforehand. */
+function fundsOf({ tokens, ledgerPubkey }: Config): Funds {
+  return {
+    tokens: () => [...tokens.keys()],
+    balance: async (tx: Stores, pubkey, token) =>
+      ledgerPubkey === null ? tx.ledger.balance(token, pubkey) : null,
+    spent: async () => 0n,
+  }
+}
+
+function payRequestOf(database: SqliteEngine<Stores>, identities: Identities): Cards['payRequest'] {
+  return async (pubkey, base) => {
+    const account = await database.read((tx) => tx.accounts.findByKey(pubkey))
+    if (!account?.lud16) return null
+    return payRequest(identities, account.name, base)
+  }
+}
+
+/** Listen to relays; how to stop. */
+function listen(
+  cards: Cards,
+  consume: RunningCards['accepted'],
+  { database, subscribe, config, steady, log }: CardParts,
+): () => Promise<void> {
+  const byKey = new Buckets({
+    burst: limits.cardChangeBurst,
+    perSecond: limits.cardChangePerSecond,
+    entriesMax: limits.relayQuotasMax,
+  })
+  const consumer = createConsumer<Stores>({
+    database,
+    filters: () => [
+      {
+        kinds: [kinds.walletRegular],
+        since: cards.now() - limits.cardChangeSeconds,
+        limit: limits.fetchMax,
+        tags: new Map([
+          ['p', [cards.signer.pubkey]],
+          ['t', [configChange]],
+        ]),
+      },
+    ],
+    // Whoever holds no card is told apart by one look at an index.
+    admitted: async ({ pubkey }: NostrEvent) =>
+      !config.rateLimit || byKey.take(pubkey, steady() / 1000) === 0,
+    consume,
+    failed: (cause) => log.warn('cards.failed', { cause }),
+  })
+  consumer.askWith(subscribe(consumer.subscription))
+  return () => consumer.stop()
+}

@@ -1,0 +1,21 @@
+import { limits } from '../../limits.ts'
+import type { Card } from './card-store.ts'
+import type { CardStores, Cards } from './service.ts'
+
+/** The most a card can pay of a token now: what its holder has, and every limit of the card leaves. */
+export async function allowanceOf(
+  { funds, now }: Pick<Cards, 'funds' | 'now'>,
+  tx: CardStores,
+  card: Pick<Card, 'id'> & { holder: string },
+  token: string,
+): Promise<bigint> {
+  let most = (await funds.balance(tx, card.holder, token)) ?? limits.tokenAmountMax
+  for (const limit of await tx.holders.limitsOf(card.id)) {
+    if (limit.token !== token) continue
+    const since = now() - limit.delta
+    const spent = limit.delta === 0 ? 0n : await funds.spent(tx, { cardId: card.id, token, since })
+    const left = limit.amount - spent
+    if (left < most) most = left
+  }
+  return most > 0n ? most : 0n
+}

@@ -1,0 +1,157 @@
+import { createDecipheriv, hash } from 'node:crypto'
+import { limits } from '../../limits.ts'
+import { authorOf } from '../../nostr/delegation.ts'
+import { type NostrEvent, tagValue } from '../../nostr/event.ts'
+import { parsePubkey } from '../../nostr/keys.ts'
+import { kinds } from '../../nostr/kinds.ts'
+import type { CardLimit } from './holder-store.ts'
+import { parseLimit } from './limits.ts'
+import type { CardStores, Cards } from './service.ts'
+
+/** What a holder wants to be otherwise; what is absent stays. */
+type Changes = {
+  merchants: string[] | null
+  cards: Map<string, CardChanges>
+}
+type CardChanges = {
+  name?: string
+  description?: string
+  enabled?: boolean
+  limits?: CardLimit[]
+}
+
+/** The first `t` of an event by which a holder changes his cards. */
+export const configChange = 'card-config-change'
+
+/**
+ * Act on a holder's event (kind 1112, `t` card-config-change), wherever it came from; its id and
+ * signature are checked. False when it is none, not for us, not readable, too old, or was acted on.
+ */
+export async function configure(cards: Cards, tx: CardStores, event: NostrEvent): Promise<boolean> {
+  if (event.kind !== kinds.walletRegular || tagValue(event, 't') !== configChange) return false
+  const manager = cards.signer.pubkey
+  if (!event.tags.some(([name, key]) => name === 'p' && key === manager)) return false
+  const ahead = event.created_at - cards.now()
+  if (ahead > limits.requestWindowSeconds || -ahead > limits.cardChangeSeconds) return false
+  const holder = authorOf(event, cards.verifyHash)
+  if (holder === null) return false
+  const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
+  // Whoever holds no card costs no decryption, and leaves no row.
+  if (held.length === 0) return false
+  const changes = parseChanges(readContent(cards, event))
+  if (!changes || !(await tx.holders.change(holder, event))) return false
+  if (changes.merchants) await tx.holders.setMerchants(holder, changes.merchants)
+  for (const card of held) {
+    const wanted = changes.cards.get(card.uuid)
+    if (!wanted) continue
+    const { name = card.name, description = card.description, enabled = card.enabled } = wanted
+    await tx.cards.describe(card.id, { name, description, enabled })
+    if (wanted.limits) await tx.holders.setLimits(card.id, wanted.limits)
+  }
+  return true
+}
+
+/** The text in a content: multi-NIP-04, NIP-44 to the manager, or plain; as JSON, null when there is none. */
+function readContent(cards: Cards, { content, pubkey }: NostrEvent): unknown {
+  const plain = parseJson(content)
+  if (typeof plain !== 'object' || plain === null) {
+    const opened = cards.correspondence.open(pubkey, content)
+    return opened === null ? null : parseJson(opened)
+  }
+  if (!('enc' in plain)) return plain
+  const text = openMulti(cards, pubkey, plain)
+  return text === null ? null : parseJson(text)
+}
+
+/** One text for several readers: AES-128-CBC under a key that NIP-04 wraps for each of them. */
+function openMulti(cards: Cards, sender: string, value: object): string | null {
+  const { mac, enc, key, alg } = value as Record<string, unknown>
+  if (alg !== 'sha256:nip-04:nip-04' || typeof enc !== 'string') return null
+  const wrapped =
+    typeof key === 'object' && key !== null
+      ? (key as Record<string, unknown>)[cards.signer.pubkey]
+      : null
+  if (typeof wrapped !== 'string') return null
+  const messageKey = cards.correspondence.openOld(sender, wrapped)
+  const [, body = '', iv = ''] = /^([A-Za-z0-9+/]+=*)\?iv=([A-Za-z0-9+/]{22}==)$/.exec(enc) ?? []
+  if (messageKey === null || !/^[0-9a-f]{32}$/i.test(messageKey) || body === '') return null
+  const text = decrypt(Uint8Array.fromHex(messageKey), Buffer.from(iv, 'base64'), body)
+  return text !== null && hash('sha256', text, 'base64') === mac ? text : null
+}
+
+function decrypt(key: Uint8Array, iv: Uint8Array, body: string): string | null {
+  try {
+    const decipher = createDecipheriv('aes-128-cbc', key, iv)
+    return decipher.update(body, 'base64', 'utf8') + decipher.final('utf8')
+  } catch (cause) {
+    // Wrong padding or length: it was not encrypted with that key.
+    if (cause instanceof Error) return null
+    throw cause
+  }
+}
+
+/** The changes in an untrusted value; null when any part of it makes no sense. */
+function parseChanges(value: unknown): Changes | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const { 'trusted-merchants': trusted, cards = {} } = value as Record<string, unknown>
+  const merchants = trusted === undefined ? null : parseMerchants(trusted)
+  if (trusted !== undefined && merchants === null) return null
+  if (typeof cards !== 'object' || cards === null || Array.isArray(cards)) return null
+  const entries = Object.entries(cards)
+  if (entries.length > limits.cardsPerHolderMax) return null
+  const changes = new Map<string, CardChanges>()
+  for (const [uuid, item] of entries) {
+    const one = parseCardChanges(item)
+    if (!one) return null
+    changes.set(uuid.toLowerCase(), one)
+  }
+  return { merchants, cards: changes }
+}
+
+function parseMerchants(value: unknown): string[] | null {
+  if (!Array.isArray(value) || value.length > limits.trustedMerchantsMax) return null
+  const keys = value.map((item: unknown) => {
+    const pubkey = typeof item === 'object' && item !== null && 'pubkey' in item ? item.pubkey : ''
+    return typeof pubkey === 'string' ? parsePubkey(pubkey) : null
+  })
+  return keys.every((key) => key !== null) ? keys : null
+}
+
+function parseCardChanges(value: unknown): CardChanges | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { name, description, status, limits: rows } = value as Record<string, unknown>
+  const changes: CardChanges = {}
+  if (name !== undefined) {
+    if (!isText(name, limits.cardNameCharsMax)) return null
+    changes.name = name
+  }
+  if (description !== undefined) {
+    if (!isText(description, limits.cardDescriptionCharsMax)) return null
+    changes.description = description
+  }
+  if (status !== undefined) {
+    if (status !== 'ENABLED' && status !== 'DISABLED') return null
+    changes.enabled = status === 'ENABLED'
+  }
+  if (rows !== undefined) {
+    if (!Array.isArray(rows) || rows.length > limits.cardLimitsMax) return null
+    const parsed = rows.map(parseLimit)
+    if (!parsed.every((row) => row !== null)) return null
+    changes.limits = parsed
+  }
+  return changes
+}
+
+function isText(value: unknown, charsMax: number): value is string {
+  return typeof value === 'string' && value.length <= charsMax && value.isWellFormed()
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    // RangeError: nested deeper than the parser's stack.
+    if (cause instanceof SyntaxError || cause instanceof RangeError) return undefined
+    throw cause
+  }
+}

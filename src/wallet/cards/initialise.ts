@@ -1,0 +1,185 @@
+import { hash } from 'node:crypto'
+import { limits } from '../../limits.ts'
+import type { NostrEvent } from '../../nostr/event.ts'
+import { Refusal } from '../../refusal.ts'
+import { createResponse } from '../request.ts'
+import type { Card } from './card-store.ts'
+import { codeMac, firstCode } from './code.ts'
+import { answerOnce, type CardRequest, readCardRequest, requireWriter, textOf } from './requests.ts'
+import type { CardStores, Cards } from './service.ts'
+import { keyVersions, parseUid } from './tag.ts'
+import { counterMax } from './tap.ts'
+
+/** What is to be written to a tag. */
+type NewTag = {
+  cid: string
+  /** Its counter as it was read; absent: it has not counted yet. */
+  ctr: number | undefined
+  /** Of the keys that are on it already; absent: whichever comes next. */
+  version: number | undefined
+  design: Card['design'] | null
+}
+
+/**
+ * POST /ntag424: the keys to write to a tag, and a code to activate its card with; again, the same.
+ * `secure`: nobody on the way reads the answer. Refuses `card-event-invalid`, `card-event-stale`,
+ * `card-content-invalid`, `card-writer-only`, `encryption-needed`, `event-repeated`,
+ * `card-counter-unknown`, `card-counter-low`, `card-versions-over`.
+ */
+export async function initialise(
+  cards: Cards,
+  value: unknown,
+  secure: boolean,
+): Promise<NostrEvent> {
+  const request = readCardRequest(cards, value, { type: 'card-init-request', untyped: true })
+  requireWriter(cards, request)
+  const tag = parseNewTag(request.content)
+  requireSafeWay(request, secure)
+  const answer = await answerOnce(cards, request, 'init', async (tx) =>
+    answerKeys(cards, request, 'card-init-response', await initialiseTag(cards, tx, tag)),
+  )
+  cards.keysRead({ cid: tag.cid, reader: request.author, why: 'init' })
+  return answer
+}
+
+/** The tag in a request's content. Refuses `card-content-invalid`. */
+function parseNewTag({ cid, ctr, version, design }: CardRequest['content']): NewTag {
+  return {
+    cid: parseCid(cid),
+    ctr: wholeOf(ctr, 'ctr', [0, counterMax]),
+    version: wholeOf(version, 'version', [keyVersions.first, keyVersions.last]),
+    design: design === undefined || design === null ? null : parseDesign(design),
+  }
+}
+
+/** The UID in a request's content, in lower-case hex. Refuses `card-content-invalid`. */
+export function parseCid(value: unknown): string {
+  const uid = parseUid(value)
+  if (!uid) throw new Refusal('card-content-invalid', { field: 'cid' })
+  return uid.toHex()
+}
+
+/** Take a tag in, or find what was taken in before. Refuses as `initialise` does, in a transaction. */
+async function initialiseTag(cards: Cards, tx: CardStores, tag: NewTag) {
+  const last = await tx.cards.findByCid(tag.cid)
+  const alive = last?.deletedAt === null ? last : null
+  const card = alive ? await meetAgain(tx, alive, tag) : await takeIn(cards, tx, tag, last)
+  const code = firstCode(cards.storeKey, card.uuid)
+  const known = await tx.cards.findCode(codeMac(cards.storeKey, code))
+  return {
+    ...keysOf(cards, card),
+    ctr: card.counter,
+    // One that a writer chose is known to him, and to us by its MAC alone.
+    otc: known && !known.used ? code : null,
+    designUuid: card.design.uuid,
+  }
+}
+
+/** The keys of a card as they go out. */
+export function keysOf({ keys }: Cards, { cid, keyVersion }: Pick<Card, 'cid' | 'keyVersion'>) {
+  const { k0, k1, k2, k3, k4 } = keys.keysOf(Uint8Array.fromHex(cid), keyVersion)
+  return {
+    cid,
+    k0: k0.toHex(),
+    k1: k1.toHex(),
+    k2: k2.toHex(),
+    k3: k3.toHex(),
+    k4: k4.toHex(),
+  }
+}
+
+/** Keys go in clear only where nobody listens. Refuses `encryption-needed`. */
+export function requireSafeWay(request: CardRequest, secure: boolean): void {
+  if (!secure && !wantsEncryption(request)) throw new Refusal('encryption-needed')
+}
+
+/** The answer with keys: encrypted to the writer where the request has the tag `encrypted`. */
+export function answerKeys(
+  { signer, correspondence, now }: Cards,
+  request: CardRequest,
+  type: string,
+  value: object,
+): NostrEvent {
+  const text = JSON.stringify(value)
+  const { pubkey } = request.event
+  const content = wantsEncryption(request) ? correspondence.seal(pubkey, text) : text
+  return createResponse(signer, request, { type, content, now: now() })
+}
+
+function wantsEncryption({ event }: CardRequest): boolean {
+  return event.tags.some(([name]) => name === 'encrypted')
+}
+
+async function meetAgain(tx: CardStores, card: Card, tag: NewTag): Promise<Card> {
+  if (tag.version !== undefined && tag.version !== card.keyVersion) {
+    throw new Refusal('card-content-invalid', { field: 'version' })
+  }
+  if (tag.ctr !== undefined) {
+    const confirmed = await tx.cards.confirmCounter(card.id, tag.ctr)
+    if (!confirmed && !card.counterKnown) throw new Refusal('card-counter-low')
+  }
+  if (tag.design) await tx.cards.redesign(card.id, tag.design)
+  return (await tx.cards.findById(card.id)) ?? card
+}
+
+async function takeIn(cards: Cards, tx: CardStores, tag: NewTag, last: Card | null): Promise<Card> {
+  const next = last ? last.keyVersion + 1 : keyVersions.first
+  const version = tag.version ?? next
+  if (version < next) throw new Refusal('card-content-invalid', { field: 'version' })
+  if (version > keyVersions.last) throw new Refusal('card-versions-over')
+  // Keys that may be on the tag already: taps of before would pass again from zero.
+  const mayHaveCounted = version > next || (!last && (await tx.facts.find('restored')) !== null)
+  if (mayHaveCounted && tag.ctr === undefined) throw new Refusal('card-counter-unknown')
+  await tx.facts.pin('card-key', cards.keyFingerprint)
+  const design = tag.design ?? designNamed('Cuponera')
+  const at = cards.now()
+  const uuid = cards.newId()
+  const cardId = await tx.cards.insert({
+    uuid,
+    cid: tag.cid,
+    keyVersion: version,
+    counter: tag.ctr ?? 0,
+    design,
+    name: design.name,
+    createdAt: at,
+  })
+  const mac = codeMac(cards.storeKey, firstCode(cards.storeKey, uuid))
+  await tx.cards.linkCode(mac, { cardId, chosen: false, at })
+  const card = await tx.cards.findById(cardId)
+  if (!card) throw new Error('the card was not inserted')
+  return card
+}
+
+function parseDesign(value: unknown): Card['design'] {
+  if (typeof value !== 'object' || value === null) throw wrong('design')
+  const { uuid, name } = value as Record<string, unknown>
+  if (uuid === undefined && name === undefined) return designNamed('Cuponera')
+  const named = name === undefined ? '' : textOf(name, 'design.name', limits.cardNameCharsMax)
+  if (uuid === undefined) return designNamed(named)
+  if (typeof uuid !== 'string' || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid)) {
+    throw wrong('design.uuid')
+  }
+  return { uuid: uuid.toLowerCase(), name: named }
+}
+
+/** A design without a UUID has the one of its name (version 8, RFC 9562). */
+function designNamed(name: string): Card['design'] {
+  const hex = hash('sha256', `card design ${name}`)
+  const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return { uuid, name }
+}
+
+function wholeOf(
+  value: unknown,
+  field: string,
+  [least, most]: [number, number],
+): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const whole = typeof value === 'number' && Number.isInteger(value)
+  if (!whole || value < least || value > most) throw wrong(field)
+  return value
+}
+
+function wrong(field: string): Refusal {
+  return new Refusal('card-content-invalid', { field })
+}

@@ -1,0 +1,42 @@
+import { Refusal } from '../../refusal.ts'
+import { codeMac } from './code.ts'
+import { readTap } from './read-tap.ts'
+import { codeOf, readCardRequest, requireWriter } from './requests.ts'
+import type { CardStores, Cards } from './service.ts'
+
+/**
+ * PATCH /ntag424: give the card that was tapped the code that a writer chose; the same pair again
+ * stays. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`,
+ * `card-writer-only`, what taps are refused with, `card-linked`, `otc-linked`.
+ */
+export async function link(
+  cards: Cards,
+  value: unknown,
+  { p, c }: { p?: unknown; c?: unknown },
+): Promise<void> {
+  const request = readCardRequest(cards, value, { type: null })
+  requireWriter(cards, request)
+  const code = codeOf(request.content)
+  const { cardId, count } = await readTap(cards, p, c)
+  await cards.database.transact(async (tx) => {
+    const card = await tx.cards.findById(cardId)
+    if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
+    const found = await tx.cards.findCode(codeMac(cards.storeKey, code))
+    if (found?.cardId === cardId) return
+    const open = await tx.cards.openCode(cardId)
+    if (card.holder !== null || open?.chosen) throw new Refusal('card-linked')
+    await linkCode(cards, tx, cardId, code)
+  }, count)
+}
+
+/** Link a code to a card in place of its unused one. Refuses `otc-linked`. */
+async function linkCode(
+  { storeKey, now }: Cards,
+  tx: CardStores,
+  cardId: number,
+  code: string,
+): Promise<void> {
+  const mac = codeMac(storeKey, code)
+  if (await tx.cards.findCode(mac)) throw new Refusal('otc-linked')
+  await tx.cards.linkCode(mac, { cardId, chosen: true, at: now() })
+}

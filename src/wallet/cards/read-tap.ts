@@ -1,0 +1,50 @@
+import type { First } from '../../db/database.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Card } from './card-store.ts'
+import type { CardStores, Cards } from './service.ts'
+import { keyVersions } from './tag.ts'
+import { openTap, parseTap, tapIsGenuine } from './tap.ts'
+
+/** A tap whose MAC is right, of a card that we know. */
+export type GenuineTap = {
+  cardId: number
+  counter: number
+  /** Before the operation that the tap is for, and whatever becomes of that: the counter moves up. */
+  count: First<CardStores>
+}
+
+/**
+ * Read a tap: form, MAC, card. The counter comes last, in `count`, by one conditional update: of two
+ * identical taps one passes. Refuses `tap-invalid`, `card-unknown`; `count` refuses `tap-used`,
+ * `card-unconfirmed`, `card-unknown`.
+ */
+export async function readTap(cards: Cards, p: unknown, c: unknown): Promise<GenuineTap> {
+  const tap = parseTap(p, c)
+  const facts = tap && openTap(tap, cards.keys.k1)
+  if (!tap || !facts) throw new Refusal('tap-invalid')
+  const { uid, counter } = facts
+  const card = await cards.database.read((tx) => tx.cards.findByCid(uid.toHex()))
+  const { k2 } = cards.keys.keysOf(uid, card?.keyVersion ?? keyVersions.first)
+  if (!tapIsGenuine(tap, facts, k2)) throw new Refusal('tap-invalid')
+  if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
+  const cardId = card.id
+  return {
+    cardId,
+    counter,
+    async count(tx) {
+      if (await tx.cards.tapped(cardId, counter)) return
+      const now = await tx.cards.findById(cardId)
+      if (now?.deletedAt !== null) throw new Refusal('card-unknown')
+      throw new Refusal(now.counterKnown ? 'tap-used' : 'card-unconfirmed')
+    },
+  }
+}
+
+/** A card that can pay: held and let by holder and operator. Refuses `card-inactive`, `card-disabled`. */
+export function requireWorking(card: Card | null): Card & { holder: string } {
+  if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
+  const { holder } = card
+  if (holder === null) throw new Refusal('card-inactive')
+  if (!card.enabled || card.blocked) throw new Refusal('card-disabled')
+  return { ...card, holder }
+}

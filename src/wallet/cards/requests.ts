@@ -1,0 +1,106 @@
+import { seal, unseal } from '../../crypto/seal.ts'
+import { limits } from '../../limits.ts'
+import type { NostrEvent } from '../../nostr/event.ts'
+import { kinds } from '../../nostr/kinds.ts'
+import { Refusal } from '../../refusal.ts'
+import { readRequest, rememberRequest } from '../request.ts'
+import type { CardStores, Cards } from './service.ts'
+
+/** An event that asks for something about cards, checked. */
+export type CardRequest = Omit<ReturnType<typeof readRequest>, 'content'> & {
+  content: Record<string, unknown>
+}
+
+type Expected = {
+  /** What its first `t` tag says; null: anything. */
+  type: string | null
+  untyped?: boolean
+  kinds?: readonly number[]
+  /** It may say nothing in its content. */
+  empty?: boolean
+}
+
+/**
+ * The request in an untrusted value. Refuses `card-event-invalid`, `card-event-stale`, and
+ * `card-content-invalid` when its content is no JSON object.
+ */
+export function readCardRequest(cards: Cards, value: unknown, expected: Expected): CardRequest {
+  const { type, untyped = false, kinds: taken = eitherKind, empty = false } = expected
+  const request = readRequest(cards, value, {
+    kinds: taken,
+    type,
+    untyped,
+    invalid: 'card-event-invalid',
+    stale: 'card-event-stale',
+  })
+  // What was signed for another service is not asked of this one.
+  const receivers = request.event.tags.filter(([name]) => name === 'p')
+  if (receivers.length > 0 && !receivers.some(([, key]) => key === cards.signer.pubkey)) {
+    throw new Refusal('card-event-invalid')
+  }
+  const content = request.content ?? (empty ? {} : null)
+  if (!content) throw new Refusal('card-content-invalid')
+  return { ...request, content }
+}
+
+const eitherKind = [kinds.walletEphemeral, kinds.walletRegular]
+
+/** Refuses `card-writer-only` unless the request is a card writer's. */
+export function requireWriter(cards: Cards, { author }: CardRequest): void {
+  if (!cards.writers.has(author)) throw new Refusal('card-writer-only')
+}
+
+/** Grant a request, or give the answer that it earned before. Refuses `event-repeated` for one of another route. */
+export function answerOnce(
+  cards: Cards,
+  request: CardRequest,
+  route: string,
+  grant: (tx: CardStores) => Promise<NostrEvent>,
+): Promise<NostrEvent> {
+  const binding = { purpose: 'card', secret: request.event.id, key: 'answer' } as const
+  return cards.database.transact(async (tx) => {
+    const before = await tx.requests.find(request.event.id)
+    if (before) {
+      if (!before.answer) throw new Refusal('event-repeated')
+      const kept = JSON.parse(unsealed(cards, binding, before.answer) ?? '{}') as Kept
+      if (kept.route !== route || !kept.answer) throw new Refusal('event-repeated')
+      return kept.answer
+    }
+    const answer = await grant(tx)
+    const kept = JSON.stringify({ route, answer } satisfies Kept)
+    await rememberRequest(tx.requests, request, seal(cards.storeKey, binding, kept))
+    return answer
+  })
+}
+
+type Kept = { route?: string; answer?: NostrEvent }
+
+/** Null: another folder's answer lies there. */
+function unsealed(
+  { storeKey }: Cards,
+  binding: Parameters<typeof unseal>[1],
+  sealed: Uint8Array,
+): string | null {
+  try {
+    return unseal(storeKey, binding, sealed)
+  } catch (cause) {
+    if (cause instanceof Error) return null
+    throw cause
+  }
+}
+
+/** A text of somebody's request. Refuses `card-content-invalid`. */
+export function textOf(value: unknown, field: string, charsMax: number, charsMin = 0): string {
+  const sound =
+    typeof value === 'string' &&
+    value.isWellFormed() &&
+    value.length >= charsMin &&
+    value.length <= charsMax
+  if (!sound) throw new Refusal('card-content-invalid', { field })
+  return value
+}
+
+/** The one-time code in a request's content. Refuses `card-content-invalid`. */
+export function codeOf({ otc }: CardRequest['content']): string {
+  return textOf(otc, 'otc', limits.otcCharsMax, 1)
+}

@@ -1,0 +1,179 @@
+import { type TSchema, Type as t } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { NostrEventModel } from '../../coupons/models.ts'
+import { parseObject } from '../../http/body.ts'
+import { documented } from '../../http/document.ts'
+import { factsOf } from '../../http/facts.ts'
+import type { RateLimits } from '../../http/rate-limit.ts'
+import { reply, replyJson } from '../../http/reply.ts'
+import { Refusal, type RefusalCode } from '../../refusal.ts'
+import { activate } from './activate.ts'
+import { requestConfig, requestData } from './holdings.ts'
+import { initialise } from './initialise.ts'
+import { link } from './link.ts'
+import { CardConfigModel, CardDataModel, ScanModel, TapModel } from './models.ts'
+import { scan } from './scan.ts'
+import type { Cards } from './service.ts'
+import { wipe } from './wipe.ts'
+
+const eventRefusals = ['card-event-invalid', 'card-event-stale', 'card-content-invalid'] as const
+const tapRefusals = ['tap-invalid', 'card-unknown', 'card-unconfirmed', 'tap-used'] as const
+/** What a guesser comes to: counted apart. */
+const guesses: readonly RefusalCode[] = ['tap-invalid', 'otc-unknown']
+
+/** Tags, the cards that they become, and taps. */
+export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
+  /** Run what a tap, a code or a signature opens; a wrong one counts as a failure of its sender. */
+  const guarded = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation()
+    } catch (refused) {
+      if (refused instanceof Refusal && guesses.includes(refused.code)) {
+        rateLimits.failure(factsOf(request).address)
+      }
+      throw refused
+    }
+  }
+  const eventOf = (request: Request) => parseObject(factsOf(request).body)
+  const notSupported = () => {
+    throw new Refusal('not-supported')
+  }
+  const unsupported = (summary: string) =>
+    documented({ summary, access: 'public', answers: {}, refusals: ['not-supported'] })
+  const ofHolder = (summary: string, answer: TSchema) =>
+    documented({
+      summary,
+      access: 'public',
+      body: NostrEventModel,
+      answers: { 200: answer },
+      refusals: ['card-event-invalid', 'card-event-stale', 'event-repeated'],
+    })
+
+  return new Elysia({ name: 'cards' })
+    .post(
+      '/ntag424',
+      async ({ request }) => {
+        const secure = factsOf(request).secure()
+        return replyJson(201, await initialise(cards, eventOf(request), secure))
+      },
+      documented({
+        summary: 'The keys to write to a tag; again, the same',
+        access: 'public',
+        body: NostrEventModel,
+        answers: { 201: NostrEventModel },
+        refusals: [
+          ...eventRefusals,
+          'encryption-needed',
+          'card-writer-only',
+          'card-counter-unknown',
+          'card-counter-low',
+          'card-versions-over',
+          'event-repeated',
+        ],
+      }),
+    )
+    .patch(
+      '/ntag424',
+      async ({ request, query }) => {
+        await guarded(request, () => link(cards, eventOf(request), query))
+        return reply(204, '')
+      },
+      {
+        query: TapModel,
+        ...documented({
+          summary: 'Give the card that was tapped a code of your own',
+          access: 'public',
+          body: NostrEventModel,
+          answers: { 204: t.Null() },
+          refusals: [
+            ...eventRefusals,
+            'card-writer-only',
+            ...tapRefusals,
+            'card-linked',
+            'otc-linked',
+          ],
+        }),
+      },
+    )
+    .delete(
+      '/ntag424',
+      async ({ request }) => {
+        const secure = factsOf(request).secure()
+        return replyJson(200, await wipe(cards, eventOf(request), secure))
+      },
+      documented({
+        summary: 'End a card; the keys to wipe its tag with',
+        access: 'public',
+        body: NostrEventModel,
+        answers: { 200: NostrEventModel },
+        refusals: [
+          ...eventRefusals,
+          'encryption-needed',
+          'card-writer-only',
+          'card-unknown',
+          'event-repeated',
+        ],
+      }),
+    )
+    .post(
+      '/card',
+      async ({ request }) =>
+        replyJson(201, await guarded(request, () => activate(cards, eventOf(request)))),
+      documented({
+        summary: 'Become the holder of a card, with its code and a delegation',
+        access: 'public',
+        body: NostrEventModel,
+        answers: { 201: NostrEventModel },
+        refusals: [
+          ...eventRefusals,
+          'card-delegation-invalid',
+          'otc-unknown',
+          'cards-full',
+          'event-repeated',
+        ],
+      }),
+    )
+    .patch('/card', notSupported, unsupported('Hand a card to another holder: not offered'))
+    .get(
+      '/card/scan',
+      async ({ request, query: { p, c } }) => {
+        const { headers } = request
+        const action = headers.get('x-lawallet-action')
+        const param = headers.get('x-lawallet-param')
+        const base = factsOf(request).origins()[0] ?? new URL(request.url).origin
+        const input = { p, c, action, param, base }
+        return replyJson(200, await guarded(request, () => scan(cards, input)))
+      },
+      {
+        query: TapModel,
+        ...documented({
+          summary: 'What a tap is good for (LUD-03)',
+          access: 'public',
+          answers: { 200: ScanModel },
+          refusals: [
+            'action-unknown',
+            ...tapRefusals,
+            'card-inactive',
+            'card-disabled',
+            'delegation-over',
+            'no-gateway',
+            'token-unknown',
+            'pay-request-unknown',
+            'clock-behind',
+          ],
+        }),
+      },
+    )
+    .post(
+      '/card/data/request',
+      async ({ request }) => replyJson(200, await requestData(cards, eventOf(request))),
+      ofHolder('How the cards of a holder look', CardDataModel),
+    )
+    .post(
+      '/card/config/request',
+      async ({ request }) => replyJson(200, await requestConfig(cards, eventOf(request))),
+      ofHolder('What a holder decided about his cards', CardConfigModel),
+    )
+    .post('/card/reset/request', notSupported, unsupported('Start a card anew: not offered'))
+    .post('/card/reset/claim', notSupported, unsupported('Claim a card anew: not offered'))
+}

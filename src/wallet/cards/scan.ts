@@ -1,0 +1,138 @@
+import { limits } from '../../limits.ts'
+import { Refusal } from '../../refusal.ts'
+import { amountView } from '../ledger/amount.ts'
+import { allowanceOf } from './allowance.ts'
+import type { Card } from './card-store.ts'
+import { openAt, openDelegation } from './delegation.ts'
+import { info } from './info.ts'
+import { type GenuineTap, readTap, requireWorking } from './read-tap.ts'
+import type { Scan } from './scan-store.ts'
+import type { CardStores, Cards } from './service.ts'
+
+type ScanInput = {
+  p: unknown
+  c: unknown
+  /** `X-LaWallet-Action` and `X-LaWallet-Param`, as they were sent. */
+  action: string | null
+  param: string | null
+  /** The origin that was asked. */
+  base: string
+}
+
+/** Every token is thousandths of a satoshi there. */
+const lightningToken = 'BTC'
+const description = 'Pago con tarjeta'
+
+/**
+ * Answer a tap: LUD-03, or what its headers ask for when they name our federation. Refuses
+ * `action-unknown`, `tap-invalid`, `card-unknown`, `card-unconfirmed`, `tap-used`, `card-inactive`,
+ * `card-disabled`, `delegation-over`, `no-gateway`, `token-unknown`, `pay-request-unknown`.
+ */
+export async function scan(cards: Cards, input: ScanInput): Promise<object> {
+  const asked = parseAsked(cards, input)
+  const tap = await readTap(cards, input.p, input.c)
+  if (asked.action === 'payRequest') return payRequest(cards, tap, input.base)
+  return cards.database.transact(async (tx) => {
+    const card = await tx.cards.findById(tap.cardId)
+    if (asked.action === 'info') return info(cards, tx, card)
+    const working = requireWorking(card)
+    if (asked.action === 'identityQuery') {
+      return { tag: 'laWallet:identityQuery', accountPubKey: working.holder }
+    }
+    const delegation = openDelegation(cards.storeKey, working)
+    if (!delegation || !openAt(delegation.window, cards.now())) throw new Refusal('delegation-over')
+    return asked.action === 'extendedScan'
+      ? extended(cards, tx, working, { tokens: asked.tokens, base: input.base })
+      : standard(cards, tx, working, input.base)
+  }, tap.count)
+}
+
+const actions = ['extendedScan', 'identityQuery', 'info', 'payRequest'] as const
+type Action = (typeof actions)[number] | 'standard'
+
+function parseAsked(
+  { federationId }: Cards,
+  { action, param }: ScanInput,
+): { action: Action; tokens: string[] | null } {
+  const params = new Map(
+    (param ?? '').split(',').map((part) => {
+      const [name = '', ...value] = part.split('=')
+      return [name.trim(), value.join('=').trim()] as const
+    }),
+  )
+  // A till of another federation gets what every wallet understands.
+  const ours = params.get('federationId')?.toLowerCase() === federationId.toLowerCase()
+  if (action === null || !ours) return { action: 'standard', tokens: null }
+  const known = actions.find((name) => name === action.trim())
+  if (!known) throw new Refusal('action-unknown')
+  const tokens = params.get('tokens')?.split(':')
+  return { action: known, tokens: tokens ? tokens.map((token) => token.trim()) : null }
+}
+
+async function payRequest(
+  { database, payRequest }: Cards,
+  { cardId, count }: GenuineTap,
+  base: string,
+): Promise<object> {
+  const find = async (tx: CardStores) => requireWorking(await tx.cards.findById(cardId)).holder
+  const answer = await payRequest(await database.transact(find, count), base)
+  if (!answer) throw new Refusal('pay-request-unknown')
+  return answer
+}
+
+async function standard(
+  cards: Cards,
+  tx: CardStores,
+  card: Card & { holder: string },
+  base: string,
+): Promise<object> {
+  if (cards.gatewayPubkey === null) throw new Refusal('no-gateway')
+  const most = await allowanceOf(cards, tx, card, lightningToken)
+  return {
+    tag: 'withdrawRequest',
+    callback: `${base}/card/pay`,
+    k1: await giveK1(cards, tx, card, 'standard', new Map([[lightningToken, most]])),
+    defaultDescription: description,
+    ...bounds(most),
+  }
+}
+
+async function extended(
+  cards: Cards,
+  tx: CardStores,
+  card: Card & { holder: string },
+  { tokens, base }: { tokens: string[] | null; base: string },
+): Promise<object> {
+  const known = cards.funds.tokens()
+  const wanted = tokens ? tokens.filter((token) => known.includes(token)) : known
+  if (wanted.length === 0) throw new Refusal('token-unknown')
+  const maxima = new Map<string, bigint>()
+  for (const token of wanted) {
+    maxima.set(token, await allowanceOf(cards, tx, card, token))
+  }
+  return {
+    tag: 'laWallet:withdrawRequest',
+    callback: `${base}/card/pay`,
+    k1: await giveK1(cards, tx, card, 'extended', maxima),
+    defaultDescription: description,
+    tokens: Object.fromEntries([...maxima].map(([token, most]) => [token, bounds(most)])),
+  }
+}
+
+function bounds(most: bigint) {
+  return { minWithdrawable: most > 0n ? 1 : 0, maxWithdrawable: amountView(most) }
+}
+
+async function giveK1(
+  { newK1, now }: Cards,
+  tx: CardStores,
+  { id, holder }: Card & { holder: string },
+  form: Scan['form'],
+  maxima: Map<string, bigint>,
+): Promise<string> {
+  const k1 = newK1()
+  const createdAt = now()
+  const expiresAt = createdAt + limits.scanSeconds
+  await tx.scans.insert(k1, { cardId: id, holder, form, maxima, createdAt, expiresAt })
+  return k1
+}

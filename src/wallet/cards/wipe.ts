@@ -1,0 +1,30 @@
+import type { NostrEvent } from '../../nostr/event.ts'
+import { Refusal } from '../../refusal.ts'
+import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
+import { answerOnce, readCardRequest, requireWriter } from './requests.ts'
+import type { CardStores, Cards } from './service.ts'
+
+/**
+ * DELETE /ntag424: the card stops working, and here are the keys to wipe its tag with; again, the
+ * same. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`, `card-writer-only`,
+ * `encryption-needed`, `card-unknown`, `event-repeated`.
+ */
+export async function wipe(cards: Cards, value: unknown, secure: boolean): Promise<NostrEvent> {
+  const request = readCardRequest(cards, value, { type: 'card-delete-request', untyped: true })
+  requireWriter(cards, request)
+  const cid = parseCid(request.content.cid)
+  requireSafeWay(request, secure)
+  const answer = await answerOnce(cards, request, 'delete', async (tx) =>
+    answerKeys(cards, request, 'card-delete-response', await wipeTag(cards, tx, cid)),
+  )
+  cards.keysRead({ cid, reader: request.author, why: 'delete' })
+  return answer
+}
+
+/** End a card; the keys that its tag has. Refuses `card-unknown`. */
+async function wipeTag(cards: Cards, tx: CardStores, cid: string) {
+  const card = await tx.cards.findByCid(cid)
+  if (!card) throw new Refusal('card-unknown')
+  if (await tx.cards.remove(card.id, cards.now())) await tx.cards.unlinkCode(card.id)
+  return { ...keysOf(cards, card), ctr: card.counter, designUuid: card.design.uuid }
+}

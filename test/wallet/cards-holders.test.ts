@@ -1,0 +1,263 @@
+/** Holders: POST /card, what they ask for, and what they change. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { buildCardActivationEvent, createConfig } from '@lawallet/utils'
+import { requestCardActivation } from '@lawallet/utils/actions'
+import {
+  activateCard,
+  asking,
+  cardEnv,
+  cardEvent,
+  contentOf,
+  delegationOf,
+  type Holder,
+  initCard,
+  manager,
+  newCard,
+  newHolder,
+  newUid,
+  scanPath,
+} from '../support/cards.ts'
+import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
+import { secondsNow } from '../support/events.ts'
+import { startRacers } from '../support/race.ts'
+import { readRows } from '../support/refusals.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  const limits = 'Por día;Lo de un día;PESO;5000;86400'
+  server = await startServer({ env: { ...cardEnv, DEFAULT_LIMITS: limits, RATE_LIMIT: 'off' } })
+})
+afterAll(cleanUp)
+
+const activation = (content: object, parts = {}) =>
+  call(server.url, '/card', { body: cardEvent('card-activation-request', content, parts) })
+
+async function refuses(ask: () => Promise<Answer>, status: number, code: string): Promise<void> {
+  const before = readRows(server.dataDir)
+  const { status: got, json } = await ask()
+  expect({ status: got, envelope: json?.status, code: json?.code }).toEqual({
+    status,
+    envelope: 'ERROR',
+    code,
+  })
+  expect(readRows(server.dataDir)).toEqual(before)
+}
+
+describe('POST /card', () => {
+  test('makes whoever brings the code the holder, with the limits of a new card', async () => {
+    const uid = newUid()
+    const holder = newHolder()
+    const { otc } = await initCard(server, uid, { design: { name: 'Luna' } })
+    const answer = await activateCard(server, holder, otc)
+    expect(answer.status).toBe(201)
+    expect(verifyEvent(answer.json)).toBe(true)
+    expect(answer.json).toMatchObject({ kind: 21_111, pubkey: manager.pubkey })
+    expect(answer.json.tags.map(([name]: string[]) => name)).toEqual(['p', 'e', 't'])
+    expect(answer.json.tags[2][1]).toBe('card-activate-response')
+    expect(contentOf(answer)).toEqual({
+      uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Luna',
+      description: '',
+      enabled: true,
+      holderPubKey: holder.pubkey,
+      ntag424Cid: uid,
+      limits: [
+        {
+          name: 'Por día',
+          description: 'Lo de un día',
+          token: 'PESO',
+          amount: 5000,
+          delta: 86_400,
+        },
+      ],
+    })
+  })
+
+  test('again by the holder: the same card; the very same event: the same bytes', async () => {
+    const holder = newHolder()
+    const { otc } = await initCard(server, newUid())
+    const content = { otc, delegation: delegationOf(holder) }
+    const event = cardEvent('card-activation-request', content, { signer: holder })
+    const first = await call(server.url, '/card/', { body: event })
+    const again = await call(server.url, '/card', { body: event })
+    expect([again.status, again.text]).toEqual([201, first.text])
+    expect(contentOf(await activateCard(server, holder, otc))).toEqual(contentOf(first))
+    await refuses(() => activateCard(server, newHolder(), otc), 404, 'otc-unknown')
+  })
+
+  test('is done once, whoever races for the code', async () => {
+    const racers = startRacers(4)
+    try {
+      const { otc } = await initCard(server, newUid())
+      const lists = Array.from({ length: 4 }, () => {
+        const holder = newHolder()
+        const content = { otc, delegation: delegationOf(holder) }
+        const body = () => cardEvent('card-activation-request', content, { signer: holder })
+        return Array.from({ length: 4 }, () => ({ path: '/card', body: body() }))
+      })
+      const answers = await racers.race(server.url, lists)
+      const winners = answers.filter((list) => list.some(({ status }) => status === 201))
+      expect(winners).toHaveLength(1)
+      // The winner's own repetitions are his, too.
+      expect(winners[0]?.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    } finally {
+      await racers.stop()
+    }
+  })
+
+  test('refuses in this order, and writes nothing', async () => {
+    const holder = newHolder()
+    const { otc } = await initCard(server, newUid())
+    const good = delegationOf(holder)
+    const parts = { signer: holder }
+    await refuses(() => activation({}, { ...parts, kind: 1112 }), 422, 'card-event-invalid')
+    const untyped = cardEvent('x', {}, parts)
+    await refuses(() => call(server.url, '/card', { body: untyped }), 422, 'card-event-invalid')
+    await refuses(() => activation({}, { ...parts, createdAt: 5 }), 422, 'card-event-stale')
+    for (const wrong of [undefined, '', 5, 'x'.repeat(129)]) {
+      const content = { otc: wrong, delegation: good }
+      await refuses(() => activation(content, parts), 422, 'card-content-invalid')
+    }
+    const now = secondsNow()
+    const [after, before] = [`created_at>${now - 9}`, `created_at<${now + 99}`]
+    const bad = [
+      undefined,
+      null,
+      5,
+      {},
+      { ...good, token: '0'.repeat(128) },
+      { ...good, token: good.token.toUpperCase() },
+      { ...good, conditions: `${good.conditions} ` },
+      delegationOf(newHolder()),
+      delegationOf(holder, good.conditions, newSigner().pubkey),
+      ...[
+        `${after}&${before}`,
+        `kind=1&${after}&${before}`,
+        `kind=1112&kind=1112&${after}&${before}`,
+        `kind=1112&kind=1&${after}&${before}`,
+        `kind=1112&${after}`,
+        `kind=1112&${before}`,
+        `kind=1112&${after}&${after}&${before}`,
+        `kind=1112&${after}&${before}&${before}`,
+        `kind=1112&${after}&${before}&x=1`,
+        `kind=1112&created_at>${now - 99}&created_at<${now - 9}`,
+        `kind=1112&created_at>${now + 50}&${before}`,
+        '',
+      ].map((conditions) => delegationOf(holder, conditions)),
+    ]
+    for (const delegation of bad) {
+      await refuses(() => activation({ otc, delegation }, parts), 422, 'card-delegation-invalid')
+    }
+    const unknown = { otc: 'nadie', delegation: good }
+    await refuses(() => activation(unknown, parts), 404, 'otc-unknown')
+    expect((await activation({ otc, delegation: good }, parts)).status).toBe(201)
+  })
+
+  test('the real activation event is right, only old', async () => {
+    const event = {
+      id: '8fad06887f4f0475889f93e2291d0151da1157d2b7551a38afb865d47554b2e8',
+      pubkey: '49001062a54bc52153dcc69b65927833be519104249324e462eab45d494a0c46',
+      created_at: 1_698_091_892,
+      kind: 21_111,
+      tags: [
+        ['p', '75a66127dea5733b9402bddf697d0b27d7a094dfad62d22d85fd7f9eb6973a6f'],
+        ['t', 'card-activation-request'],
+      ],
+      content:
+        '{"otc":"weirdcode","delegation":{"conditions":"kind=1112&created_at<1700762400&created_at>1698080400","token":"dbf1ef362920cf20f9b1c1861e5491061dfb386437edf09d00f53d3f987265057d0b731e7d71d7a3eeef3c870881cca5b82647a6efa8caf04f25e0ba52606aa5"}}',
+      sig: '285cbf75456456d7799a7450ac80b68d6ed31e833314a71609d2410016df34ef84d4c2187ae5670829909e60d0fdd73289250213e6ee90d98f7accce65317d2e',
+    }
+    expect(verifyEvent(event)).toBe(true)
+    await refuses(() => call(server.url, '/card', { body: event }), 422, 'card-event-stale')
+    const changed = { ...event, content: event.content.replace('weird', 'other') }
+    await refuses(() => call(server.url, '/card', { body: changed }), 422, 'card-event-invalid')
+  })
+
+  test('the npm client of LaWallet activates a card unchanged', async () => {
+    const { uid, holder } = await (async () => {
+      const fresh = { uid: newUid(), holder: newHolder() }
+      const { otc } = await initCard(server, fresh.uid)
+      const config = createConfig({
+        federationId: 'localhost',
+        endpoints: { gateway: server.url, lightningDomain: server.url },
+        modulePubkeys: { card: manager.pubkey, ledger: manager.pubkey, urlx: manager.pubkey },
+      })
+      const event = await buildCardActivationEvent(otc, fresh.holder.secret.toHex(), config)
+      expect(await requestCardActivation(event, config)).toBe(true)
+      expect(await requestCardActivation({ ...event, content: '{}' }, config)).toBe(false)
+      return fresh
+    })()
+    const { json } = await call(server.url, scanPath(uid, 1), asking('identityQuery'))
+    expect(json.accountPubKey).toBe(holder.pubkey)
+  })
+})
+
+describe('what a holder asks for', () => {
+  const ask = (what: string, signer: Holder, parts = {}) =>
+    call(server.url, `/card/${what}/request`, {
+      body: cardEvent(`card-${what}-request`, '', { signer, ...parts }),
+    })
+
+  test('is how his cards look, and what he decided about them; nobody else’s', async () => {
+    const holder = newHolder()
+    const cards = [await newCard(server, holder), await newCard(server, holder)]
+    await newCard(server)
+    const data = await ask('data', holder)
+    expect(data.status).toBe(200)
+    expect(Object.keys(data.json)).toEqual(cards.map(({ uuid }) => uuid))
+    expect(data.json[cards[0]?.uuid as string]).toEqual({
+      design: { uuid: expect.any(String), name: 'Cuponera', description: '' },
+    })
+    expect((await ask('config', holder)).json).toEqual({
+      'trusted-merchants': [],
+      cards: Object.fromEntries(
+        cards.map(({ uuid }) => [
+          uuid,
+          {
+            name: 'Cuponera',
+            description: '',
+            status: 'ENABLED',
+            limits: [
+              {
+                name: 'Por día',
+                description: 'Lo de un día',
+                token: 'PESO',
+                amount: 5000,
+                delta: 86_400,
+              },
+            ],
+          },
+        ]),
+      ),
+    })
+    expect((await ask('data', newHolder())).json).toEqual({})
+  })
+
+  test.each(['data', 'config'])('by an event of his, once (%s)', async (what) => {
+    const holder = newHolder()
+    const path = `/card/${what}/request`
+    await refuses(() => ask(what, holder, { kind: 1 }), 422, 'card-event-invalid')
+    const other = cardEvent('card-activation-request', '', { signer: holder })
+    await refuses(() => call(server.url, path, { body: other }), 422, 'card-event-invalid')
+    await refuses(() => ask(what, holder, { createdAt: 5 }), 422, 'card-event-stale')
+    const body = cardEvent(`card-${what}-request`, {}, { signer: holder })
+    expect((await call(server.url, path, { body })).status).toBe(200)
+    await refuses(() => call(server.url, path, { body }), 409, 'event-repeated')
+  })
+
+  test('is not the reset or the donation of a card', async () => {
+    for (const [method, path] of [
+      ['POST', '/card/reset/request'],
+      ['POST', '/card/reset/claim'],
+      ['PATCH', '/card'],
+    ] as const) {
+      const answer = await call(server.url, path, { method, body: {} })
+      expect([answer.status, answer.json.status, answer.json.code]).toEqual([
+        501,
+        'ERROR',
+        'not-supported',
+      ])
+    }
+  })
+})

@@ -1,0 +1,349 @@
+/** Writing tags: POST, PATCH and DELETE /ntag424. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as nip44 from 'nostr-tools/nip44'
+import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
+import {
+  activateCard,
+  cardEnv,
+  cardEvent,
+  contentOf,
+  initCard,
+  manager,
+  managerSecret,
+  masterKey,
+  newCard,
+  newHolder,
+  newUid,
+  scanPath,
+  tapQuery,
+} from '../support/cards.ts'
+import { damage } from '../support/cli.ts'
+import { type Answer, type CallOptions, call, newSigner, verifyEvent } from '../support/client.ts'
+import { secondsNow } from '../support/events.ts'
+import { readRows } from '../support/refusals.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+const stranger = newSigner()
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer({ env: { ...cardEnv, RATE_LIMIT: 'off' } })
+})
+afterAll(cleanUp)
+
+const init = (content: unknown, parts = {}, options: CallOptions = {}) =>
+  call(server.url, '/ntag424', { body: cardEvent('card-init-request', content, parts), ...options })
+const patch = (query: string, content: unknown, parts = {}) =>
+  call(server.url, `/ntag424?${query}`, {
+    method: 'PATCH',
+    body: cardEvent('card-init-request', content, parts),
+  })
+const remove = (content: unknown, parts = {}, options: CallOptions = {}) =>
+  call(server.url, '/ntag424', {
+    method: 'DELETE',
+    body: cardEvent('card-delete-request', content, parts),
+    ...options,
+  })
+
+/** A refusal in the wallet's envelope that changes no row. */
+async function refuses(ask: () => Promise<Answer>, status: number, code: string): Promise<void> {
+  const before = readRows(server.dataDir)
+  const answer = await ask()
+  expect({ status: answer.status, envelope: answer.json?.status, code: answer.json?.code }).toEqual(
+    {
+      status,
+      envelope: 'ERROR',
+      code,
+    },
+  )
+  expect(answer.json.reason).toMatch(/^\S.*\.$/)
+  expect(readRows(server.dataDir)).toEqual(before)
+}
+
+describe('POST /ntag424', () => {
+  test('answers with the keys that follow from UID and version, as an event of the manager', async () => {
+    const uid = newUid()
+    const design = { name: 'Feria de diciembre' }
+    const event = cardEvent('card-init-request', { cid: uid.toUpperCase(), ctr: 3, design })
+    const answer = await call(server.url, '/ntag424/', { body: event })
+    expect(answer.status).toBe(201)
+    expect(verifyEvent(answer.json)).toBe(true)
+    expect(answer.json).toMatchObject({
+      pubkey: manager.pubkey,
+      kind: 21_111,
+      tags: [
+        ['p', event.pubkey],
+        ['e', event.id],
+        ['t', 'card-init-response'],
+      ],
+    })
+    const keys = createKeyDerivation(Uint8Array.fromHex(masterKey)).keysOf(
+      Uint8Array.fromHex(uid),
+      1,
+    )
+    const said = contentOf(answer)
+    expect(said).toEqual({
+      cid: uid,
+      ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, key.toHex()])),
+      ctr: 3,
+      otc: expect.stringMatching(/^[\w-]{22}$/),
+      designUuid: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    })
+    const other = await initCard(server, newUid(), { design })
+    expect(other.designUuid).toBe(said.designUuid)
+    expect(other.otc).not.toBe(said.otc)
+  })
+
+  test('again for the same tag: the same; the very same event: the same bytes', async () => {
+    const uid = newUid()
+    const event = cardEvent('card-init-request', { cid: uid })
+    const first = await call(server.url, '/ntag424', { body: event })
+    expect((await call(server.url, '/ntag424', { body: event })).text).toBe(first.text)
+    expect(await initCard(server, uid)).toEqual(contentOf(first))
+    // A counter that somebody read moves ours up, never down.
+    expect((await initCard(server, uid, { ctr: 9 })).ctr).toBe(9)
+    expect((await initCard(server, uid, { ctr: 5 })).ctr).toBe(9)
+    const uuid = crypto.randomUUID()
+    expect((await initCard(server, uid, { design: { uuid, name: 'x' } })).designUuid).toBe(uuid)
+  })
+
+  test('encrypts the answer to the writer who asks for that', async () => {
+    const uid = newUid()
+    const tags = [['encrypted']]
+    const answer = await init({ cid: uid }, { tags })
+    expect(answer.text).not.toContain((await initCard(server, uid)).k0)
+    const key = nip44.getConversationKey(Uint8Array.fromHex(managerSecret), manager.pubkey)
+    expect(JSON.parse(nip44.decrypt(answer.json.content, key))).toEqual(await initCard(server, uid))
+  })
+
+  test('gives keys in clear on this machine alone, unless the way is https', async () => {
+    const forwarded = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
+    const tag = () => ({ cid: newUid() })
+    await refuses(() => init(tag(), {}, forwarded), 400, 'encryption-needed')
+    expect((await init(tag(), { tags: [['encrypted']] }, forwarded)).status).toBe(201)
+    const behind = await startServer({ env: { ...cardEnv, TRUSTED_PROXIES: '127.0.0.1' } })
+    for (const [scheme, status] of [
+      ['https', 201],
+      ['http', 400],
+    ] as const) {
+      const body = cardEvent('card-init-request', tag())
+      const headers = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': scheme }
+      expect((await call(behind.url, '/ntag424', { body, headers })).status).toBe(status)
+    }
+  })
+
+  test('refuses in this order, and writes nothing', async () => {
+    const cid = newUid()
+    const good = { cid }
+    for (const body of ['', 'x', '[]', {}, { ...cardEvent('x', good), sig: '0'.repeat(128) }]) {
+      await refuses(
+        () => call(server.url, '/ntag424', { method: 'POST', body }),
+        422,
+        'card-event-invalid',
+      )
+    }
+    const invalid = [422, 'card-event-invalid'] as const
+    await refuses(() => init(good, { kind: 1 }), ...invalid)
+    const typed = cardEvent('card-delete-request', good)
+    await refuses(() => call(server.url, '/ntag424', { body: typed }), ...invalid)
+    const elsewhere = manager.sign({
+      kind: 21_111,
+      created_at: secondsNow(),
+      tags: [['p', stranger.pubkey]],
+      content: JSON.stringify(good),
+    })
+    await refuses(() => call(server.url, '/ntag424', { body: elsewhere }), ...invalid)
+    for (const seconds of [-200, 200]) {
+      const parts = { createdAt: secondsNow() + seconds, signer: stranger }
+      await refuses(() => init('x', parts), 422, 'card-event-stale')
+    }
+    await refuses(() => init('x', { signer: stranger }), 422, 'card-content-invalid')
+    await refuses(() => init(good, { signer: stranger }), 403, 'card-writer-only')
+    for (const wrong of [
+      {},
+      { cid: 5 },
+      { cid: '04' },
+      { cid: `${cid}00` },
+      { cid, ctr: -1 },
+      { cid, ctr: '1' },
+      { cid, ctr: 0x1000000 },
+      { cid, version: 0 },
+      { cid, version: 256 },
+      { cid, design: 'x' },
+      { cid, design: { uuid: 'x' } },
+      { cid, design: { name: 'x'.repeat(81) } },
+      { cid, design: { name: '\ud800' } },
+    ]) {
+      await refuses(() => init(wrong), 422, 'card-content-invalid')
+    }
+    // Keys that are on the tag already come with the counter that it has.
+    await refuses(() => init({ cid, version: 2 }), 409, 'card-counter-unknown')
+    expect((await init({ cid, version: 2, ctr: 7 })).status).toBe(201)
+    await refuses(() => init({ cid, version: 1 }), 422, 'card-content-invalid')
+    const last = newUid()
+    expect((await init({ cid: last, version: 255, ctr: 0 })).status).toBe(201)
+    expect((await remove({ cid: last })).status).toBe(200)
+    await refuses(() => init({ cid: last }), 409, 'card-versions-over')
+  })
+
+  test('is for the writers of CARD_WRITERS, when there are any', async () => {
+    const writer = newSigner()
+    const listed = await startServer({ env: { ...cardEnv, CARD_WRITERS: writer.pubkey } })
+    const ask = (signer: typeof writer) => {
+      const body = cardEvent('card-init-request', { cid: newUid() }, { signer })
+      return call(listed.url, '/ntag424', { body })
+    }
+    expect((await ask(writer)).status).toBe(201)
+    expect((await ask(manager)).json.code).toBe('card-writer-only')
+  })
+
+  test('every reading of keys is in the log, the keys are not, and the file has neither them nor codes', async () => {
+    const uid = newUid()
+    const said = await initCard(server, uid)
+    await remove({ cid: uid })
+    const lines = server.output().split('\n')
+    const readings = lines.filter((line) => line.includes('card.keys-read') && line.includes(uid))
+    expect(readings.map((line) => JSON.parse(line).why)).toEqual(['init', 'delete'])
+    const files = ['cuponera.db', 'cuponera.db-wal']
+    const disk = files.map((name) => readFileSync(join(server.dataDir, name), 'latin1')).join()
+    for (const name of ['k0', 'k1', 'k2', 'k3', 'k4', 'otc']) {
+      const bytes = Buffer.from(said[name], name === 'otc' ? 'base64url' : 'hex').toString('latin1')
+      const found = [server.output().includes(said[name])]
+      found.push(disk.includes(said[name]), disk.includes(bytes))
+      expect({ name, found }).toEqual({ name, found: [false, false, false] })
+    }
+  })
+})
+
+describe('PATCH /ntag424', () => {
+  test('links a code to the card that was tapped; the same pair again stays', async () => {
+    const uid = newUid()
+    const { otc: first } = await initCard(server, uid)
+    const otc = `folleto ${uid}`
+    expect((await patch(tapQuery(uid, 1), { otc })).status).toBe(204)
+    expect((await patch(tapQuery(uid, 2), { otc })).status).toBe(204)
+    expect((await initCard(server, uid)).otc).toBeNull()
+    const holder = newHolder()
+    expect((await activateCard(server, holder, first)).json.code).toBe('otc-unknown')
+    expect((await activateCard(server, holder, otc)).status).toBe(201)
+    expect((await patch(tapQuery(uid, 3), { otc })).status).toBe(204)
+  })
+
+  test('refuses in this order', async () => {
+    const [uid, other] = [newUid(), newUid()]
+    await initCard(server, uid)
+    await initCard(server, other)
+    const otc = `volante ${uid}`
+    const good = tapQuery(uid, 1)
+    await refuses(
+      () => patch('', { otc }, { kind: 1, signer: stranger }),
+      422,
+      'card-event-invalid',
+    )
+    await refuses(() => patch('', 'x', { createdAt: 5 }), 422, 'card-event-stale')
+    await refuses(() => patch('', 'x', { signer: stranger }), 422, 'card-content-invalid')
+    await refuses(() => patch('', { otc: '' }, { signer: stranger }), 403, 'card-writer-only')
+    for (const wrong of [{}, { otc: '' }, { otc: 5 }, { otc: 'x'.repeat(129) }]) {
+      await refuses(() => patch(good, wrong), 422, 'card-content-invalid')
+    }
+    await refuses(() => patch('', { otc }), 400, 'tap-invalid')
+    await refuses(() => patch(tapQuery(uid, 1, 2), { otc }), 400, 'tap-invalid')
+    await refuses(() => patch(tapQuery(newUid(), 1), { otc }), 404, 'card-unknown')
+    expect((await patch(good, { otc })).status).toBe(204)
+    await refuses(() => patch(good, { otc }), 400, 'tap-used')
+    // What follows uses the tap up: the counter has moved.
+    expect((await patch(tapQuery(uid, 2), { otc: 'x' })).json.code).toBe('card-linked')
+    expect((await patch(tapQuery(other, 1), { otc })).json.code).toBe('otc-linked')
+    await refuses(() => patch(tapQuery(other, 1), { otc }), 400, 'tap-used')
+    const held = await newCard(server)
+    expect((await patch(tapQuery(held.uid, 1), { otc: 'y' })).json.code).toBe('card-linked')
+  })
+})
+
+describe('DELETE /ntag424', () => {
+  test('gives the keys to wipe the tag with, again and again, and the card stops working', async () => {
+    const { uid, otc, holder } = await newCard(server)
+    const written = await initCard(server, uid)
+    const answer = await remove({ cid: uid })
+    expect([answer.status, answer.json.tags[2]]).toEqual([200, ['t', 'card-delete-response']])
+    const said = contentOf(answer)
+    for (const name of ['cid', 'k0', 'k1', 'k2', 'k3', 'k4']) expect(said[name]).toBe(written[name])
+    expect(contentOf(await remove({ cid: uid }))).toEqual(said)
+    expect((await call(server.url, scanPath(uid, 1))).json.code).toBe('card-unknown')
+    expect((await activateCard(server, holder, otc)).json.code).toBe('otc-unknown')
+  })
+
+  test('a tag that is written again gets other keys, and its old taps are worth nothing', async () => {
+    const { uid } = await newCard(server)
+    await remove({ cid: uid })
+    const { k0, otc } = await initCard(server, uid)
+    const keys = createKeyDerivation(Uint8Array.fromHex(masterKey)).keysOf(
+      Uint8Array.fromHex(uid),
+      2,
+    )
+    expect(k0).toBe(keys.k0.toHex())
+    await activateCard(server, newHolder(), otc)
+    expect((await call(server.url, scanPath(uid, 50, 1))).json.code).toBe('tap-invalid')
+    expect((await call(server.url, scanPath(uid, 1, 2))).status).toBe(200)
+  })
+
+  test('refuses in this order', async () => {
+    const cid = newUid()
+    await initCard(server, cid)
+    await refuses(() => remove({ cid }, { kind: 1, signer: stranger }), 422, 'card-event-invalid')
+    // An init that somebody overheard deletes nothing.
+    const heard = cardEvent('card-init-request', { cid })
+    await refuses(
+      () => call(server.url, '/ntag424', { method: 'DELETE', body: heard }),
+      422,
+      'card-event-invalid',
+    )
+    const untyped = manager.sign({
+      kind: 21_111,
+      created_at: secondsNow(),
+      tags: [],
+      content: JSON.stringify({ cid }),
+    })
+    expect((await call(server.url, '/ntag424', { body: untyped })).status).toBe(201)
+    await refuses(
+      () => call(server.url, '/ntag424', { method: 'DELETE', body: untyped }),
+      409,
+      'event-repeated',
+    )
+    await refuses(() => remove('x', { createdAt: 5 }), 422, 'card-event-stale')
+    await refuses(() => remove({ cid: 'x' }, { signer: stranger }), 403, 'card-writer-only')
+    await refuses(() => remove({ cid: 'x' }), 422, 'card-content-invalid')
+    const forwarded = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
+    await refuses(() => remove({ cid: newUid() }, {}, forwarded), 400, 'encryption-needed')
+    await refuses(() => remove({ cid: newUid() }), 404, 'card-unknown')
+  })
+})
+
+describe('after a restore', () => {
+  test('a card is taken back with a higher counter alone', async () => {
+    const { uid } = await newCard(server)
+    expect((await call(server.url, scanPath(uid, 5))).status).toBe(200)
+    damage(
+      server.dataDir,
+      "UPDATE cards SET counter_known = 0; INSERT INTO facts VALUES ('restored', '1')",
+    )
+    await refuses(() => call(server.url, scanPath(uid, 6)), 400, 'card-unconfirmed')
+    for (const ctr of [0, 5]) await refuses(() => init({ cid: uid, ctr }), 409, 'card-counter-low')
+    // The keys can be read, to read the counter with.
+    expect((await initCard(server, uid)).ctr).toBe(5)
+    await refuses(() => call(server.url, scanPath(uid, 9)), 400, 'card-unconfirmed')
+    expect((await initCard(server, uid, { ctr: 8 })).ctr).toBe(8)
+    await refuses(() => call(server.url, scanPath(uid, 8)), 400, 'tap-used')
+    expect((await call(server.url, scanPath(uid, 9))).status).toBe(200)
+    // Nor does a tag that the backup did not know begin at zero unasked.
+    const unknown = newUid()
+    await refuses(() => init({ cid: unknown }), 409, 'card-counter-unknown')
+    expect((await init({ cid: unknown, ctr: 0 })).status).toBe(201)
+    damage(
+      server.dataDir,
+      "UPDATE cards SET counter_known = 1; DELETE FROM facts WHERE name = 'restored'",
+    )
+  })
+})
