@@ -19,6 +19,7 @@ import {
 } from '@lawallet/utils/actions'
 import { version } from '@lawallet/utils/package.json'
 import { call, newSigner, sha256Hex } from '../support/client.ts'
+import { until } from '../support/faulty-relay.ts'
 import { managerEnv, managerSecret } from '../support/identities.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -133,7 +134,10 @@ test('the client publishes what its user signed, and nothing else', async () => 
   }
   const event = await signed(user, buildTxStartEvent(props))
   expect(await broadcastEvent(event)).toBe(true)
-  const { json } = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
-  expect(json).toMatchObject([{ id: event.id, content: event.content, sig: event.sig }])
+  // Taken is not yet delivered.
+  const fetched = async () =>
+    (await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })).json
+  await until('delivered', async () => (await fetched()).length === 1)
+  expect(await fetched()).toMatchObject([{ id: event.id, content: event.content, sig: event.sig }])
   expect(await broadcastEvent({ ...event, content: '{}' })).toBe(false)
 })
