@@ -86,7 +86,10 @@ test('what runs in a browser takes from the rest of the program only what is pur
     .filter(({ path }) => inBrowser.test(path))
     .flatMap(({ path, imports }) =>
       imports
-        .filter(({ specifier }) => /^(node|bun):|^(bun|elysia|@sinclair)/.test(specifier))
+        .filter(
+          ({ specifier, typesOnly }) =>
+            !typesOnly && /^(node|bun):|^(bun|elysia|@sinclair)/.test(specifier),
+        )
         .map(({ specifier }) => `${path} imports ${specifier}`),
     )
   expect(foreign).toEqual([])

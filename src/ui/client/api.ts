@@ -25,9 +25,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   const response = await send(path, options)
   const value = await bodyOf(response)
   if (response.ok) return value as T
-  // The gateway calls its sentence `reason`.
-  const { code, error, reason, ...rest } = value as Refused
-  throw new ApiError(code ?? 'answer-invalid', response.status, { error: error ?? reason, ...rest })
+  throw refusalOf(value, response.status)
 }
 
 /** The same as whoever is signed in; a session that ended is opened again, once. */
@@ -47,6 +45,56 @@ export async function requestAs<T>(
     if (!(cause instanceof ApiError) || cause.status !== 401) throw cause
     return request<T>(path, withToken(await session.renew(token)))
   }
+}
+
+type StreamEvent = { name: string; data: string }
+
+/** Server-sent events, read with the session; `open` comes first. Ends when the service ends it. */
+export async function* openStream(
+  session: Session,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  const open = async (token: string) => {
+    const headers = { Authorization: `Bearer ${token}` }
+    const response = await attempt(() => fetch(path, { headers, signal, cache: 'no-store' }))
+    if (!response.ok) throw refusalOf(await bodyOf(response), response.status)
+    return response
+  }
+  const token = await session.token()
+  const response = await open(token).catch(async (cause: unknown) => {
+    if (!(cause instanceof ApiError) || cause.status !== 401) throw cause
+    return open(await session.renew(token))
+  })
+  yield { name: 'open', data: '' }
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    const part = reader && (await attempt(() => reader.read()))
+    if (!part || part.done) return
+    const blocks = `${text}${part.value}`.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1]
+      const name = field('event')
+      if (name) yield { name, data: field('data') ?? '{}' }
+    }
+  }
+}
+
+/** Whatever breaks on the way is one thing: nobody answered. */
+async function attempt<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action()
+  } catch {
+    throw new ApiError('unreachable')
+  }
+}
+
+function refusalOf(value: unknown, status: number): ApiError {
+  // The gateway calls its sentence `reason`.
+  const { code, error, reason, ...rest } = value as Refused
+  return new ApiError(code ?? 'answer-invalid', status, { error: error ?? reason, ...rest })
 }
 
 async function send(path: string, options: RequestOptions): Promise<Response> {

@@ -1,23 +1,12 @@
-import { type Signal, signal } from '@preact/signals'
 import { BunkerSigner, createNostrConnectURI, parseBunkerInput } from 'nostr-tools/nip46'
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { bytesToHex, hexToBytes } from 'nostr-tools/utils'
 import { randomText } from './random.ts'
-import { type PageSigner, SignerError } from './signer.ts'
+import { type PageSigner, SignerError, type Waiting, waiting } from './signer.ts'
 import { tab } from './storage.ts'
 
 /** A person has to find the phone, open the app, read and agree. */
 const waitMs = 180_000
-
-/** What a remote signer is waited for. `url`: a page where it wants the person to agree. */
-export type Waiting = {
-  for: 'scan' | 'connect' | 'key' | 'signature'
-  until: number
-  url?: string
-} | null
-
-/** Shown while it is not null. */
-export const waiting: Signal<Waiting> = signal<Waiting>(null)
 
 type Pointer = { relays: string[]; pubkey: string; secret: string | null }
 type Kept = { client: string; pointer: Pointer }

@@ -1,3 +1,4 @@
+import { type Signal, signal } from '@preact/signals'
 import type { NostrEvent } from '../../nostr/event.ts'
 
 export type SignerKind = 'extension' | 'remote' | 'local'
@@ -24,9 +25,20 @@ export class SignerError extends Error {
     | 'pin-short'
     | 'key-invalid'
     | 'cancelled'
+    | 'other-key'
 
   constructor(code: SignerError['code']) {
     super(code)
     this.code = code
   }
 }
+
+/** What a remote signer is waited for. `url`: a page where it wants the person to agree. */
+export type Waiting = {
+  for: 'scan' | 'connect' | 'key' | 'signature'
+  until: number
+  url?: string
+} | null
+
+/** Shown while it is not null. */
+export const waiting: Signal<Waiting> = signal<Waiting>(null)

@@ -10,8 +10,10 @@ const height = 1620
 const margin = 90
 const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
+type Pictured = Pick<Held, 'name' | 'coupon' | 'nonce' | 'expiresAt'>
+
 /** Download the coupon as a PNG. */
-export async function saveImage(held: Held, who: string): Promise<void> {
+export async function saveImage(held: Pictured, who: string): Promise<void> {
   const canvas = document.createElement('canvas')
   canvas.width = width
   canvas.height = height
@@ -29,7 +31,7 @@ export async function saveImage(held: Held, who: string): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }
 
-function paint(context: CanvasRenderingContext2D, held: Held, who: string): void {
+function paint(context: CanvasRenderingContext2D, held: Pictured, who: string): void {
   context.fillStyle = '#faf7f2'
   context.fillRect(0, 0, width, height)
   context.fillStyle = '#0d6650'

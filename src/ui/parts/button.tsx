@@ -57,12 +57,17 @@ export function IconButton({ icon, label, ...rest }: IconButtonProps) {
   )
 }
 
-type LinkProps = Look & { href: string; download?: string; children: ComponentChildren }
+type LinkProps = Look & {
+  href: string
+  /** Beside this page, which goes on. */
+  newTab?: boolean
+  children: ComponentChildren
+}
 
 /** A link that looks like a button. */
-export function ButtonLink({ href, download, icon, children, ...look }: LinkProps) {
+export function ButtonLink({ href, newTab = false, icon, children, ...look }: LinkProps) {
   return (
-    <a href={href} class={lookOf(look)} {...(download !== undefined && { download })}>
+    <a href={href} class={lookOf(look)} {...(newTab && { target: '_blank', rel: 'noreferrer' })}>
       {icon && <Icon name={icon} />}
       <span>{children}</span>
     </a>

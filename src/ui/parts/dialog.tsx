@@ -69,8 +69,8 @@ export function Confirm({
       await onConfirm()
     } catch (cause) {
       setFailure(cause)
-      setBusy(false)
     }
+    setBusy(false)
   }
   return (
     <Dialog title={title} onClose={onClose}>

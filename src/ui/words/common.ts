@@ -14,6 +14,7 @@ export const commonWords = createWords(
     'coupon.until': ['Vale hasta el {day}', 'Valid until {day}'],
     'coupon.forever': ['No vence', 'Never expires'],
     'coupon.unnamed': ['Tu cupón', 'Your coupon'],
+    'print.scan': ['Escanealo con tu teléfono', 'Scan it with your phone'],
     'qr.coupon': ['Código QR del cupón', 'QR code of the coupon'],
     'status.minted': ['Sin usar', 'Not used yet'],
     'status.claimed': ['Canjeado', 'Redeemed'],

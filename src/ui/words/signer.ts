@@ -23,6 +23,10 @@ const signerWords = createWords({
     'That is not a key: it begins with nsec1 or ncryptsec1.',
   ],
   cancelled: ['Lo cancelaste.', 'You cancelled it.'],
+  'other-key': [
+    'Esa es otra clave. Firmá con la misma con la que entraste, o salí y volvé a entrar.',
+    'That is another key. Sign with the one you came in with, or sign out and in again.',
+  ],
 })
 
 /** What to tell a person about anything that was thrown, a signer's failures included. */

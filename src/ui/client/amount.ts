@@ -1,0 +1,21 @@
+import { language } from './language.ts'
+
+/** The number in what a person typed, with the separators of the language; NaN where there is none. */
+export function parseAmount(text: string): number {
+  const spanish = language.value === 'es'
+  const [group, point] = spanish ? ['.', ','] : [',', '.']
+  const trimmed = text
+    .trim()
+    .replace(/^(\$|US\$|AR\$)\s*/i, '')
+    .replace(/\s*%$/, '')
+  const grouped = new RegExp(`^\\d{1,3}(\\${group}\\d{3})+(\\${point}\\d+)?$`)
+  if (grouped.test(trimmed)) return Number(trimmed.replaceAll(group, '').replace(point, '.'))
+  // Whoever writes 12.5 with a Spanish page, or 12,5 with an English one, means just that.
+  return /^\d+([.,]\d+)?$/.test(trimmed) ? Number(trimmed.replace(',', '.')) : Number.NaN
+}
+
+/** A number as it is typed: without groups. */
+export function typed(value: number): string {
+  const text = String(value)
+  return language.value === 'es' ? text.replace('.', ',') : text
+}

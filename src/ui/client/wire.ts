@@ -1,0 +1,14 @@
+import type { Static } from '@sinclair/typebox'
+import type * as models from '../../coupons/models.ts'
+
+/** What the service answers, as its own models say. */
+export type Definition = Static<typeof models.DefinitionModel>
+export type Minter = Static<typeof models.MinterModel>
+export type Overview = Static<typeof models.OverviewModel>
+export type Issuance = Static<typeof models.IssuanceModel>
+export type Issuances = Static<typeof models.IssuancesModel>
+export type Redemption = Static<typeof models.RedemptionsModel>['redemptions'][number]
+export type Redemptions = Static<typeof models.RedemptionsModel>
+export type VoucherResult = Static<typeof models.VoucherResultModel>
+export type Manager = Static<typeof models.ManagerModel>
+export type Announced = Static<typeof models.AnnouncementModel>

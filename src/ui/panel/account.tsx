@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
+import { copyText, saveFile } from '../client/clipboard.ts'
+import { device } from '../client/storage.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { say } from '../parts/toast.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { keyBox, session, signOut } from './state.ts'
+
+/** The merchant's key: who it is, its backup, the way out. */
+export function Account() {
+  const [open, setOpen] = useState(false)
+  const who = session.who.value
+  if (!who) return null
+  const npub = npubOf(who.pubkey)
+  return (
+    <>
+      <IconButton icon="person" label={t('me.open')} onClick={() => setOpen(true)} />
+      {open && (
+        <Dialog title={t('me.title')} onClose={() => setOpen(false)}>
+          <div class="stack wide">
+            <div class="stack tight">
+              <p>{t('me.public')}</p>
+              <p class="mono small">{npub}</p>
+              <div>
+                <CopyButton text={npub} />
+              </div>
+            </div>
+            {who.kind === 'local' && <Backup />}
+            <Button kind="danger" icon="exit" wide onClick={signOut}>
+              {t('me.out')}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+export function CopyButton({ text }: { text: string }) {
+  const copy = async () => {
+    if (await copyText(text)) say(t('me.copied'))
+  }
+  return (
+    <Button icon="copy" onClick={() => void copy()}>
+      {t('me.copy')}
+    </Button>
+  )
+}
+
+const backedUp = 'backed-up'
+
+/** Whether a key made here exists nowhere else, as far as we know. */
+export function needsBackup(pubkey: string): boolean {
+  return device.read(backedUp) !== pubkey
+}
+
+/** Says what there is to lose, and hands out the encrypted key. */
+export function Backup({ onDone }: { onDone?: () => void }) {
+  const kept = keyBox.find()
+  if (!kept) return null
+  const done = () => {
+    device.write(backedUp, kept.pubkey)
+    onDone?.()
+  }
+  const save = () => {
+    const text = `${npubOf(kept.pubkey)}\n${kept.ncryptsec}\n`
+    saveFile('cuponera-clave.txt', new Blob([text], { type: 'text/plain' }))
+    done()
+  }
+  return (
+    <section class="stack" aria-label={t('backup.title')}>
+      <Notice tone="wait" icon="key">
+        <div class="stack tight">
+          <strong>{t('backup.title')}</strong>
+          <p>{t('backup.why')}</p>
+        </div>
+      </Notice>
+      <div class="row">
+        <Button kind="primary" icon="download" onClick={save}>
+          {t('backup.save')}
+        </Button>
+        {onDone && (
+          <Button kind="quiet" onClick={done}>
+            {t('backup.done')}
+          </Button>
+        )}
+      </div>
+      <details>
+        <summary>{t('backup.show')}</summary>
+        <p class="mono small">{kept.ncryptsec}</p>
+      </details>
+    </section>
+  )
+}

@@ -1,0 +1,76 @@
+import { useEffect, useState } from 'preact/hooks'
+import { moment, short } from '../client/format.ts'
+import type { Definition, Issuance } from '../client/wire.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Badge, Notice } from '../parts/notice.tsx'
+import { say } from '../parts/toast.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { followChain, voidVoucher } from './state.ts'
+import { toneOf } from './tones.ts'
+
+type Props = { coupon: Definition; voucher: Issuance; onClose: () => void }
+
+/** Through which hands a coupon went, and where it is now. */
+export function Chain({ coupon, voucher, onClose }: Props) {
+  const [links, setLinks] = useState<readonly Issuance[] | null>(null)
+  const [sure, setSure] = useState(false)
+  const loading = useAttempt()
+  const voiding = useAttempt()
+  const load = () =>
+    loading.attempt(async () => setLinks(await followChain(coupon.id, voucher.handle)))
+  useEffect(() => void load(), [voucher.handle])
+
+  const last = links?.at(-1)
+  const open = last?.status === 'minted' || last?.status === 'expired'
+  const voidIt = () => {
+    if (!sure) return setSure(true)
+    void voiding.attempt(async () => {
+      await voidVoucher(coupon.id, voucher.handle, true)
+      say(t('chain.void.done'))
+      setSure(false)
+      await load()
+    })
+  }
+  return (
+    <Dialog title={t('chain.title')} onClose={onClose}>
+      <div class="stack">
+        <p class="soft">{t('chain.why')}</p>
+        {loading.failure !== null && <Notice tone="bad">{failureText(loading.failure)}</Notice>}
+        {links === null && loading.failure === null && <p class="soft">{t('loading')}</p>}
+        <ol class="chain">
+          {links?.map((link, at) => (
+            <li key={link.handle} class={link.handle === voucher.handle ? 'here' : ''}>
+              <div class="row apart">
+                <span class="mono">{short(link.handle)}</span>
+                <Badge tone={toneOf[link.status]}>{t(`status.${link.status}`)}</Badge>
+              </div>
+              <p class="soft small">
+                {at === 0 ? t('chain.minted') : t('chain.taken')} · {moment(link.mintedAt)}
+              </p>
+              {endOf(link) !== null && (
+                <p class="soft small">
+                  {t(`status.${link.status}`)} · {moment(endOf(link) ?? 0)}
+                </p>
+              )}
+            </li>
+          ))}
+        </ol>
+        {voiding.failure !== null && <Notice tone="bad">{failureText(voiding.failure)}</Notice>}
+        {open && sure && <Notice tone="bad">{t('issued.void.why')}</Notice>}
+        {open && (
+          <Button kind="danger" icon="stop" busy={voiding.busy} onClick={voidIt}>
+            {t('chain.void')}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+/** When a voucher was redeemed or voided; a move is told by the one that follows. */
+function endOf({ claimedAt, voidedAt }: Issuance): number | null {
+  return claimedAt ?? voidedAt
+}

@@ -1,0 +1,75 @@
+import uPlot from 'uplot'
+import { locale } from '../client/language.ts'
+import { shopWords as t } from '../words/shop.ts'
+import type { DayCount } from './state.ts'
+
+const height = 240
+
+/** Draw days into a place; the function that comes back takes the drawing away. */
+export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => void {
+  const colours = getComputedStyle(document.documentElement)
+  const colour = (name: string) => colours.getPropertyValue(name).trim()
+  const axis = {
+    stroke: colour('--soft'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1 },
+    font: '12px system-ui, sans-serif',
+  }
+  const bars = uPlot.paths.bars?.({ size: [0.8, 28], radius: 0.2 })
+  const dayName = new Intl.DateTimeFormat(locale(), {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  })
+  const plot = new uPlot(
+    {
+      width: place.clientWidth,
+      height,
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+      cursor: { show: false },
+      legend: { show: false },
+      scales: { y: { range: (_, __, max) => [0, Math.max(4, Math.ceil(max * 1.1))] } },
+      axes: [
+        {
+          ...axis,
+          space: 70,
+          incrs: [86_400, 86_400 * 2, 86_400 * 7, 86_400 * 14, 86_400 * 30, 86_400 * 90],
+          values: (_, splits) => splits.map((seconds) => dayName.format(seconds * 1000)),
+        },
+        {
+          ...axis,
+          size: 44,
+          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
+        },
+      ],
+      series: [
+        {},
+        {
+          label: t('chart.minted'),
+          fill: colour('--chart-minted'),
+          stroke: colour('--chart-minted'),
+          points: { show: false },
+          ...(bars && { paths: bars }),
+        },
+        {
+          label: t('chart.claimed'),
+          stroke: colour('--chart-claimed'),
+          width: 3,
+          points: { show: days.length <= 31, size: 7, fill: colour('--chart-claimed') },
+        },
+      ],
+    },
+    [
+      days.map(({ day }) => Date.parse(day) / 1000),
+      days.map(({ minted }) => minted),
+      days.map(({ claimed }) => claimed),
+    ],
+    place,
+  )
+  const observer = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height }))
+  observer.observe(place)
+  return () => {
+    observer.disconnect()
+    plot.destroy()
+  }
+}

@@ -1,0 +1,144 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { number } from '../client/format.ts'
+import { language } from '../client/language.ts'
+import { shown as shownTheme } from '../client/theme.ts'
+import { Select } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { shopWords as t } from '../words/shop.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { changes } from './live.ts'
+import { type DayCount, loadStatistics, overview, type Statistics } from './state.ts'
+
+const ranges = ['7', '30', '90', '365'] as const
+type Range = (typeof ranges)[number]
+
+/** Minted and redeemed by day: of one coupon, or of one that can be chosen here. */
+export function Chart({ only }: { only?: string }) {
+  const [range, setRange] = useState<Range>('30')
+  const [chosen, setChosen] = useState('')
+  const [statistics, setStatistics] = useState<Statistics | null>(null)
+  const { failure, attempt } = useAttempt()
+  const change = changes.value
+  const couponId = only ?? chosen
+
+  useEffect(() => {
+    void attempt(async () => {
+      setStatistics(await loadStatistics(dayBefore(Number(range) - 1), dayBefore(0)))
+    })
+  }, [range, change])
+
+  const days = statistics ? daysOf(statistics, couponId) : null
+  const minted = days?.reduce((sum, day) => sum + day.minted, 0) ?? 0
+  const claimed = days?.reduce((sum, day) => sum + day.claimed, 0) ?? 0
+  return (
+    <section class="stack" aria-label={t('chart.title')}>
+      <h2>{t('chart.title')}</h2>
+      <div class="filters">
+        {!only && (
+          <Select
+            label={t('redeemed.coupon')}
+            value={chosen}
+            options={[
+              ['', t('redeemed.all')],
+              ...(overview.value?.coupons ?? []).map(({ id, name }) => [id, name] as const),
+            ]}
+            onChoose={setChosen}
+          />
+        )}
+        <Select
+          label={t('chart.range')}
+          value={range}
+          options={ranges.map((one) => [one, t('chart.days', { n: Number(one) })])}
+          onChoose={setRange}
+        />
+      </div>
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {days && minted + claimed === 0 && <p class="soft">{t('chart.none')}</p>}
+      {days && minted + claimed > 0 && (
+        <>
+          <p class="legend-row">
+            <span>{t('chart.minted')}</span>
+            <span>{t('chart.claimed')}</span>
+          </p>
+          <Plot days={days} label={t('chart.alt', { minted, claimed })} />
+          <details>
+            <summary>{t('chart.table')}</summary>
+            <DayTable days={days} />
+          </details>
+        </>
+      )}
+    </section>
+  )
+}
+
+function DayTable({ days }: { days: readonly DayCount[] }) {
+  return (
+    <table class="table narrow-table">
+      <thead>
+        <tr>
+          <th scope="col">{t('chart.day')}</th>
+          <th scope="col">{t('chart.minted')}</th>
+          <th scope="col">{t('chart.claimed')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days
+          .filter((day) => day.minted + day.claimed > 0)
+          .map((day) => (
+            <tr key={day.day}>
+              <td data-label={t('chart.day')}>{day.day}</td>
+              <td data-label={t('chart.minted')}>{number(day.minted)}</td>
+              <td data-label={t('chart.claimed')}>{number(day.claimed)}</td>
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The drawing; a table says the same. */
+function Plot({ days, label }: { days: readonly DayCount[]; label: string }) {
+  const place = useRef<HTMLDivElement>(null)
+  const theme = shownTheme.value
+  const spoken = language.value
+  useEffect(() => {
+    let gone = false
+    let destroy: (() => void) | undefined
+    const draw = async () => {
+      const { drawChart } = await import('./chart-plot.ts')
+      if (!gone && place.current) destroy = drawChart(place.current, days)
+    }
+    void draw()
+    return () => {
+      gone = true
+      destroy?.()
+    }
+  }, [days.map(({ day, minted, claimed }) => `${day}${minted}/${claimed}`).join(), theme, spoken])
+  return <div ref={place} class="plot" role="img" aria-label={label} />
+}
+
+/** Every day of the period, also those on which nothing happened. */
+function daysOf({ from, to, coupons }: Statistics, couponId: string): DayCount[] {
+  const sums = new Map<string, DayCount>()
+  for (const coupon of coupons) {
+    if (couponId !== '' && coupon.couponId !== couponId) continue
+    for (const { day, minted, claimed } of coupon.days) {
+      const sum = sums.get(day) ?? { day, minted: 0, claimed: 0 }
+      sums.set(day, { day, minted: sum.minted + minted, claimed: sum.claimed + claimed })
+    }
+  }
+  const days: DayCount[] = []
+  for (let time = Date.parse(from); time <= Date.parse(to); time += 86_400_000) {
+    const day = new Date(time).toISOString().slice(0, 10)
+    days.push(sums.get(day) ?? { day, minted: 0, claimed: 0 })
+  }
+  return days
+}
+
+/** `YYYY-MM-DD` of so many days ago on the clock of this device. */
+function dayBefore(days: number): string {
+  const today = new Date()
+  const then = Date.UTC(today.getFullYear(), today.getMonth(), today.getDate() - days)
+  return new Date(then).toISOString().slice(0, 10)
+}

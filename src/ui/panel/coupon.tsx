@@ -1,0 +1,180 @@
+import { useState } from 'preact/hooks'
+import { secondsNow } from '../client/format.ts'
+import { go, hrefTo } from '../client/route.ts'
+import type { Definition } from '../client/wire.ts'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { CouponCard } from '../parts/coupon-card.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
+import { Badge } from '../parts/notice.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { say } from '../parts/toast.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import { Chart } from './chart.tsx'
+import { HandOver } from './hand-over.tsx'
+import { Issuances } from './issuances.tsx'
+import { imageOf } from './picture.ts'
+import { changeCoupon, deleteCoupon, voidAll } from './state.ts'
+import { Totals } from './totals.tsx'
+
+type Part = 'issued' | 'chart' | 'manage'
+
+/** One coupon: hand it over, see what became of it, manage it. */
+export function Coupon({ coupon }: { coupon: Definition }) {
+  const [part, setPart] = useState<Part>('issued')
+  const [handing, setHanding] = useState<'one' | 'many' | null>(null)
+  const { minted, claimed, maxUses, expiresAt, archivedAt } = coupon
+  const left = maxUses === null ? null : Math.max(0, maxUses - minted)
+  const expired = expiresAt !== null && expiresAt <= secondsNow()
+  const over = archivedAt !== null || expired || left === 0
+  return (
+    <div class="stack wide">
+      <a class="back" href={hrefTo('coupons')}>
+        {t('coupon.back')}
+      </a>
+      <div class="row apart">
+        <h1>{coupon.name}</h1>
+        {archivedAt !== null ? (
+          <Badge tone="idle">{t('archived')}</Badge>
+        ) : (
+          expired && <Badge tone="bad">{t('status.expired')}</Badge>
+        )}
+      </div>
+      <div class="coupon-top">
+        <CouponCard coupon={{ ...coupon, image: imageOf(coupon) }} spent={over} />
+        <div class="stack">
+          <Totals minted={minted} claimed={claimed} left={left} />
+          {over ? (
+            <p class="soft">{t('coupon.spent')}</p>
+          ) : (
+            <div class="actions">
+              <Button kind="primary" big icon="qr" onClick={() => setHanding('one')}>
+                {t('coupon.hand')}
+              </Button>
+              <Button big icon="print" onClick={() => setHanding('many')}>
+                {t('coupon.many')}
+              </Button>
+            </div>
+          )}
+        </div>
+      </div>
+      <Tabs
+        label={t('tab.label')}
+        chosen={part}
+        onChoose={setPart}
+        tabs={[
+          ['issued', t('tab.issued')],
+          ['chart', t('tab.chart')],
+          ['manage', t('tab.manage')],
+        ]}
+      >
+        {part === 'issued' && <Issuances coupon={coupon} />}
+        {part === 'chart' && <Chart only={coupon.id} />}
+        {part === 'manage' && <Manage coupon={coupon} />}
+      </Tabs>
+      {handing && (
+        <HandOver coupon={coupon} many={handing === 'many'} onClose={() => setHanding(null)} />
+      )}
+    </div>
+  )
+}
+
+type Asking = 'archive' | 'delete' | 'kill' | null
+
+function Manage({ coupon }: { coupon: Definition }) {
+  const [asking, setAsking] = useState<Asking>(null)
+  const close = () => setAsking(null)
+  const archived = coupon.archivedAt !== null
+  const used = coupon.minted > 0
+  const setArchived = async (wanted: boolean) => {
+    await changeCoupon(coupon.id, { archived: wanted })
+    say(wanted ? t('coupon.archive.done') : t('coupon.unarchive.done'))
+    close()
+  }
+  return (
+    <div class="stack wide">
+      <div class="actions">
+        <ButtonLink icon="edit" href={hrefTo('coupons', coupon.id, 'edit')}>
+          {t('coupon.edit')}
+        </ButtonLink>
+        <Button
+          icon="archive"
+          onClick={() => (archived ? void setArchived(false) : setAsking('archive'))}
+        >
+          {archived ? t('coupon.unarchive') : t('coupon.archive')}
+        </Button>
+        <Button icon="trash" onClick={() => setAsking('delete')}>
+          {t('coupon.delete')}
+        </Button>
+      </div>
+      <section class="danger-zone stack">
+        <h3>{t('kill.title')}</h3>
+        <p>{t('kill.why', { name: coupon.name })}</p>
+        <div>
+          <Button kind="danger" icon="stop" onClick={() => setAsking('kill')}>
+            {t('kill.do')}
+          </Button>
+        </div>
+      </section>
+      {asking === 'archive' && (
+        <Confirm
+          title={t('coupon.archive')}
+          action={t('coupon.archive')}
+          onClose={close}
+          onConfirm={() => setArchived(true)}
+        >
+          <p>{t('coupon.archive.why')}</p>
+        </Confirm>
+      )}
+      {asking === 'delete' && (
+        <Confirm
+          title={t('coupon.delete.title')}
+          action={t('coupon.delete')}
+          danger
+          onClose={close}
+          onConfirm={async () => {
+            const deleted = await deleteCoupon(coupon.id)
+            say(deleted ? t('coupon.delete.done') : t('coupon.archive.done'))
+            close()
+            if (deleted) go('coupons')
+          }}
+        >
+          <p>{used ? t('coupon.delete.kept') : t('coupon.delete.why')}</p>
+        </Confirm>
+      )}
+      {asking === 'kill' && <Kill coupon={coupon} onClose={close} />}
+    </div>
+  )
+}
+
+function Kill({ coupon, onClose }: { coupon: Definition; onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const [wrong, setWrong] = useState(false)
+  const word = t('kill.word')
+  return (
+    <Confirm
+      title={t('kill.title')}
+      action={t('kill.do')}
+      danger
+      onClose={onClose}
+      onConfirm={async () => {
+        const right = typed.trim().toUpperCase() === word
+        setWrong(!right)
+        if (!right) return
+        say(t('kill.done', { n: await voidAll(coupon.id) }))
+        onClose()
+      }}
+    >
+      <div class="stack">
+        <p>{t('kill.why', { name: coupon.name })}</p>
+        <Field
+          label={t('kill.type', { word })}
+          value={typed}
+          onText={setTyped}
+          autoComplete="off"
+          error={wrong ? t('kill.type', { word }) : null}
+        />
+      </div>
+    </Confirm>
+  )
+}

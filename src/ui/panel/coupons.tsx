@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks'
+import { benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { day, secondsNow } from '../client/format.ts'
+import { hrefTo } from '../client/route.ts'
+import type { Definition } from '../client/wire.ts'
+import { ButtonLink } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Field, Select } from '../parts/field.tsx'
+import { Badge } from '../parts/notice.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+
+type Shown = 'active' | 'archived' | 'all'
+
+/** Every coupon of the merchant. */
+export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
+  const [sought, setSought] = useState('')
+  const [shown, setShown] = useState<Shown>('active')
+  const words = plain(sought).split(/\s+/)
+  const found = coupons.filter((coupon) => {
+    if (shown !== 'all' && (shown === 'archived') !== (coupon.archivedAt !== null)) return false
+    const text = plain(`${coupon.name} ${coupon.description} ${benefitText(coupon.benefit)}`)
+    return words.every((word) => text.includes(word))
+  })
+  return (
+    <div class="stack wide">
+      <div class="row apart">
+        <h1>{t('list.title')}</h1>
+        {coupons.length > 0 && (
+          <ButtonLink kind="primary" icon="plus" href={hrefTo('new')}>
+            {t('list.new')}
+          </ButtonLink>
+        )}
+      </div>
+      {coupons.length === 0 ? (
+        <Empty icon="ticket" title={t('list.empty')}>
+          <p>{t('list.empty.why')}</p>
+          <ButtonLink kind="primary" icon="plus" href={hrefTo('new')}>
+            {t('list.new')}
+          </ButtonLink>
+        </Empty>
+      ) : (
+        <>
+          <search class="filters">
+            <Field
+              label={t('list.search')}
+              type="search"
+              value={sought}
+              onText={setSought}
+              autoComplete="off"
+            />
+            <Select
+              label={t('list.show')}
+              value={shown}
+              options={[
+                ['active', t('list.active')],
+                ['archived', t('list.archived')],
+                ['all', t('list.all')],
+              ]}
+              onChoose={setShown}
+            />
+          </search>
+          <p class="soft small" role="status">
+            {found.length === 0 ? t('list.none') : t('list.count', { n: found.length })}
+          </p>
+          <ul class="cards">
+            {found.map((coupon) => (
+              <li key={coupon.id}>
+                <CouponTile coupon={coupon} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}
+
+function CouponTile({ coupon }: { coupon: Definition }) {
+  const { name, benefit, minted, claimed, maxUses, expiresAt, archivedAt } = coupon
+  const over = archivedAt !== null || (expiresAt !== null && expiresAt <= secondsNow())
+  return (
+    <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
+      <span class="tile-badge" aria-hidden="true">
+        {benefitBadge(benefit)}
+      </span>
+      <span class="stack tight grow">
+        <span class="tile-name">{name}</span>
+        <span class="soft small">{benefitText(benefit)}</span>
+        <span class="small number">{t('card.counts', { minted, claimed })}</span>
+        <span class="row tight-row">
+          {archivedAt !== null && <Badge tone="idle">{t('archived')}</Badge>}
+          {archivedAt === null && over && <Badge tone="bad">{t('status.expired')}</Badge>}
+          {!over && expiresAt !== null && (
+            <Badge tone="wait">{t('coupon.until', { day: day(expiresAt) })}</Badge>
+          )}
+          {!over && maxUses !== null && (
+            <Badge tone="accent">{t('card.left', { n: Math.max(0, maxUses - minted) })}</Badge>
+          )}
+        </span>
+      </span>
+    </a>
+  )
+}
+
+/** For searching: without accents and case. */
+function plain(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim()
+}

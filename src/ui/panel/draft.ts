@@ -1,0 +1,215 @@
+import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
+import { limits } from '../../limits.ts'
+import { Refusal } from '../../refusal.ts'
+import { parseAmount, typed } from '../client/amount.ts'
+import { benefitText } from '../client/benefit-text.ts'
+import { secondsNow } from '../client/format.ts'
+import type { Definition } from '../client/wire.ts'
+import type { Authored } from './state.ts'
+
+export type Currency = 'ARS' | 'USD' | 'SAT'
+export type BenefitType = Benefit['type']
+export const benefitTypes: readonly BenefitType[] = [
+  'percent',
+  'multibuy',
+  'buyXgetY',
+  'fixed',
+  'freeItems',
+]
+
+/** What a person has typed so far, as text. */
+export type Draft = {
+  type: BenefitType
+  percent: string
+  amount: string
+  currency: Currency
+  buyQty: string
+  payQty: string
+  products: string
+  bought: string
+  gift: string
+  items: readonly { d: string; qty: string }[]
+  capped: boolean
+  capAmount: string
+  capCurrency: Currency
+  name: string
+  description: string
+  image: string
+  maxUses: string
+  /** `YYYY-MM-DD` on the clock of this device. */
+  expires: string
+}
+
+/** What is wrong with a draft, by the path of the field; each is a key of the words under `wrong.`. */
+export type Wrongs = Readonly<Record<string, WrongKey>>
+type WrongKey =
+  | 'wrong.percent'
+  | 'wrong.amount'
+  | 'wrong.quantity'
+  | 'wrong.pay'
+  | 'wrong.products'
+  | 'wrong.product'
+  | 'wrong.items'
+  | 'wrong.name'
+  | 'wrong.image'
+  | 'wrong.max'
+  | 'wrong.expires'
+
+export const emptyDraft: Draft = {
+  type: 'percent',
+  percent: '',
+  amount: '',
+  currency: 'ARS',
+  buyQty: '2',
+  payQty: '1',
+  products: '',
+  bought: '',
+  gift: '',
+  items: [{ d: '', qty: '1' }],
+  capped: false,
+  capAmount: '',
+  capCurrency: 'ARS',
+  name: '',
+  description: '',
+  image: '',
+  maxUses: '',
+  expires: '',
+}
+
+/** A definition as it would have been typed. */
+export function draftOf({
+  name,
+  description,
+  image,
+  benefit,
+  maxUses,
+  expiresAt,
+}: Definition): Draft {
+  const cap = benefit.cap
+    ? { capped: true, capAmount: typed(benefit.cap.amount), capCurrency: benefit.cap.currency }
+    : {}
+  const products = 'productDs' in benefit ? { products: (benefit.productDs ?? []).join(', ') } : {}
+  return {
+    ...emptyDraft,
+    ...fieldsOf(benefit),
+    ...cap,
+    ...products,
+    type: benefit.type,
+    name,
+    description,
+    image: image ?? '',
+    maxUses: maxUses === null ? '' : String(maxUses),
+    expires: expiresAt === null ? '' : dayOf(expiresAt),
+  }
+}
+
+function fieldsOf(benefit: Definition['benefit']): Partial<Draft> {
+  switch (benefit.type) {
+    case 'percent':
+      return { percent: typed(benefit.percent) }
+    case 'fixed':
+      return { amount: typed(benefit.amount), currency: benefit.currency }
+    case 'multibuy':
+      return { buyQty: String(benefit.buyQty), payQty: String(benefit.payQty) }
+    case 'buyXgetY':
+      return { bought: benefit.buyProductD, gift: benefit.giftProductD }
+    case 'freeItems':
+      return { items: benefit.items.map(({ d, qty }) => ({ d, qty: String(qty) })) }
+  }
+}
+
+/** The benefit of a draft, or what is wrong with it: the service's own rules, before it is asked. */
+export function benefitOf(draft: Draft): { benefit: Benefit | null; wrongs: Wrongs } {
+  try {
+    return { benefit: parseBenefit(sentBenefit(draft)), wrongs: {} }
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause
+    const field = (cause.detail.field ?? 'benefit').replace(/^benefit\./, '')
+    return { benefit: null, wrongs: { [field]: wrongOf(field) } }
+  }
+}
+
+function wrongOf(field: string): WrongKey {
+  if (field === 'percent') return 'wrong.percent'
+  if (field === 'payQty') return 'wrong.pay'
+  if (field.endsWith('amount')) return 'wrong.amount'
+  if (field.startsWith('productDs')) return 'wrong.products'
+  if (/ProductD$|\.d$/.test(field)) return 'wrong.product'
+  if (/qty$/i.test(field)) return 'wrong.quantity'
+  return 'wrong.items'
+}
+
+function sentBenefit(draft: Draft): Record<string, unknown> {
+  const { type, capped } = draft
+  const cap = capped && {
+    cap: { amount: parseAmount(draft.capAmount), currency: draft.capCurrency },
+  }
+  const named = draft.products.split(',').map((one) => one.trim())
+  const products = { productDs: named.filter((one) => one !== '') }
+  switch (type) {
+    case 'percent':
+      return { type, percent: parseAmount(draft.percent), ...products, ...cap }
+    case 'fixed':
+      // What is a fixed amount is its own cap.
+      return { type, amount: parseAmount(draft.amount), currency: draft.currency, ...products }
+    case 'multibuy': {
+      const quantities = { buyQty: parseAmount(draft.buyQty), payQty: parseAmount(draft.payQty) }
+      return { type, ...quantities, ...products, ...cap }
+    }
+    case 'buyXgetY': {
+      const pair = { buyProductD: draft.bought.trim(), giftProductD: draft.gift.trim() }
+      return { type, ...pair, ...cap }
+    }
+    case 'freeItems': {
+      const items = draft.items.map(({ d, qty }) => ({ d: d.trim(), qty: parseAmount(qty) }))
+      return { type, items, ...cap }
+    }
+  }
+}
+
+/** The name as typed, or one that follows from the benefit. */
+export function nameOf(draft: Draft): string {
+  const { benefit } = benefitOf(draft)
+  const typedName = draft.name.trim()
+  if (typedName !== '' || !benefit) return typedName
+  const { cap: _, ...uncapped } = benefit
+  return [...benefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
+}
+
+/** What the service is sent, or what is wrong; `known`: an expiry that was there before may be past. */
+export function authoredOf(
+  draft: Draft,
+  known: string,
+): { authored: Authored | null; wrongs: Wrongs } {
+  const { benefit, wrongs } = benefitOf(draft)
+  const found: Record<string, WrongKey> = { ...wrongs }
+  const name = nameOf(draft)
+  if (name === '' || [...name].length > limits.nameCharsMax) found.name = 'wrong.name'
+  const image = draft.image.trim()
+  if (image !== '' && !/^https:\/\/[^\s@]+$/.test(image)) found.image = 'wrong.image'
+  const maxUses = draft.maxUses.trim() === '' ? null : parseAmount(draft.maxUses)
+  if (
+    maxUses !== null &&
+    !(Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= limits.maxUsesMax)
+  ) {
+    found.maxUses = 'wrong.max'
+  }
+  const expiresAt = draft.expires === '' ? null : endOf(draft.expires)
+  const past = expiresAt !== null && !(expiresAt > secondsNow())
+  if (past && draft.expires !== known) found.expires = 'wrong.expires'
+  if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
+  const terms = { name, description: draft.description.trim(), image: image === '' ? null : image }
+  return { authored: { ...terms, benefit, maxUses, expiresAt }, wrongs: {} }
+}
+
+/** The last second of a day on the clock of this device; NaN for no day. */
+function endOf(day: string): number {
+  const [year = Number.NaN, month = 1, date = 1] = day.split('-').map(Number)
+  return Math.floor(new Date(year, month - 1, date, 23, 59, 59).getTime() / 1000)
+}
+
+function dayOf(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}

@@ -1,0 +1,204 @@
+import { useRef, useState } from 'preact/hooks'
+import { go } from '../client/route.ts'
+import type { Definition } from '../client/wire.ts'
+import { Button } from '../parts/button.tsx'
+import { CouponCard } from '../parts/coupon-card.tsx'
+import { Choices, Field, TextArea } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { say } from '../parts/toast.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import { failureText } from '../words/signer.ts'
+import { BenefitFields } from './benefit-fields.tsx'
+import {
+  authoredOf,
+  type BenefitType,
+  benefitOf,
+  benefitTypes,
+  type Draft,
+  draftOf,
+  emptyDraft,
+  nameOf,
+  type Wrongs,
+} from './draft.ts'
+import { changeCoupon, createCoupon } from './state.ts'
+
+const steps = ['type', 'benefit', 'terms'] as const
+const badges: Record<BenefitType, string> = {
+  percent: '%',
+  fixed: '$',
+  multibuy: '2x1',
+  buyXgetY: '1+1',
+  freeItems: '0 $',
+}
+
+/** The wizard, for a new coupon and for one that is changed. */
+export function Editor({ coupon }: { coupon: Definition | null }) {
+  const [draft, setDraft] = useState<Draft>(() => (coupon ? draftOf(coupon) : emptyDraft))
+  const known = useRef(draft.expires).current
+  const [at, setAt] = useState(coupon ? 1 : 0)
+  const [wrongs, setWrongs] = useState<Wrongs>({})
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const step = steps[at] ?? 'terms'
+
+  const change = (changes: Partial<Draft>) => {
+    setDraft({ ...draft, ...changes })
+    setWrongs({})
+  }
+  const show = (next: number) => {
+    setAt(next)
+    // The keyboard and the screen reader come along.
+    requestAnimationFrame(() => heading.current?.focus())
+  }
+  const save = async () => {
+    const { authored, wrongs: found } = authoredOf(draft, known)
+    setWrongs(found)
+    if (!authored) return
+    setBusy(true)
+    setFailure(null)
+    try {
+      if (coupon) {
+        await changeCoupon(coupon.id, authored)
+        say(t('step.saved'))
+        go('coupons', coupon.id)
+      } else {
+        const created = await createCoupon(authored)
+        say(t('step.created', { name: created.name }))
+        go('coupons', created.id)
+      }
+    } catch (cause) {
+      setFailure(cause)
+      setBusy(false)
+    }
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (step === 'terms') return void save()
+    if (step === 'benefit') {
+      const found = benefitOf(draft).wrongs
+      setWrongs(found)
+      if (Object.keys(found).length > 0) return
+    }
+    show(at + 1)
+  }
+  const wrong = (field: string) => {
+    const key = wrongs[field]
+    return key ? t(key) : null
+  }
+  return (
+    <div class="stack wide">
+      <h1>{coupon ? t('edit.title') : t('new.title')}</h1>
+      {coupon && <Notice tone="wait">{t('edit.frozen')}</Notice>}
+      <div class="wizard">
+        <form class="sheet stack wide" onSubmit={submit} noValidate>
+          <div class="stack tight">
+            <p class="soft small">{t('step.of', { at: at + 1, all: steps.length })}</p>
+            <progress class="progress" aria-hidden="true" value={at + 1} max={steps.length} />
+            <h2 ref={heading} tabIndex={-1}>
+              {t(`step.${step}`)}
+            </h2>
+          </div>
+          {step === 'type' && (
+            <Choices
+              label={t('step.type')}
+              value={draft.type}
+              options={benefitTypes.map((value) => ({
+                value,
+                text: t(`type.${value}`),
+                badge: badges[value],
+              }))}
+              onChoose={(type) => change({ type })}
+            />
+          )}
+          {step === 'benefit' && <BenefitFields draft={draft} wrongs={wrongs} onChange={change} />}
+          {step === 'terms' && (
+            <div class="stack">
+              <Field
+                label={t('field.name')}
+                hint={t('field.name.hint')}
+                placeholder={nameOf(draft)}
+                maxLength={80}
+                value={draft.name}
+                onText={(name) => change({ name })}
+                error={wrong('name')}
+              />
+              <TextArea
+                label={t('field.description')}
+                placeholder={t('field.description.example')}
+                maxLength={500}
+                value={draft.description}
+                onText={(description) => change({ description })}
+              />
+              <div class="pair">
+                <Field
+                  label={t('field.max')}
+                  hint={t('field.max.hint')}
+                  inputMode="numeric"
+                  value={draft.maxUses}
+                  onText={(maxUses) => change({ maxUses })}
+                  error={wrong('maxUses')}
+                />
+                <Field
+                  label={t('field.expires')}
+                  hint={t('field.expires.hint')}
+                  type="date"
+                  value={draft.expires}
+                  onText={(expires) => change({ expires })}
+                  error={wrong('expires')}
+                />
+              </div>
+              <Field
+                label={t('field.image')}
+                hint={t('field.image.hint')}
+                type="url"
+                inputMode="url"
+                autoComplete="off"
+                value={draft.image}
+                onText={(image) => change({ image })}
+                error={wrong('image')}
+              />
+            </div>
+          )}
+          {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+          <div class="row apart">
+            {at > 0 ? (
+              <Button icon="back" onClick={() => show(at - 1)}>
+                {t('step.back')}
+              </Button>
+            ) : (
+              <span />
+            )}
+            <Button kind="primary" type="submit" busy={busy}>
+              {step !== 'terms' ? t('step.next') : coupon ? t('step.save') : t('step.create')}
+            </Button>
+          </div>
+        </form>
+        <Preview draft={draft} />
+      </div>
+    </div>
+  )
+}
+
+function Preview({ draft }: { draft: Draft }) {
+  const { benefit } = benefitOf(draft)
+  const { authored } = authoredOf({ ...draft, image: '', maxUses: '' }, draft.expires)
+  return (
+    <aside class="stack tight preview" aria-label={t('preview')}>
+      <p class="soft small">{t('preview')}</p>
+      {benefit ? (
+        <CouponCard
+          coupon={{
+            name: nameOf(draft),
+            description: draft.description,
+            benefit,
+            expiresAt: authored?.expiresAt ?? null,
+            image: null,
+          }}
+        />
+      ) : (
+        <p class="ghost">{t('preview.placeholder')}</p>
+      )}
+    </aside>
+  )
+}

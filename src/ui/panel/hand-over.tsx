@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks'
+import { copyText } from '../client/clipboard.ts'
+import { canShare, couponLink, shareLink } from '../client/share.ts'
+import type { Definition, VoucherResult } from '../client/wire.ts'
+import { saveImage } from '../coupon/picture.ts'
+import { Button } from '../parts/button.tsx'
+import { CouponCard } from '../parts/coupon-card.tsx'
+import { Confirm, Dialog } from '../parts/dialog.tsx'
+import { Field, Select } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { type PrintFormat, printFormats, printVouchers } from '../parts/print.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { say } from '../parts/toast.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { imageOf } from './picture.ts'
+import { mint } from './state.ts'
+
+type Props = {
+  coupon: Definition
+  /** Many: asks how many first. */
+  many: boolean
+  onClose: () => void
+}
+
+/** Issue, and hand over: on the screen, as a link, as a picture or on paper. */
+export function HandOver({ coupon, many, onClose }: Props) {
+  const [vouchers, setVouchers] = useState<readonly VoucherResult[]>([])
+  const [count, setCount] = useState(many ? '10' : '1')
+  const [wrong, setWrong] = useState(false)
+  const [leaving, setLeaving] = useState(false)
+  const [given, setGiven] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+
+  const issue = () => {
+    const wanted = Number(count)
+    const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= 500
+    setWrong(!sensible)
+    if (sensible) {
+      void attempt(async () => {
+        setVouchers(await mint(coupon.id, wanted))
+        setGiven(false)
+      })
+    }
+  }
+  const close = () => {
+    if (vouchers.length > 1 && !given) setLeaving(true)
+    else onClose()
+  }
+  if (vouchers.length === 0) {
+    return (
+      <Dialog title={many ? t('many.title') : t('hand.title')} onClose={onClose}>
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault()
+            issue()
+          }}
+        >
+          <CouponCard coupon={{ ...coupon, image: imageOf(coupon) }} />
+          {many && (
+            <Field
+              label={t('many.count')}
+              hint={t('many.hint')}
+              inputMode="numeric"
+              value={count}
+              onText={setCount}
+              error={wrong ? t('many.wrong') : null}
+            />
+          )}
+          {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+          <Button kind="primary" wide big type="submit" icon="ticket" busy={busy}>
+            {many ? t('many.do') : t('start.mint.do')}
+          </Button>
+        </form>
+      </Dialog>
+    )
+  }
+  const several = vouchers.length > 1
+  const title = several ? t('hand.many.title', { n: vouchers.length }) : t('hand.title')
+  return (
+    <Dialog title={title} roomy onClose={close}>
+      <Given vouchers={vouchers} onGiven={() => setGiven(true)} />
+      {!several && (
+        <div class="dialog-foot">
+          <Button kind="quiet" icon="plus" busy={busy} onClick={issue}>
+            {t('hand.another')}
+          </Button>
+        </div>
+      )}
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {leaving && (
+        <Confirm
+          title={t('hand.leave')}
+          action={t('hand.leave.do')}
+          danger
+          onClose={() => setLeaving(false)}
+          onConfirm={async () => onClose()}
+        >
+          <p>{t('hand.leave.why')}</p>
+        </Confirm>
+      )}
+    </Dialog>
+  )
+}
+
+type GivenProps = { vouchers: readonly VoucherResult[]; onGiven: () => void }
+
+function Given({ vouchers, onGiven }: GivenProps) {
+  const [at, setAt] = useState(0)
+  const [format, setFormat] = useState<PrintFormat>('a4')
+  const voucher = vouchers[Math.min(at, vouchers.length - 1)]
+  if (!voucher) return null
+  const address = couponLink(voucher.nonce)
+  const copy = async () => {
+    const text = vouchers.map(({ nonce }) => couponLink(nonce)).join('\n')
+    const copied = await copyText(text)
+    if (copied) onGiven()
+    say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
+  }
+  const image = async () => {
+    await saveImage(voucher, location.host)
+    onGiven()
+  }
+  const share = async () => {
+    await shareLink(voucher.name, address)
+    onGiven()
+  }
+  return (
+    <div class="hand">
+      <div class="stack">
+        <div class="qr-box">
+          <QrCode text={address} label={t('qr.coupon')} />
+        </div>
+        {vouchers.length > 1 && (
+          <div class="row middle">
+            <Button disabled={at === 0} onClick={() => setAt(at - 1)}>
+              {t('hand.previous')}
+            </Button>
+            <span class="number">{t('hand.at', { at: at + 1, all: vouchers.length })}</span>
+            <Button disabled={at === vouchers.length - 1} onClick={() => setAt(at + 1)}>
+              {t('hand.next')}
+            </Button>
+          </div>
+        )}
+      </div>
+      <div class="stack">
+        <p class="hand-name">{voucher.name}</p>
+        <p>{t('hand.how')}</p>
+        <Notice tone="wait" icon="lock">
+          {t('hand.secret')}
+        </Notice>
+        <div class="actions">
+          <Button icon="link" onClick={() => void copy()}>
+            {vouchers.length > 1 ? t('hand.links') : t('hand.link')}
+          </Button>
+          {canShare() && (
+            <Button icon="share" onClick={() => void share()}>
+              {t('hand.share')}
+            </Button>
+          )}
+          <Button icon="image" onClick={() => void image()}>
+            {t('hand.image')}
+          </Button>
+        </div>
+        <Select
+          label={t('print.format')}
+          value={format}
+          options={printFormats.map((one) => [one, t(`print.${one}`)])}
+          onChoose={setFormat}
+        />
+        <Button
+          kind="primary"
+          icon="print"
+          onClick={() => {
+            onGiven()
+            printVouchers(format, vouchers)
+          }}
+        >
+          {t('hand.print')}
+        </Button>
+        <details>
+          <summary>{t('hand.url')}</summary>
+          <p class="mono small">{address}</p>
+        </details>
+      </div>
+    </div>
+  )
+}

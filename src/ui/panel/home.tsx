@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import { moment } from '../client/format.ts'
+import type { Overview } from '../client/wire.ts'
+import { Badge } from '../parts/notice.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { Backup, needsBackup } from './account.tsx'
+import { Chart } from './chart.tsx'
+import { Checklist } from './checklist.tsx'
+import { happenings, listening } from './live.ts'
+import { findCoupon, session } from './state.ts'
+import { Totals } from './totals.tsx'
+
+/** What to do first, and then how it goes. */
+export function Home({ overview }: { overview: Overview }) {
+  const who = session.who.value
+  const [, setAsked] = useState(0)
+  const minted = overview.coupons.reduce((sum, coupon) => sum + coupon.minted, 0)
+  const claimed = overview.coupons.reduce((sum, coupon) => sum + coupon.claimed, 0)
+  const backup = who?.kind === 'local' && overview.coupons.length > 0 && needsBackup(who.pubkey)
+  return (
+    <div class="stack wide">
+      <h1>{t('home.title')}</h1>
+      {backup && <Backup onDone={() => setAsked((times) => times + 1)} />}
+      <Checklist overview={overview} />
+      {minted > 0 && <Totals minted={minted} claimed={claimed} left={null} />}
+      <div class="beside">
+        <Now />
+        {minted > 0 && (
+          <div class="sheet">
+            <Chart />
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Now() {
+  const list = happenings.value
+  return (
+    <section class="sheet stack" aria-labelledby="now">
+      <div class="row apart">
+        <h2 id="now">{t('home.now')}</h2>
+        <Badge tone={listening.value ? 'good' : 'idle'}>
+          {listening.value ? t('home.now.on') : t('home.now.off')}
+        </Badge>
+      </div>
+      {list.length === 0 ? (
+        <p class="soft">{t('home.now.empty')}</p>
+      ) : (
+        <ol class="feed" aria-live="polite">
+          {list.slice(0, 8).map(({ type, couponId, at, count = 1, handle }) => (
+            <li key={`${at}${type}${handle ?? couponId}`} class={`feed-${type}`}>
+              <span>{t(`now.${type}`, { name: findCoupon(couponId)?.name ?? '…', n: count })}</span>
+              <span class="soft small number">{moment(at)}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}

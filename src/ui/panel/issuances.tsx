@@ -1,0 +1,141 @@
+import { useEffect, useState } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
+import { moment, short } from '../client/format.ts'
+import type { Definition, Issuance } from '../client/wire.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Badge, Notice } from '../parts/notice.tsx'
+import { say } from '../parts/toast.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { Chain } from './chain.tsx'
+import { changes } from './live.ts'
+import { listIssuances, nameOfKey, session, voidVoucher } from './state.ts'
+import { toneOf } from './tones.ts'
+
+/** Every voucher of a coupon, by its harmless handle. */
+export function Issuances({ coupon }: { coupon: Definition }) {
+  const [mints, setMints] = useState<readonly Issuance[] | null>(null)
+  const [next, setNext] = useState<string | null>(null)
+  const [voiding, setVoiding] = useState<Issuance | null>(null)
+  const [followed, setFollowed] = useState<Issuance | null>(null)
+  const { busy, failure, attempt } = useAttempt()
+  const change = changes.value
+
+  useEffect(() => {
+    void attempt(async () => {
+      // As many as were shown: what somebody looks at does not shrink under them.
+      const limit = Math.min(500, Math.max(25, mints?.length ?? 0))
+      const page = await listIssuances(coupon.id, { limit })
+      setMints(page.mints)
+      setNext(page.next)
+    })
+  }, [coupon.id, change])
+
+  const more = () =>
+    void attempt(async () => {
+      const page = await listIssuances(coupon.id, { cursor: next })
+      setMints([...(mints ?? []), ...page.mints])
+      setNext(page.next)
+    })
+  const replace = (changed: Issuance) =>
+    setMints(mints?.map((one) => (one.handle === changed.handle ? changed : one)) ?? null)
+
+  if (mints === null) {
+    return failure === null ? (
+      <p class="soft">{t('loading')}</p>
+    ) : (
+      <Notice tone="bad">{failureText(failure)}</Notice>
+    )
+  }
+  if (mints.length === 0) {
+    return (
+      <Empty icon="ticket" title={t('issued.empty')}>
+        <p>{t('issued.empty.why')}</p>
+      </Empty>
+    )
+  }
+  return (
+    <div class="stack">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">{t('issued.handle')}</th>
+            <th scope="col">{t('issued.status')}</th>
+            <th scope="col">{t('issued.by')}</th>
+            <th scope="col">{t('issued.at')}</th>
+            <th scope="col">{t('issued.actions')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {mints.map((one) => (
+            <tr key={one.handle}>
+              <td data-label={t('issued.handle')} class="mono">
+                {short(one.handle)}
+              </td>
+              <td data-label={t('issued.status')}>
+                <Badge tone={toneOf[one.status]}>{t(`status.${one.status}`)}</Badge>
+              </td>
+              <td data-label={t('issued.by')}>{whoIs(one.mintedBy)}</td>
+              <td data-label={t('issued.at')} class="number">
+                {moment(one.claimedAt ?? one.voidedAt ?? one.refreshedAt ?? one.mintedAt)}
+              </td>
+              <td data-label={t('issued.actions')}>
+                <span class="row tight-row">
+                  <button
+                    type="button"
+                    class="button quiet"
+                    aria-label={t('issued.follow.label', { handle: short(one.handle) })}
+                    onClick={() => setFollowed(one)}
+                  >
+                    {t('issued.follow')}
+                  </button>
+                  {(one.status === 'minted' || one.status === 'expired') && (
+                    <button
+                      type="button"
+                      class="button quiet"
+                      aria-label={t('issued.void.label', { handle: short(one.handle) })}
+                      onClick={() => setVoiding(one)}
+                    >
+                      {t('issued.void')}
+                    </button>
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {next !== null && (
+        <Button busy={busy} onClick={more}>
+          {t('issued.more')}
+        </Button>
+      )}
+      {voiding && (
+        <Confirm
+          title={t('issued.void.title')}
+          action={t('issued.void')}
+          danger
+          onClose={() => setVoiding(null)}
+          onConfirm={async () => {
+            replace(await voidVoucher(coupon.id, voiding.handle, false))
+            say(t('issued.voided'))
+            setVoiding(null)
+          }}
+        >
+          <p>{t('issued.void.why')}</p>
+        </Confirm>
+      )}
+      {followed && <Chain coupon={coupon} voucher={followed} onClose={() => setFollowed(null)} />}
+    </div>
+  )
+}
+
+/** The merchant, a till by its name, or a key. */
+function whoIs(pubkey: string): string {
+  if (pubkey === session.who.value?.pubkey) return t('issued.me')
+  return nameOfKey(pubkey) ?? short(npubOf(pubkey))
+}

@@ -1,0 +1,84 @@
+import { signal } from '@preact/signals'
+import { openStream } from '../client/api.ts'
+import { ApiError } from '../client/api-error.ts'
+import { loadOverview, session } from './state.ts'
+
+/** What happened to a coupon of ours, as the service tells it. */
+export type Happening = {
+  type: 'minted' | 'claimed' | 'refreshed' | 'voided' | 'coupon'
+  couponId: string
+  at: number
+  handle?: string | null
+  count?: number
+  mintedBy?: string
+}
+
+const keptMax = 30
+const retryMs = 2000
+const retryMsMax = 30_000
+/** Many at once are one reload. */
+const gatherMs = 150
+
+/** The latest first. */
+export const happenings = signal<readonly Happening[]>([])
+
+/** Counts up with every change: what shows a list loads it again. */
+export const changes = signal(0)
+
+/** Whether we hear the service now. */
+export const listening = signal(false)
+
+/** Listen until `stop`; whatever breaks is tried again. */
+export async function follow(stop: AbortSignal): Promise<void> {
+  let wait = retryMs
+  while (!stop.aborted) {
+    try {
+      for await (const { name, data } of openStream(session, '/api/coupons/live', stop)) {
+        if (name === 'open') {
+          // Nothing was kept for us while we were away.
+          if (listening.peek() === false) changed()
+          listening.value = true
+          wait = retryMs
+        } else heard(name, data)
+      }
+    } catch (cause) {
+      if (stop.aborted) break
+      if (!(cause instanceof ApiError)) throw cause
+      if (cause.code === 'signed-out' || cause.status === 403) break
+    }
+    listening.value = false
+    await paused(wait, stop)
+    wait = Math.min(wait * 2, retryMsMax)
+  }
+  listening.value = false
+}
+
+function heard(name: string, data: string): void {
+  if (name !== 'more') {
+    const happening = { ...(JSON.parse(data) as Happening), type: name as Happening['type'] }
+    happenings.value = [happening, ...happenings.value].slice(0, keptMax)
+  }
+  changed()
+}
+
+let gathering = false
+
+function changed(): void {
+  if (gathering) return
+  gathering = true
+  setTimeout(() => {
+    gathering = false
+    void loadOverview()
+    changes.value++
+  }, gatherMs)
+}
+
+function paused(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,179 @@
+import { useEffect, useState } from 'preact/hooks'
+import { benefitText } from '../client/benefit-text.ts'
+import { saveFile } from '../client/clipboard.ts'
+import { csvOf } from '../client/csv.ts'
+import { moment, money, short } from '../client/format.ts'
+import type { Definition, Redemption } from '../client/wire.ts'
+import { Button } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Field, Select } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { shopWords as t } from '../words/shop.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { changes } from './live.ts'
+import { listRedemptions } from './state.ts'
+
+type Filter = { couponId: string; from: string; to: string }
+const everything: Filter = { couponId: '', from: '', to: '' }
+const shownAtOnce = 50
+
+/** What was redeemed, newest first. */
+export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
+  const [filter, setFilter] = useState<Filter>(everything)
+  const [rows, setRows] = useState<readonly Redemption[] | null>(null)
+  const [next, setNext] = useState<string | null>(null)
+  const loading = useAttempt()
+  const exporting = useAttempt()
+  const change = changes.value
+
+  useEffect(() => {
+    void loading.attempt(async () => {
+      const wanted = Math.max(shownAtOnce, rows?.length ?? 0)
+      const found = await gather(filter, null, wanted)
+      setRows(found.rows)
+      setNext(found.next)
+    })
+  }, [filter, change])
+
+  const more = () =>
+    void loading.attempt(async () => {
+      const found = await gather(filter, next, shownAtOnce)
+      setRows([...(rows ?? []), ...found.rows])
+      setNext(found.next)
+    })
+  const save = () =>
+    void exporting.attempt(async () => {
+      const { rows: all } = await gather(filter, null, Number.POSITIVE_INFINITY)
+      saveFile(t('redeemed.file'), new Blob([csvOf(table(all))], { type: 'text/csv' }))
+    })
+  const none = filter === everything ? 'redeemed.empty' : 'redeemed.none'
+  return (
+    <div class="stack wide">
+      <div class="row apart">
+        <h1>{t('redeemed.title')}</h1>
+        <Button icon="download" busy={exporting.busy} onClick={save}>
+          {t('redeemed.export')}
+        </Button>
+      </div>
+      <search class="filters">
+        <Select
+          label={t('redeemed.coupon')}
+          value={filter.couponId}
+          options={[['', t('redeemed.all')], ...coupons.map(({ id, name }) => [id, name] as const)]}
+          onChoose={(couponId) => setFilter({ ...filter, couponId })}
+        />
+        <Field
+          label={t('redeemed.from')}
+          type="date"
+          value={filter.from}
+          onText={(from) => setFilter({ ...filter, from })}
+        />
+        <Field
+          label={t('redeemed.to')}
+          type="date"
+          value={filter.to}
+          onText={(to) => setFilter({ ...filter, to })}
+        />
+      </search>
+      {(loading.failure ?? exporting.failure) !== null && (
+        <Notice tone="bad">{failureText(loading.failure ?? exporting.failure)}</Notice>
+      )}
+      {rows === null && loading.failure === null && <p class="soft">{t('loading')}</p>}
+      {rows?.length === 0 && (
+        <Empty icon="list" title={t(none)}>
+          {filter === everything && <p>{t('redeemed.empty.why')}</p>}
+        </Empty>
+      )}
+      {rows !== null && rows.length > 0 && <Rows rows={rows} />}
+      {next !== null && (
+        <Button busy={loading.busy} onClick={more}>
+          {t('issued.more')}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function Rows({ rows }: { rows: readonly Redemption[] }) {
+  return (
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">{t('redeemed.when')}</th>
+          <th scope="col">{t('redeemed.coupon')}</th>
+          <th scope="col">{t('redeemed.benefit')}</th>
+          <th scope="col">{t('redeemed.amount')}</th>
+          <th scope="col">{t('redeemed.code')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.handle}>
+            <td data-label={t('redeemed.when')} class="number">
+              {moment(row.claimedAt)}
+            </td>
+            <td data-label={t('redeemed.coupon')}>{row.name}</td>
+            <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>
+            <td data-label={t('redeemed.amount')} class="number">
+              {row.amountMsat === null
+                ? '–'
+                : money({ amount: Math.floor(row.amountMsat / 1000), currency: 'SAT' })}
+            </td>
+            <td data-label={t('redeemed.code')} class="mono">
+              {short(row.handle)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Rows that fit the filter, page after page, until there are enough. */
+async function gather(filter: Filter, start: string | null, wanted: number) {
+  const from = filter.from === '' ? 0 : startOf(filter.from)
+  const to = filter.to === '' ? Number.POSITIVE_INFINITY : startOf(filter.to) + 86_400
+  const rows: Redemption[] = []
+  let cursor = start
+  do {
+    const limit = Number.isFinite(wanted) ? 100 : 500
+    const page = await listRedemptions({ cursor, limit })
+    cursor = page.next
+    for (const row of page.redemptions) {
+      const here = filter.couponId === '' || row.couponId === filter.couponId
+      if (here && row.claimedAt >= from && row.claimedAt < to) rows.push(row)
+    }
+    // Newest first: what follows is older still.
+    if ((page.redemptions.at(-1)?.claimedAt ?? 0) < from) cursor = null
+  } while (cursor !== null && rows.length < wanted)
+  return { rows, next: cursor }
+}
+
+/** The first second of a day on the clock of this device. */
+function startOf(day: string): number {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date).getTime() / 1000
+}
+
+function table(rows: readonly Redemption[]) {
+  const head = [
+    t('redeemed.when'),
+    t('redeemed.coupon'),
+    t('redeemed.benefit'),
+    'msat',
+    t('redeemed.code'),
+    t('redeemed.order'),
+  ]
+  return [
+    head,
+    ...rows.map((row) => [
+      new Date(row.claimedAt * 1000).toISOString(),
+      row.name,
+      benefitText(row.benefit),
+      row.amountMsat,
+      row.handle,
+      row.orderId,
+    ]),
+  ]
+}

@@ -1,0 +1,127 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { copyText } from '../client/clipboard.ts'
+import { SignerError, waiting } from '../client/signer.ts'
+import { inviteSigner, openBunker, ownRelay } from '../client/signer-remote.ts'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { say } from '../parts/toast.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { BackButton, type EnterProps } from './enter.tsx'
+
+/** A signer somewhere else (NIP-46): it scans our address, or we are given its own. */
+export function RemoteSignIn({ enter, onBack }: EnterProps) {
+  const [relay, setRelay] = useState(ownRelay())
+  const [bunker, setBunker] = useState('')
+  const [round, setRound] = useState(0)
+  const paste = useAttempt()
+  const scan = useAttempt()
+  const usable = /^wss?:\/\/[^\s/]+/.test(relay)
+  const abort = useMemo(() => new AbortController(), [relay, round])
+  const invitation = useMemo(
+    () => (usable ? inviteSigner([relay], abort.signal) : null),
+    [relay, round],
+  )
+  useEffect(() => {
+    if (invitation) void scan.attempt(async () => enter(await invitation.signer))
+    return () => abort.abort()
+  }, [invitation])
+
+  const connect = (event: SubmitEvent) => {
+    event.preventDefault()
+    // The two would answer each other's questions.
+    abort.abort()
+    void paste.attempt(async () => enter(await openBunker(bunker)))
+  }
+  const failure = paste.failure ?? scan.failure
+  const late = failure instanceof SignerError && failure.code === 'timeout'
+  return (
+    <div class="stack">
+      <h2>{t('in.remote')}</h2>
+      {invitation && (
+        <div class="stack middle">
+          <p>{t('remote.scan')}</p>
+          <div class="qr-box">
+            <QrCode text={invitation.address} label={t('remote.qr')} />
+          </div>
+          <Button
+            icon="copy"
+            onClick={() =>
+              void copyText(invitation.address).then((copied) => copied && say(t('me.copied')))
+            }
+          >
+            {t('remote.copy')}
+          </Button>
+        </div>
+      )}
+      <WaitingNotice />
+      {failure !== null && (
+        <Notice tone="bad">
+          <div class="stack tight">
+            <span>{failureText(failure)}</span>
+            {late && (
+              <div>
+                <Button onClick={() => setRound(round + 1)}>{t('retry')}</Button>
+              </div>
+            )}
+          </div>
+        </Notice>
+      )}
+      <form class="stack" onSubmit={connect}>
+        <p class="soft">{t('remote.paste')}</p>
+        <Field
+          label={t('remote.bunker')}
+          placeholder="bunker://…"
+          autoComplete="off"
+          spellcheck={false}
+          value={bunker}
+          onText={setBunker}
+        />
+        <Button type="submit" icon="link" busy={paste.busy}>
+          {t('remote.connect')}
+        </Button>
+      </form>
+      <details>
+        <summary>{t('remote.relay')}</summary>
+        <Field
+          label={t('remote.relay')}
+          hint={t('remote.relay.hint')}
+          inputMode="url"
+          autoComplete="off"
+          spellcheck={false}
+          value={relay}
+          onText={setRelay}
+        />
+      </details>
+      <BackButton onBack={onBack} />
+    </div>
+  )
+}
+
+/** What a remote signer is waited for, and how much longer. */
+export function WaitingNotice() {
+  const [now, setNow] = useState(Date.now())
+  const current = waiting.value
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  if (!current) return null
+  const left = Math.max(0, Math.ceil((current.until - now) / 1000))
+  return (
+    <Notice tone="wait">
+      <p>{t(`wait.${current.for}`)}</p>
+      <p class="small number" aria-live="off">
+        {t('wait.left', { n: left })}
+      </p>
+      {current.url && (
+        <a href={current.url} target="_blank" rel="noreferrer noopener">
+          {t('wait.open')}
+        </a>
+      )}
+    </Notice>
+  )
+}

@@ -1,0 +1,242 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
+import { short } from '../client/format.ts'
+import { type PageSigner, SignerError, type SignerKind } from '../client/signer.ts'
+import { hasExtension, openExtension } from '../client/signer-extension.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { BackButton, type EnterProps } from './enter.tsx'
+import { RemoteSignIn } from './sign-in-remote.tsx'
+import { keyBox, session } from './state.ts'
+
+type Way = SignerKind | 'bring' | null
+
+/** The first thing a merchant sees. */
+export function Welcome() {
+  return (
+    <div class="welcome">
+      <div class="stack welcome-words">
+        <h1>{t('in.title')}</h1>
+        <p class="welcome-lead">{t('in.lead')}</p>
+      </div>
+      <section class="sheet" aria-label={t('in.how')}>
+        <SignIn />
+      </section>
+    </div>
+  )
+}
+
+/** Three ways to sign; `only`: the key that has to sign. */
+export function SignIn({ only }: { only?: string }) {
+  const kept = keyBox.find()
+  const [way, setWay] = useState<Way>(kept ? 'local' : null)
+  const back = () => setWay(null)
+  const enter = async (signer: PageSigner) => {
+    if (only && signer.pubkey !== only) {
+      signer.close?.()
+      throw new SignerError('other-key')
+    }
+    await session.signIn(signer)
+  }
+  if (way === 'extension') return <ExtensionSignIn enter={enter} onBack={back} />
+  if (way === 'remote') return <RemoteSignIn enter={enter} onBack={back} />
+  if (way === 'bring') return <NewKey bring enter={enter} onBack={back} />
+  if (way === 'local') {
+    return kept ? (
+      <Unlock pubkey={kept.pubkey} enter={enter} onBack={back} />
+    ) : (
+      <NewKey enter={enter} onBack={back} />
+    )
+  }
+  return (
+    <div class="stack">
+      <h2>{t('in.how')}</h2>
+      {kept ? (
+        <WayButton
+          icon="lock"
+          title={t('in.unlock')}
+          why={short(npubOf(kept.pubkey))}
+          onClick={() => setWay('local')}
+        />
+      ) : (
+        <WayButton
+          icon="key"
+          title={t('in.local')}
+          why={t('in.local.why')}
+          onClick={() => setWay('local')}
+        />
+      )}
+      <WayButton
+        icon="puzzle"
+        title={t('in.extension')}
+        why={t('in.extension.why')}
+        onClick={() => setWay('extension')}
+      />
+      <WayButton
+        icon="phone"
+        title={t('in.remote')}
+        why={t('in.remote.why')}
+        onClick={() => setWay('remote')}
+      />
+      {!kept && (
+        <Button kind="quiet" onClick={() => setWay('bring')}>
+          {t('key.bring')}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+type WayProps = { icon: IconName; title: string; why: string; onClick: () => void }
+
+function WayButton({ icon, title, why, onClick }: WayProps) {
+  return (
+    <button type="button" class="way" onClick={onClick}>
+      <span class="way-icon">
+        <Icon name={icon} size={24} />
+      </span>
+      <span class="grow">
+        <strong>{title}</strong>
+        <span class="soft small">{why}</span>
+      </span>
+      <Icon name="next" />
+    </button>
+  )
+}
+
+function ExtensionSignIn({ enter, onBack }: EnterProps) {
+  const { busy, failure, attempt } = useAttempt()
+  const run = () => void attempt(async () => enter(await openExtension()))
+  const started = useRef(false)
+  useEffect(() => {
+    // Chosen is asked: nobody should have to press twice.
+    if (!started.current && hasExtension()) run()
+    started.current = true
+  })
+  return (
+    <div class="stack">
+      <h2>{t('in.extension')}</h2>
+      <p class="soft">{t('in.extension.why')}</p>
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      <Button kind="primary" wide icon="puzzle" busy={busy} onClick={run}>
+        {t('in.enter')}
+      </Button>
+      <BackButton onBack={onBack} />
+    </div>
+  )
+}
+
+function Unlock({ pubkey, enter, onBack }: EnterProps & { pubkey: string }) {
+  const [pin, setPin] = useState('')
+  const [forgetting, setForgetting] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void attempt(async () => enter(await keyBox.unlock(pin)))
+      }}
+    >
+      <h2>{t('in.unlock')}</h2>
+      <p class="soft small mono">{short(npubOf(pubkey))}</p>
+      <Field
+        label={t('pin')}
+        type="password"
+        inputMode="numeric"
+        autoComplete="current-password"
+        value={pin}
+        onText={setPin}
+        error={failure === null ? null : failureText(failure)}
+      />
+      <Button kind="primary" wide type="submit" icon="lock" busy={busy}>
+        {t('in.enter')}
+      </Button>
+      <div class="row apart">
+        <BackButton onBack={onBack} />
+        <Button kind="quiet" onClick={() => setForgetting(true)}>
+          {t('key.forget')}
+        </Button>
+      </div>
+      {forgetting && (
+        <Confirm
+          title={t('key.forget.title')}
+          action={t('key.forget')}
+          danger
+          onClose={() => setForgetting(false)}
+          onConfirm={async () => {
+            keyBox.remove()
+            setForgetting(false)
+            onBack()
+          }}
+        >
+          <p>{t('key.forget.why')}</p>
+        </Confirm>
+      )}
+    </form>
+  )
+}
+
+function NewKey({ bring = false, enter, onBack }: EnterProps & { bring?: boolean }) {
+  const [text, setText] = useState('')
+  const [pin, setPin] = useState('')
+  const [again, setAgain] = useState('')
+  const [differ, setDiffer] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+  // An encrypted key comes with its own password: nothing to repeat.
+  const encrypted = bring && text.trim().startsWith('ncryptsec1')
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const wrong = !encrypted && pin !== again
+    setDiffer(wrong)
+    if (wrong) return
+    void attempt(async () => enter(await (bring ? keyBox.bring(text, pin) : keyBox.create(pin))))
+  }
+  return (
+    <form class="stack" onSubmit={submit}>
+      <h2>{bring ? t('key.bring') : t('in.local')}</h2>
+      {bring && (
+        <Field
+          label={t('key.text')}
+          hint={t('key.text.hint')}
+          type="password"
+          autoComplete="off"
+          spellcheck={false}
+          value={text}
+          onText={setText}
+        />
+      )}
+      <Field
+        label={encrypted ? t('pin') : t('pin.new')}
+        hint={t('pin.hint')}
+        type="password"
+        inputMode={encrypted ? 'text' : 'numeric'}
+        autoComplete={encrypted ? 'current-password' : 'new-password'}
+        value={pin}
+        onText={setPin}
+      />
+      {!encrypted && (
+        <Field
+          label={t('pin.again')}
+          type="password"
+          inputMode="numeric"
+          autoComplete="new-password"
+          value={again}
+          onText={setAgain}
+          error={differ ? t('pin.differ') : null}
+        />
+      )}
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      <Button kind="primary" wide type="submit" icon="key" busy={busy}>
+        {bring ? t('in.enter') : t('key.make')}
+      </Button>
+      <BackButton onBack={onBack} />
+    </form>
+  )
+}

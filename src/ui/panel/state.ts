@@ -1,0 +1,243 @@
+import { signal } from '@preact/signals'
+import { request, requestAs } from '../client/api.ts'
+import { once } from '../client/once.ts'
+import { createSession, type Identity } from '../client/session.ts'
+import type { PageSigner } from '../client/signer.ts'
+import { hasExtension, openExtension } from '../client/signer-extension.ts'
+import { createKeyBox } from '../client/signer-local.ts'
+import { tab } from '../client/storage.ts'
+import type {
+  Announced,
+  Definition,
+  Issuance,
+  Issuances,
+  Manager,
+  Minter,
+  Overview,
+  Redemptions,
+  VoucherResult,
+} from '../client/wire.ts'
+
+/** The merchant's own key, where it was made or brought here. */
+export const keyBox = createKeyBox('merchant')
+
+/** Who manages. */
+export const session = createSession('panel', restore)
+
+/** All that the panel shows, or null before it is there. */
+export const overview = signal<Overview | null>(null)
+
+/** Why it is not there. */
+export const failure = signal<unknown>(null)
+
+async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
+  if (kind === 'local') return null
+  if (kind === 'remote') return (await import('../client/signer-remote.ts')).restoreRemote(pubkey)
+  if (!hasExtension()) return null
+  const signer = await openExtension()
+  // The extension may have changed keys meanwhile: then the person decides.
+  return signer.pubkey === pubkey ? signer : null
+}
+
+const coupons = '/api/coupons'
+const ask = <T>(path: string, options?: Parameters<typeof requestAs>[2]) =>
+  requestAs<T>(session, `${coupons}${path}`, options)
+
+/** Load what the panel shows; what was there stays until the new is. */
+export async function loadOverview(): Promise<void> {
+  try {
+    overview.value = await ask<Overview>('')
+    failure.value = null
+  } catch (cause) {
+    failure.value = cause
+  }
+}
+
+export function signOut(): void {
+  session.signOut()
+  overview.value = null
+  failure.value = null
+}
+
+export function findCoupon(id: string): Definition | null {
+  return overview.value?.coupons.find((coupon) => coupon.id === id) ?? null
+}
+
+/** Who a key is, in the merchant's own words; null for a stranger. */
+export function nameOfKey(pubkey: string): string | null {
+  return overview.value?.minters.find((minter) => minter.pubkey === pubkey)?.label ?? null
+}
+
+/** What a merchant authors. */
+export type Authored = {
+  name: string
+  description: string
+  image: string | null
+  benefit: Definition['benefit']
+  maxUses: number | null
+  expiresAt: number | null
+}
+
+export async function createCoupon(authored: Authored): Promise<Definition> {
+  const body = JSON.stringify(authored)
+  const { coupon } = await once(
+    'create',
+    body,
+    (key) => ask<{ coupon: Definition }>('', { body, headers: { 'Idempotency-Key': key } }),
+    tab,
+  )
+  keep(coupon)
+  return coupon
+}
+
+export async function changeCoupon(
+  id: string,
+  changes: Partial<Authored> & { archived?: boolean },
+): Promise<void> {
+  const { coupon } = await ask<{ coupon: Definition }>(`/${id}`, {
+    method: 'PATCH',
+    body: changes,
+  })
+  keep(coupon)
+}
+
+/** True when it is gone; false when it was archived, since vouchers of it are out. */
+export async function deleteCoupon(id: string): Promise<boolean> {
+  const { deleted } = await ask<{ deleted: boolean }>(`/${id}`, { method: 'DELETE' })
+  await loadOverview()
+  return deleted
+}
+
+function keep(coupon: Definition): void {
+  const { value } = overview
+  if (!value) return
+  const known = value.coupons.some(({ id }) => id === coupon.id)
+  const list = known
+    ? value.coupons.map((one) => (one.id === coupon.id ? coupon : one))
+    : [coupon, ...value.coupons]
+  overview.value = { ...value, coupons: list }
+}
+
+/** Issue so many; a lost answer is asked for again and costs nothing. */
+export async function mint(couponId: string, count: number): Promise<VoucherResult[]> {
+  const body = JSON.stringify({ couponId, count })
+  const { vouchers } = await once(
+    `mint:${couponId}`,
+    body,
+    (key) =>
+      ask<{ vouchers: VoucherResult[] }>('/mint', { body, headers: { 'Idempotency-Key': key } }),
+    tab,
+  )
+  void loadOverview()
+  return vouchers
+}
+
+type Page = { cursor?: string | null; limit?: number }
+
+function query(asked: Record<string, string | number | null | undefined>): string {
+  const entries = Object.entries(asked).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)]],
+  )
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
+}
+
+export function listIssuances(id: string, { cursor, limit = 25 }: Page = {}): Promise<Issuances> {
+  return ask(`/${id}/mints${query({ limit, cursor })}`)
+}
+
+/** Every hand a coupon went through, oldest first. */
+export async function followChain(id: string, handle: string): Promise<Issuance[]> {
+  const { mints } = await ask<Issuances>(`/${id}/mints${query({ chain: handle, limit: 500 })}`)
+  return mints
+}
+
+/** Void one voucher, or with `chain` the one that it has become. */
+export async function voidVoucher(id: string, handle: string, chain: boolean): Promise<Issuance> {
+  const path = `/${id}/mints/${handle}${chain ? '?chain=1' : ''}`
+  const { mint: voided } = await ask<{ mint: Issuance }>(path, { method: 'DELETE' })
+  void loadOverview()
+  return voided
+}
+
+/** The kill switch; how many were open. */
+export async function voidAll(id: string): Promise<number> {
+  const { voided } = await ask<{ voided: number }>(`/${id}/mints`, { method: 'DELETE' })
+  void loadOverview()
+  return voided
+}
+
+export function listRedemptions({ cursor, limit = 100 }: Page = {}): Promise<Redemptions> {
+  return ask(`/redemptions${query({ limit, cursor })}`)
+}
+
+export async function addMinter(pubkey: string, label: string): Promise<Minter> {
+  const body = { pubkey, ...(label.trim() !== '' && { label: label.trim() }) }
+  const { minter } = await ask<{ minter: Minter }>('/minters', { body })
+  await loadOverview()
+  return minter
+}
+
+export async function removeMinter(pubkey: string): Promise<void> {
+  await ask(`/minters/${pubkey}`, { method: 'DELETE' })
+  await loadOverview()
+}
+
+export type DayCount = { day: string; minted: number; claimed: number }
+export type Statistics = {
+  from: string
+  to: string
+  coupons: { couponId: string; days: DayCount[] }[]
+  next: string | null
+}
+
+/** Counts by coupon and day, on the clock of this device. */
+export async function loadStatistics(from: string, to: string): Promise<Statistics> {
+  const offset = Math.round(-new Date().getTimezoneOffset() / 60)
+  const read = (cursor: string | null) =>
+    ask<Statistics>(`/stats${query({ from, to, offset, cursor })}`)
+  const all = await read(null)
+  for (let { next } = all; next !== null; ) {
+    const page = await read(next)
+    all.coupons.push(...page.coupons)
+    next = page.next
+  }
+  return all
+}
+
+export type RelayState = {
+  url: string
+  status: 'pending' | 'delivered' | 'refused' | 'expired'
+  lastError: string | null
+}
+
+/** Build and sign the announcement (kind 30078) and hand it to the service. */
+export async function announce(createdAt: number): Promise<Announced> {
+  const { pubkey } = await request<Manager>(`${coupons}/manager`)
+  const signer = await session.needSigner()
+  const here = `${location.origin}${coupons}`
+  const content = {
+    v: 2,
+    mintUrl: `${here}/mint`,
+    claimUrl: `${here}/claim`,
+    refreshUrl: `${here}/refresh`,
+  }
+  const event = await signer.sign({
+    kind: 30_078,
+    created_at: createdAt,
+    tags: [
+      ['d', 'lacrypta.merchant/coupons'],
+      ['p', pubkey],
+      ['client', 'Cuponera'],
+    ],
+    content: JSON.stringify(content),
+  })
+  const announced = await ask<Announced>('/discovery', { method: 'PUT', body: { event } })
+  if (overview.value) overview.value = { ...overview.value, discovery: announced.event }
+  return announced
+}
+
+/** How far the announcement has come, relay by relay. */
+export async function deliveryOf(eventId: string): Promise<RelayState[]> {
+  const { relays } = await request<{ relays: RelayState[] }>(`/nostr/publish/${eventId}`)
+  return relays
+}

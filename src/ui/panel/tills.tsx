@@ -1,0 +1,132 @@
+import { useState } from 'preact/hooks'
+import { day, short } from '../client/format.ts'
+import type { Minter } from '../client/wire.ts'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Field } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { QrReader } from '../parts/qr-reader.tsx'
+import { say } from '../parts/toast.tsx'
+import { shopWords as t } from '../words/shop.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { addMinter, removeMinter } from './state.ts'
+
+/** Who may issue besides the merchant. */
+export function Tills({ minters }: { minters: readonly Minter[] }) {
+  const [removing, setRemoving] = useState<Minter | null>(null)
+  const till = `${location.origin}/caja`
+  return (
+    <div class="stack wide">
+      <div class="stack tight">
+        <h1>{t('tills.title')}</h1>
+        <p class="soft">{t('tills.lead')}</p>
+      </div>
+      <div class="beside">
+        <AddTill />
+        <section class="sheet stack till-door">
+          <p>{t('tills.how')}</p>
+          <div class="qr-box small-qr">
+            <QrCode text={till} label={t('tills.qr')} />
+          </div>
+          <p class="mono small">{till}</p>
+          <ButtonLink icon="shop" href="/caja">
+            {t('tills.open')}
+          </ButtonLink>
+        </section>
+      </div>
+      {minters.length === 0 ? (
+        <Empty icon="people" title={t('tills.empty')} />
+      ) : (
+        <ul class="stack tight">
+          {minters.map((minter) => (
+            <li key={minter.pubkey} class="person">
+              <span class="way-icon">
+                <Icon name="shop" />
+              </span>
+              <span class="grow">
+                <strong>{minter.label ?? t('tills.unnamed')}</strong>
+                <span class="soft small">
+                  <span class="mono">{short(minter.npub)}</span> ·{' '}
+                  {t('tills.since', { day: day(minter.createdAt) })}
+                </span>
+              </span>
+              <button
+                type="button"
+                class="button quiet"
+                aria-label={t('tills.remove.label', { name: minter.label ?? short(minter.npub) })}
+                onClick={() => setRemoving(minter)}
+              >
+                {t('tills.remove')}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {removing && (
+        <Confirm
+          title={t('tills.remove.title')}
+          action={t('tills.remove')}
+          danger
+          onClose={() => setRemoving(null)}
+          onConfirm={async () => {
+            await removeMinter(removing.pubkey)
+            say(t('tills.removed'))
+            setRemoving(null)
+          }}
+        >
+          <p>{t('tills.remove.why')}</p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+function AddTill() {
+  const [key, setKey] = useState('')
+  const [label, setLabel] = useState('')
+  const { busy, failure, attempt } = useAttempt()
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    void attempt(async () => {
+      await addMinter(key.trim(), label)
+      say(t('tills.added'))
+      setKey('')
+      setLabel('')
+    })
+  }
+  return (
+    <form class="sheet stack" onSubmit={submit}>
+      <h2>{t('tills.add')}</h2>
+      <Field
+        label={t('tills.key')}
+        hint={t('tills.key.hint')}
+        placeholder="npub1…"
+        autoComplete="off"
+        spellcheck={false}
+        value={key}
+        onText={setKey}
+      />
+      <QrReader onRead={(text) => setKey(keyIn(text))} />
+      <Field
+        label={t('tills.label')}
+        placeholder={t('tills.label.example')}
+        maxLength={80}
+        value={label}
+        onText={setLabel}
+      />
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      <Button kind="primary" type="submit" icon="check" busy={busy}>
+        {t('tills.do')}
+      </Button>
+    </form>
+  )
+}
+
+/** A till's QR may be its npub alone or an address that holds it. */
+function keyIn(text: string): string {
+  return /n(pub|profile)1[a-z0-9]+/.exec(text)?.[0] ?? text.trim()
+}

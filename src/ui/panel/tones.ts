@@ -1,0 +1,11 @@
+import type { Issuance } from '../client/wire.ts'
+import type { Tone } from '../parts/notice.tsx'
+
+/** The colour of each state of a voucher. */
+export const toneOf: Record<Issuance['status'], Tone> = {
+  minted: 'accent',
+  claimed: 'good',
+  refreshed: 'moved',
+  voided: 'bad',
+  expired: 'idle',
+}

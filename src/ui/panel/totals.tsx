@@ -1,0 +1,25 @@
+import { number } from '../client/format.ts'
+import { couponWords as t } from '../words/coupons.ts'
+
+type Props = { minted: number; claimed: number; left: number | null }
+
+/** The counters, in big numbers. */
+export function Totals({ minted, claimed, left }: Props) {
+  return (
+    <dl class="totals">
+      <Total value={minted} label={t('total.minted')} />
+      <Total value={claimed} label={t('total.claimed')} />
+      <Total value={minted - claimed} label={t('total.open')} />
+      {left !== null && <Total value={left} label={t('total.left')} />}
+    </dl>
+  )
+}
+
+function Total({ value, label }: { value: number; label: string }) {
+  return (
+    <div class="total">
+      <dt>{label}</dt>
+      <dd class="number">{number(value)}</dd>
+    </div>
+  )
+}

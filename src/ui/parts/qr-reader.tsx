@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Camera, cameraTrouble, openCamera } from '../client/camera.ts'
+import { readPhoto } from '../client/qr-reader.ts'
+import { shopWords as t } from '../words/shop.ts'
+import { Button } from './button.tsx'
+import { Notice } from './notice.tsx'
+
+type Props = { onRead: (text: string) => void }
+
+/** Reads a QR: by camera where the browser lets us, by photo everywhere. */
+export function QrReader({ onRead }: Props) {
+  const [filming, setFilming] = useState(false)
+  const [trouble, setTrouble] = useState<'unread' | 'camera' | null>(null)
+  const file = useRef<HTMLInputElement>(null)
+  const photo = async (picked: File | undefined) => {
+    if (!picked) return
+    setTrouble(null)
+    const text = await readPhoto(picked)
+    if (text) onRead(text)
+    else setTrouble('unread')
+  }
+  const finish = (text: string | null) => {
+    setFilming(false)
+    if (text === null) setTrouble('camera')
+    else onRead(text)
+  }
+  return (
+    <div class="stack tight">
+      <div class="actions">
+        {cameraTrouble() === null && !filming && (
+          <Button icon="camera" onClick={() => setFilming(true)}>
+            {t('tills.scan')}
+          </Button>
+        )}
+        <Button icon="image" onClick={() => file.current?.click()}>
+          {t('tills.photo')}
+        </Button>
+        <input
+          ref={file}
+          class="unseen"
+          type="file"
+          accept="image/*"
+          tabIndex={-1}
+          aria-label={t('tills.photo')}
+          onChange={(event) => void photo(event.currentTarget.files?.[0])}
+        />
+      </div>
+      {filming && <Film onEnd={finish} />}
+      {trouble === 'unread' && <Notice tone="bad">{t('tills.unread')}</Notice>}
+      {trouble === 'camera' && <Notice tone="bad">{t('tills.camera.none')}</Notice>}
+    </div>
+  )
+}
+
+/** Looks until it has read one; null when there is no camera. */
+function Film({ onEnd }: { onEnd: (text: string | null) => void }) {
+  const video = useRef<HTMLVideoElement>(null)
+  useEffect(() => {
+    let camera: Camera | null = null
+    let gone = false
+    const start = async (shown: HTMLVideoElement) => {
+      const opened = await openCamera(shown, (text) => !gone && onEnd(text))
+      if (typeof opened === 'string') return gone || onEnd(null)
+      camera = opened
+      if (gone) camera.stop()
+      return
+    }
+    if (video.current) void start(video.current)
+    return () => {
+      gone = true
+      camera?.stop()
+    }
+  }, [])
+  return (
+    <video ref={video} class="film" autoPlay playsInline muted aria-label={t('tills.camera')} />
+  )
+}

@@ -1,0 +1,183 @@
+import { createWords } from '../client/language.ts'
+import { commonWords } from './common.ts'
+
+/** The frame of the panel, its first page, and signing in. */
+export const panelWords = createWords(
+  {
+    'nav.label': ['Secciones', 'Sections'],
+    'nav.home': ['Inicio', 'Home'],
+    'nav.coupons': ['Cupones', 'Coupons'],
+    'nav.redemptions': ['Canjes', 'Redemptions'],
+    'nav.tills': ['Cajas', 'Tills'],
+    loading: ['Cargando…', 'Loading…'],
+    retry: ['Probar de nuevo', 'Try again'],
+
+    'in.title': [
+      'Cupones para tu negocio, listos en dos minutos',
+      'Coupons for your shop, ready in two minutes',
+    ],
+    'in.lead': [
+      'Inventás el cupón, lo mostrás en pantalla y tu cliente se lo lleva en el teléfono. Cuando vuelve, tu caja lo canjea.',
+      'Make up a coupon, show it on a screen, and your customer takes it along on the phone. When they come back, your till redeems it.',
+    ],
+    'in.how': ['¿Cómo querés entrar?', 'How do you want to sign in?'],
+    'in.local': ['Crear mi clave acá', 'Make my key here'],
+    'in.local.why': [
+      'Lo más fácil: elegís un PIN y listo. Sin mail ni contraseñas.',
+      'The easy way: choose a PIN and go. No mail, no passwords.',
+    ],
+    'in.extension': ['Con mi extensión', 'With my extension'],
+    'in.extension.why': [
+      'Si tu navegador ya guarda tu clave de Nostr.',
+      'If your browser keeps your Nostr key already.',
+    ],
+    'in.remote': ['Con mi firmador', 'With my signer'],
+    'in.remote.why': [
+      'Tu clave queda en el teléfono: escaneás un QR o pegás una dirección bunker.',
+      'Your key stays on your phone: scan a QR or paste a bunker address.',
+    ],
+    'in.unlock': ['Entrá con tu PIN', 'Sign in with your PIN'],
+    'in.enter': ['Entrar', 'Sign in'],
+    'in.other': ['Entrar de otra forma', 'Sign in another way'],
+    'in.back': ['Volver', 'Back'],
+    'in.again': ['Firmá de nuevo para seguir', 'Sign again to go on'],
+    'in.again.why': [
+      'Tu sesión terminó. Lo que estabas haciendo sigue acá.',
+      'Your session has ended. What you were doing is still here.',
+    ],
+    'pin.new': ['Elegí un PIN', 'Choose a PIN'],
+    'pin.hint': [
+      'Seis números o más. Lo vas a necesitar para entrar desde este equipo: no lo podemos recuperar.',
+      'Six digits or more. You need it to sign in on this device: we cannot recover it.',
+    ],
+    'pin.again': ['Repetí el PIN', 'Repeat the PIN'],
+    'pin.differ': ['No son iguales. Escribilo de nuevo.', 'They differ. Type it again.'],
+    pin: ['PIN', 'PIN'],
+    'key.make': ['Crear mi clave', 'Make my key'],
+    'key.bring': [
+      'Ya tengo una clave (nsec o ncryptsec)',
+      'I have a key already (nsec or ncryptsec)',
+    ],
+    'key.text': ['Tu clave', 'Your key'],
+    'key.text.hint': [
+      'Si empieza con ncryptsec1, abajo va la contraseña con la que la guardaste.',
+      'If it begins with ncryptsec1, the password it was kept under goes below.',
+    ],
+    'key.forget': ['Olvidar esta clave en este equipo', 'Forget this key on this device'],
+    'key.forget.title': ['¿Olvidar la clave?', 'Forget the key?'],
+    'key.forget.why': [
+      'Sin una copia de seguridad perdés para siempre el manejo de tus cupones. Los que ya entregaste siguen valiendo.',
+      'Without a backup you lose the hold of your coupons for ever. Those that are out stay good.',
+    ],
+
+    'remote.relay': ['Punto de encuentro (relay)', 'Meeting point (relay)'],
+    'remote.relay.hint': [
+      'Por acá se hablan esta página y tu firmador. El de este servicio alcanza si tu teléfono puede abrir esta dirección.',
+      'Where this page and your signer meet. That of this service will do if your phone can reach this address.',
+    ],
+    'remote.scan': ['Escanealo con tu firmador', 'Scan it with your signer'],
+    'remote.copy': ['Copiar la dirección', 'Copy the address'],
+    'remote.paste': ['o pegá una dirección bunker://', 'or paste a bunker:// address'],
+    'remote.bunker': ['Dirección bunker://', 'bunker:// address'],
+    'remote.connect': ['Conectar', 'Connect'],
+    'remote.qr': ['Código QR para conectar un firmador', 'QR code to connect a signer'],
+    'wait.scan': [
+      'Esperamos a que tu firmador lea el código.',
+      'Waiting for your signer to read the code.',
+    ],
+    'wait.connect': [
+      'Esperamos a que tu firmador acepte la conexión.',
+      'Waiting for your signer to accept the connection.',
+    ],
+    'wait.key': [
+      'Conectado. Le pedimos tu clave pública.',
+      'Connected. Asking for your public key.',
+    ],
+    'wait.signature': ['Aceptá la firma en tu firmador.', 'Accept the signature on your signer.'],
+    'wait.left': ['Quedan {n} s', '{n} s left'],
+    'wait.open': [
+      'Tu firmador pide que aceptes en su página',
+      'Your signer asks you to accept on its page',
+    ],
+
+    'me.title': ['Tu clave', 'Your key'],
+    'me.open': ['Tu clave y sesión', 'Your key and session'],
+    'me.public': [
+      'Tu clave pública: con ella te reconocen las cajas.',
+      'Your public key: tills know you by it.',
+    ],
+    'me.copied': ['Copiado', 'Copied'],
+    'me.copy': ['Copiar', 'Copy'],
+    'me.out': ['Salir', 'Sign out'],
+    'backup.title': ['Copia de seguridad', 'Backup'],
+    'backup.why': [
+      'Tu clave vive sólo en este navegador. Si lo borrás o se rompe el equipo, la perdés. Guardá este archivo en otro lado: se abre con tu PIN.',
+      'Your key lives in this browser alone. If you clear it or the device breaks, it is gone. Keep this file elsewhere: your PIN opens it.',
+    ],
+    'backup.save': ['Guardar la copia', 'Save the backup'],
+    'backup.done': ['Ya la guardé', 'I have saved it'],
+    'backup.show': ['La copia como texto (ncryptsec)', 'The backup as text (ncryptsec)'],
+
+    'start.title': ['Primeros pasos', 'First steps'],
+    'start.of': ['{done} de {all} hechos', '{done} of {all} done'],
+    'start.announce': ['Anunciate', 'Announce yourself'],
+    'start.announce.why': [
+      'Publicás con tu firma dónde se emiten y canjean tus cupones. Así cualquier caja te encuentra.',
+      'Publish under your signature where your coupons are issued and redeemed, so any till can find you.',
+    ],
+    'start.announce.do': ['Firmar y anunciar', 'Sign and announce'],
+    'start.announce.https': [
+      'Este servicio se abre por http y sin dirección pública configurada, y un anuncio necesita https. Podés seguir igual: tus cajas funcionan sin anuncio. Quien opera el servicio puede configurar TLS o PUBLIC_URL.',
+      'This service is open on http without a configured public address, and an announcement needs https. You can go on: your own tills work without it. Whoever runs the service can set up TLS or PUBLIC_URL.',
+    ],
+    'start.create': ['Creá tu primer cupón', 'Create your first coupon'],
+    'start.create.why': [
+      'Un 2x1, un descuento, un regalo: lo armás en tres pasos.',
+      'Two for one, a discount, a gift: three steps.',
+    ],
+    'start.create.do': ['Crear un cupón', 'Create a coupon'],
+    'start.mint': ['Entregá uno', 'Hand one over'],
+    'start.mint.why': [
+      'Sale un QR en pantalla: escanealo con tu teléfono, como si fueras tu cliente.',
+      'A QR shows: scan it with your phone, as your customer would.',
+    ],
+    'start.mint.do': ['Emitir uno', 'Issue one'],
+    'start.redeem': ['Canjealo', 'Redeem it'],
+    'start.redeem.why': [
+      'Abrí la caja y escaneá el cupón del teléfono. Acá lo vas a ver al instante.',
+      'Open the till and scan the coupon on the phone. You will see it here at once.',
+    ],
+    'start.redeem.do': ['Abrir la caja', 'Open the till'],
+    'start.done': ['hecho', 'done'],
+    'start.all': ['¡Listo! Tu negocio ya tiene cupones.', 'Done! Your shop has coupons.'],
+    'relay.pending': ['en camino', 'on its way'],
+    'relay.delivered': ['llegó', 'arrived'],
+    'relay.refused': ['no lo aceptó', 'refused'],
+    'relay.expired': ['no llegó', 'did not arrive'],
+
+    'home.title': ['Hola', 'Hello'],
+    'total.minted': ['emitidos', 'issued'],
+    'total.claimed': ['canjeados', 'redeemed'],
+    'total.open': ['sin usar', 'not used yet'],
+    'total.left': ['quedan', 'left'],
+    'home.now': ['Ahora', 'Now'],
+    'home.now.on': ['en vivo', 'live'],
+    'home.now.off': ['sin conexión', 'not connected'],
+    'home.now.empty': [
+      'Lo que pase en tus cajas aparece acá al instante.',
+      'What happens at your tills shows here at once.',
+    ],
+    'now.minted': [
+      'Se emitió «{name}»|Se emitieron {n} de «{name}»',
+      '“{name}” was issued|{n} of “{name}” were issued',
+    ],
+    'now.claimed': ['Se canjeó «{name}»', '“{name}” was redeemed'],
+    'now.refreshed': ['«{name}» pasó a otra mano', '“{name}” moved on'],
+    'now.voided': [
+      'Se anuló «{name}»|Se anularon {n} de «{name}»',
+      '“{name}” was voided|{n} of “{name}” were voided',
+    ],
+    'now.coupon': ['Cambió «{name}»', '“{name}” was changed'],
+  },
+  commonWords,
+)
