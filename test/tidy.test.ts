@@ -136,9 +136,6 @@ test('only clock.ts and pages read the clock, and only the edge and the engine t
 
 // ── What must not lie around
 
-/** What the pages are built from, laid before the pages. */
-const laid = /^src\/ui\/(client|parts|words)\//
-
 test('nothing is left for later', () => {
   const marks = /\b(TO[D]O|FIXM[E]|XX[X]|HAC[K])\b/
   expect(linesOf(handwritten(), marks)).toEqual([])
@@ -171,7 +168,7 @@ test('every file of src is reached from main.ts', () => {
     reached.add(path)
     waiting.push(...neighboursOf(path))
   }
-  const programs = src.filter(({ path }) => !path.endsWith('.d.ts') && !laid.test(path))
+  const programs = src.filter(({ path }) => !path.endsWith('.d.ts'))
   expect(programs.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
 })
 
@@ -193,7 +190,7 @@ test('every export of src is imported somewhere', () => {
     }
   }
   const dead = src.flatMap(({ path, text }) =>
-    wanted.has(`${path} *`) || laid.test(path)
+    wanted.has(`${path} *`)
       ? []
       : exportsOf(text)
           .filter((name) => !wanted.has(`${path} ${name}`))

@@ -42,13 +42,13 @@ function promise(benefit: Benefit): string {
     }
     case 'freeItems':
       return t('free', {
-        items: list(benefit.items.map(({ d, qty }) => (qty === 1 ? d : `${number(qty)} ${d}`))),
+        items: list(benefit.items.map(({ d, qty }) => (qty === 1 ? d : `${number(qty)} × ${d}`))),
       })
   }
 }
 
 function percent(value: number): string {
-  return `${number(value)} %`
+  return t('percent.value', { value })
 }
 
 function where(products: readonly string[] | undefined): string {

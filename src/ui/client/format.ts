@@ -1,6 +1,6 @@
 import { locale } from './language.ts'
 
-export type Money = { amount: number; currency: 'ARS' | 'USD' | 'SAT' }
+type Money = { amount: number; currency: 'ARS' | 'USD' | 'SAT' }
 
 const signs = { ARS: '$', USD: 'US$' }
 
@@ -25,11 +25,6 @@ export function number(value: number, places?: number): string {
 /** A day in words, from Unix seconds: `21 de noviembre de 2026`. */
 export function day(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(seconds * 1000)
-}
-
-/** A day in few letters: `21 nov 2026`. */
-export function shortDay(seconds: number): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(seconds * 1000)
 }
 
 /** Day and minute, on the clock of who reads: `21/11/26, 16:05`. */

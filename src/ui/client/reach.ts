@@ -37,7 +37,7 @@ export function managerKey(): string | null {
 }
 
 /** Ask for the manager's key: keeps it, and shows whether anybody answers. */
-export async function lookForService(): Promise<void> {
+async function lookForService(): Promise<void> {
   try {
     const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager')
     reachable.value = true

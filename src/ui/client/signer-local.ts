@@ -1,4 +1,4 @@
-import { decode, nsecEncode } from 'nostr-tools/nip19'
+import { decode } from 'nostr-tools/nip19'
 import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { type PageSigner, SignerError } from './signer.ts'
@@ -47,18 +47,9 @@ export function createKeyBox(name: string) {
       await painted()
       return signerOf(opened(kept.ncryptsec, pin))
     },
-    /** The secret itself, to write down: only with the right PIN. */
-    async reveal(pin: string): Promise<string> {
-      const kept = find()
-      if (!kept) throw new SignerError('key-invalid')
-      await painted()
-      return nsecEncode(opened(kept.ncryptsec, pin))
-    },
     remove: () => device.remove(place),
   }
 }
-
-export type KeyBox = ReturnType<typeof createKeyBox>
 
 function signerOf(secret: Uint8Array): PageSigner {
   return {

@@ -1,10 +1,10 @@
 import { effect, signal } from '@preact/signals'
 import { device } from './storage.ts'
 
-export type Theme = 'light' | 'dark' | 'auto'
+type Theme = 'light' | 'dark' | 'auto'
 
 /** As chosen on this device; `auto` follows the system. */
-export const theme = signal<Theme>(parseTheme(device.read('theme')))
+const theme = signal<Theme>(parseTheme(device.read('theme')))
 
 /** The theme that shows now. */
 export const shown = signal<'light' | 'dark'>('light')

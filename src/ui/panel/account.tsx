@@ -4,7 +4,6 @@ import { copyText, saveFile } from '../client/clipboard.ts'
 import { device } from '../client/storage.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { keyBox, session, signOut } from './state.ts'
@@ -39,7 +38,7 @@ export function Account() {
   )
 }
 
-export function CopyButton({ text }: { text: string }) {
+function CopyButton({ text }: { text: string }) {
   const copy = async () => {
     if (await copyText(text)) say(t('me.copied'))
   }
@@ -71,13 +70,9 @@ export function Backup({ onDone }: { onDone?: () => void }) {
     done()
   }
   return (
-    <section class="stack" aria-label={t('backup.title')}>
-      <Notice tone="wait" icon="key">
-        <div class="stack tight">
-          <strong>{t('backup.title')}</strong>
-          <p>{t('backup.why')}</p>
-        </div>
-      </Notice>
+    <section class="sheet stack backup" aria-label={t('backup.title')}>
+      <h2>{t('backup.title')}</h2>
+      <p>{t('backup.why')}</p>
       <div class="row">
         <Button kind="primary" icon="download" onClick={save}>
           {t('backup.save')}

@@ -28,7 +28,11 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
       cursor: { show: false },
       legend: { show: false },
-      scales: { y: { range: (_, __, max) => [0, Math.max(4, Math.ceil(max * 1.1))] } },
+      scales: {
+        // Half a day more on either side: the bars at the ends are whole.
+        x: { range: (_, min, max) => [min - 43_200, max + 43_200] },
+        y: { range: (_, __, max) => [0, Math.max(4, Math.ceil(max * 1.1))] },
+      },
       axes: [
         {
           ...axis,

@@ -108,7 +108,7 @@ function Manage({ coupon }: { coupon: Definition }) {
         </Button>
       </div>
       <section class="danger-zone stack">
-        <h3>{t('kill.title')}</h3>
+        <h2>{t('kill.title')}</h2>
         <p>{t('kill.why', { name: coupon.name })}</p>
         <div>
           <Button kind="danger" icon="stop" onClick={() => setAsking('kill')}>

@@ -184,7 +184,7 @@ function Preview({ draft }: { draft: Draft }) {
   const { benefit } = benefitOf(draft)
   const { authored } = authoredOf({ ...draft, image: '', maxUses: '' }, draft.expires)
   return (
-    <aside class="stack tight preview" aria-label={t('preview')}>
+    <aside class="stack tight wizard-preview" aria-label={t('preview')}>
       <p class="soft small">{t('preview')}</p>
       {benefit ? (
         <CouponCard

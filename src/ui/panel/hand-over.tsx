@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { copyText } from '../client/clipboard.ts'
-import { canShare, couponLink, shareLink } from '../client/share.ts'
+import { canShare, couponLink, localOrigin, shareLink } from '../client/share.ts'
 import type { Definition, VoucherResult } from '../client/wire.ts'
 import { saveImage } from '../coupon/picture.ts'
 import { Button } from '../parts/button.tsx'
@@ -148,9 +148,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
       <div class="stack">
         <p class="hand-name">{voucher.name}</p>
         <p>{t('hand.how')}</p>
-        <Notice tone="wait" icon="lock">
-          {t('hand.secret')}
-        </Notice>
+        {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
         <div class="actions">
           <Button icon="link" onClick={() => void copy()}>
             {vouchers.length > 1 ? t('hand.links') : t('hand.link')}
@@ -180,6 +178,9 @@ function Given({ vouchers, onGiven }: GivenProps) {
         >
           {t('hand.print')}
         </Button>
+        <Notice tone="wait" icon="lock">
+          {t('hand.secret')}
+        </Notice>
         <details>
           <summary>{t('hand.url')}</summary>
           <p class="mono small">{address}</p>

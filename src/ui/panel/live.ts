@@ -4,7 +4,7 @@ import { ApiError } from '../client/api-error.ts'
 import { loadOverview, session } from './state.ts'
 
 /** What happened to a coupon of ours, as the service tells it. */
-export type Happening = {
+type Happening = {
   type: 'minted' | 'claimed' | 'refreshed' | 'voided' | 'coupon'
   couponId: string
   at: number

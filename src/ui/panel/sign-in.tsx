@@ -4,6 +4,7 @@ import { short } from '../client/format.ts'
 import { type PageSigner, SignerError, type SignerKind } from '../client/signer.ts'
 import { hasExtension, openExtension } from '../client/signer-extension.ts'
 import { Button } from '../parts/button.tsx'
+import { CouponCard } from '../parts/coupon-card.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -24,6 +25,17 @@ export function Welcome() {
       <div class="stack welcome-words">
         <h1>{t('in.title')}</h1>
         <p class="welcome-lead">{t('in.lead')}</p>
+        <div class="welcome-sample" aria-hidden="true">
+          <CouponCard
+            coupon={{
+              name: t('in.sample.name'),
+              description: t('in.sample.terms'),
+              benefit: { type: 'multibuy', buyQty: 2, payQty: 1, productDs: [t('in.sample')] },
+              expiresAt: null,
+              image: null,
+            }}
+          />
+        </div>
       </div>
       <section class="sheet" aria-label={t('in.how')}>
         <SignIn />

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { day, short } from '../client/format.ts'
+import { localOrigin } from '../client/share.ts'
 import type { Minter } from '../client/wire.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -33,7 +34,8 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
             <QrCode text={till} label={t('tills.qr')} />
           </div>
           <p class="mono small">{till}</p>
-          <ButtonLink icon="shop" href="/caja">
+          {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
+          <ButtonLink icon="shop" href="/caja" newTab>
             {t('tills.open')}
           </ButtonLink>
         </section>

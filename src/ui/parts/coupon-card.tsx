@@ -3,7 +3,7 @@ import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day } from '../client/format.ts'
 import { commonWords as t } from '../words/common.ts'
 
-export type CouponLook = {
+type CouponLook = {
   name: string
   description: string
   benefit: Benefit

@@ -124,6 +124,7 @@ export function Check({ label, checked, onChange }: CheckProps) {
 }
 
 type ChoicesProps<Value extends string> = {
+  /** Read out; what stands above the cards says it to the eye. */
   label: string
   value: Value
   options: readonly { value: Value; text: string; badge: string }[]
@@ -140,7 +141,7 @@ export function Choices<Value extends string>({
   const name = useId()
   return (
     <fieldset class="field">
-      <legend class="legend">{label}</legend>
+      <legend class="unseen">{label}</legend>
       <div class="choices">
         {options.map((option) => (
           <label key={option.value} class="choice">

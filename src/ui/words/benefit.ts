@@ -2,9 +2,10 @@ import { createWords } from '../client/language.ts'
 
 export const benefitWords = createWords({
   cap: [', hasta {money}', ', up to {money}'],
-  percent: ['{percent} de descuento{where}', '{percent} off{where}'],
+  percent: ['{percent} de descuento{where}', '{percent} discount{where}'],
+  'percent.value': ['{value} %', '{value}%'],
   'percent.all': ['Gratis{where}', 'Free{where}'],
-  fixed: ['{money} de descuento{where}', '{money} off{where}'],
+  fixed: ['{money} de descuento{where}', '{money} discount{where}'],
   multibuy: ['{deal}{where}', '{deal}{where}'],
   gift: ['Comprando {bought}, {gift} de regalo', 'Buy {bought}, get {gift} free'],
   'gift.same': ['Comprando {bought}, otro de regalo', 'Buy {bought}, get another one free'],

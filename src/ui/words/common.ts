@@ -7,7 +7,6 @@ export const commonWords = createWords(
     'skip.main': ['Ir al contenido', 'Skip to content'],
     close: ['Cerrar', 'Close'],
     cancel: ['Cancelar', 'Cancel'],
-    working: ['Un momento…', 'One moment…'],
     'prefs.language': ['Switch to English', 'Pasar a español'],
     'prefs.dark': ['Pasar a oscuro', 'Switch to dark'],
     'prefs.light': ['Pasar a claro', 'Switch to light'],
@@ -16,6 +15,10 @@ export const commonWords = createWords(
     'coupon.unnamed': ['Tu cupón', 'Your coupon'],
     'print.scan': ['Escanealo con tu teléfono', 'Scan it with your phone'],
     'qr.coupon': ['Código QR del cupón', 'QR code of the coupon'],
+    'local.only': [
+      'Esta dirección sólo se abre en este equipo. Para que un teléfono la abra, hay que iniciar el servicio con HOST=0.0.0.0 y entrar acá por la dirección de tu red.',
+      'This address opens on this device only. For a phone to open it, start the service with HOST=0.0.0.0 and come in by the address of your network.',
+    ],
     'status.minted': ['Sin usar', 'Not used yet'],
     'status.claimed': ['Canjeado', 'Redeemed'],
     'status.refreshed': ['Pasó a otra mano', 'Moved on'],

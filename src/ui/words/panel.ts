@@ -20,6 +20,9 @@ export const panelWords = createWords(
       'Inventás el cupón, lo mostrás en pantalla y tu cliente se lo lleva en el teléfono. Cuando vuelve, tu caja lo canjea.',
       'Make up a coupon, show it on a screen, and your customer takes it along on the phone. When they come back, your till redeems it.',
     ],
+    'in.sample': ['café', 'coffee'],
+    'in.sample.name': ['Café de a dos', 'Coffee for two'],
+    'in.sample.terms': ['De lunes a jueves, de 15 a 19.', 'Monday to Thursday, 3 to 7 pm.'],
     'in.how': ['¿Cómo querés entrar?', 'How do you want to sign in?'],
     'in.local': ['Crear mi clave acá', 'Make my key here'],
     'in.local.why': [
@@ -39,7 +42,6 @@ export const panelWords = createWords(
     'in.unlock': ['Entrá con tu PIN', 'Sign in with your PIN'],
     'in.enter': ['Entrar', 'Sign in'],
     'in.other': ['Entrar de otra forma', 'Sign in another way'],
-    'in.back': ['Volver', 'Back'],
     'in.again': ['Firmá de nuevo para seguir', 'Sign again to go on'],
     'in.again.why': [
       'Tu sesión terminó. Lo que estabas haciendo sigue acá.',

@@ -203,7 +203,6 @@ export const tillWords = createWords({
   'issue.share': ['Compartir', 'Share'],
   'issue.copied': ['Copiamos el enlace.', 'The link was copied.'],
   'issue.link': ['Enlace del cupón', 'Link of the coupon'],
-  'issue.print': ['Imprimir', 'Print'],
   'issue.print58': ['Ticket de 58 mm', '58 mm ticket'],
   'issue.print80': ['Ticket de 80 mm', '80 mm ticket'],
   'issue.done': ['Listo', 'Done'],

@@ -1,0 +1,24 @@
+import type { Page } from 'playwright-core'
+
+/** What a merchant does in the panel, in their own words: the page speaks Spanish. */
+export const pin = '246810'
+
+/** Make a key under a PIN and come in. */
+export async function makeKey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Crear mi clave acá/ }).click()
+  await page.getByLabel('Elegí un PIN').fill(pin)
+  await page.getByLabel('Repetí el PIN').fill(pin)
+  await page.getByRole('button', { name: 'Crear mi clave' }).click()
+  await page.getByRole('heading', { name: 'Primeros pasos' }).waitFor()
+}
+
+/** One step of the wizard on. */
+export async function next(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Seguir' }).click()
+}
+
+/** The address that the shown QR carries. */
+export async function shownAddress(page: Page): Promise<string> {
+  await page.getByText('Dirección del cupón').click()
+  return ((await page.locator('.hand .mono').textContent()) ?? '').trim()
+}

@@ -1,0 +1,236 @@
+/** The merchant's way from nothing to the first redeemed coupon, and every state on it as it looks. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { closeBrowser, visit } from '../support/browser.ts'
+import { call, createProof, newKey, newSigner, nostrHeader } from '../support/client.ts'
+import { makeKey, next, shownAddress } from '../support/merchant-page.ts'
+import { looks } from '../support/page-looks.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let page: Page
+let complaints: string[]
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  const opened = await visit(`${server.url}/panel`)
+  page = opened.page
+  complaints = opened.complaints
+  page.setDefaultTimeout(5000)
+})
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+const main = () => page.locator('main')
+const heading = (name: string) => page.getByRole('heading', { name }).first().waitFor()
+const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
+const toNonce = (address: string) => address.split('#')[1] ?? ''
+
+test('a stranger is told what this is, and makes a key under a PIN', async () => {
+  await heading('Cupones para tu negocio')
+  await looks(page, 'panel-welcome')
+  await makeKey(page)
+  await looks(page, 'panel-first-steps')
+})
+
+test('the announcement is signed, and seen to arrive at the relay', async () => {
+  await press('Firmar y anunciar')
+  await page.getByText('llegó').waitFor()
+  expect(await page.locator('.relays').textContent()).toContain('/relay')
+})
+
+test('a coupon is made in three steps, and shown as it grows', async () => {
+  await page.getByRole('link', { name: 'Crear un cupón' }).click()
+  await looks(page, 'panel-wizard-type')
+  await page.getByRole('radio', { name: 'Llevás más' }).check()
+  await next(page)
+  await page.getByLabel('¿En qué productos?').fill('café')
+  await page.getByLabel('Poner un tope').check()
+  await page.getByRole('textbox', { name: 'Tope' }).fill('5.000')
+  await page.getByText('2x1 en café, hasta $5.000').waitFor()
+  await looks(page, 'panel-wizard-benefit')
+  await next(page)
+  await page.getByLabel('Nombre del cupón').fill('Café de a dos')
+  await page.getByLabel('¿Cuántos como mucho?').fill('40')
+  await looks(page, 'panel-wizard-terms')
+  await press('Crear el cupón')
+  await heading('Café de a dos')
+  await page.getByText('Todavía no emitiste ninguno').waitFor()
+})
+
+test('one is issued, and handed over as a QR', async () => {
+  await press('Entregar uno')
+  await press('Emitir uno')
+  await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
+  await looks(page, 'panel-hand-over')
+  const address = await shownAddress(page)
+  expect(address).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
+  await page.keyboard.press('Escape')
+  await main().getByText('Sin usar', { exact: true }).waitFor()
+
+  // What a till does is seen within a second, without a hand on the page.
+  const nonce = toNonce(address)
+  const started = performance.now()
+  const { json } = await call(server.url, '/api/coupons/claim', { body: { nonce } })
+  expect(json.status).toBe('success')
+  await main().getByText('Canjeado', { exact: true }).waitFor()
+  console.log(`seen after ${Math.round(performance.now() - started)} ms`)
+  await looks(page, 'panel-coupon')
+})
+
+test('the first steps are all done, and what happened is told', async () => {
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  await page.getByText('Se canjeó «Café de a dos»').waitFor()
+  await page.locator('.plot canvas').waitFor()
+  await looks(page, 'panel-home')
+  await press('Ya la guardé')
+  await page.getByRole('link', { name: 'Cupones' }).click()
+  await looks(page, 'panel-coupons')
+})
+
+test('a coupon that moved on is followed, and voided wherever it is', async () => {
+  await page.getByRole('link', { name: /Café de a dos/ }).click()
+  await press('Entregar uno')
+  await press('Emitir uno')
+  const address = await shownAddress(page)
+  await page.keyboard.press('Escape')
+  const refreshed = await call(server.url, '/api/coupons/refresh', {
+    body: { nonce: toNonce(address) },
+    headers: { 'Idempotency-Key': newKey() },
+  })
+  await main().getByText('Pasó a otra mano').waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'Pasó a otra mano' })
+  await row.getByRole('button', { name: 'Seguir' }).click()
+  await page.getByRole('dialog').getByText('Sin usar', { exact: true }).waitFor()
+  await looks(page, 'panel-chain')
+  await press('Anularlo donde esté')
+  await press('Anularlo donde esté')
+  await page.getByRole('dialog').getByText('Anulado').first().waitFor()
+  await page.keyboard.press('Escape')
+  const { json } = await call(server.url, '/api/coupons/preview', {
+    body: { nonce: refreshed.json.nonce },
+  })
+  expect(json.status).toBe('voided')
+})
+
+test('one voucher is voided by its row, all open ones by the red button', async () => {
+  for (let times = 0; times < 2; times++) {
+    await press('Entregar uno')
+    await press('Emitir uno')
+    await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
+    await page.keyboard.press('Escape')
+  }
+  await main()
+    .getByRole('button', { name: /^Anular el cupón/ })
+    .nth(1)
+    .waitFor()
+  await main()
+    .getByRole('button', { name: /^Anular el cupón/ })
+    .first()
+    .click()
+  await looks(page, 'panel-void')
+  await page.getByRole('dialog').getByRole('button', { name: 'Anular', exact: true }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await looks(page, 'panel-manage')
+  await press('Anular todos')
+  await page.getByLabel('Para confirmar').fill('anular')
+  await page.getByRole('dialog').getByRole('button', { name: 'Anular todos' }).click()
+  await page.getByText('Se anuló 1 cupón.').waitFor()
+})
+
+test('an edit says that what is out does not change; archiving and deleting ask first', async () => {
+  await page.getByRole('link', { name: 'Cambiar' }).click()
+  await page.getByText('Los cupones que ya entregaste no cambian').waitFor()
+  await looks(page, 'panel-edit')
+  await next(page)
+  await page.getByLabel('Nombre del cupón').fill('Café para dos')
+  await press('Guardar los cambios')
+  await heading('Café para dos')
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await press('Archivar')
+  await page.getByRole('dialog').getByRole('button', { name: 'Archivar' }).click()
+  await page.getByText('Ya no se emite').waitFor()
+  await press('Volver a activar')
+  await press('Borrar')
+  await page.getByText('en vez de borrarse, se archiva').waitFor()
+  await press('Cancelar')
+  await page.getByRole('tab', { name: 'Movimiento' }).click()
+  await page.locator('.plot canvas').waitFor()
+  await looks(page, 'panel-chart')
+})
+
+test('many are issued at once, and leaving them unprinted is asked about', async () => {
+  await press('Emitir varios')
+  await page.getByLabel('¿Cuántos?').fill('12')
+  await page.getByRole('dialog').getByRole('button', { name: 'Emitir' }).click()
+  await heading('12 cupones listos')
+  await looks(page, 'panel-many')
+  await page.keyboard.press('Escape')
+  await page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
+  await press('Sí, terminé')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
+test('a till is authorised by its key, and taken back', async () => {
+  const till = newSigner()
+  await page.getByRole('link', { name: 'Cajas' }).click()
+  await page.getByLabel('Clave de la caja').fill('nada')
+  await press('Autorizar')
+  await main().getByRole('alert').waitFor()
+  await page.getByLabel('Clave de la caja').fill(till.pubkey)
+  await page.getByLabel('¿Cómo la llamás?').fill('Caja del fondo')
+  await press('Autorizar')
+  await page.getByText('Caja del fondo').waitFor()
+  await looks(page, 'panel-tills')
+  const mintable = await call(server.url, '/api/coupons/mintable', {
+    headers: {
+      Authorization: nostrHeader(createProof(till, `${server.url}/api/coupons/mintable`)),
+    },
+  })
+  expect(mintable.json.coupons).toHaveLength(1)
+  await press('Quitar la caja Caja del fondo')
+  await page.getByRole('dialog').getByRole('button', { name: 'Quitar' }).click()
+  await page.getByText('Todavía no hay cajas').waitFor()
+})
+
+test('redemptions are filtered, and leave as a file that runs no formula', async () => {
+  await page.getByRole('link', { name: 'Canjes' }).click()
+  await main().getByRole('cell', { name: 'Café de a dos' }).waitFor()
+  await looks(page, 'panel-redemptions')
+  const download = page.waitForEvent('download')
+  await press('Exportar a planilla')
+  const file = await (await download).path()
+  const text = await Bun.file(file).text()
+  expect(text.split('\r\n')).toHaveLength(3)
+  expect(text).toContain('"2x1 en café, hasta $5.000"')
+  await page.getByLabel('Hasta').fill('2020-01-01')
+  await page.getByText('Ningún canje coincide').waitFor()
+})
+
+test('the page speaks English as soon as it is asked to', async () => {
+  await press('Switch to English')
+  await heading('Redemptions')
+  await page.getByRole('link', { name: 'Coupons' }).click()
+  await page.getByText('2x1 on coffee').or(page.getByText('2x1 on café, up to $5,000')).waitFor()
+  await looks(page, 'panel-coupons-english')
+  await press('Pasar a español')
+})
+
+test('whoever signs out leaves nothing but the encrypted key', async () => {
+  await press('Tu clave y sesión')
+  await looks(page, 'panel-account')
+  await press('Salir')
+  await heading('Entrá con tu PIN')
+  await looks(page, 'panel-unlock')
+  const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
+  expect(kept).toContain('ncryptsec1')
+  expect(kept).not.toMatch(/nsec1|eyJ/)
+})
+
+test('nothing was complained about, and nobody else was asked anything', () => {
+  expect(complaints).toEqual([])
+})

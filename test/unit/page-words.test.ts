@@ -1,0 +1,168 @@
+/** What the pages say: every sentence in two languages, benefits and money in plain words. */
+import { beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Benefit } from '../../src/coupons/benefit.ts'
+
+type Language = typeof import('../../src/ui/client/language.ts')
+type Text = typeof import('../../src/ui/client/benefit-text.ts')
+type Amount = typeof import('../../src/ui/client/amount.ts')
+type Csv = typeof import('../../src/ui/client/csv.ts')
+
+let words: Language
+let text: Text
+let amount: Amount
+let csv: Csv
+
+beforeAll(async () => {
+  // As much of a browser as the words ask for.
+  const storage = { getItem: () => null, setItem() {}, removeItem() {} }
+  Object.assign(globalThis, {
+    window: { localStorage: storage, sessionStorage: storage },
+    document: { documentElement: { lang: '' } },
+    navigator: { language: 'es' },
+  })
+  words = await import('../../src/ui/client/language.ts')
+  text = await import('../../src/ui/client/benefit-text.ts')
+  amount = await import('../../src/ui/client/amount.ts')
+  csv = await import('../../src/ui/client/csv.ts')
+})
+
+const cap = { amount: 5000, currency: 'ARS' } as const
+const said: [Benefit, badge: string, spanish: string, english: string][] = [
+  [
+    { type: 'percent', percent: 12.5, productDs: ['café', 'té'], cap },
+    '12,5 %',
+    '12,5 % de descuento en café y té, hasta $5.000',
+    '12.5% discount on café and té, up to $5,000',
+  ],
+  [
+    { type: 'percent', percent: 100 },
+    '100 %',
+    'Gratis en toda tu compra',
+    'Free on everything you buy',
+  ],
+  [
+    { type: 'fixed', amount: 1500.5, currency: 'USD' },
+    'US$1.500,50',
+    'US$1.500,50 de descuento en toda tu compra',
+    'US$1,500.50 discount on everything you buy',
+  ],
+  [
+    { type: 'fixed', amount: 2100, currency: 'SAT', productDs: ['pan'] },
+    '2.100 sats',
+    '2.100 sats de descuento en pan',
+    '2,100 sats discount on pan',
+  ],
+  [
+    { type: 'multibuy', buyQty: 2, payQty: 1, productDs: ['café'], cap },
+    '2x1',
+    '2x1 en café, hasta $5.000',
+    '2x1 on café, up to $5,000',
+  ],
+  [
+    { type: 'buyXgetY', buyProductD: 'café', giftProductD: 'medialuna' },
+    'De regalo',
+    'Comprando café, medialuna de regalo',
+    'Buy café, get medialuna free',
+  ],
+  [
+    { type: 'buyXgetY', buyProductD: 'café', giftProductD: 'café' },
+    'De regalo',
+    'Comprando café, otro de regalo',
+    'Buy café, get another one free',
+  ],
+  [
+    {
+      type: 'freeItems',
+      items: [
+        { d: 'medialuna', qty: 2 },
+        { d: 'café', qty: 1 },
+      ],
+    },
+    'Gratis',
+    'Gratis: 2 × medialuna y café',
+    'Free: 2 × medialuna and café',
+  ],
+]
+
+test.each(said)('says %j as %s', (benefit, badge, spanish, english) => {
+  words.choose('es')
+  expect([text.benefitBadge(benefit), text.benefitText(benefit)]).toEqual([badge, spanish])
+  words.choose('en')
+  expect(text.benefitText(benefit)).toBe(english)
+})
+
+const typed: [text: string, spanish: number, english: number][] = [
+  ['5000', 5000, 5000],
+  ['5.000', 5000, 5],
+  ['5,000', 5, 5000],
+  ['1.250,50', 1250.5, Number.NaN],
+  ['12,5', 12.5, 12.5],
+  ['12.5', 12.5, 12.5],
+  ['$ 500', 500, 500],
+  ['25 %', 25, 25],
+  ['', Number.NaN, Number.NaN],
+  ['mil', Number.NaN, Number.NaN],
+  ['-5', Number.NaN, Number.NaN],
+  ['1e3', Number.NaN, Number.NaN],
+]
+
+test.each(typed)('reads "%s" as %d in Spanish and as %d in English', (one, spanish, english) => {
+  words.choose('es')
+  expect(amount.parseAmount(one)).toBe(spanish)
+  words.choose('en')
+  expect(amount.parseAmount(one)).toBe(english)
+})
+
+test('a table leaves no cell that a spreadsheet would run', () => {
+  const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\r=1', '＝1', '\n+1']
+  for (const cell of dangerous) expect(csv.csvOf([[cell]])).toBe(`\ufeff"'${cell}"\r\n`)
+  expect(csv.csvOf([['a "b", c', -5, null, 'x=1']])).toBe('\ufeff"a ""b"", c",-5,,"x=1"\r\n')
+})
+
+// ── The sentences themselves
+
+/** `'key': ['…', '…']`, over as many lines as it takes. */
+const entry =
+  /^ +(?:'([^']+)'|([a-z]+)): \[\s*'((?:[^'\\]|\\.)*)',\s*'((?:[^'\\]|\\.)*)',?\s*\],?$/gm
+
+const ui = join(import.meta.dir, '../../src/ui')
+const files = readdirSync(ui, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file))
+  .map((file) => ({ file, text: readFileSync(join(ui, file), 'utf8') }))
+
+type Sentence = { file: string; key: string; spanish: string; english: string }
+
+/** Every `key: ['…', '…']` of the words; failures of the service are told by their code. */
+const sentences: Sentence[] = files
+  .filter(({ file }) => file.startsWith('words/') && !file.endsWith('errors.ts'))
+  .flatMap(({ file, text: source }) =>
+    [...source.matchAll(entry)].map(([, quoted, bare, spanish = '', english = '']) => {
+      return { file, key: quoted ?? bare ?? '', spanish, english }
+    }),
+  )
+
+test('every sentence is there in both languages, with the same things to fill in', () => {
+  expect(sentences.length).toBeGreaterThan(300)
+  const fill = (one: string) => new Set(one.match(/\{\w+\}/g))
+  const wrong = sentences.filter(
+    ({ spanish, english }) =>
+      spanish.trim() === '' ||
+      english.trim() === '' ||
+      fill(spanish).symmetricDifference(fill(english)).size > 0,
+  )
+  expect(wrong).toEqual([])
+})
+
+test('every sentence is said somewhere', () => {
+  const code = files.map(({ file, text: source }) =>
+    file.startsWith('words/') ? source.replace(entry, '') : source,
+  )
+  const all = code.join('\n')
+  const starts = [...all.matchAll(/`([\w.-]+\.)\$\{/g)].map(([, start = '']) => start)
+  const silent = sentences.filter(
+    ({ key }) => !all.includes(`'${key}'`) && !starts.some((start) => key.startsWith(start)),
+  )
+  expect(silent.map(({ file, key }) => `${file}: ${key}`)).toEqual([])
+})
