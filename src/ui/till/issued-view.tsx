@@ -4,6 +4,7 @@ import { couponLink, localOrigin, shareLink } from '../client/share.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { PrintRoom, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
 import { tillWords as t } from '../words/till.ts'
@@ -38,11 +39,18 @@ export function IssuedView({ issued }: { issued: Issued }) {
         <Button icon="share" onClick={() => void share()}>
           {t('issue.share')}
         </Button>
+        <Button icon="print" onClick={() => printVouchers('58', [issued])}>
+          {t('issue.print58')}
+        </Button>
+        <Button icon="print" onClick={() => printVouchers('80', [issued])}>
+          {t('issue.print80')}
+        </Button>
       </div>
       {shown && <Field label={t('issue.link')} value={link} onText={() => undefined} />}
       <Button kind="primary" icon="check" wide class="huge" onClick={handedOver}>
         {t('issue.done')}
       </Button>
+      <PrintRoom />
     </section>
   )
 }
