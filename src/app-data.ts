@@ -45,7 +45,7 @@ export function lockDataDir(dataDir: string): Lock {
 }
 
 /** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
-const ours = ['lock', 'keys', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
+const ours = ['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
 
 /** A failing file or disk, in a line that says what could not be done; anything else as it is. */
 export function startErrorFrom(cause: unknown, failed: string): unknown {

@@ -14,6 +14,7 @@ import { type RunningGateway, startGateway } from './app-gateway.ts'
 import { pinKeys, settleCardKey } from './app-keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './app-ledger.ts'
 import { createImages, createNameResolver } from './app-outbound.ts'
+import { loadCertificate, tlsPlace } from './app-tls.ts'
 import { startTransfers } from './app-transfers.ts'
 import { createWallet } from './app-wallet.ts'
 import { systemClock } from './clock.ts'
@@ -42,6 +43,7 @@ import { createMetrics } from './http/metrics.ts'
 import { createOrigins } from './http/origin.ts'
 import { createRateLimits, noRateLimits } from './http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from './http/server.ts'
+import { tlsRoutes } from './http/tls-routes.ts'
 import { loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
 import { npubOf } from './nostr/keys.ts'
@@ -70,6 +72,8 @@ import { transferRoutes } from './wallet/transfer-routes.ts'
 
 export type App = {
   url: string
+  /** Where https is, if there is a certificate. */
+  secureUrl: string | null
   managerNpub: string
   engine: string
   /** Finish what is in flight, close the database clean. */
@@ -95,6 +99,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
+  const certificate = loadCertificate(config, log)
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   const verify = createVerifier(schnorr)
@@ -113,6 +118,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   let cards: RunningCards | null = null
   let open = isPrivate(config)
   let url = ''
+  let secureUrl: string | null = null
   const relay = config.relays.includes(embeddedRelay)
     ? startRelay(
         {
@@ -137,7 +143,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     relays: config.relays,
     embedded: relay,
     embeddedUrl: () => `${(config.publicUrls[0] ?? url).replace(/^http/, 'ws')}/relay`,
-    origins: () => (config.publicUrls.length > 0 ? config.publicUrls : [url]),
+    origins: () => (config.publicUrls.length > 0 ? config.publicUrls : [secureUrl ?? url, url]),
     open: () => open,
     rateLimit: config.rateLimit,
     database,
@@ -246,12 +252,14 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
+    tlsRoutes(tlsPlace(certificate, () => ({ url, secureUrl }))),
     healthRoutes(createReadiness(database), metrics),
     pageRoutes(),
   ]
   const server = listen({
     hostname: config.host,
     port: config.port,
+    tls: certificate && { ...certificate, port: config.tlsPort },
     routes: [
       ...routes,
       documentRoutes(
@@ -286,6 +294,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   // Before the server, which waits a moment for every answer that is still being written.
   opened.defer(() => live.close())
   url = server.url
+  secureUrl = server.secureUrl
   const startedMs = performance.now()
   const control = startControl({
     dataDir,
@@ -311,6 +320,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 
   return {
     url: server.url,
+    secureUrl: server.secureUrl,
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
     stop: () => everything.disposeAsync(),
@@ -322,7 +332,8 @@ function listen(options: ServerOptions): HttpServer {
   try {
     return startServer(options)
   } catch (cause) {
-    throw startErrorFrom(cause, `cannot listen on ${options.hostname} port ${options.port}`)
+    const ports = options.tls ? `${options.port} or ${options.tls.port}` : options.port
+    throw startErrorFrom(cause, `cannot listen on ${options.hostname} port ${ports}`)
   }
 }
 

@@ -44,6 +44,9 @@ export function readConfig(
   }
   const values = Object.fromEntries(names.map((name) => [name, read(name)])) as Values
   const config = { ...values, logFormat: values.logFormat ?? (terminal ? 'pretty' : 'json') }
+  if ((values.tlsCert === null) !== (values.tlsKey === null)) {
+    problems.push('TLS_CERT and TLS_KEY: set both or neither')
+  }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return { config: Object.freeze(config), warnings: nearMisses(env) }
 }

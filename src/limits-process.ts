@@ -1,5 +1,16 @@
 /** Bounds of the process itself: commits, background work, files, its control socket. */
 export const processLimits = {
+  /** The authority of a shop lasts ten years. */
+  authoritySeconds: 3650 * 86_400,
+  /** iOS takes no certificate that is valid longer than 825 days. */
+  certificateSeconds: 820 * 86_400,
+  /** It is made anew at a start that finds it this near its end. */
+  certificateRenewSeconds: 60 * 86_400,
+  /** Clocks of phones that are behind. */
+  certificateBeforeSeconds: 86_400,
+  /** Addresses of the machine in it: a laptop full of container networks has dozens. */
+  certificateHostsMax: 16,
+
   /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
   batchMax: 128,
   /** An operation that writes more rows than this is heavy; how many of those may wait. */

@@ -39,6 +39,28 @@ export const settings = {
     about: 'Port to listen on; 0 picks a free one',
     shown: '3000',
   }),
+  // Paths of PEM files; null: those that `cuponera tls` made, if it did.
+  tlsCert: setting<string | null>({
+    variable: 'TLS_CERT',
+    fallback: null,
+    parse: (text) => text,
+    about: 'File with the certificate (and what leads to its authority), PEM',
+    shown: 'what cuponera tls made, else http only',
+  }),
+  tlsKey: setting<string | null>({
+    variable: 'TLS_KEY',
+    fallback: null,
+    parse: (text) => text,
+    about: 'File with its private key, PEM',
+    shown: 'what cuponera tls made',
+  }),
+  tlsPort: setting({
+    variable: 'TLS_PORT',
+    fallback: 3443,
+    parse: parsePort,
+    about: 'Port for https where there is a certificate; the same as PORT: https only',
+    shown: '3443',
+  }),
   dataDir: setting({
     variable: 'DATA_DIR',
     fallback: './data',

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Status } from '../http/control.ts'
 import { limits } from '../limits.ts'
+import { tlsPath } from '../tls/files.ts'
 import { connect, NoAnswer } from './control.ts'
 
 /** Ask the running server whether it is ready: 0 or 1, within `healthSeconds`. */
@@ -14,7 +16,8 @@ export async function health(config: Config): Promise<number> {
 async function findProblem(config: Config): Promise<string | null> {
   const url = `${await findAddress(config)}/readyz`
   try {
-    const { status } = await fetch(url)
+    // Whether this machine trusts its certificate is not the question.
+    const { status } = await fetch(url, { tls: { rejectUnauthorized: false } })
     return status === 200 ? null : `${url} answers ${status}`
   } catch (cause) {
     return `${url}: ${cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'}`
@@ -35,9 +38,11 @@ async function findAddress(config: Config): Promise<string> {
 }
 
 /** Where a server with these settings is reached from this machine. */
-export function localAddress({ host, port }: Config): string {
+export function localAddress({ host, port, tlsPort, tlsCert, dataDir }: Config): string {
+  const secured = tlsCert !== null || existsSync(tlsPath(dataDir, 'authorityCert'))
+  const scheme = secured && port === tlsPort ? 'https' : 'http'
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
-  return callable(`http://${name}:${port}`)
+  return callable(`${scheme}://${name}:${port}`)
 }
 
 /** "Every address of this machine" is one to listen on, not one to call. */

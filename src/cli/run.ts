@@ -5,6 +5,7 @@ import { NewerSchema } from '../db/migrations.ts'
 import { KeyringError } from '../keyring.ts'
 import { OperatorError } from '../operator-error.ts'
 import { settings } from '../settings.ts'
+import { CertificateError } from '../tls/files.ts'
 import { type Arguments, parseArguments, UsageError } from './arguments.ts'
 import { backup } from './backup.ts'
 import { check } from './check.ts'
@@ -17,6 +18,7 @@ import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
+import { tls } from './tls.ts'
 
 type Input = { config: Config; warnings: string[]; operands: string[]; flags: Arguments['flags'] }
 
@@ -105,6 +107,10 @@ const commands: Record<string, Command> = {
     flags: ['token'],
     run: ({ config, operands: [key = ''], flags }) => statement(config, key, flags.get('token')),
   },
+  tls: {
+    about: 'make an authority and a certificate for https in the shop, or renew the certificate',
+    run: ({ config }) => tls(config),
+  },
   'keys show': {
     about: 'public key, fingerprint, and where each key comes from',
     run: ({ config }) => showKeys(config),
@@ -142,7 +148,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     return await dispatch(parseArguments(argv, switches))
   } catch (cause) {
     // What an operator can mend is said in a line; anything else is a fault, with its trace.
-    const expected = [UsageError, ConfigError, StartError, KeyringError, NewerSchema, OperatorError]
+    const expected = [
+      UsageError,
+      ConfigError,
+      StartError,
+      KeyringError,
+      NewerSchema,
+      OperatorError,
+      CertificateError,
+    ]
     if (!expected.some((type) => cause instanceof type) || !(cause instanceof Error)) throw cause
     for (const line of cause.message.split('\n')) console.error(`cuponera: ${line}`)
     return cause instanceof UsageError ? 2 : 1

@@ -29,6 +29,7 @@ function startBlock(app: App, config: Config): string {
   const management = config.merchants ? `${config.merchants.size} merchant(s)` : 'open to any key'
   const rows = [
     ['address', app.url],
+    ...(app.secureUrl && app.secureUrl !== app.url ? [['https', app.secureUrl]] : []),
     ['panel', `${config.publicUrls[0] ?? app.url}/panel`],
     ['manager', app.managerNpub],
     ['data', config.dataDir],

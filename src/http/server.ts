@@ -18,6 +18,8 @@ import { createRouteTable } from './route-table.ts'
 export type ServerOptions = {
   hostname: string
   port: number
+  /** Https on a port of its own, or, when it is the same, in the place of http. */
+  tls: { cert: string; key: string; port: number } | null
   /** Every route of the product. */
   routes: readonly AnyElysia[]
   sockets: Sockets | null
@@ -54,8 +56,10 @@ type Socket = {
 type SocketData = { address: string; origins: readonly string[]; connection: number }
 
 export type HttpServer = {
-  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  /** Where it listens, such as `http://127.0.0.1:3000`; https when there is nothing else. */
   url: string
+  /** Where https is, if it is. */
+  secureUrl: string | null
   /** Refuse what is new with 503, wait for what runs, then close. Milliseconds are bounded by `drainSeconds`. */
   stop(): Promise<void>
 }
@@ -77,12 +81,12 @@ export function startServer(options: ServerOptions): HttpServer {
   const socketsByAddress = new Map<string, number>()
   let socketCount = 0
 
-  const server = Bun.serve<SocketData>({
-    hostname: options.hostname,
-    port: options.port,
+  const { hostname, port, tls } = options
+  const listener = {
+    hostname,
     idleTimeout: limits.idleSeconds,
     maxRequestBodySize: limits.serverBodyBytesMax,
-    async fetch(request, bun) {
+    async fetch(request: Request, bun: Server<SocketData>) {
       const started = performance.now()
       const path = pathOf(request)
       const route = table.find(path)
@@ -103,27 +107,27 @@ export function startServer(options: ServerOptions): HttpServer {
         inFlight--
       }
     },
-    error: (error) => replyRefusal(toRefusal(error, log), null),
+    error: (error: Error) => replyRefusal(toRefusal(error, log), null),
     websocket: {
       maxPayloadLength: limits.relayMessageBytesMax,
       // The relay lets go of slow readers before.
       backpressureLimit: limits.relayUnreadBytesMax * 2,
       closeOnBackpressureLimit: true,
       idleTimeout: limits.socketIdleSeconds,
-      open(socket) {
+      open(socket: ServerWebSocket<SocketData>) {
         socketCount++
         const { address } = socket.data
         socketsByAddress.set(address, (socketsByAddress.get(address) ?? 0) + 1)
         socket.data.connection = options.sockets?.open(toSocket(socket), socket.data) ?? 0
       },
-      message(socket: ServerWebSocket<SocketData>, message) {
+      message(socket: ServerWebSocket<SocketData>, message: string | Buffer) {
         if (typeof message !== 'string') return socket.close(1003, 'text only')
         options.sockets?.message(socket.data.connection, message)
       },
-      drain(socket) {
+      drain(socket: ServerWebSocket<SocketData>) {
         if (socket.getBufferedAmount() === 0) options.sockets?.drained(socket.data.connection)
       },
-      close(socket) {
+      close(socket: ServerWebSocket<SocketData>) {
         socketCount--
         const { address, connection } = socket.data
         const left = (socketsByAddress.get(address) ?? 1) - 1
@@ -132,7 +136,20 @@ export function startServer(options: ServerOptions): HttpServer {
         options.sockets?.close(connection)
       },
     },
-  })
+  }
+  const plain =
+    tls && tls.port === port && port !== 0 ? null : Bun.serve<SocketData>({ ...listener, port })
+  const secure = tls && serveSecurely(tls)
+  const servers = [plain, secure].filter((server) => server !== null)
+
+  function serveSecurely({ cert, key, port }: NonNullable<typeof tls>) {
+    try {
+      return Bun.serve<SocketData>({ ...listener, port, tls: { cert, key } })
+    } catch (cause) {
+      void plain?.stop(true)
+      throw cause
+    }
+  }
 
   function upgrade(
     request: Request,
@@ -202,14 +219,16 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   return {
-    url: server.url.href.replace(/\/$/, ''),
+    url: urlOf(plain ?? secure),
+    secureUrl: secure && urlOf(secure),
     async stop() {
       draining = true
       const deadline = performance.now() + limits.drainSeconds * 1000
       while (inFlight > 0 && performance.now() < deadline) await Bun.sleep(10)
       // Closes the door, and lets the last answers leave; then whoever still holds a connection.
-      await Promise.race([server.stop(), Bun.sleep(limits.lingerSeconds * 1000)])
-      await server.stop(true)
+      const left = Promise.all(servers.map((server) => server.stop()))
+      await Promise.race([left, Bun.sleep(limits.lingerSeconds * 1000)])
+      await Promise.all(servers.map((server) => server.stop(true)))
     },
   }
 
@@ -236,13 +255,18 @@ function bodyLimitOf(path: string): number {
   return /^\/api\/(lud16\/|transfer)/.test(path) ? limits.transferBytesMax : limits.bodyBytesMax
 }
 
+function urlOf(server: Server<SocketData> | null): string {
+  return server?.url.href.replace(/\/$/, '') ?? ''
+}
+
 function isUpgrade(request: Request): boolean {
   return request.headers.get('upgrade')?.toLowerCase() === 'websocket'
 }
 
 /** Whoever signs for a relay on the loopback is on this machine, whatever the public address is. */
 function loopbackOrigin(request: Request): string[] {
-  const host = URL.parse(`http://${request.headers.get('host')}`)
+  const scheme = request.url.startsWith('https:') ? 'https' : 'http'
+  const host = URL.parse(`${scheme}://${request.headers.get('host')}`)
   return host && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host.hostname) ? [host.origin] : []
 }
 
@@ -281,17 +305,22 @@ function pathOf(request: Request): string {
   return end === -1 ? request.url.slice(start) : request.url.slice(start, end)
 }
 
-/** The router looks for the path behind an origin; without a usable Host header there is none. */
+/** The router looks for the path behind `http://` and a host; without a usable Host header there is none. */
 function withOrigin(request: Request): Request {
-  return request.url.startsWith('/')
-    ? new Request(`http://localhost${request.url}`, request)
-    : request
+  return request.url.startsWith('http://')
+    ? request
+    : new Request(`http://localhost${targetOf(request)}`, request)
 }
 
 /** A HEAD as the GET it is answered like; whatever Host it names, which no URL may hold. */
-function asGetRequest({ url, headers }: Request): Request {
-  const target = url.slice(url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length))
-  return new Request(`http://localhost${target}`, { method: 'GET', headers })
+function asGetRequest(request: Request): Request {
+  const { headers } = request
+  return new Request(`http://localhost${targetOf(request)}`, { method: 'GET', headers })
+}
+
+/** Path and query as they were sent. */
+function targetOf({ url }: Request): string {
+  return url.slice(url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length))
 }
 
 async function withoutBody(response: Response): Promise<Response> {

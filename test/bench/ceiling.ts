@@ -78,6 +78,7 @@ function startStack(): string {
   return startServer({
     hostname: '127.0.0.1',
     port: 0,
+    tls: null,
     routes: [vouchers, management],
     sockets: null,
     origins: createOrigins({ publicOrigins: [], trustedProxies: [] }),

@@ -64,6 +64,7 @@ test.each(['help', '--help', '-h', 'backup --help'])(
       'ledger balances',
       'ledger issue',
       'ledger statement',
+      'tls',
       'keys show',
       'keys export',
       'keys import',

@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
 import { limits } from '../../src/limits.ts'
 import { refusalCodes } from '../../src/refusal.ts'
+import { renewOwnCertificate } from '../../src/tls/files.ts'
 import {
   activateCard,
   asking,
@@ -578,6 +579,18 @@ describe('real answers match the document', () => {
     }
     await refused(route, 'live-full', { headers })
     await Promise.all(streams.map((stream) => stream.body?.cancel()))
+  })
+
+  test('of a shop with an authority of its own', async () => {
+    await refused('GET /tls', 'not-found')
+    await refused('GET /tls/cuponera.crt', 'not-found')
+    const before = server
+    const dataDir = newDirectory()
+    renewOwnCertificate(dataDir, secondsNow())
+    server = await startServer({ dataDir, env: { TLS_PORT: '0' } })
+    await ask('GET /tls')
+    await ask('GET /tls/cuponera.crt')
+    server = before
   })
 
   test('of a service for listed merchants', async () => {

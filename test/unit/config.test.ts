@@ -40,6 +40,9 @@ test('without any setting there are the defaults', () => {
   expect(config({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
+    tlsCert: null,
+    tlsKey: null,
+    tlsPort: 3443,
     dataDir: './data',
     publicUrls: [],
     managerSecret: null,

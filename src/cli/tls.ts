@@ -1,0 +1,40 @@
+import { X509Certificate } from 'node:crypto'
+import { encodeQR } from 'qr'
+import { openDataDir } from '../app-data.ts'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { hostForOthers, renewOwnCertificate, tlsPath } from '../tls/files.ts'
+
+/** Make the shop's own authority and a certificate of it, or renew the certificate; say what to do with them. */
+export async function tls(config: Config): Promise<number> {
+  const { dataDir, port, tlsPort } = config
+  openDataDir(dataDir)
+  const { authority, hosts, ends } = renewOwnCertificate(dataDir, systemClock())
+  const { fingerprint256, validTo } = new X509Certificate(authority ?? '')
+  const page = `http://${hostForOthers(hosts)}:${port}/tls`
+  const lines = [
+    `authority    ${tlsPath(dataDir, 'authorityCert')}, until ${day(Date.parse(validTo))}`,
+    `             SHA-256 ${fingerprint256}`,
+    `certificate  ${tlsPath(dataDir, 'cert')}, until ${day(ends * 1000)}`,
+    `             for ${hosts.join(', ')}`,
+    '',
+    `Start the service (again): it answers at https on port ${tlsPort}, besides http on ${port}.`,
+    'Each device has to trust the authority once. Open this on it, and follow what it says:',
+    '',
+    `  ${page}`,
+    '',
+    encodeQR(page, 'ascii').trimEnd(),
+    '',
+    `Whoever has ${tlsPath(dataDir, 'authorityKey')} can pose as this machine to those devices: keep it here.`,
+  ]
+  if (config.tlsCert !== null) lines.push('TLS_CERT is set: as long as it is, these are not used.')
+  if (/^(localhost|127\.|\[?::1)/.test(config.host)) {
+    lines.push(`HOST is ${config.host}: for other devices, start with --host 0.0.0.0.`)
+  }
+  console.log(lines.join('\n'))
+  return 0
+}
+
+function day(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10)
+}

@@ -1,0 +1,51 @@
+import { Elysia } from 'elysia'
+import { Refusal } from '../refusal.ts'
+import { documented, textModel } from './document.ts'
+import { createTlsPage, type TlsPlace } from './tls-page.ts'
+
+const PageModel = textModel('text/html', 'How to trust the authority of this shop')
+const AuthorityModel = textModel('application/x-x509-ca-cert', 'Its certificate, in DER')
+
+/** For devices of a shop that makes its certificates itself; also over plain http, where they begin. */
+export function tlsRoutes(place: TlsPlace | null) {
+  const known = () => {
+    if (!place) throw new Refusal('not-found')
+    return place
+  }
+  return new Elysia({ name: 'tls' })
+    .get(
+      '/tls',
+      ({ request }) => {
+        const { html, headers } = createTlsPage(known(), request)
+        return new Response(html, { headers })
+      },
+      {
+        ...documented({
+          summary: 'How to trust the certificate of this shop',
+          access: 'public',
+          answers: { 200: PageModel },
+          refusals: ['not-found'],
+        }),
+      },
+    )
+    .get(
+      '/tls/cuponera.crt',
+      () =>
+        new Response(new Uint8Array(known().authority), {
+          headers: {
+            'Content-Type': 'application/x-x509-ca-cert',
+            'Cache-Control': 'no-store',
+            'Access-Control-Allow-Origin': '*',
+            'X-Content-Type-Options': 'nosniff',
+          },
+        }),
+      {
+        ...documented({
+          summary: 'The authority of this shop',
+          access: 'public',
+          answers: { 200: AuthorityModel },
+          refusals: ['not-found'],
+        }),
+      },
+    )
+}

@@ -1,0 +1,198 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { ownLikeDirectory, writeDurably } from '../durable.ts'
+import { limits } from '../limits.ts'
+import { parseAddress } from '../network.ts'
+import { type CertifiedKey, createAuthority, issueCertificate, subjectOf } from './certificate.ts'
+
+/** A certificate cannot be used; the message says which file and why. */
+export class CertificateError extends Error {}
+
+/** What https is served with. */
+export type ServedCertificate = CertifiedKey & {
+  /** Names and addresses it is good for. */
+  hosts: readonly string[]
+  /** Unix seconds. */
+  ends: number
+  /** PEM of the shop's own authority, which devices have to trust first; null: a public one's. */
+  authority: string | null
+  /** Others on this machine can read the key. */
+  readable: boolean
+}
+
+const files = {
+  authorityCert: 'authority.pem',
+  authorityKey: 'authority.key',
+  cert: 'server.pem',
+  key: 'server.key',
+}
+type File = keyof typeof files
+
+/** Endings that no public name has, and `host`, the name of this machine. */
+const localNames = (host: string) => [
+  host,
+  'localhost',
+  'local',
+  'lan',
+  'home',
+  'home.arpa',
+  'internal',
+]
+
+/** Where the authority and the certificate of a shop lie. */
+export function tlsPath(dataDir: string, file: File): string {
+  return join(dataDir, 'tls', files[file])
+}
+
+/** The certificate that TLS_CERT and TLS_KEY name. */
+export function readCertificate(certPath: string, keyPath: string): ServedCertificate {
+  const cert = readPem('TLS_CERT', certPath)
+  const key = readPem('TLS_KEY', keyPath)
+  const first = parseCertificate(cert)
+  if (!first) throw new CertificateError(`TLS_CERT: ${certPath} holds no certificate in PEM`)
+  if (!belongs(first, key)) {
+    throw new CertificateError(
+      `TLS_KEY: ${keyPath} is not the key of TLS_CERT, or is encrypted or not in PEM`,
+    )
+  }
+  const readable = process.platform !== 'win32' && (statSync(keyPath).mode & 0o077) !== 0
+  return { cert, key, hosts: hostsOf(first), ends: endOf(first), authority: null, readable }
+}
+
+/** The certificate that `cuponera tls` made, renewed when it is due; null when there is none. */
+export function findOwnCertificate(dataDir: string, now: number): ServedCertificate | null {
+  if (!existsSync(tlsPath(dataDir, 'authorityCert'))) return null
+  const found = readOwn(dataDir)
+  const due =
+    !found ||
+    found.ends < now + limits.certificateRenewSeconds ||
+    wantedHosts(authorityHost(dataDir)).some((host) => !found.hosts.includes(host))
+  // Whoever keeps the authority's key elsewhere renews by hand.
+  if (!due || !existsSync(tlsPath(dataDir, 'authorityKey'))) return found
+  return renewOwnCertificate(dataDir, now)
+}
+
+/** Make the authority unless it is there, and a new certificate in any case. */
+export function renewOwnCertificate(dataDir: string, now: number): ServedCertificate {
+  const directory = join(dataDir, 'tls')
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  ownLikeDirectory(directory)
+  // A little earlier: the clocks of phones are not exact.
+  const from = now - limits.certificateBeforeSeconds
+  if (!existsSync(tlsPath(dataDir, 'authorityCert'))) {
+    const host = machineName()
+    const subject = { organisation: 'Cuponera', name: `Cuponera ${host}` }
+    const life = { from, to: now + limits.authoritySeconds }
+    const made = createAuthority(subject, localNames(host), life)
+    // The key first: with the certificate there, it counts as made.
+    writeDurably(tlsPath(dataDir, 'authorityKey'), made.key)
+    writeDurably(tlsPath(dataDir, 'authorityCert'), made.cert)
+  }
+  const authority = {
+    cert: readPem('authority', tlsPath(dataDir, 'authorityCert')),
+    key: readPem('authority', tlsPath(dataDir, 'authorityKey')),
+  }
+  const life = { from, to: now + limits.certificateSeconds }
+  const made = issueCertificate(authority, wantedHosts(authorityHost(dataDir)), life)
+  writeDurably(tlsPath(dataDir, 'key'), made.key)
+  writeDurably(tlsPath(dataDir, 'cert'), made.cert)
+  const found = readOwn(dataDir)
+  if (!found) throw new CertificateError(`${directory} cannot be read back`)
+  return found
+}
+
+/** Of what a certificate is good for, what another device of the network finds this machine by. */
+export function hostForOthers(hosts: readonly string[]): string {
+  const outside = hosts.filter((host) => {
+    const address = parseAddress(host)
+    return address?.kind() === 'ipv4' && address.range() !== 'loopback'
+  })
+  return outside[0] ?? hosts[0] ?? 'localhost'
+}
+
+function readOwn(dataDir: string): ServedCertificate | null {
+  if (!existsSync(tlsPath(dataDir, 'cert')) || !existsSync(tlsPath(dataDir, 'key'))) return null
+  const cert = readPem('certificate', tlsPath(dataDir, 'cert'))
+  const key = readPem('certificate', tlsPath(dataDir, 'key'))
+  const authority = readPem('authority', tlsPath(dataDir, 'authorityCert'))
+  const parsed = parseCertificate(cert)
+  // Torn by a crash between the two: made anew.
+  if (!parsed || !belongs(parsed, key)) return null
+  return { cert, key, hosts: hostsOf(parsed), ends: endOf(parsed), authority, readable: false }
+}
+
+/** What devices call this machine by, as far as the authority may speak for it. */
+function wantedHosts(authorityFor: string): string[] {
+  const host = machineName()
+  const addresses = Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? [])
+      .filter(({ internal, address }) => !internal && isPrivate(address))
+      .map(({ address }) => parseAddress(address)?.toString() ?? address),
+  )
+  const names = [`${host}.local`, ...(host === authorityFor ? [host] : []), 'localhost']
+  return [
+    ...new Set([...names, '127.0.0.1', '::1', ...addresses.slice(0, limits.certificateHostsMax)]),
+  ]
+}
+
+/** Addresses of a shop's network; those that end with a zone are of one cable only. */
+function isPrivate(text: string): boolean {
+  const range = parseAddress(text)?.range()
+  return range === 'private' || range === 'uniqueLocal' || range === 'carrierGradeNat'
+}
+
+/** The machine's name as one label that a certificate can hold. */
+function machineName(): string {
+  const [label = ''] = hostname().toLowerCase().split('.')
+  const plain = label
+    .replace(/[^a-z0-9-]/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 63)
+  return plain === '' ? 'cuponera' : plain
+}
+
+function authorityHost(dataDir: string): string {
+  const { name } = subjectOf(readPem('authority', tlsPath(dataDir, 'authorityCert')))
+  return name.replace(/^Cuponera /, '')
+}
+
+function readPem(what: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+    throw new CertificateError(`${what}: cannot read ${path} (${code})`)
+  }
+}
+
+function parseCertificate(pem: string): X509Certificate | null {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    return null
+  }
+}
+
+function belongs(certificate: X509Certificate, key: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(key))
+  } catch {
+    return false
+  }
+}
+
+function endOf(certificate: X509Certificate): number {
+  return Math.floor(Date.parse(certificate.validTo) / 1000)
+}
+
+/** `DNS:shop.test, IP Address:10.0.0.1` as a list; addresses in their short spelling. */
+function hostsOf(certificate: X509Certificate): string[] {
+  return (certificate.subjectAltName ?? '').split(/, ?/).flatMap((entry) => {
+    const [, kind, text = ''] = /^(DNS|IP Address):(.+)$/.exec(entry) ?? []
+    if (kind === 'DNS') return [text]
+    const address = kind ? parseAddress(text) : null
+    return address ? [address.toString()] : []
+  })
+}

@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createAuthority, issueCertificate } from '../../src/tls/certificate.ts'
+import { findOwnCertificate, renewOwnCertificate } from '../../src/tls/files.ts'
+import { expiredCertificate, shopCertificate } from '../support/certificates.ts'
+import { runCommand } from '../support/cli.ts'
+import { createProof, newSigner, nostrHeader } from '../support/client.ts'
+import { secondsNow } from '../support/events.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const year = 365 * 86_400
+let dataDir: string
+let printed: string
+let server: TestServer
+let ca: string
+/** Https of the server, as the start block says. */
+let secure: string
+
+const secureOf = (one: TestServer) => /https\s+(https:\S+)/.exec(one.output())?.[1] ?? ''
+
+beforeAll(async () => {
+  dataDir = join(newDirectory(), 'data')
+  const { code, stdout } = await runCommand(['tls'], { dataDir, env: { TLS_PORT: '0' } })
+  expect(code).toBe(0)
+  printed = stdout
+  ca = readFileSync(join(dataDir, 'tls/authority.pem'), 'utf8')
+  server = await startServer({ dataDir, env: { TLS_PORT: '0' } })
+  secure = secureOf(server)
+})
+afterAll(cleanUp)
+
+describe('cuponera tls', () => {
+  test('makes an authority and a certificate of it, whose keys only this user can read', () => {
+    const files = readdirSync(join(dataDir, 'tls'))
+    expect(new Set(files)).toEqual(
+      new Set(['authority.key', 'authority.pem', 'server.key', 'server.pem']),
+    )
+    for (const file of files) {
+      expect(statSync(join(dataDir, 'tls', file)).mode & 0o777).toBe(0o600)
+    }
+    const authority = new X509Certificate(ca)
+    const certificate = new X509Certificate(readFileSync(join(dataDir, 'tls/server.pem')))
+    expect(certificate.verify(authority.publicKey)).toBe(true)
+    expect([authority.ca, certificate.ca]).toEqual([true, false])
+    expect(certificate.subjectAltName).toContain(
+      `DNS:${hostname().split('.')[0]?.toLowerCase()}.local`,
+    )
+    // iOS refuses what lasts longer.
+    const lasts = Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)
+    expect(lasts).toBeLessThan(825 * 86_400_000)
+  })
+
+  test('says what to do: the address to open, a code of it, and the fingerprint', () => {
+    expect(printed).toMatch(/\n {2}http:\/\/\S+:\d+\/tls\n/)
+    expect(printed).toContain(new X509Certificate(ca).fingerprint256)
+    expect(printed).toMatch(/█{10}/)
+    expect(printed).toContain('start with --host 0.0.0.0')
+  })
+
+  test('run again, it renews the certificate and keeps the authority', async () => {
+    const own = join(newDirectory(), 'data')
+    const read = () =>
+      ['authority', 'server'].map((n) => readFileSync(join(own, `tls/${n}.pem`), 'utf8'))
+    await runCommand(['tls'], { dataDir: own })
+    const first = read()
+    await runCommand(['tls'], { dataDir: own })
+    const second = read()
+    expect([second[0] === first[0], second[1] === first[1]]).toEqual([true, false])
+  })
+})
+
+describe('the certificate', () => {
+  const now = secondsNow()
+
+  test('is made anew when its end is near, or the machine goes by another name', () => {
+    const own = newDirectory()
+    const first = renewOwnCertificate(own, now)
+    expect(findOwnCertificate(own, now)?.cert).toBe(first.cert)
+    const later = findOwnCertificate(own, now + 2.2 * year)
+    expect(later?.cert).not.toBe(first.cert)
+    expect(later?.authority).toBe(first.authority)
+    const authority = {
+      cert: first.authority ?? '',
+      key: readFileSync(join(own, 'tls/authority.key'), 'utf8'),
+    }
+    const other = issueCertificate(authority, ['elsewhere.local'], { from: now, to: now + year })
+    writeFileSync(join(own, 'tls/server.pem'), other.cert)
+    writeFileSync(join(own, 'tls/server.key'), other.key)
+    expect(findOwnCertificate(own, now)?.hosts).toEqual(first.hosts)
+  })
+
+  test('torn by a crash between its two files, it is made anew', () => {
+    const own = newDirectory()
+    renewOwnCertificate(own, now)
+    const stray = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    writeFileSync(join(own, 'tls/server.key'), stray.export({ type: 'pkcs8', format: 'pem' }))
+    const found = findOwnCertificate(own, now)
+    const key = createPrivateKey(found?.key ?? '')
+    expect(new X509Certificate(found?.cert ?? '').checkPrivateKey(key)).toBe(true)
+  })
+
+  test('is served without the authority’s key, which can be kept elsewhere', () => {
+    const own = newDirectory()
+    const { cert } = renewOwnCertificate(own, now)
+    rmSync(join(own, 'tls/authority.key'))
+    expect(findOwnCertificate(own, now + 3 * year)?.cert).toBe(cert)
+  })
+
+  test('of another name than the network’s, clients refuse: the authority may not speak for it', async () => {
+    const life = { from: now - 60, to: now + year }
+    const subject = { organisation: 'Cuponera', name: 'Cuponera caja' }
+    const authority = createAuthority(subject, ['caja', 'localhost', 'local'], life)
+    const tries: [hosts: string[], taken: boolean][] = [
+      [['localhost', 'caja.local', 'caja', '192.168.0.7', 'fd00::7'], true],
+      [['localhost', 'banco.example'], false],
+      [['localhost', 'local.example'], false],
+    ]
+    for (const [hosts, taken] of tries) {
+      const shop = Bun.serve({
+        port: 0,
+        tls: issueCertificate(authority, hosts, life),
+        fetch: () => new Response('ok'),
+      })
+      const asked = fetch(`https://localhost:${shop.port}`, { tls: { ca: authority.cert } })
+      const answer = await asked.then(({ ok }) => ok).catch(() => false)
+      expect({ hosts, taken: answer }).toEqual({ hosts, taken })
+      await shop.stop(true)
+    }
+  })
+})
+
+describe('a service with a certificate', () => {
+  const get = (url: string, init: RequestInit = {}) => fetch(url, { ...init, tls: { ca } })
+
+  test('answers at https and at http', async () => {
+    for (const url of [`${secure}/livez`, `${secure.replace('127.0.0.1', 'localhost')}/livez`]) {
+      expect((await get(url)).status).toBe(200)
+    }
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200)
+    expect((await get(`${secure}/readyz`, { method: 'HEAD' })).status).toBe(200)
+  })
+
+  test('takes signatures for the scheme that was used, and no other', async () => {
+    const signer = newSigner()
+    const session = (base: string, signed: string) => {
+      const proof = createProof(signer, `${signed}/api/auth/session`, { method: 'POST' })
+      const headers = { Authorization: nostrHeader(proof) }
+      return get(`${base}/api/auth/session`, { method: 'POST', headers })
+    }
+    expect((await session(secure, secure)).status).toBe(200)
+    const crossed = await session(secure, secure.replace('https:', 'http:'))
+    expect([crossed.status, (await crossed.json()).reason]).toEqual([401, 'url-mismatch'])
+    expect((await session(server.url, server.url)).status).toBe(200)
+  })
+
+  test('carries bodies, streams and the relay', async () => {
+    const signer = newSigner()
+    const proof = createProof(signer, `${secure}/api/auth/session`, { method: 'POST' })
+    const asking = { method: 'POST', headers: { Authorization: nostrHeader(proof) } }
+    const { token } = await (await get(`${secure}/api/auth/session`, asking)).json()
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const live = await get(`${secure}/api/coupons/live`, { headers })
+    const reader = live.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const benefit = { type: 'percent', percent: 10 }
+    const body = JSON.stringify({ name: 'Café', benefit, description: 'ñ'.repeat(400) })
+    const made = await get(`${secure}/api/coupons`, { method: 'POST', headers, body })
+    expect([made.status, (await made.json()).coupon.description.length]).toEqual([201, 400])
+    let heard = ''
+    while (!heard.includes('event: coupon')) heard += (await reader?.read())?.value
+    await reader?.cancel()
+
+    const socket = new WebSocket(`${secure.replace('https', 'wss')}/relay`, {
+      tls: { ca },
+    } as never)
+    const told = Promise.withResolvers<string>()
+    socket.onopen = () => socket.send(JSON.stringify(['REQ', 'x', { limit: 1 }]))
+    socket.onmessage = ({ data }) => {
+      if (String(data).includes('EOSE')) told.resolve(String(data))
+    }
+    socket.onerror = () => told.reject(new Error('no connection'))
+    expect(JSON.parse(await told.promise)).toEqual(['EOSE', 'x'])
+    socket.close()
+  })
+
+  test('is not disturbed by plain http on the port of https', async () => {
+    const { hostname, port } = new URL(secure)
+    for (const text of ['GET /livez HTTP/1.1\r\nHost: x\r\n\r\n', '\x16\x03\x01garbage', '']) {
+      const socket = connect(Number(port), hostname)
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+      socket.on('error', () => undefined)
+      let answered = ''
+      socket.on('data', (bytes) => {
+        answered += bytes.toString('latin1')
+      })
+      socket.end(text)
+      await closed
+      expect(answered).not.toContain('200')
+    }
+    expect((await get(`${secure}/livez`)).status).toBe(200)
+  })
+
+  test('says how to trust it, also over plain http, in the language and for the device that asks', async () => {
+    const page = async (base: string, path: string, headers: Record<string, string> = {}) =>
+      get(`${base}${path}`, { headers })
+    for (const base of [server.url, secure]) {
+      const response = await page(base, '/tls')
+      const html = await response.text()
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('content-security-policy')).toStartWith("default-src 'none'")
+      expect(html).toContain('<html lang="es-AR">')
+      expect(html).toContain(new X509Certificate(ca).fingerprint256)
+      expect(html).toContain('href="/tls/cuponera.crt"')
+      expect(html).toMatch(/<svg[\s\S]+<\/svg>/)
+      expect(html).not.toMatch(/<script|<img|\son\w+=|\sstyle=/)
+      expect(html).toContain(`:${new URL(secure).port}/caja"`)
+    }
+    const open = async (agent: string) => {
+      const html = await (await page(server.url, '/tls', { 'User-Agent': agent })).text()
+      return [...html.matchAll(/<details open><summary>([^<]+)/g)].map(([, name]) => name)
+    }
+    expect(await open('Mozilla/5.0 (Linux; Android 15)')).toEqual(['Android'])
+    expect(await open('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0)')).toEqual(['iPhone, iPad'])
+    expect(await open('Mozilla/5.0 (X11; Linux x86_64)')).toEqual(['Linux'])
+    expect(await open('curl')).toEqual([])
+    const english = { 'Accept-Language': 'en-US,en;q=0.9,es;q=0.5' }
+    expect(await (await page(server.url, '/tls', english)).text()).toContain('<html lang="en">')
+    const chosen = await page(server.url, '/tls?lang=es', english)
+    expect(await chosen.text()).toContain('<html lang="es-AR">')
+    // What a stranger puts into Host does not get into the page.
+    const forged = await page(server.url, '/tls', { Host: 'evil.example"><b>' })
+    expect(await forged.text()).not.toContain('evil')
+  })
+
+  test('gives the authority’s certificate, and never its key', async () => {
+    const response = await fetch(`${server.url}/tls/cuponera.crt`)
+    expect(response.headers.get('content-type')).toBe('application/x-x509-ca-cert')
+    expect(Buffer.from(await response.bytes())).toEqual(new X509Certificate(ca).raw)
+    const { status } = await fetch(`${server.url}/tls/authority.key`)
+    expect(status).toBe(404)
+  })
+
+  test('on one port for both it speaks https only, and its commands know', async () => {
+    const own = join(newDirectory(), 'data')
+    await runCommand(['tls'], { dataDir: own })
+    const free = Bun.serve({ port: 0, fetch: () => new Response() })
+    const port = String(free.port)
+    await free.stop(true)
+    const env = { PORT: port, TLS_PORT: port }
+    const alone = await startServer({ dataDir: own, env })
+    expect(alone.url).toStartWith('https://')
+    const { code, stdout } = await runCommand(['health'], { dataDir: own, env })
+    expect([stdout, code]).toEqual(['ready\n', 0])
+    expect(await alone.stop()).toBe(0)
+  })
+})
+
+describe('TLS_CERT and TLS_KEY', () => {
+  const write = (files: Record<string, string>) => {
+    const directory = newDirectory()
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(join(directory, name), text, { mode: 0o600 })
+    }
+    return (name: string) => join(directory, name)
+  }
+  const serve = (env: Record<string, string>) =>
+    runCommand(['serve'], { dataDir: join(newDirectory(), 'data'), env })
+
+  test('are served', async () => {
+    const path = write({ cert: shopCertificate.cert, key: shopCertificate.key })
+    const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
+    const shop = await startServer({ env })
+    const { testAuthority } = await import('../support/certificates.ts')
+    const url = `${secureOf(shop).replace('127.0.0.1', 'localhost')}/livez`
+    expect((await fetch(url, { tls: { ca: testAuthority } })).status).toBe(200)
+    // Somebody else's authority: there is nothing to explain.
+    expect((await fetch(`${shop.url}/tls`)).status).toBe(404)
+    expect(shop.output()).not.toContain('tls.')
+    await shop.stop()
+  })
+
+  test('warn when others can read the key, and when the time is over', async () => {
+    const path = write({ cert: expiredCertificate.cert, key: expiredCertificate.key })
+    chmodSync(path('key'), 0o644)
+    const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
+    const shop = await startServer({ env })
+    expect(shop.output()).toContain('"tls.key"')
+    expect(shop.output()).toContain('"tls.expired"')
+    await shop.stop()
+  })
+
+  test('that cannot be used stop the start with a line', async () => {
+    const encrypted = generateKeyPairSync('ec', {
+      namedCurve: 'P-256',
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
+    }).privateKey
+    const path = write({
+      cert: shopCertificate.cert,
+      key: shopCertificate.key,
+      other: expiredCertificate.key,
+      text: 'nothing',
+      encrypted,
+    })
+    const wrong: [cert: string, key: string, line: RegExp][] = [
+      ['none', 'key', /^cuponera: TLS_CERT: cannot read \S+ \(ENOENT\)\n$/],
+      ['cert', 'none', /^cuponera: TLS_KEY: cannot read \S+ \(ENOENT\)\n$/],
+      ['text', 'key', /^cuponera: TLS_CERT: \S+ holds no certificate in PEM\n$/],
+      ['cert', 'other', /^cuponera: TLS_KEY: \S+ is not the key of TLS_CERT/],
+      ['cert', 'text', /^cuponera: TLS_KEY: \S+ is not the key of TLS_CERT/],
+      ['cert', 'encrypted', /^cuponera: TLS_KEY: \S+ is not the key of TLS_CERT, or is encrypted/],
+    ]
+    for (const [cert, key, line] of wrong) {
+      const { code, stderr } = await serve({ TLS_CERT: path(cert), TLS_KEY: path(key) })
+      expect([stderr, code]).toEqual([expect.stringMatching(line), 1])
+    }
+    const { stderr } = await serve({ TLS_CERT: path('cert') })
+    expect(stderr).toBe('cuponera: TLS_CERT and TLS_KEY: set both or neither\n')
+  })
+})
