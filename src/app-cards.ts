@@ -1,3 +1,4 @@
+import { type RunningPayments, startPayments } from './app-payments.ts'
 import { Buckets } from './buckets.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -17,6 +18,7 @@ import { configChange, configure } from './wallet/cards/configure.ts'
 import type { Cards, Funds } from './wallet/cards/service.ts'
 import { createKeyDerivation } from './wallet/cards/tag.ts'
 import { createConsumer } from './wallet/consumer.ts'
+import type { Ledger } from './wallet/ledger/settle.ts'
 import { payRequest } from './wallet/pay-request.ts'
 import type { Identities } from './wallet/service.ts'
 
@@ -32,20 +34,24 @@ type CardParts = {
   /** Milliseconds of a clock that is never set. */
   steady: () => number
   identities: Identities
-  /** The gateway's: ask every relay for good. */
+  /** Null where the ledger is elsewhere. */
+  ledger: Ledger | null
+  /** The gateway's: queue an event of ours for every relay; ask every relay for good. */
+  broadcast(tx: Stores, event: NostrEvent): Promise<void>
   subscribe(subscription: Subscription): () => void
   log: Log
 }
 
 export type RunningCards = {
   cards: Cards
+  payments: RunningPayments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
   accepted(tx: Stores, event: NostrEvent): Promise<void>
   stop(): Promise<void>
 }
 
 /** Put together what the operations on cards work with, and take what holders want from relays. */
-export function startCards(parts: CardParts): RunningCards {
+export async function startCards(parts: CardParts): Promise<RunningCards> {
   const { config, keys, cardMasterKey, database, signer, verify, verifyHash, now, log } = parts
   const cards: Cards = {
     database,
@@ -61,7 +67,7 @@ export function startCards(parts: CardParts): RunningCards {
     defaultLimits: config.defaultLimits,
     gatewayPubkey: config.gatewayPubkey,
     federationId: parts.identities.federationId,
-    funds: fundsOf(config),
+    funds: fundsOf(config, parts.ledger),
     payRequest: payRequestOf(database, parts.identities),
     newId: () => Bun.randomUUIDv7(),
     newK1: () => suuidOf(crypto.randomUUID()),
@@ -70,17 +76,29 @@ export function startCards(parts: CardParts): RunningCards {
   }
   const accepted = async (tx: Stores, event: NostrEvent) => {
     await configure(cards, tx, event)
+    await payments.accepted(tx, event)
   }
-  return { cards, accepted, stop: listen(cards, accepted, parts) }
+  const ledgerPubkey = config.ledgerPubkey ?? signer.pubkey
+  const payments = await startPayments({ ...parts, cards, ledgerPubkey })
+  const stopListening = listen(cards, parts)
+  return {
+    cards,
+    payments,
+    accepted,
+    async stop() {
+      await stopListening()
+      await payments.stop()
+    },
+  }
 }
 
 /** What the ledger in here knows; of one elsewhere nothing is known beforehand. */
-function fundsOf({ tokens, ledgerPubkey }: Config): Funds {
+function fundsOf({ tokens }: Config, ledger: Ledger | null): Funds {
   return {
     tokens: () => [...tokens.keys()],
     balance: async (tx: Stores, pubkey, token) =>
-      ledgerPubkey === null ? tx.ledger.balance(token, pubkey) : null,
-    spent: async () => 0n,
+      ledger ? tx.ledger.balance(token, pubkey) : null,
+    spent: (tx: Stores, { cardId, token, since }) => tx.payments.spent(cardId, token, since),
   }
 }
 
@@ -95,7 +113,6 @@ function payRequestOf(database: SqliteEngine<Stores>, identities: Identities): C
 /** Listen to relays; how to stop. */
 function listen(
   cards: Cards,
-  consume: RunningCards['accepted'],
   { database, subscribe, config, steady, log }: CardParts,
 ): () => Promise<void> {
   const byKey = new Buckets({
@@ -119,7 +136,9 @@ function listen(
     // Whoever holds no card is told apart by one look at an index.
     admitted: async ({ pubkey }: NostrEvent) =>
       !config.rateLimit || byKey.take(pubkey, steady() / 1000) === 0,
-    consume,
+    async consume(tx, event) {
+      await configure(cards, tx, event)
+    },
     failed: (cause) => log.warn('cards.failed', { cause }),
   })
   consumer.askWith(subscribe(consumer.subscription))

@@ -60,6 +60,8 @@ import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
 import { pageRoutes } from './ui/routes.ts'
 import * as cardModels from './wallet/cards/models.ts'
+import * as payModels from './wallet/cards/pay-models.ts'
+import { payRoutes } from './wallet/cards/pay-routes.ts'
 import { cardRoutes } from './wallet/cards/routes.ts'
 import { directoryRoutes } from './wallet/directory-routes.ts'
 import { identityRoutes } from './wallet/identity-routes.ts'
@@ -211,11 +213,18 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     fetchPublic,
   })
   const { identities } = wallet
-  cards = startCards({
+  const { subscribe, broadcast } = running
+  cards = await startCards({
     ...{ config, keys, cardMasterKey, database, signer, verify, verifyHash, identities, log },
-    ...{ now: systemClock, steady: () => performance.now(), subscribe: running.subscribe },
+    ...{
+      now: systemClock,
+      steady: () => performance.now(),
+      subscribe,
+      broadcast,
+      ledger: ledger.ledger,
+    },
   })
-  const { stop: stopCards } = cards
+  const { stop: stopCards, payments } = cards
   opened.defer(() => stopCards())
   const transferring = startTransfers(config, {
     database,
@@ -248,6 +257,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
     cardRoutes(cards.cards, rateLimits),
+    payRoutes(payments.payments, rateLimits),
     directoryRoutes(wallet.identities),
     transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
     inboxRoutes(transferring.transfers, auth),
@@ -266,7 +276,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
         routes,
         {
           ...{ ...models, ...gatewayModels, ...walletModels },
-          ...{ ...ledgerModels, ...transferModels, ...cardModels },
+          ...{ ...ledgerModels, ...transferModels, ...cardModels, ...payModels },
         },
         version,
       ),
@@ -314,6 +324,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       database.checked(problems)
     },
   })
+  // Whoever waits for a ledger elsewhere is answered before the door closes.
+  opened.defer(() => payments.hurry())
   // First of all at the stop, so that the thread of a check lets go of the file while requests end.
   opened.defer(() => control.stop())
   const everything = opened.move()

@@ -331,6 +331,21 @@ export const limits = {
   /** A tap is paid within this, or tapped again; when it expired can be told this much longer. */
   scanSeconds: 180,
   scanKeptSeconds: 60 * 60,
+  /** The start event of a payment: a ledger refuses it later; and this much after it nobody is waited for. */
+  paymentSeconds: 60,
+  paymentGraceSeconds: 60,
+  /** Whoever pays waits this long for a ledger elsewhere; what is not answered then is looked up. */
+  paymentWaitSeconds: 20,
+  /** Refused payments of one k1 that are kept to be told again. */
+  paymentRefusalsMax: 20,
+  /** Payments that relays are asked for by name, when they are asked anew. */
+  paymentsAskedMax: 500,
+  /** Between two looks for reservations to let go. */
+  paymentSweepSeconds: 2,
+  /** Characters of an invoice: those with many route hints have 1 500. */
+  invoiceCharsMax: 2048,
+  /** What is kept and shown of a ledger's words. */
+  ledgerWordsCharsMax: 500,
   /** A family's cards; and what a holder's wishes about them may fill. */
   cardsPerHolderMax: 100,
   cardLimitsMax: 20,

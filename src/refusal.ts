@@ -80,6 +80,10 @@ const table = {
     422,
     'Ese evento no se puede publicar: está vencido, es un cupón o ningún relay lo aceptaría.',
   ],
+  'recipient-invalid': [400, 'Falta el destinatario o no es válido. Mandalo como npub o en hex.'],
+  'tokens-invalid': [400, 'Los montos tienen que ser enteros positivos, al menos uno.'],
+  'invoice-invalid': [400, 'No es una factura Lightning que se pueda pagar. Pedí otra.'],
+  'invoice-amountless': [400, 'La factura no dice el monto. Pedí una con monto fijo.'],
   'action-unknown': [400, 'Esa acción no existe. Revisá el encabezado X-LaWallet-Action.'],
   'tap-invalid': [400, 'No pudimos leer la tarjeta. Apoyala de nuevo.'],
   'card-event-invalid': [
@@ -114,6 +118,8 @@ const table = {
   'card-unknown': [404, 'Esa tarjeta no es de este servicio.'],
   'otc-unknown': [404, 'Ese código de activación no existe o ya se usó.'],
   'pay-request-unknown': [404, 'El titular de esta tarjeta no recibe pagos.'],
+  'k1-unknown': [404, 'Ese pago no existe o venció. Apoyá la tarjeta de nuevo.'],
+  'payment-unknown': [404, 'Nadie pagó con ese código.'],
   'event-unknown': [404, 'No conocemos ese evento.'],
   'coupon-unknown': [404, 'Ese cupón no existe.'],
   'voucher-unknown': [404, 'Ese código no corresponde a ningún cupón. Revisalo.'],
@@ -157,6 +163,9 @@ const table = {
   'wallet-unreachable': [400, 'La billetera de esa cuenta no responde. Probá de nuevo.'],
   'live-full': [429, 'Tenés demasiadas ventanas en vivo abiertas. Cerrá alguna y probá de nuevo.'],
   'image-unavailable': [502, 'No pudimos traer esa imagen. Revisá su dirección o probá más tarde.'],
+  'k1-used': [400, 'Ese pago ya se hizo. Apoyá la tarjeta de nuevo.'],
+  'k1-in-flight': [400, 'Ese pago está en curso. Esperá a que termine.'],
+  'k1-expired': [400, 'Pasó demasiado tiempo. Apoyá la tarjeta de nuevo.'],
   'card-unconfirmed': [400, 'Esta tarjeta espera que el comercio la confirme.'],
   'tap-used': [400, 'Esa lectura ya se usó. Apoyá la tarjeta de nuevo.'],
   'card-inactive': [400, 'Esta tarjeta todavía no está activada.'],
@@ -164,6 +173,15 @@ const table = {
   'delegation-over': [400, 'El permiso de esta tarjeta venció. Activala de nuevo.'],
   'no-gateway': [400, 'Esta tarjeta paga con los tokens del comercio, no por Lightning.'],
   'token-unknown': [400, 'Este servicio no conoce ninguno de esos tokens.'],
+  'holder-changed': [400, 'La tarjeta cambió de titular. Apoyala de nuevo.'],
+  'recipient-not-trusted': [400, 'El titular no habilitó pagos a este comercio.'],
+  'invoice-expired': [400, 'La factura venció. Pedí otra.'],
+  'invoice-taken': [400, 'Esa factura ya se pagó o se está pagando.'],
+  'amount-too-large': [400, 'El monto es más de lo que la tarjeta puede pagar.'],
+  'limit-exceeded': [400, 'El pago supera un límite de la tarjeta.'],
+  'funds-insufficient': [400, 'No alcanza el saldo.'],
+  'ledger-refused': [400, 'El libro de cuentas rechazó el pago.'],
+  'ledger-silent': [400, 'El libro de cuentas no respondió y el pago venció. Consultá su estado.'],
   'card-counter-unknown': [409, 'Falta el contador de la tarjeta: leelo y mandalo en ctr.'],
   'card-counter-low': [
     409,
@@ -201,16 +219,19 @@ export class Refusal extends Error {
   readonly code: RefusalCode
   readonly status: number
   readonly detail: RefusalDetail
+  readonly #words: string | null
 
-  constructor(code: RefusalCode, detail: RefusalDetail = {}) {
+  /** `words`: what somebody else said, in place of our sentence. */
+  constructor(code: RefusalCode, detail: RefusalDetail = {}, words: string | null = null) {
     super(code)
     this.code = code
     this.status = table[code][0]
     this.detail = detail
+    this.#words = words
   }
 
   /** The es-AR sentence for people. */
   get sentence(): string {
-    return table[this.code][1]
+    return this.#words ?? table[this.code][1]
   }
 }

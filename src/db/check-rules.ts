@@ -14,6 +14,7 @@ export const tables = [
   'transfers',
   'inbox',
   'transfer_intents',
+  'card_payments',
 ] as const
 
 type Rule = {
@@ -108,6 +109,32 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       where: `FROM ledger_accounts t JOIN ledger_tokens k ON k.name = t.token
         WHERE t.issuer <> (t.pubkey = k.issuer)`,
       says: 'it counts as the issuer of its token and is not, or is and does not count as it',
+    },
+  ],
+  card_payments: [
+    {
+      where: `FROM card_payments t WHERE t.state = 'settled'
+        AND t.ledger = (SELECT unhex(value) FROM facts WHERE name = 'manager')
+        AND NOT EXISTS (SELECT 1 FROM ledger_movements m WHERE m.event_id = t.start_id)`,
+      says: 'it is settled, but the ledger did not move',
+    },
+    {
+      where: `FROM card_payments t JOIN ledger_movements m ON m.event_id = t.start_id
+        WHERE t.state <> 'settled'`,
+      says: 'the ledger has moved, but it is not settled',
+    },
+    {
+      where: `FROM card_payments t JOIN card_scans s ON s.k1_hash = t.k1_hash
+        WHERE t.state IN ('pending', 'settled') AND s.state = 'free'`,
+      says: 'it holds money, but its k1 is free',
+    },
+    {
+      where: `FROM card_payments t WHERE t.start_id IS NOT NULL
+        AND (SELECT count(*) FROM json_each(t.amounts) a JOIN card_spends x
+          ON x.payment_id = t.id AND x.token = a.key AND CAST(x.amount AS TEXT) = a.value
+          AND x.card_id = t.card_id AND x.counts = (t.state IN ('pending', 'settled')))
+        <> (SELECT count(*) FROM json_each(t.amounts))`,
+      says: 'the limits of its card do not count what it holds',
     },
   ],
   ledger_movements: [

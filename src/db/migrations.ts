@@ -8,6 +8,7 @@ import ledger from './step-6-ledger.sql' with { type: 'text' }
 import { addImages } from './step-7-images.ts'
 import transfers from './step-8-transfers.sql' with { type: 'text' }
 import nonces from './step-9-nonces.sql' with { type: 'text' }
+import payments from './step-10-payments.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -27,6 +28,7 @@ export const couponSchema: Schema = {
     6: addImages,
     7: transfers,
     8: nonces,
+    9: payments,
   },
 }
 

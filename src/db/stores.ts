@@ -12,6 +12,7 @@ import { createProofStore } from '../session/proof-store.ts'
 import { createAccountStore } from '../wallet/account-store.ts'
 import { createCardStore } from '../wallet/cards/card-store.ts'
 import { createHolderStore } from '../wallet/cards/holder-store.ts'
+import { createPaymentStore } from '../wallet/cards/payment-store.ts'
 import { createScanStore } from '../wallet/cards/scan-store.ts'
 import { createInboxStore } from '../wallet/inbox-store.ts'
 import { createLedgerStore } from '../wallet/ledger/store.ts'
@@ -44,6 +45,7 @@ export function createStores(sql: Sqlite) {
     cards: createCardStore(sql),
     holders: createHolderStore(sql),
     scans: createScanStore(sql),
+    payments: createPaymentStore(sql),
     ledger: createLedgerStore(sql),
   }
 }

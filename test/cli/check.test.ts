@@ -50,6 +50,18 @@ const transfer = `
   INSERT INTO inbox VALUES (1, ${thirtyTwo('3')}, ${thirtyTwo('4')}, 'x', 'x', '', NULL, '{}', NULL,
     NULL, ${thirtyTwo('5')}, 'x');`
 
+/** A payment of 5 ARS by a card, whose start event has that id. */
+const payment = (state: string, start = thirtyTwo('8')) => `
+  INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name, created_at)
+    VALUES (1, '${'u'.repeat(36)}', zeroblob(7), 1, 1, '${'d'.repeat(36)}', 'd', 'n', 1);
+  INSERT INTO card_scans (k1_hash, card_id, holder, form, maxima, state, created_at, expires_at)
+    VALUES (zeroblob(16), 1, zeroblob(32), 'extended', '{}', 'in-flight', 1, 2);
+  INSERT INTO card_payments (id, k1_hash, request, card_id, recipient, amounts, start_id, ledger,
+      state, created_at, expires_at, ended_at)
+    VALUES (1, zeroblob(16), zeroblob(32), 1, zeroblob(32), '{"ARS":"5"}', ${start},
+      (SELECT unhex(value) FROM facts WHERE name = 'manager'), '${state}', 1, 2, ${state === 'pending' ? 'NULL' : 1});
+  INSERT INTO card_spends VALUES (1, 1, 'ARS', 5, 1, 1);`
+
 describe('the check finds', () => {
   const wrongs: [name: string, sql: string, problem: RegExp][] = [
     [
@@ -205,6 +217,31 @@ describe('the check finds', () => {
       /^the database has schema 99, this program knows \d+$/,
     ],
     [
+      'a payment that is settled while the ledger did not move',
+      `${payment('settled')} UPDATE card_scans SET state = 'used'`,
+      /^card_payments row 1: it is settled, but the ledger did not move$/,
+    ],
+    [
+      'a payment that is open while the ledger has moved',
+      `${ledger} ${payment('pending', thirtyTwo('9'))}`,
+      /^card_payments row 1: the ledger has moved, but it is not settled$/,
+    ],
+    [
+      'a k1 that is free while its payment holds money',
+      `${payment('pending')} UPDATE card_scans SET state = 'free'`,
+      /^card_payments row 1: it holds money, but its k1 is free$/,
+    ],
+    [
+      'a reservation that the limits do not count',
+      `${payment('pending')} UPDATE card_spends SET counts = 0`,
+      /^card_payments row 1: the limits of its card do not count what it holds$/,
+    ],
+    [
+      'a payment that the limits count otherwise',
+      `${payment('pending')} UPDATE card_spends SET amount = 4`,
+      /^card_payments row 1: the limits of its card do not count what it holds$/,
+    ],
+    [
       'a balance that is not what its entries say',
       `${ledger} UPDATE ledger_accounts SET balance = 6 WHERE id = 2`,
       /^ledger_accounts row 2: its balance is 6, but its entries sum to 5$/,
@@ -325,6 +362,10 @@ describe('the check finds', () => {
     const { problems, rows } = await checkAfter(transfer)
     expect(problems).toEqual([])
     expect(rows).toMatchObject({ transfers: 1, inbox: 1, transfer_intents: 0 })
+  })
+
+  test('nothing in a payment that waits for its ledger', async () => {
+    expect((await checkAfter(payment('pending'))).problems).toEqual([])
   })
 
   test('nothing where maxUses was lowered below what was minted', async () => {

@@ -18,10 +18,12 @@ import { Refusal, type RefusalCode, refusalCodes } from '../../src/refusal.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import { settings } from '../../src/settings.ts'
+import { payRoutes } from '../../src/wallet/cards/pay-routes.ts'
 import { cardRoutes } from '../../src/wallet/cards/routes.ts'
 import { directoryRoutes } from '../../src/wallet/directory-routes.ts'
 import { identityRoutes } from '../../src/wallet/identity-routes.ts'
 import { inboxRoutes } from '../../src/wallet/inbox-routes.ts'
+import { ledgerRoutes } from '../../src/wallet/ledger/routes.ts'
 import { transferRoutes } from '../../src/wallet/transfer-routes.ts'
 import {
   createDefinition,
@@ -326,6 +328,8 @@ function couponRoutes(): DescribedRoute[] {
     transferRoutes(nothing, noRateLimits, nothing),
     inboxRoutes(nothing, nothing),
     cardRoutes(nothing, noRateLimits),
+    payRoutes(nothing, noRateLimits),
+    ledgerRoutes(nothing, nothing),
   ]
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({

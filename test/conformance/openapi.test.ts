@@ -44,6 +44,14 @@ import {
   newIdentityNonce,
   walletObject,
 } from '../support/identities.ts'
+import {
+  createInvoice,
+  newFundedCard,
+  payEnv,
+  payEvent,
+  tap,
+  tapStandard,
+} from '../support/payments.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
 
@@ -950,6 +958,74 @@ describe('real answers match the document', () => {
     server = await startServer({ env: closed })
     const held = await newCard(server)
     await refused(scan, 'no-gateway', { path: scanPath(held.uid, 1) })
+    server = before
+  })
+
+  test('of payments', async () => {
+    const before = server
+    server = await startServer({ env: payEnv })
+    const card = await newFundedCard(server, { PESO: 10, BTC: 100_000 })
+    const paying = 'POST /card/pay'
+    const paid = 'GET /card/pay/{k1}'
+    const invoicing = 'GET /card/pay'
+    const tokens = { PESO: 1 }
+    const pubkey = newSigner().pubkey
+    const order = async (more: Json = {}) => {
+      const k1 = await tap(server, card)
+      return { k1, body: payEvent({ k1, pubkey, tokens, ...more }) }
+    }
+    const first = await order()
+    await ask(paying, { body: first.body })
+    await ask(paid, { path: `/card/pay/${first.k1}` })
+    await refused(paid, 'payment-unknown', { path: '/card/pay/x' })
+    await refused(paying, 'k1-used', { body: payEvent({ k1: first.k1, pubkey, tokens }) })
+    await refused(paying, 'card-event-invalid', { body: {} })
+    await refused(paying, 'k1-unknown', { body: payEvent({ k1: 'x', pubkey, tokens }) })
+    await refused(paying, 'recipient-invalid', { body: (await order({ pubkey: 'x' })).body })
+    await refused(paying, 'tokens-invalid', { body: (await order({ tokens: {} })).body })
+    const poor = await order({ tokens: { PESO: 11 } })
+    await refused(paying, 'funds-insufficient', { body: poor.body })
+    expect(await ask(paid, { path: `/card/pay/${poor.k1}` })).toMatchObject({ state: 'refused' })
+    const own = await order({ pubkey: card.holder.pubkey })
+    await refused(paying, 'ledger-refused', { body: own.body })
+    await refused(paying, 'token-unknown', { body: (await order({ tokens: { USD: 1 } })).body })
+
+    const invoice = async (pr: string) => {
+      const k1 = await tapStandard(server, card)
+      return { path: `/card/pay?k1=${k1}&pr=${pr}` }
+    }
+    const pr = createInvoice()
+    await ask(invoicing, await invoice(pr))
+    await refused(invoicing, 'invoice-taken', await invoice(pr))
+    await refused(invoicing, 'invoice-invalid', await invoice('x'))
+    await refused(invoicing, 'invoice-amountless', await invoice(createInvoice({ amount: '' })))
+    await refused(invoicing, 'invoice-expired', await invoice(createInvoice({ createdAt: 1 })))
+    await refused(invoicing, 'amount-too-large', await invoice(createInvoice({ amount: '1m' })))
+
+    const stale = await order()
+    const late = await order()
+    const other = await order()
+    damage(server.dataDir, `INSERT INTO card_limits VALUES (1, 1, '', '', 'PESO', 0, 0)`)
+    await refused(paying, 'limit-exceeded', { body: (await order()).body })
+    damage(server.dataDir, `INSERT INTO trusted_merchants SELECT holder, zeroblob(32) FROM cards`)
+    await refused(paying, 'recipient-not-trusted', { body: (await order()).body })
+    damage(server.dataDir, 'UPDATE card_scans SET holder = zeroblob(32)')
+    await refused(paying, 'holder-changed', { body: other.body })
+    damage(server.dataDir, "UPDATE card_scans SET state = 'in-flight' WHERE state = 'free'")
+    await refused(paying, 'k1-in-flight', { body: late.body })
+    damage(server.dataDir, "UPDATE card_scans SET state = 'free', expires_at = 1")
+    await refused(paying, 'k1-expired', { body: stale.body })
+
+    // A ledger elsewhere that says nothing until its time is over.
+    const silent = { ...payEnv, LEDGER_PUBKEY: newSigner().pubkey, RELAYS: 'ws://127.0.0.1:9' }
+    server = await startServer({ env: silent })
+    const held = await newFundedCard(server, {})
+    const k1 = await tap(server, held)
+    const body = payEvent({ k1, pubkey, tokens })
+    const waiting = refused(paying, 'ledger-silent', { body })
+    await until('reserved', async () => (await call(server.url, `/card/pay/${k1}`)).status === 200)
+    damage(server.dataDir, 'UPDATE card_payments SET expires_at = 1')
+    await waiting
     server = before
   })
 

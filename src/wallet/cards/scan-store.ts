@@ -57,7 +57,7 @@ export function createScanStore(sql: Sqlite) {
       const { cardId, holder, form, maxima, createdAt, expiresAt } = scan
       const amounts = [...maxima].map(([token, amount]) => [token, String(amount)])
       insert.run(
-        hashOf(k1),
+        k1HashOf(k1),
         cardId,
         Buffer.from(holder, 'hex'),
         form,
@@ -68,7 +68,7 @@ export function createScanStore(sql: Sqlite) {
     },
 
     async find(k1: string): Promise<Scan | null> {
-      const row = find.get(hashOf(k1))
+      const row = find.get(k1HashOf(k1))
       if (!row) return null
       const amounts = Object.entries(JSON.parse(row.maxima) as Record<string, string>)
       return {
@@ -101,6 +101,6 @@ export function createScanStore(sql: Sqlite) {
 }
 
 /** The first 16 bytes of sha256(k1 as text). */
-function hashOf(k1: string): Uint8Array {
+export function k1HashOf(k1: string): Uint8Array {
   return hash('sha256', k1, 'buffer').subarray(0, 16)
 }

@@ -43,25 +43,41 @@ export async function settle(
   const age = now - start.created_at
   if (age > limits.transactionSeconds || age < -limits.eventWindowSeconds) return null
   try {
-    return await move(ledger, tx, start, now)
+    const transaction = await examine(ledger, tx, start, now)
+    return await book(ledger, tx, { start, transaction, now })
   } catch (cause) {
     if (!(cause instanceof TransactionProblem)) throw cause
     return refuse(ledger, tx, start, { messages: [cause.message], now })
   }
 }
 
-async function move(
+/**
+ * What a start event of this ledger asks for, when it can be settled now. Throws TransactionProblem;
+ * writes nothing.
+ */
+export async function examine(
   ledger: Ledger,
   tx: LedgerStores,
   start: NostrEvent,
   now: number,
-): Promise<Outcome> {
+): Promise<Transaction> {
   const { signer, verifyHash, tokens } = ledger
   const reading = { ledger: signer.pubkey, verifyHash, tokens, now }
   const transaction = readTransaction(start, reading)
   await requireFunds(ledger, tx, transaction)
-  // From here it must succeed: what was looked at cannot change inside one transaction.
-  const answer = createOk(signer, start, transaction, now)
+  return transaction
+}
+
+type Booking = { start: NostrEvent; transaction: Transaction; now: number }
+
+/** Settle what the same transaction has examined, of an event that came for the first time. */
+export async function book(
+  ledger: Ledger,
+  tx: LedgerStores,
+  { start, transaction, now }: Booking,
+): Promise<Outcome> {
+  // It must succeed: what was looked at cannot change inside one transaction.
+  const answer = createOk(ledger.signer, start, transaction, now)
   const { sender, receiver, amounts, memo } = transaction
   const movement = await tx.ledger.settle({
     eventId: start.id,

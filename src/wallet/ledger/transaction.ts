@@ -90,7 +90,7 @@ export function readTransaction(start: NostrEvent, reading: Reading): Transactio
 const hex32 = /^[0-9a-f]{64}$/
 
 /** The JSON object in a content, or null. */
-function parseContent(text: string): Record<string, unknown> | null {
+export function parseContent(text: string): Record<string, unknown> | null {
   if (text.length > limits.transactionCharsMax) return null
   try {
     const value: unknown = JSON.parse(text)
@@ -151,9 +151,10 @@ export function createError(
 /** What of a start event its answer carries too, so that whoever waits for one finds the other. */
 function repeated(start: NostrEvent): string[][] {
   return start.tags
-    .filter(([name, value]) => (name === 'e' || name === 'bolt11') && value !== undefined)
+    .filter(([name]) => name === 'e' || name === 'bolt11')
+    .map(([name = '', value = '']) => [name, value])
+    .filter(([, value = '']) => value !== '' && value.length <= limits.repeatedTagCharsMax)
     .slice(0, limits.repeatedTagsMax)
-    .map(([name = '', value = '']) => [name, value.slice(0, limits.repeatedTagCharsMax)])
 }
 
 type Balance = { token: string; pubkey: string; balance: bigint; cause: string; createdAt: number }

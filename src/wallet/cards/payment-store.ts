@@ -1,0 +1,283 @@
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { RefusalCode } from '../../refusal.ts'
+import { k1HashOf } from './scan-store.ts'
+
+/** What was asked of a k1, and what came of it. */
+export type Payment = {
+  id: number
+  cardId: number
+  recipient: string
+  amounts: Map<string, bigint>
+  /** Null where it did not come to a transaction. */
+  startId: string | null
+  state: 'pending' | 'settled' | 'refused' | 'released'
+  code: RefusalCode | null
+  /** The ledger's words. */
+  message: string | null
+  late: boolean
+  createdAt: number
+  expiresAt: number
+  endedAt: number | null
+}
+
+type Asked = {
+  k1: string
+  request: string
+  cardId: number
+  recipient: string
+  amounts: ReadonlyMap<string, bigint>
+  paymentHash: string | null
+}
+
+type PaymentRow = {
+  id: number
+  card_id: number
+  recipient: Uint8Array
+  amounts: string
+  start_id: Uint8Array | null
+  state: Payment['state']
+  code: RefusalCode | null
+  message: string | null
+  late: number
+  created_at: number
+  expires_at: number
+  ended_at: number | null
+}
+
+const columns =
+  'id, card_id, recipient, amounts, start_id, state, code, message, late, created_at, expires_at, ended_at'
+
+export type PaymentStore = ReturnType<typeof createPaymentStore>
+
+/** Payments by card and what they take from its limits; on one connection. */
+export function createPaymentStore(sql: Sqlite) {
+  const byId = sql.query<PaymentRow, [number]>(`SELECT ${columns} FROM card_payments WHERE id = ?`)
+  const byRequest = sql.query<PaymentRow, [Uint8Array, Uint8Array]>(
+    `SELECT ${columns} FROM card_payments WHERE k1_hash = ? AND request = ?`,
+  )
+  // At most one of a k1 can hold money; what was refused before or after it says less.
+  const byK1 = sql.query<PaymentRow, [Uint8Array]>(
+    `SELECT ${columns} FROM card_payments WHERE k1_hash = ?
+     ORDER BY state = 'settled' DESC, state = 'pending' DESC, id DESC LIMIT 1`,
+  )
+  const byStart = sql.query<PaymentRow, [Uint8Array]>(
+    `SELECT ${columns} FROM card_payments WHERE start_id = ?`,
+  )
+  const refusals = sql.query<{ n: number }, [Uint8Array]>(
+    "SELECT count(*) AS n FROM card_payments WHERE k1_hash = ? AND state = 'refused'",
+  )
+  const invoiceTaken = sql.query<{ taken: number }, [Uint8Array]>(
+    `SELECT EXISTS (SELECT 1 FROM card_payments
+       WHERE payment_hash = ? AND state IN ('pending', 'settled')) AS taken`,
+  )
+  const insert = sql.query<
+    { id: number },
+    [
+      Uint8Array,
+      Uint8Array,
+      number,
+      Uint8Array,
+      string,
+      Uint8Array | null,
+      Uint8Array | null,
+      Uint8Array | null,
+      Payment['state'],
+      string | null,
+      string | null,
+      number,
+      number,
+      number | null,
+    ]
+  >(
+    `INSERT INTO card_payments (k1_hash, request, card_id, recipient, amounts, payment_hash, start_id,
+       ledger, state, code, message, created_at, expires_at, ended_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  )
+  const insertSpend = sql.query<null, [number, number, string, bigint, number]>(
+    `INSERT INTO card_spends (payment_id, card_id, token, amount, at, counts)
+     VALUES (?, ?, ?, ?, ?, 1)`,
+  )
+  // In two halves: the sum of many amounts may be more than 64 bits hold.
+  const spent = sql.query<{ high: number; low: number }, [number, string, number]>(
+    `SELECT ifnull(sum(amount >> 32), 0) AS high, ifnull(sum(amount & 4294967295), 0) AS low
+     FROM card_spends WHERE card_id = ? AND token = ? AND at > ? AND counts = 1`,
+  )
+  const end = sql.query<
+    null,
+    [Payment['state'], string | null, string | null, number, number, number]
+  >(
+    'UPDATE card_payments SET state = ?, code = ?, message = ?, late = ?, ended_at = ? WHERE id = ?',
+  )
+  const count = sql.query<null, [number, number]>(
+    'UPDATE card_spends SET counts = ? WHERE payment_id = ?',
+  )
+  const overdue = sql.query<{ id: number }, [number, number]>(
+    `SELECT id FROM card_payments
+     WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+  )
+  const open = sql.query<{ start_id: Uint8Array }, [number]>(
+    `SELECT start_id FROM card_payments
+     WHERE state = 'pending' AND expires_at > 0 ORDER BY expires_at LIMIT ?`,
+  )
+  const k1Of = sql.query<{ k1_hash: Uint8Array }, [number]>(
+    'SELECT k1_hash FROM card_payments WHERE id = ?',
+  )
+  const useScan = sql.query<null, [Uint8Array]>(
+    "UPDATE card_scans SET state = 'used' WHERE k1_hash = ?",
+  )
+  // Not when a late answer has settled another payment with it.
+  const freeScan = sql.query<null, [Uint8Array]>(
+    `UPDATE card_scans SET state = 'free' WHERE k1_hash = ?1 AND state = 'in-flight' AND NOT EXISTS
+       (SELECT 1 FROM card_payments WHERE k1_hash = ?1 AND state = 'settled')`,
+  )
+
+  const find = (id: number): Payment => {
+    const row = byId.get(id)
+    if (!row) throw new Error('a payment is gone')
+    return toPayment(row)
+  }
+
+  const add = (
+    asked: Asked,
+    start: { id: string; ledger: string } | null,
+    outcome: Pick<Payment, 'state' | 'code' | 'message' | 'createdAt' | 'expiresAt'>,
+  ): Payment => {
+    const { k1, request, cardId, recipient, amounts, paymentHash } = asked
+    const { state, code, message, createdAt, expiresAt } = outcome
+    const texts = [...amounts].map(([token, amount]) => [token, String(amount)])
+    const row = insert.get(
+      k1HashOf(k1),
+      bytes(request),
+      cardId,
+      bytes(recipient),
+      JSON.stringify(Object.fromEntries(texts)),
+      paymentHash === null ? null : bytes(paymentHash),
+      start && bytes(start.id),
+      start && bytes(start.ledger),
+      state,
+      code,
+      message,
+      createdAt,
+      expiresAt,
+      state === 'pending' ? null : createdAt,
+    )
+    if (!row) throw new Error('the payment was not inserted')
+    return find(row.id)
+  }
+
+  return {
+    /** What became of this very request, or null when it is new. */
+    async find(k1: string, request: string): Promise<Payment | null> {
+      return orNull(byRequest.get(k1HashOf(k1), bytes(request)))
+    },
+
+    async findById(id: number): Promise<Payment> {
+      return find(id)
+    },
+
+    /** The payment of a k1 that holds money, else the last one; null when nobody paid with it. */
+    async findByK1(k1: string): Promise<Payment | null> {
+      return orNull(byK1.get(k1HashOf(k1)))
+    },
+
+    async findByStart(startId: string): Promise<Payment | null> {
+      return orNull(byStart.get(bytes(startId)))
+    },
+
+    /** How many payments with this k1 were refused. */
+    async refusals(k1: string): Promise<number> {
+      return refusals.get(k1HashOf(k1))?.n ?? 0
+    },
+
+    /** True when a card has paid, or is about to pay, the invoice of this hash. */
+    async invoiceTaken(paymentHash: string): Promise<boolean> {
+      return invoiceTaken.get(bytes(paymentHash))?.taken === 1
+    },
+
+    /** Write a reservation, or a payment that the same transaction settles; its amounts count from now on. */
+    async insert(
+      asked: Asked,
+      start: { id: string; ledger: string; expiresAt: number },
+      { state, now }: { state: 'pending' | 'settled'; now: number },
+    ): Promise<Payment> {
+      const { expiresAt } = start
+      const outcome = { state, code: null, message: null, createdAt: now, expiresAt }
+      const payment = add(asked, start, outcome)
+      for (const [token, amount] of asked.amounts) {
+        insertSpend.run(payment.id, asked.cardId, token, amount, now)
+      }
+      return payment
+    },
+
+    /** Write down why a payment could not even be reserved. */
+    async insertRefused(
+      asked: Asked,
+      { code, message, now }: { code: RefusalCode; message: string | null; now: number },
+    ): Promise<Payment> {
+      return add(asked, null, { state: 'refused', code, message, createdAt: now, expiresAt: now })
+    },
+
+    /** What counts against a card's limits of a token, of what came after `since`. */
+    async spent(cardId: number, token: string, since: number): Promise<bigint> {
+      const { high, low } = spent.get(cardId, token, since) ?? { high: 0, low: 0 }
+      return (BigInt(high) << 32n) + BigInt(low)
+    },
+
+    /** What came of a payment: its amounts count from then on, or no more, and its k1 is used or free. */
+    async end(
+      id: number,
+      outcome: Pick<Payment, 'state' | 'code' | 'message' | 'late'>,
+      now: number,
+    ): Promise<Payment> {
+      const { state, code, message, late } = outcome
+      const settled = state === 'settled'
+      const held = find(id).state === 'pending'
+      end.run(state, code, message, late ? 1 : 0, now, id)
+      count.run(settled ? 1 : 0, id)
+      const k1 = k1Of.get(id)
+      if (k1 && settled) useScan.run(k1.k1_hash)
+      else if (k1 && held) freeScan.run(k1.k1_hash)
+      return find(id)
+    },
+
+    /** Up to `most` reservations whose start event expired by `before`. */
+    async overdue(before: number, most: number): Promise<number[]> {
+      return overdue.all(before, most).map(({ id }) => id)
+    },
+
+    /** The start events that wait for a ledger's answer. */
+    async open(most: number): Promise<string[]> {
+      return open.all(most).map(({ start_id }) => hex(start_id))
+    },
+  }
+}
+
+function orNull(row: PaymentRow | null): Payment | null {
+  return row && toPayment(row)
+}
+
+function toPayment(row: PaymentRow): Payment {
+  const amounts = Object.entries(JSON.parse(row.amounts) as Record<string, string>)
+  return {
+    id: row.id,
+    cardId: row.card_id,
+    recipient: hex(row.recipient),
+    amounts: new Map(amounts.map(([token, amount]) => [token, BigInt(amount)])),
+    startId: row.start_id && hex(row.start_id),
+    state: row.state,
+    code: row.code,
+    message: row.message,
+    late: row.late === 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    endedAt: row.ended_at,
+  }
+}
+
+function bytes(text: string): Uint8Array {
+  return Buffer.from(text, 'hex')
+}
+
+function hex(value: Uint8Array): string {
+  return Buffer.from(value).toString('hex')
+}

@@ -1,0 +1,152 @@
+import type { Database } from '../../db/database.ts'
+import { limits } from '../../limits.ts'
+import { type NostrEvent, tagValue } from '../../nostr/event.ts'
+import type { Filter } from '../../nostr/filter.ts'
+import { kinds } from '../../nostr/kinds.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Ledger, LedgerStores } from '../ledger/settle.ts'
+import { parseContent, transactionTypes } from '../ledger/transaction.ts'
+import type { Payment, PaymentStore } from './payment-store.ts'
+import type { CardStores, Cards } from './service.ts'
+
+export type PaymentStores = CardStores & LedgerStores & { payments: PaymentStore }
+
+/** Everything that paying needs; put together by `app-payments.ts`. */
+export type Payments = {
+  cards: Cards
+  database: Database<PaymentStores>
+  /** The embedded ledger; null where it is elsewhere. */
+  ledger: Ledger | null
+  /** Hex of the ledger that start events name first. */
+  ledgerPubkey: string
+  /** Hand an event of ours to the relays, in the transaction that causes it. */
+  // A method: what is handed in writes to stores of the same transaction that this folder does not know.
+  broadcast(tx: PaymentStores, event: NostrEvent): Promise<void>
+  /** Resolves when a ledger has answered that start event, or after so many seconds. */
+  answered(startId: string, seconds: number): Promise<void>
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+  /** Nobody is to be kept waiting any more. */
+  hurried: () => boolean
+}
+
+/** Wait for the answer of a ledger elsewhere; what the payment is then. */
+export async function awaitOutcome(payments: Payments, payment: Payment): Promise<Payment> {
+  const { database, answered, steady, hurried } = payments
+  const end = steady() + limits.paymentWaitSeconds * 1000
+  let current = payment
+  while (current.state === 'pending' && current.startId !== null && !hurried()) {
+    const left = (end - steady()) / 1000
+    if (left <= 0) break
+    // Looked at now and then besides: the answer may have come before anybody waited.
+    await answered(current.startId, Math.min(left, 1))
+    current = await database.read((tx) => tx.payments.findById(payment.id))
+  }
+  return current
+}
+
+/** The refusal that a payment came to, or null when it did not. */
+export function refusalOf({ state, code, message }: Payment): Refusal | null {
+  if (state === 'released') return new Refusal('ledger-silent')
+  return state === 'refused' && code !== null ? new Refusal(code, {}, message) : null
+}
+
+/** What was paid with a k1. Refuses `payment-unknown`. */
+export async function paymentOf({ database }: Payments, k1: string): Promise<Payment> {
+  const found = /^[\w-]{22}$/.test(k1)
+    ? await database.read((tx) => tx.payments.findByK1(k1))
+    : null
+  if (!found) throw new Refusal('payment-unknown')
+  return found
+}
+
+/**
+ * Take an event that may be a ledger's answer, whose id and signature were verified. Its ok commits
+ * what was reserved, its error releases it; so does what comes late, and is marked so. The ids of the
+ * start events that it answered.
+ */
+export async function takeAnswer(
+  { cards, ledger, ledgerPubkey }: Payments,
+  tx: PaymentStores,
+  event: NostrEvent,
+): Promise<string[]> {
+  const type = tagValue(event, 't')
+  const ok = type === transactionTypes.ok
+  if (ledger || event.pubkey !== ledgerPubkey || event.kind !== kinds.walletRegular) return []
+  if (!ok && type !== transactionTypes.error) return []
+  const named = event.tags.filter(([name]) => name === 'e').slice(0, limits.repeatedTagsMax)
+  const answered: string[] = []
+  for (const [, startId = ''] of named) {
+    const payment = hex32.test(startId) ? await tx.payments.findByStart(startId) : null
+    // Money that has moved does not come back by a word.
+    if (!payment || payment.state === 'settled') continue
+    if (payment.state === 'refused' && !ok) continue
+    const late = payment.state !== 'pending'
+    const outcome = ok
+      ? { state: 'settled' as const, code: null, message: null, late }
+      : {
+          state: 'refused' as const,
+          code: 'ledger-refused' as const,
+          message: wordsOf(event),
+          late,
+        }
+    await tx.payments.end(payment.id, outcome, cards.now())
+    answered.push(startId)
+  }
+  return answered
+}
+
+const hex32 = /^[0-9a-f]{64}$/
+
+/** What a ledger says, fit to be kept and shown: one line, bounded; null when it says nothing. */
+function wordsOf({ content }: NostrEvent): string | null {
+  const messages = parseContent(content)?.messages
+  const list = Array.isArray(messages) ? messages : []
+  const words = list
+    .filter((message) => typeof message === 'string')
+    .join(' ')
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+    .slice(0, limits.ledgerWordsCharsMax)
+    .toWellFormed()
+    .trim()
+  return words === '' ? null : words
+}
+
+/** What relays are asked for: the ledger's answers from now on, and those that payments wait for. */
+export function answerFilters(
+  { cards, ledgerPubkey }: Payments,
+  open: readonly string[],
+): Filter[] {
+  const answers = {
+    kinds: [kinds.walletRegular],
+    authors: [ledgerPubkey],
+    limit: limits.fetchMax,
+  }
+  const types: [string, string[]] = ['t', [transactionTypes.ok, transactionTypes.error]]
+  const recent = {
+    ...answers,
+    since: cards.now() - limits.transactionSeconds,
+    tags: new Map([types]),
+  }
+  const asked = { ...answers, tags: new Map([types, ['e', [...open]] as [string, string[]]]) }
+  return open.length > 0 ? [recent, asked] : [recent]
+}
+
+/** Let go of reservations whose start event expired long enough ago without an answer; how many there were. */
+export async function releaseUnanswered({ cards, database }: Payments): Promise<number> {
+  const before = cards.now() - limits.paymentGraceSeconds
+  const overdue = await database.read((tx) => tx.payments.overdue(before, limits.sweepRowsMax))
+  if (overdue.length === 0) return 0
+  return database.transact(async (tx) => {
+    const now = cards.now()
+    let released = 0
+    for (const id of overdue) {
+      // Meanwhile the answer may have come.
+      if ((await tx.payments.findById(id)).state !== 'pending') continue
+      const outcome = { state: 'released' as const, code: null, message: null, late: false }
+      await tx.payments.end(id, outcome, now)
+      released++
+    }
+    return released
+  })
+}
