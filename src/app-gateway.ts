@@ -5,7 +5,7 @@ import { notice, reconcile } from './gateway/announcements.ts'
 import { type Courier, type Destination, startCourier } from './gateway/outbox.ts'
 import { enqueue } from './gateway/publish.ts'
 import { openRelayLink, type RelayLink } from './gateway/relays.ts'
-import type { Subscription } from './gateway/relays-conversation.ts'
+import type { Answered, Subscription } from './gateway/relays-conversation.ts'
 import { embeddedRelay, type Gateway, type RelayStatus } from './gateway/service.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
@@ -105,7 +105,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       latency: null,
       connectedAt: () => link?.connectedAt() ?? null,
       courier: startCourier(
-        { ...to, deliver: (event, late) => deliver(way, to, event, late) },
+        { ...to, deliver: (text, late) => deliver(way, to, text, late) },
         { database, now, failed, ended: count },
       ),
       check() {
@@ -122,9 +122,9 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     return way
   }
 
-  const deliver = async (way: Way, to: Destination, ...[event, late]: Delivering) => {
+  const deliver = async (way: Way, to: Destination, ...[text, late]: Delivering) => {
     const started = steady()
-    const answer = await to.deliver(event, late)
+    const answer = await to.deliver(text, late)
     if (answer) way.latency = Math.round(steady() - started)
     if (!answer?.accepted) way.lastError = answer?.message ?? 'no answer'
     return answer
@@ -145,7 +145,8 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     const to = {
       relay: url,
       ready: () => link.connectedAt() !== null,
-      deliver: link.publish,
+      deliver: (text: string, late: (answer: Answered) => void) =>
+        link.publish(JSON.parse(text) as NostrEvent, late),
       inFlightMax: limits.relayInFlightMax,
     }
     add(to, link, async (filters) => {

@@ -12,7 +12,8 @@ export type Delivery = {
 /** An event that a relay is to be given. */
 export type DueDelivery = {
   outboxId: number
-  event: NostrEvent
+  /** The event as JSON: not every relay needs it in any other form. */
+  text: string
   attempts: number
   acceptedAt: number
   giveUpAt: number
@@ -192,7 +193,7 @@ export function createOutboxStore(sql: Sqlite) {
         if (!text) return []
         return {
           outboxId: row.id,
-          event: JSON.parse(text) as NostrEvent,
+          text,
           attempts: row.attempts,
           acceptedAt: row.accepted_at,
           giveUpAt: row.give_up_at,

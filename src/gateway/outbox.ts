@@ -12,8 +12,11 @@ export type Destination = {
   relay: string
   /** False while nothing can be delivered: waiting costs no attempt. */
   ready(): boolean
-  /** Null when no answer came in time; `late` is told of one that comes afterwards. Never rejects. */
-  deliver(event: NostrEvent, late: (answer: Answered) => void): Promise<RelayAnswer>
+  /**
+   * Give it an event, which is JSON. Null when no answer came in time; `late` is told of one that comes
+   * afterwards. Never rejects.
+   */
+  deliver(text: string, late: (answer: Answered) => void): Promise<RelayAnswer>
   inFlightMax: number
 }
 
@@ -78,7 +81,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const attempt = async (item: DueDelivery): Promise<Outcome> => {
     const { outboxId } = item
-    const answer = await to.deliver(item.event, (late) => void accept(outboxId, late))
+    const answer = await to.deliver(item.text, (late) => void accept(outboxId, late))
     const state = judge(answer)
     const delay = retryDelay(item.attempts, now() - item.acceptedAt, Math.random())
     return {

@@ -22,8 +22,8 @@ export type RelayHost = {
   /** What was sent to a connection before has left. */
   drained(connection: number): void
   close(connection: number): void
-  /** Store an event and pass it on; null when it could not be stored now. */
-  accept(event: NostrEvent): Promise<Verdict | null>
+  /** Store a verified event, which is JSON, and pass it on; null when it could not be stored now. */
+  accept(text: string): Promise<Verdict | null>
   /** Refuses `overloaded` while the thread is being started again. */
   query(filter: Filter): Promise<NostrEvent[]>
   /** Which of these were deleted by their author or replaced, as far as is known here. Refuses `overloaded`. */
@@ -166,11 +166,11 @@ export function startRelay(
     message: connections.message,
     drained: connections.drained,
     close: connections.close,
-    accept(event) {
+    accept(text) {
       if (thread === null) return Promise.resolve(null)
       const { promise, resolve } = Promise.withResolvers<Verdict | null>()
       if (batch.length === 0) setImmediate(sendBatch)
-      batch.push({ text: JSON.stringify(event), resolve })
+      batch.push({ text, resolve })
       return promise
     },
     query: (filter) => ask(queries, (call) => ({ type: 'query', call, filter })),

@@ -159,7 +159,7 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   threads[0]?.tell({ type: 'ready' })
   host.open(carrier, { address: 'a', origins: [] })
   host.expose()
-  const stored = host.accept(createEvent())
+  const stored = host.accept(JSON.stringify(createEvent()))
   const found = host.query({ tags: new Map() })
   found.catch(() => undefined)
   await Bun.sleep(5)
@@ -170,12 +170,12 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
 
   host.open(carrier, { address: 'a', origins: [] })
   expect(codes).toEqual([1012, 1013])
-  expect(await host.accept(createEvent())).toBeNull()
+  expect(await host.accept(JSON.stringify(createEvent()))).toBeNull()
   await Bun.sleep(1100)
   expect([threads.length, host.ready()]).toEqual([2, true])
   // What it learned meanwhile, the new thread is told.
   expect(threads[1]?.received).toEqual([{ type: 'begin', settings: { ...settings, open: false } }])
-  const again = host.accept(createEvent())
+  const again = host.accept(JSON.stringify(createEvent()))
   await Bun.sleep(5)
   const asked = threads[1]?.received.at(-1)
   const call = asked?.type === 'accept' ? asked.call : 0

@@ -395,7 +395,8 @@ function open() {
       ready = () => true,
     ) {
       const seen: string[] = []
-      const deliver = async (event: NostrEvent, late: (answer: Answered) => void) => {
+      const deliver = async (text: string, late: (answer: Answered) => void) => {
+        const event = JSON.parse(text) as NostrEvent
         seen.push(event.id)
         listeners.set(event.id, late)
         return answer(event)
