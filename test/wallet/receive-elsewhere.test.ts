@@ -1,0 +1,333 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { call, type Json, newSigner } from '../support/client.ts'
+import {
+  answering,
+  honestly,
+  type Reply,
+  startForeignService,
+  tagOf,
+} from '../support/foreign-service.ts'
+import { cleanUp } from '../support/server.ts'
+import {
+  addAccount,
+  type Holder,
+  newHolder,
+  openInbox,
+  planShop,
+  runShop,
+  type Shop,
+} from '../support/shops.ts'
+
+const foreign = startForeignService()
+let shop: Shop
+let count = 0
+
+beforeAll(async () => {
+  const plan = await planShop('shop.test')
+  plan.env.LOG_LEVEL = 'debug'
+  shop = await runShop(plan, { knows: [foreign] })
+})
+afterAll(async () => {
+  foreign.stop()
+  shop.front.close()
+  await cleanUp()
+})
+
+type Minted = ReturnType<typeof foreign.mint>
+
+/** A holder of its own for each test, so that nobody's room runs out. */
+function newName(): Holder {
+  const holder = newHolder(`holder${count++}`)
+  addAccount(shop.dataDir, holder.name, holder.signer.pubkey)
+  return holder
+}
+
+async function arrive(holder: Holder, { nonce, voucher }: Minted, comment?: string): Promise<Json> {
+  const body = { action: 'voucher', nonce, voucher, ...(comment && { comment }) }
+  const path = `/api/lud16/${holder.name}/cb`
+  return (await call(shop.server.url, path, { body })).json
+}
+
+const inboxOf = (holder: Holder) => openInbox(shop.server.url, holder, shop.url)
+
+function intents(): { sealed: Uint8Array; attempts: number }[] {
+  const file = new Database(join(shop.dataDir, 'cuponera.db'), { readonly: true })
+  try {
+    return file
+      .query<{ sealed: Uint8Array; attempts: number }, []>('SELECT * FROM transfer_intents')
+      .all()
+  } finally {
+    file.close()
+  }
+}
+
+const keysFor = ({ nonce }: Minted) =>
+  foreign.asked.filter((one) => one.nonce === nonce).map(({ key }) => key)
+
+describe('a voucher of a service that is known', () => {
+  test('is swapped there, once, and kept for its holder', async () => {
+    const holder = newName()
+    const minted = foreign.mint({ description: 'Con limón', expiresAt: 4_000_000_000 })
+    expect(await arrive(holder, minted, 'Hola')).toEqual({ status: 'ACCEPTED' })
+    const [asked, ...more] = foreign.asked.filter((one) => one.nonce === minted.nonce)
+    expect(more).toEqual([])
+    expect(asked?.body).toEqual({ nonce: minted.nonce })
+    expect(asked?.key).toMatch(/^[\w-]{32}$/)
+    const [held] = await inboxOf(holder)
+    expect(held).toMatchObject({
+      status: 'unknown',
+      comment: 'Hola',
+      couponId: 'c0ffee',
+      name: 'Té de otra parte',
+      description: 'Con limón',
+      expiresAt: 4_000_000_000,
+    })
+    expect(held?.nonce).not.toBe(minted.nonce)
+    expect(held?.voucher.pubkey).toBe(foreign.manager)
+    expect(intents()).toEqual([])
+    // Again, without asking anybody.
+    expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
+    expect(keysFor(minted)).toHaveLength(1)
+    expect(await inboxOf(holder)).toHaveLength(1)
+  })
+
+  test('is swapped once for many who bring it at the same moment', async () => {
+    const [holder, other] = [newName(), newName()]
+    const minted = foreign.mint()
+    foreign.replies.set(minted.nonce, async (asked, honest) => {
+      await Bun.sleep(50)
+      return honestly(asked, honest)
+    })
+    const [stranger, ...same] = await Promise.all(
+      [other, ...Array(6).fill(holder)].map(async (who: Holder, at) => {
+        if (at === 0) await Bun.sleep(10)
+        return arrive(who, minted)
+      }),
+    )
+    expect(same).toEqual(Array(6).fill({ status: 'ACCEPTED' }))
+    expect(stranger).toMatchObject({ status: 'ERROR', code: 'transfer-busy' })
+    expect(await arrive(other, minted)).toMatchObject({ code: 'voucher-refreshed' })
+    expect(keysFor(minted)).toHaveLength(1)
+  })
+
+  test('has a key of its own every time', async () => {
+    const holder = newName()
+    const both = [foreign.mint(), foreign.mint()]
+    for (const one of both) await arrive(holder, one)
+    expect(new Set(both.flatMap(keysFor)).size).toBe(2)
+  })
+
+  test('counts towards the room of its holder while it is under way', async () => {
+    const holder = newName()
+    const batch = Array.from({ length: limits.inboxPerMerchantMax }, () => foreign.mint())
+    const gate = Promise.withResolvers<void>()
+    for (const { nonce } of batch) {
+      foreign.replies.set(nonce, async (asked, honest) => {
+        await gate.promise
+        return honestly(asked, honest)
+      })
+    }
+    const running = batch.map((one) => arrive(holder, one))
+    while (intents().length < batch.length) await Bun.sleep(5)
+    expect(await arrive(holder, foreign.mint())).toMatchObject({ code: 'inbox-merchant-full' })
+    gate.resolve()
+    expect(await Promise.all(running)).toEqual(Array(batch.length).fill({ status: 'ACCEPTED' }))
+  })
+})
+
+describe('a service that says no', () => {
+  const json =
+    (status: number, body: Json): Reply =>
+    () =>
+      Response.json(body, { status })
+  const refusals: [status: number, body: Json, code: string][] = [
+    [404, { error: 'no', code: 'voucher-unknown' }, 'voucher-unknown'],
+    [404, { error: 'no' }, 'voucher-unknown'],
+    [409, { error: 'no', code: 'voucher-claimed' }, 'voucher-claimed'],
+    [409, { error: 'no', code: 'something-else' }, 'voucher-refreshed'],
+    [410, { code: 'voucher-cancelled' }, 'voucher-cancelled'],
+    [410, { error: 'no' }, 'voucher-expired'],
+  ]
+  test.each(refusals)(
+    'with %i is believed, and nothing is left of it',
+    async (status, body, code) => {
+      const holder = newName()
+      const minted = foreign.mint()
+      foreign.replies.set(minted.nonce, json(status, body))
+      expect(await arrive(holder, minted)).toMatchObject({ status: 'ERROR', code })
+      expect(intents()).toEqual([])
+      // Should it change its mind, the next one is a new attempt.
+      foreign.replies.delete(minted.nonce)
+      expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
+      expect(new Set(keysFor(minted)).size).toBe(2)
+    },
+  )
+
+  test('before it is asked: what has expired, and what nobody knows', async () => {
+    const holder = newName()
+    const expired = foreign.mint({ expiresAt: 1_700_000_000 })
+    expect(await arrive(holder, expired)).toMatchObject({ code: 'voucher-expired' })
+    const { nonce, voucher } = foreign.mint()
+    const { kind, created_at, tags, content } = voucher
+    const strange = newSigner().sign({ kind, created_at, tags, content })
+    const path = `/api/lud16/${holder.name}/cb`
+    const body = { action: 'voucher', nonce, voucher: strange }
+    expect((await call(shop.server.url, path, { body })).json.code).toBe('service-unknown')
+    expect(keysFor(expired)).toEqual([])
+  })
+})
+
+describe('a service that lies, fails or is slow', () => {
+  const hangs: Reply = () => new Promise(() => undefined)
+  const given = foreign.mint()
+  const lies: [what: string, reply: Reply][] = [
+    [
+      'another benefit',
+      answering((_, __, content) => Object.assign(content.coupon, { percent: 5 }), foreign.signer),
+    ],
+    [
+      'another expiry',
+      answering((_, event, content) => {
+        event.tags.push(['expiration', '4000000000'])
+        content.expiresAt = 4_000_000_000
+      }, foreign.signer),
+    ],
+    [
+      'another owner',
+      answering((_, event, content) => {
+        const other = newSigner().pubkey
+        tagOf(event, 'p')[1] = other
+        content.owner = other
+      }, foreign.signer),
+    ],
+    [
+      'another coupon',
+      answering((_, event) => Object.assign(tagOf(event, 'coupon'), { 1: 'x' }), foreign.signer),
+    ],
+    ['another signer', answering(() => undefined, newSigner())],
+    ['a broken signature', answering((_, event) => Object.assign(event, { sig: '1'.repeat(128) }))],
+    [
+      'a claimed voucher',
+      answering(
+        (_, event) => Object.assign(tagOf(event, 'phase'), { 1: 'claimed' }),
+        foreign.signer,
+      ),
+    ],
+    [
+      'a nonce that is not the voucher’s',
+      answering((answer) => Object.assign(answer, { nonce: 'x'.repeat(22) })),
+    ],
+    [
+      'the old nonce',
+      (asked) => Response.json({ nonce: asked.nonce, voucher: foreign.mint().voucher }),
+    ],
+    [
+      'what another holder has already',
+      () => Response.json({ nonce: given.nonce, voucher: given.voucher }),
+    ],
+    ['no voucher', () => Response.json({ nonce: 'x'.repeat(22) })],
+    ['no JSON', () => new Response('<html>', { status: 201 })],
+    ['a list', () => Response.json([])],
+    ['far too much', () => new Response(`{"x":"${'a'.repeat(200_000)}"}`, { status: 200 })],
+    ['500', () => new Response('{"error":"x"}', { status: 500 })],
+    ['503', () => Response.json({ error: 'x', code: 'unavailable' }, { status: 503 })],
+    ['429', () => Response.json({ error: 'x', code: 'rate-limited' }, { status: 429 })],
+    ['400', () => Response.json({ error: 'x', code: 'field-invalid' }, { status: 400 })],
+    ['the 404 page of a proxy', () => new Response('<h1>404</h1>', { status: 404 })],
+    ['the 410 of something else', () => Response.json(['gone'], { status: 410 })],
+    ['a redirect', () => Response.redirect('https://localhost:1/', 307)],
+  ]
+
+  test('is asked again with the same key until it says what it must', async () => {
+    const before = newName()
+    // The replacement of the first becomes, in a lie, that of another.
+    const first = foreign.mint()
+    foreign.replies.set(first.nonce, () =>
+      Response.json({ nonce: given.nonce, voucher: given.voucher }),
+    )
+    expect(await arrive(before, first)).toEqual({ status: 'ACCEPTED' })
+
+    const slow = { holder: newName(), minted: foreign.mint() }
+    foreign.replies.set(slow.minted.nonce, hangs)
+    const hanging = arrive(slow.holder, slow.minted)
+    const cases = lies.map(([what, reply]) => {
+      const minted = foreign.mint()
+      if (what === 'the old nonce') {
+        foreign.replies.set(minted.nonce, () =>
+          Response.json({ nonce: minted.nonce, voucher: minted.voucher }),
+        )
+      } else foreign.replies.set(minted.nonce, reply)
+      return { what, minted, holder: newName() }
+    })
+    const answers = await Promise.all(cases.map(({ holder, minted }) => arrive(holder, minted)))
+    const told = cases.map(({ what }, at) => ({ what, code: answers[at]?.code }))
+    expect(told).toEqual(cases.map(({ what }) => ({ what, code: 'transfer-pending' })))
+    const open = intents()
+    expect(open).toHaveLength(cases.length + 1)
+    for (const { minted } of cases) {
+      const bytes = Buffer.from(minted.nonce)
+      expect(open.some(({ sealed }) => Buffer.from(sealed).includes(bytes))).toBe(false)
+    }
+    for (const { holder } of cases) expect(await inboxOf(holder)).toEqual([])
+
+    // It mends its ways. Half are brought again, the others come by themselves.
+    for (const { minted } of cases) foreign.replies.delete(minted.nonce)
+    const again = cases.filter((_, at) => at % 2 === 0)
+    const second = await Promise.all(again.map(({ holder, minted }) => arrive(holder, minted)))
+    expect(second).toEqual(again.map(() => ({ status: 'ACCEPTED' })))
+    while (intents().length > 1) await Bun.sleep(50)
+    for (const { holder, minted, what } of cases) {
+      const held = await inboxOf(holder)
+      expect({ what, held: held.length }).toEqual({ what, held: 1 })
+      expect(held[0]?.nonce).not.toBe(minted.nonce)
+      const keys = keysFor(minted)
+      expect(keys.length).toBeGreaterThan(1)
+      expect(new Set(keys).size).toBe(1)
+    }
+    expect(await hanging).toMatchObject({ code: 'transfer-pending' })
+    foreign.replies.delete(slow.minted.nonce)
+    expect(await arrive(slow.holder, slow.minted)).toEqual({ status: 'ACCEPTED' })
+    expect(intents()).toEqual([])
+    const logged = shop.server.output()
+    expect(logged).toContain('transfer.postponed')
+    for (const { minted } of cases) expect(logged).not.toContain(minted.nonce)
+  }, 60_000)
+
+  test('that cannot be reached has not heard of it, and nothing is kept', async () => {
+    const holder = newName()
+    const dead = startForeignService()
+    const plan = await planShop('localhost')
+    const lonely = await runShop(plan, { knows: [dead] })
+    dead.stop()
+    addAccount(lonely.dataDir, holder.name, holder.signer.pubkey)
+    const { nonce, voucher } = dead.mint()
+    const path = `/api/lud16/${holder.name}/cb`
+    const body = { action: 'voucher', nonce, voucher }
+    const { json } = await call(lonely.server.url, path, { body })
+    expect(json).toMatchObject({ status: 'ERROR', code: 'service-silent' })
+    const file = new Database(join(lonely.dataDir, 'cuponera.db'), { readonly: true })
+    expect(file.query('SELECT * FROM transfer_intents').all()).toEqual([])
+    file.close()
+    lonely.front.close()
+  })
+})
+
+test('a nonce of another form is taken, as long as it is bounded', async () => {
+  const holder = newName()
+  const nonce = randomBytes(64).toString('hex')
+  const { voucher } = foreign.mint()
+  const content = { ...JSON.parse(voucher.content), nonce }
+  const tags = voucher.tags.map((tag) => (tag[0] === 'nonce' ? ['nonce', nonce] : tag))
+  const event = {
+    kind: 20_402,
+    created_at: voucher.created_at,
+    tags,
+    content: JSON.stringify(content),
+  }
+  const minted = { nonce, voucher: foreign.signer.sign(event), fields: {} }
+  expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
+})
