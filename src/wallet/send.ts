@@ -24,8 +24,7 @@ type Sending = {
 type Parcel = {
   nonce: string
   comment: string | null
-  /** Null: it has moved, and nothing is rebuilt for a nonce that is worth nothing. */
-  event: NostrEvent | null
+  event: NostrEvent
   /** The service that signed it; null: this one. */
   refreshUrl: string | null
 }
@@ -56,8 +55,9 @@ export async function send(
     return notSent(refusalFor(known, transfers.now(), 'refresh').code)
   }
   // What has moved is handed over all the same: this may be a repetition that deserves its ACCEPTED.
-  const rebuilt = known && status === 'minted' ? await rebuild(transfers, known, nonce) : null
-  const parcel = { nonce, comment, event: given?.event ?? rebuilt, refreshUrl }
+  const event = given?.event ?? (known && (await rebuild(transfers, known, nonce)))
+  if (!event) throw new Error('a voucher without its event was neither found nor refused')
+  const parcel = { nonce, comment, event, refreshUrl }
   if (hosts.includes(address.host)) return settleHere(transfers, parcel, address.name)
   return handOver(transfers, parcel, address)
 }
@@ -65,7 +65,6 @@ export async function send(
 /** To a name of this service: the same operation, without the network. */
 async function settleHere(transfers: Transfers, parcel: Parcel, name: string): Promise<Sending> {
   const { nonce, comment, event } = parcel
-  if (!event) return (await takenBy(transfers, nonce, name)) ? { status: 'SENT' } : moved
   try {
     const reception = await receive(transfers, name, { nonce, voucher: event, comment })
     if (reception.accepted) return { status: 'SENT' }
@@ -85,7 +84,6 @@ async function handOver(
   { name, host }: { name: string; host: string },
 ): Promise<Sending> {
   const { nonce, comment, event } = parcel
-  if (!event) return moved
   const found = await transfers.lookUp(name, host)
   if (found.kind !== 'takes') {
     return (await hasMoved(transfers, parcel, false)) ? moved : notSent(whyNot[found.kind])
@@ -145,13 +143,4 @@ async function rebuild(
 ): Promise<NostrEvent> {
   const { mintedAt } = await database.read((tx) => tx.vouchers.findListed(voucher.rowId))
   return mintedResult(mint.signer, { ...voucher, nonce }, mintedAt).voucher
-}
-
-/** True when the voucher of this service went to the account of that name before. */
-async function takenBy({ database, mint }: Transfers, nonce: string, name: string) {
-  const from = { service: mint.signer.pubkey, handle: handleOf(nonce) }
-  return database.read(async (tx) => {
-    const account = await tx.accounts.findByName(name)
-    return account !== null && (await tx.transfers.holderOf(from)) === account.pubkey
-  })
 }

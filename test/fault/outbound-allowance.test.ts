@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settings } from '../../src/settings.ts'
 import { runCommand } from '../support/cli.ts'
-import { cleanUp } from '../support/server.ts'
+import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { startForeignService } from '../support/foreign-service.ts'
+import { cleanUp, startServer } from '../support/server.ts'
+import { addAccount, openFront } from '../support/shops.ts'
 
 afterAll(cleanUp)
 
@@ -36,3 +39,55 @@ test.each(['--outbound', '--allow-loopback', '--allow-private', '--ca'])(
     expect(stderr).toContain(flag)
   },
 )
+
+/** What somebody might try, and what libraries are known to listen to. */
+const hopeful = {
+  OUTBOUND: '{"allowLoopback":true}',
+  OUTBOUND_ALLOW_LOOPBACK: '1',
+  ALLOW_LOOPBACK: 'true',
+  allowLoopback: 'true',
+  ALLOW_PRIVATE: 'on',
+  CUPONERA_ALLOW_LOOPBACK: '1',
+  FAULT: 'before /',
+  NODE_ENV: 'test',
+  BUN_ENV: 'test',
+  CI: 'true',
+  TEST: '1',
+  DEBUG: '*',
+  NODE_DEBUG: 'http',
+  NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  NODE_NO_WARNINGS: '1',
+}
+
+test('the program as it is released never connects to the loopback, whatever the environment says', async () => {
+  const [door, foreign] = [await openFront(), startForeignService()]
+  let connections = 0
+  door.connected = () => {
+    connections += 1
+  }
+  const { nonce, voucher } = foreign.mint()
+  const at = `127.0.0.1:${door.port}`
+  const server = await startServer({
+    env: {
+      ...hopeful,
+      RATE_LIMIT: 'off',
+      VOUCHER_SERVICES: `${foreign.manager}|https://${at}/api/coupons/refresh`,
+    },
+  })
+  addAccount(server.dataDir, 'ana', newSigner().pubkey)
+  const body = { action: 'voucher', nonce, voucher }
+  const taken = await call(server.url, '/api/lud16/ana/cb', { body })
+  expect(taken.json.code).toBe('service-silent')
+
+  const token = await openSession(server.url, newSigner())
+  const minted = await mintOne(server.url, token, await createDefinition(server.url, token))
+  for (const host of [at, `[::1]:${door.port}`, `localhost:${door.port}`, `127.1:${door.port}`]) {
+    const sent = await call(server.url, '/api/transfer', {
+      body: { nonce: minted.nonce, to: `ana@${host}` },
+    })
+    expect(sent.json).toMatchObject({ status: 'NOT_SENT', code: 'address-silent' })
+  }
+  expect(connections).toBe(0)
+  door.close()
+  foreign.stop()
+}, 30_000)

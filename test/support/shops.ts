@@ -17,6 +17,8 @@ export type Front = {
   target: string
   /** What is done with the bytes that come back; null: they are passed on. */
   back: ((bytes: Buffer, socket: Socket) => void) | null
+  /** Told of every connection, before the handshake. */
+  connected: () => void
   close(): void
 }
 
@@ -40,11 +42,13 @@ export function openFront(): Promise<Front> {
       else socket.write(bytes)
     })
   })
+  server.on('connection', () => front.connected())
   server.on('tlsClientError', () => undefined)
   const front: Front = {
     port: 0,
     target: 'http://127.0.0.1:1',
     back: null,
+    connected: () => undefined,
     close() {
       server.close()
       for (const socket of open) socket.destroy()
