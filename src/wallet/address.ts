@@ -3,7 +3,8 @@ import { limits } from '../limits.ts'
 /** A lightning address (LUD-16); `host` with its port where it is not 443. */
 type LightningAddress = { name: string; host: string }
 
-const localPart = /^[a-z0-9._+-]{1,64}$/
+/** Dots alone would climb up the path of a URL. */
+const localPart = /^(?!\.+$)[a-z0-9._+-]{1,64}$/
 /** What would end the host inside a URL, or be silently dropped from it. */
 const notInHost = /[\p{Cc}\p{Cf}\s/\\@?#%]/u
 

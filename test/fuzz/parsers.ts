@@ -15,8 +15,10 @@ import { parseNip05 } from '../../src/nostr/nip05.ts'
 import { verifyHttpAuth } from '../../src/nostr/nip98.ts'
 import { createUrlRule } from '../../src/outbound/fetch-public.ts'
 import { Refusal } from '../../src/refusal.ts'
+import { parseLightningAddress } from '../../src/wallet/address.ts'
 import { parseLud16 } from '../../src/wallet/lud16.ts'
 import { parseName } from '../../src/wallet/name.ts'
+import { parseComment, parseOffer } from '../../src/wallet/offer.ts'
 import { readRequest } from '../../src/wallet/request.ts'
 import { createProof, newSigner, nostrHeader, verifyEvent } from '../support/client.ts'
 import { walletObject } from '../support/identities.ts'
@@ -78,6 +80,25 @@ const checks = {
 const callbacks = { hosts: ['cupones.example'], usable: createUrlRule() }
 
 const zapRequest = { kind: 9734, created_at: now, tags: [['coupon', couponId]], content: '' }
+
+const offered = {
+  kind: 20_402,
+  created_at: now,
+  tags: [
+    ['nonce', nonce],
+    ['p', signer.pubkey],
+    ['coupon', couponId],
+    ['phase', 'minted'],
+    ['expiration', String(definition.expiresAt)],
+  ],
+  content: JSON.stringify({
+    v: 1,
+    nonce,
+    owner: signer.pubkey,
+    ...definition,
+    coupon: benefits[0],
+  }),
+}
 
 /** A parser with what to feed it; it may return anything, and throw nothing but a `Refusal`. */
 type Fuzzed = (random: Random) => unknown
@@ -163,6 +184,18 @@ export const parsers: Record<string, Fuzzed> = {
     }
     return name
   },
+  parseLightningAddress(random) {
+    const known = ['ana@shop.example', 'a+b@Shop.example:8443', 'eva@[::1]', 'x@bücher.example']
+    const address = never(() => parseLightningAddress(textLike(random, known)))
+    if (!address) return null
+    const url = new URL(`https://${address.host}/.well-known/lnurlp/${address.name}`)
+    if (url.host !== address.host || !url.pathname.endsWith(`/${address.name}`)) {
+      throw new Error(`it leads elsewhere: ${JSON.stringify(address)}`)
+    }
+    return address
+  },
+  parseOffer: (random) => parseOffer(signedOrNot(random, offered), nonce, verifyEvent),
+  parseComment: (random) => parseComment(random.chance(0.3) ? anyValue(random) : anyText(random)),
   parseNonce: (random) => parseNonce(textLike(random, [nonce])),
   parseIdempotencyKey: (random) =>
     parseIdempotencyKey(random.chance(0.1) ? null : textLike(random, ['una-llave-cualquiera'])),

@@ -404,6 +404,21 @@ describe('the address', () => {
   })
 
   test.skipIf(noIpv6)(
+    'is compared with where the connected socket says it is, before anything is sent',
+    async () => {
+      const shop = await openShop(ok, { address: '::1' })
+      // Allowed, and connected to; but the socket calls it by its other name.
+      const resolve = async () => ['0:0:0:0:0:0:0:1']
+      const request = { ...bounds, json: {} }
+      expect(await failure(loopback({ resolve })(shopUrl(shop), request))).toEqual({
+        reason: 'address',
+        sent: false,
+      })
+      expect([shop.connections(), shop.requests.length]).toEqual([1, 0])
+    },
+  )
+
+  test.skipIf(noIpv6)(
     'of the other family is tried when one cannot be connected to, and no third',
     async () => {
       const six = await openShop(ok, { address: '::1' })

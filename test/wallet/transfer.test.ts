@@ -339,7 +339,17 @@ describe('the request', () => {
     ['has a nonce that is none', { nonce: 'x', to }, 'nonce-invalid'],
     ['has nobody to go to', { nonce }, 'field-invalid'],
     ...[
-      ...['', 'eva', '@', 'eva@', '@other.example', 'eva@@other.example', 'eva@b@other.example'],
+      ...[
+        '.@other.example',
+        '..@other.example',
+        '',
+        'eva',
+        '@',
+        'eva@',
+        '@other.example',
+        'eva@@other.example',
+        'eva@b@other.example',
+      ],
       ...[
         'e va@other.example',
         'eva@other.example/x',
