@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { couponPicture } from '../client/coupon-picture.ts'
 import { secondsNow } from '../client/format.ts'
 import { go, hrefTo } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
@@ -13,7 +14,6 @@ import { couponWords as t } from '../words/coupons.ts'
 import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
-import { imageOf } from './picture.ts'
 import { changeCoupon, deleteCoupon, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
 
@@ -41,7 +41,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
         )}
       </div>
       <div class="coupon-top">
-        <CouponCard coupon={{ ...coupon, image: imageOf(coupon) }} spent={over} />
+        <CouponCard coupon={{ ...coupon, image: couponPicture(coupon.image) }} spent={over} />
         <div class="stack">
           <Totals minted={minted} claimed={claimed} left={left} />
           {over ? (

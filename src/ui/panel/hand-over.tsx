@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { copyText } from '../client/clipboard.ts'
+import { couponPicture } from '../client/coupon-picture.ts'
 import { canShare, couponLink, localOrigin, shareLink } from '../client/share.ts'
 import type { Definition, VoucherResult } from '../client/wire.ts'
 import { saveImage } from '../coupon/picture.ts'
@@ -14,7 +15,6 @@ import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { useAttempt } from './attempt.ts'
-import { imageOf } from './picture.ts'
 import { mint } from './state.ts'
 
 type Props = {
@@ -58,7 +58,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
             issue()
           }}
         >
-          <CouponCard coupon={{ ...coupon, image: imageOf(coupon) }} />
+          <CouponCard coupon={{ ...coupon, image: couponPicture(coupon.image) }} />
           {many && (
             <Field
               label={t('many.count')}

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day } from '../client/format.ts'
@@ -16,11 +17,14 @@ type Props = { coupon: CouponLook; spent?: boolean }
 
 /** A coupon as its holder sees it. */
 export function CouponCard({ coupon, spent = false }: Props) {
-  const { name, description, benefit, expiresAt, image } = coupon
+  const { name, description, benefit, expiresAt } = coupon
+  const [lost, setLost] = useState<string | null>(null)
+  // A picture that cannot be had leaves the coupon as it is without one.
+  const image = coupon.image === lost ? null : coupon.image
   return (
     <article class={spent ? 'coupon-card spent' : 'coupon-card'}>
       <div class={image ? 'coupon-worth pictured' : 'coupon-worth'}>
-        {image && <img src={image} alt="" />}
+        {image && <img src={image} alt="" onError={() => setLost(image)} />}
         <span>{benefitBadge(benefit)}</span>
       </div>
       <div class="coupon-terms">

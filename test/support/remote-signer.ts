@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { npubEncode } from 'nostr-tools/nip19'
+import { decrypt, encrypt, getConversationKey } from 'nostr-tools/nip44'
+import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+
+type Request = { id: string; method: string; params: string[] }
+
+export type RemoteSigner = AsyncDisposable & {
+  /** `bunker://…` */
+  address: string
+  npub: string
+  /** Answer to a `nostrconnect://` address as if its QR had been scanned. */
+  scan(address: string): Promise<void>
+  /** Say no to the next request. */
+  refuseNext(): void
+}
+
+/** A signer of NIP-46 with keys of its own, as an app on a phone would be: real events over a real relay. */
+export async function startRemoteSigner(relay: string): Promise<RemoteSigner> {
+  const user = randomBytes(32)
+  const own = randomBytes(32)
+  const ownPubkey = getPublicKey(own)
+  const secret = randomBytes(8).toString('hex')
+  let refuse = false
+  const socket = new WebSocket(relay)
+  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }))
+
+  const send = (to: string, message: unknown) => {
+    const content = encrypt(JSON.stringify(message), getConversationKey(own, to))
+    const event = finalizeEvent(
+      { kind: 24_133, created_at: Math.floor(Date.now() / 1000), tags: [['p', to]], content },
+      own,
+    )
+    socket.send(JSON.stringify(['EVENT', event]))
+  }
+  const answer = ({ method, params }: Request): string => {
+    if (method === 'connect') return 'ack'
+    if (method === 'get_public_key') return getPublicKey(user)
+    if (method === 'sign_event') {
+      return JSON.stringify(finalizeEvent(JSON.parse(params[0] ?? ''), user))
+    }
+    throw new Error(`unknown method ${method}`)
+  }
+  socket.addEventListener('message', ({ data }) => {
+    const [type, , event] = JSON.parse(String(data)) as [string, string, NostrEvent]
+    if (type !== 'EVENT') return
+    const key = getConversationKey(own, event.pubkey)
+    const request = JSON.parse(decrypt(event.content, key)) as Request
+    const { id } = request
+    if (refuse) {
+      refuse = false
+      send(event.pubkey, { id, error: 'no' })
+    } else send(event.pubkey, { id, result: answer(request) })
+  })
+  socket.send(JSON.stringify(['REQ', 'signer', { kinds: [24_133], '#p': [ownPubkey] }]))
+
+  return {
+    address: `bunker://${ownPubkey}?relay=${encodeURIComponent(relay)}&secret=${secret}`,
+    npub: npubEncode(getPublicKey(user)),
+    async scan(address) {
+      const uri = new URL(address)
+      const id = randomBytes(4).toString('hex')
+      send(uri.hostname || uri.pathname.replaceAll('/', ''), {
+        id,
+        result: uri.searchParams.get('secret'),
+      })
+    },
+    refuseNext() {
+      refuse = true
+    },
+    async [Symbol.asyncDispose]() {
+      socket.close()
+    },
+  }
+}

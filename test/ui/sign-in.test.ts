@@ -1,0 +1,201 @@
+/** Three ways to sign in, and what happens when a session ends under somebody's hands. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
+import type { Page } from 'playwright-core'
+import { closeBrowser, type Visit, visit } from '../support/browser.ts'
+import { makeKey, next, pin } from '../support/merchant-page.ts'
+import { looks } from '../support/page-looks.ts'
+import { startRemoteSigner } from '../support/remote-signer.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let page: Page
+let opened: Visit
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+
+afterEach(async () => {
+  expect(opened.complaints).toEqual([])
+  await opened.context.close()
+})
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+async function open(before?: string): Promise<void> {
+  opened = await visit(`${server.url}/panel`, { ...(before && { before }) })
+  page = opened.page
+  page.setDefaultTimeout(10_000)
+}
+
+const press = (name: string | RegExp) =>
+  page.getByRole('button', { name, exact: name === 'Entrar' }).click()
+const inside = () => page.getByRole('heading', { name: 'Primeros pasos' }).waitFor()
+
+/** An extension (NIP-07) that signs in this process, with a key no page sees. */
+async function withExtension(secret: Uint8Array, asked: { times: number; refuse: boolean }) {
+  await opened.context.exposeFunction('testSign', (event: never) => {
+    asked.times++
+    return asked.refuse ? null : finalizeEvent(event, secret)
+  })
+  await page.addInitScript((pubkey) => {
+    type Sign = (event: unknown) => Promise<unknown>
+    const { testSign } = globalThis as unknown as { testSign: Sign }
+    const nostr = {
+      getPublicKey: async () => pubkey,
+      async signEvent(event: unknown) {
+        const signed = await testSign(event)
+        if (!signed) throw new Error('User rejected')
+        return signed
+      },
+    }
+    Object.assign(globalThis, { nostr })
+  }, getPublicKey(secret))
+  await page.reload()
+}
+
+test('a browser extension signs once for a session', async () => {
+  await open()
+  const asked = { times: 0, refuse: true }
+  const secret = randomBytes(32)
+  await withExtension(secret, asked)
+  await press(/^Con mi extensión/)
+  await page.getByText('No se firmó').waitFor()
+  asked.refuse = false
+  await press('Entrar')
+  await inside()
+  expect(asked.times).toBe(2)
+  await page.reload()
+  await inside()
+  expect(asked.times).toBe(2)
+  await press('Firmar y anunciar')
+  await page.getByText('llegó').waitFor()
+  expect(asked.times).toBe(3)
+})
+
+test('without an extension it says so', async () => {
+  await open()
+  await press(/^Con mi extensión/)
+  await press('Entrar')
+  await page.getByText('no tiene una extensión de Nostr').waitFor()
+  await looks(page, 'panel-extension')
+})
+
+test('a remote signer scans our address, over the relay of this service', async () => {
+  await open()
+  await press(/^Con mi firmador/)
+  await page.getByText('Esperamos a que tu firmador lea el código').waitFor()
+  await page.getByText(/Quedan 1[78]\d s/).waitFor()
+  await looks(page, 'panel-remote')
+  // What the QR holds is what the button copies.
+  await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await press('Copiar la dirección')
+  const address = await page.evaluate(() => navigator.clipboard.readText())
+  const uri = new URL(address)
+  expect([uri.protocol, uri.searchParams.get('relay')]).toEqual([
+    'nostrconnect:',
+    `${server.url.replace('http', 'ws')}/relay`,
+  ])
+  await using signer = await startRemoteSigner(`${server.url.replace('http', 'ws')}/relay`)
+  await signer.scan(address)
+  await inside()
+  await press('Tu clave y sesión')
+  await page.getByText(signer.npub).waitFor()
+})
+
+test('a bunker address connects, also when the signer wants to be asked twice', async () => {
+  await open()
+  await using signer = await startRemoteSigner(`${server.url.replace('http', 'ws')}/relay`)
+  await press(/^Con mi firmador/)
+  await page.getByLabel('Dirección bunker://').fill('bunker://nada')
+  await press('Conectar')
+  await page.getByText('no es una dirección bunker://').waitFor()
+  await page.getByLabel('Dirección bunker://').fill(signer.address)
+  signer.refuseNext()
+  await press('Conectar')
+  await page.getByText('No se firmó').waitFor()
+  await press('Conectar')
+  await inside()
+  // The tab finds its signer again.
+  await page.reload()
+  await press('Firmar y anunciar')
+  await page.getByText('llegó').waitFor()
+})
+
+test('a key that is brought along is kept encrypted, a wrong PIN says so', async () => {
+  await open()
+  await press('Ya tengo una clave')
+  await looks(page, 'panel-bring-key')
+  await page.getByLabel('Tu clave').fill('nsec1nada')
+  await page.getByLabel('Elegí un PIN').fill('123')
+  await page.getByLabel('Repetí el PIN').fill('1234')
+  await press('Entrar')
+  await page.getByText('No son iguales').waitFor()
+  await page.getByLabel('Repetí el PIN').fill('123')
+  await press('Entrar')
+  await page.getByText('Eso no es una clave').waitFor()
+  await page
+    .getByLabel('Tu clave')
+    .fill('nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5')
+  await press('Entrar')
+  await page.getByText('El PIN lleva 6 números o más').waitFor()
+  await page.getByLabel('Elegí un PIN').fill(pin)
+  await page.getByLabel('Repetí el PIN').fill(pin)
+  await press('Entrar')
+  await inside()
+  await press('Tu clave y sesión')
+  await page.getByText('npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg').waitFor()
+  await press('Salir')
+  await page.getByLabel('PIN').fill('999999')
+  await press('Entrar')
+  await page.getByText('Ese PIN no es').waitFor()
+})
+
+test('a session that ended is signed for again, and what was typed is still there', async () => {
+  const dataDir = newDirectory()
+  const before = server
+  server = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+  const { port } = new URL(server.url)
+  // Another secret: every session is over.
+  const restart = async (secret: string) => {
+    await server.stop()
+    const env = { RATE_LIMIT: 'off', PORT: port, SESSION_JWT_SECRET: secret.repeat(8) }
+    server = await startServer({ dataDir, env })
+  }
+  await open()
+  await makeKey(page)
+  await writeCoupon('Sin preguntar')
+  await restart('uno más ')
+  await press('Crear el cupón')
+  await page.getByRole('heading', { name: 'Sin preguntar' }).waitFor()
+
+  // A reloaded page has the session but not the key any more: it has to ask.
+  await page.reload()
+  await page.getByRole('link', { name: 'Cupones', exact: true }).click()
+  await page.getByRole('link', { name: 'Nuevo cupón' }).click()
+  await writeCoupon('No me pierdas')
+  await restart('otro más')
+  await press('Crear el cupón')
+  await page.getByLabel('PIN').waitFor()
+  await looks(page, 'panel-sign-again')
+  await page.getByLabel('PIN').fill(pin)
+  await page.getByRole('dialog').getByRole('button', { name: 'Entrar', exact: true }).click()
+  await page.getByRole('heading', { name: 'No me pierdas' }).waitFor()
+  await server.stop()
+  server = before
+})
+
+async function writeCoupon(name: string): Promise<void> {
+  const start = page.getByRole('link', { name: 'Crear un cupón' })
+  if (await start.isVisible()) await start.click()
+  await page.getByRole('radio', { name: 'Un monto' }).check()
+  await next(page)
+  await page.getByRole('textbox', { name: 'Monto' }).fill('700')
+  await next(page)
+  await page.getByLabel('Nombre del cupón').fill(name)
+}
