@@ -134,7 +134,9 @@ function createAdmission({ rateLimit, steady, signer, tokens, database }: Ledger
     entriesMax: 1,
   })
   const issuers = new Set([...tokens.values()].map(({ issuer }) => issuer))
-  return async ({ pubkey }: NostrEvent): Promise<boolean> => {
+  return async ({ id, pubkey }: NostrEvent): Promise<boolean> => {
+    // Our own come back from every relay that they were given to.
+    if (await database.read((tx) => tx.ledger.outcome(id))) return false
     if (!rateLimit || pubkey === signer.pubkey || issuers.has(pubkey)) return true
     if (byKey.take(pubkey, steady() / 1000) > 0) return false
     const known = await database.read((tx) => tx.ledger.accountsOf(pubkey))

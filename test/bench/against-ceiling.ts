@@ -7,6 +7,7 @@ import { type Aim, get, type Kind, kinds } from './kinds.ts'
 import type { LoadJob, LoadResult, Values } from './load.ts'
 import { median, residentMb } from './machine.ts'
 import type { Plan } from './main.ts'
+import { freshPayments } from './payments.ts'
 import { forgetPeak, type Listening, startCeiling, startLoader } from './processes.ts'
 import { type Cell, judge, percent, type Report, type Table } from './report.ts'
 import { firstStartMs, startTimes } from './start-time.ts'
@@ -89,9 +90,10 @@ async function startProduct(plan: Plan, name: string): Promise<Product> {
   return { server, token, couponId }
 }
 
-function aimAt({ token, couponId }: Product): Aim {
+function aimAt({ token, couponId, server }: Product): Aim {
   const minted = (count: number): Values => ({ from: 'minted', count, token, couponId })
-  return { token, couponId, open: minted, known: () => minted(5000) }
+  const taps = (count: number) => freshPayments(server.dataDir, count)
+  return { token, couponId, open: minted, known: () => minted(5000), taps }
 }
 
 /** Ceiling and product in turns, close in time, so that a machine that drifts drifts for both. */
@@ -108,7 +110,8 @@ async function compare(
   const aim = aimAt(product)
   // Nobody looks these up.
   const anyNonces = (count: number): Values => ({ from: 'random', count })
-  const blind: Aim = { ...aim, open: anyNonces, known: () => anyNonces(5000) }
+  const anyTaps = (count: number): Values => ({ from: 'payments', first: 0, count })
+  const blind: Aim = { ...aim, open: anyNonces, known: () => anyNonces(5000), taps: anyTaps }
   const results: { a: LoadResult; b: LoadResult }[] = []
   let perSecond = perSecondGuess
   for (let round = 0; round < plan.rounds; round++) {

@@ -9,6 +9,7 @@ import { median, residentMb } from './machine.ts'
 import { fileAnswers, type MadeFile, openMadeFile } from './made-file.ts'
 import type { Plan } from './main.ts'
 import { nonceAt } from './nonces.ts'
+import { freshPayments } from './payments.ts'
 import { startLoader } from './processes.ts'
 import { type Cell, judge, type Report, type Table } from './report.ts'
 import { startTimes } from './start-time.ts'
@@ -140,7 +141,8 @@ async function open(plan: Plan, total: number): Promise<Side> {
   // What is spent must not be among what the small file had at first: it would soon have none left.
   const open = (count: number): Values =>
     total === smallTotal ? { from: 'minted', count, token, couponId } : fromFile(count)
-  return { made, server, token, aim: { token, couponId, open, known: () => known } }
+  const taps = (count: number) => freshPayments(dataDir, count)
+  return { made, server, token, aim: { token, couponId, open, known: () => known, taps } }
 }
 
 /** What is measured against the ceiling, and the lists of management. */

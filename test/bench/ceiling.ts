@@ -12,17 +12,22 @@ import { ClaimModel, MintModel, NonceModel } from '../../src/coupons/models.ts'
 import { createNonce, parseNonce } from '../../src/coupons/nonce.ts'
 import { claimedResult, mintedResult, voucherFacts } from '../../src/coupons/voucher.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
-import { createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
+import { createHashVerifier, createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
+import { parseObject } from '../../src/http/body.ts'
+import { factsOf } from '../../src/http/facts.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { createOrigins } from '../../src/http/origin.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { reply, replyJson } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
+import { delegationHash } from '../../src/nostr/delegation.ts'
 import { Refusal } from '../../src/refusal.ts'
 import { createSessions } from '../../src/session/session.ts'
+import { readRequest } from '../../src/wallet/request.ts'
 import { benchDefinition, benchKeys } from './fixture.ts'
+import { benchDelegation } from './payments.ts'
 
 const schnorr = openSchnorr()
 const signer = createSigner(schnorr, benchKeys.COUPON_MANAGER_NSEC)
@@ -71,6 +76,21 @@ function startStack(): string {
       },
       { body: NonceModel },
     )
+  const delegation = benchDelegation()
+  const verifyHash = createHashVerifier(schnorr)
+  const cards = new Elysia({ name: 'cards', prefix: '/card' }).post('/pay', ({ request }) => {
+    const { event } = readRequest(
+      { verify, verifyHash, now: systemClock },
+      parseObject(factsOf(request).body),
+      { kinds: [21_111], type: null, invalid: 'card-event-invalid', stale: 'card-event-stale' },
+    )
+    // The delegation, the start event, the ledger's answer and two balances.
+    const hash = delegationHash(signer.pubkey, delegation.conditions)
+    if (!verifyHash(delegation.token, hash, delegation.holder)) throw new Refusal('unavailable')
+    const { created_at, tags, content } = event
+    for (let at = 0; at < 4; at++) signer.sign({ kind: 1112 + at, created_at, tags, content })
+    return replyJson(200, { status: 'OK' })
+  })
   const management = new Elysia({ name: 'management', prefix: '/api/coupons' })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .post('/mint', async () => reply(200, minted()), { body: MintModel })
@@ -79,7 +99,7 @@ function startStack(): string {
     hostname: '127.0.0.1',
     port: 0,
     tls: null,
-    routes: [vouchers, management],
+    routes: [vouchers, management, cards],
     sockets: null,
     origins: createOrigins({ publicOrigins: [], trustedProxies: [] }),
     rateLimits: noRateLimits,

@@ -1,5 +1,6 @@
 import { benchKeys } from './fixture.ts'
 import type { LoadJob, Values } from './load.ts'
+import { paymentsOf } from './payments.ts'
 
 /** What a job of one kind needs to know of the server it goes to. */
 export type Aim = {
@@ -8,6 +9,8 @@ export type Aim = {
   /** Nonces that can be spent, and such that only have to exist. */
   open: (count: number) => Values
   known: () => Values
+  /** Taps that can be paid with. */
+  taps: (count: number) => Values
 }
 
 /** A kind of request. */
@@ -88,6 +91,18 @@ export const kinds: readonly Kind[] = [
     }),
   },
   {
+    name: 'pay from a card',
+    ceiling: 'stack',
+    share: 0.3,
+    p99Ms: 100,
+    job: ({ taps }, count) => ({
+      request: postText('/card/pay', paymentLength),
+      values: taps(Math.ceil(count / 4)),
+      again: false,
+      status: 200,
+    }),
+  },
+  {
     name: 'refresh',
     ceiling: 'stack',
     share: 0.7,
@@ -103,6 +118,14 @@ export const kinds: readonly Kind[] = [
 
 /** Nonces are 22 characters: what takes the place of `$VALUE` in a body does not change its length. */
 const nonceLength = 22
+
+/** All are of one length. */
+const paymentLength = (paymentsOf({ first: 0, count: 1 })[0] as string).length
+
+/** A request whose whole body is a value. */
+function postText(target: string, length: number): string {
+  return `POST ${target} HTTP/1.1\r\nHost: $HOST\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n$VALUE`
+}
 
 /** `$HOST` is filled in when the address is known. */
 export function post(target: string, body: unknown, headers = ''): string {

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { createNonce } from '../../src/coupons/nonce.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
 import { type FilePart, noncesOf } from './nonces.ts'
+import { paymentsOf } from './payments.ts'
 
 /** What goes into the place of `$VALUE` in a request. */
 export type Values =
@@ -18,6 +19,8 @@ export type Values =
   | { from: 'minted'; count: number; token: string; couponId: string }
   /** Nonces of a made file, all over it. */
   | { from: 'file'; part: FilePart }
+  /** Requests of a till for taps that the server was given, or for such that nobody looks up. */
+  | { from: 'payments'; first: number; count: number }
   /** Authorization headers (NIP-98), each signed afresh. */
   | { from: 'signed'; count: number; secret: string; method: string; target: string; body: string }
 
@@ -224,6 +227,8 @@ async function prepare(url: string, values: Values): Promise<string[]> {
       return mintMany(url, values)
     case 'file':
       return noncesOf(values.part)
+    case 'payments':
+      return paymentsOf(values)
     case 'signed': {
       const { secret, method, target, body } = values
       const signer = newSigner(Uint8Array.fromHex(secret))

@@ -131,7 +131,7 @@ async function claimsBesideIngest(plan: RelayPlan): Promise<Table> {
   const loader = startLoader()
   const claims = (seconds: number) => {
     const minted = (count: number) => ({ from: 'minted', count, token, couponId }) as const
-    const aim = { token, couponId, open: minted, known: () => minted(1) }
+    const aim = { token, couponId, open: minted, known: () => minted(1), taps: minted }
     const job = claim.job(aim, 60_000)
     return loader.run({
       ...job,
