@@ -12,6 +12,8 @@ type ConsumerOptions<Tx> = {
   consume: (tx: Tx, event: NostrEvent) => Promise<void>
   /** It could not be written now; relays are asked again. */
   failed: (cause: unknown) => void
+  /** Before relays are asked again. */
+  pauseSeconds?: number
 }
 
 /**
@@ -20,6 +22,7 @@ type ConsumerOptions<Tx> = {
  */
 export function createConsumer<Tx>(options: ConsumerOptions<Tx>) {
   const { database, filters, admitted, consume, failed } = options
+  const { pauseSeconds = limits.courierPauseSeconds } = options
   const seen = new Set<string>()
   const waiting: NostrEvent[] = []
   let running: Promise<void> | null = null
@@ -71,7 +74,7 @@ export function createConsumer<Tx>(options: ConsumerOptions<Tx>) {
       lost = broken = false
       askAgain()
       wake()
-    }, limits.courierPauseSeconds * 1000)
+    }, pauseSeconds * 1000)
   }
 
   return {

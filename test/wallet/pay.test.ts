@@ -34,6 +34,7 @@ import {
   tap,
   tapStandard,
 } from '../support/payments.ts'
+import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -141,19 +142,6 @@ describe('a payment', () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 40 })
   })
 
-  test('with one k1 by many tills at once is made by one', async () => {
-    const card = await newFundedCard(server, { PESO: 100 })
-    const k1 = await tap(server, card)
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => pay(server, payEvent({ k1, npub, tokens: { PESO: 1 } }))),
-    )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    for (const answer of answers.filter(({ status }) => status !== 200)) {
-      refused(answer, 400, 'k1-used')
-    }
-    expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 99 })
-  })
-
   test('that was refused is refused the same way again, and its k1 pays another', async () => {
     const card = await newFundedCard(server, { PESO: 10 })
     const k1 = await tap(server, card)
@@ -183,6 +171,52 @@ describe('a payment', () => {
       refused(answer, 400, 'funds-insufficient')
     }
     ok(await pay(server, payEvent({ k1, npub, tokens: { PESO: 1 } })))
+  })
+})
+
+describe('tills in several processes', () => {
+  const racers = startRacers(4)
+  afterAll(() => racers.stop())
+
+  /** Each process sends three of these at the same moment. */
+  async function race(eventAt: (index: number) => NostrEvent): Promise<Json[]> {
+    const lists = [0, 1, 2, 3].map((process) =>
+      [0, 1, 2].map((at) => ({ path: '/card/pay', body: eventAt(process * 3 + at) })),
+    )
+    const answers = (await racers.race(server.url, lists)).flat()
+    return answers.map(({ text }) => JSON.parse(text))
+  }
+  const counted = (answers: Json[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(answers, ({ status, code }) => code ?? status)].map(([name, list]) => [
+        name,
+        list.length,
+      ]),
+    )
+
+  test('with one k1: one pays', async () => {
+    const card = await newFundedCard(server, { PESO: 100 })
+    const k1 = await tap(server, card)
+    const answers = await race(() => payEvent({ k1, npub, tokens: { PESO: 1 } }))
+    expect(counted(answers)).toEqual({ OK: 1, 'k1-used': 11 })
+    expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 99 })
+  })
+
+  test('with one request: all hear the same, and it is paid once', async () => {
+    const card = await newFundedCard(server, { PESO: 100 })
+    const event = payEvent({ k1: await tap(server, card), npub, tokens: { PESO: 60 } })
+    expect(counted(await race(() => event))).toEqual({ OK: 12 })
+    expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 40 })
+  })
+
+  test('at two cards of one holder: as far as his balance reaches', async () => {
+    const one = await newFundedCard(server, { PESO: 7 })
+    const other = await newFundedCard(server, {}, one.holder)
+    const k1s: string[] = []
+    for (let at = 0; at < 12; at++) k1s.push(await tap(server, at % 2 ? one : other))
+    const answers = await race((at) => payEvent({ k1: k1s[at], npub, tokens: { PESO: 1 } }))
+    expect(counted(answers)).toEqual({ OK: 7, 'funds-insufficient': 5 })
+    expect(await balancesOf(server.url, one.holder)).toEqual({ PESO: 0 })
   })
 })
 
