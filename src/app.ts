@@ -264,7 +264,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
     tlsRoutes(tlsPlace(certificate, () => ({ url, secureUrl }))),
     healthRoutes(createReadiness(database), metrics),
-    pageRoutes(),
+    pageRoutes(() => ({ couponOrigin: config.publicUrls[0] ?? null, httpPort: null })),
   ]
   const server = listen({
     hostname: config.host,

@@ -10,12 +10,26 @@ const titles: Record<PageName, string> = {
   c: 'Tu cupón',
 }
 
+/** What a page has to know of where it stands. */
+export type PagePlace = {
+  /** Where customers open coupons; null: where the page is. */
+  couponOrigin: string | null
+  /** Of plain http beside a certificate that only the shop's own devices trust; else null. */
+  httpPort: number | null
+}
+
 /** The shell of a page; its script fills it. */
-export function createPage(name: PageName, bundle: Bundle): Page {
+export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Page {
   const { scripts, preload } = bundle.pages[name]
   const [boot, main] = scripts
+  const { couponOrigin, httpPort } = place
+  const facts = [
+    `data-page="${name}"`,
+    ...(couponOrigin === null ? [] : [`data-coupon-origin="${new URL(couponOrigin).origin}"`]),
+    ...(httpPort === null ? [] : [`data-http-port="${httpPort}"`]),
+  ]
   const html = `<!doctype html>
-<html lang="es-AR" data-page="${name}">
+<html lang="es-AR" ${facts.join(' ')}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">

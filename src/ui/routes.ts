@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
 import type { Bundle, PageName } from './bundle.ts'
-import { createPage, type Page, securityHeaders } from './page.ts'
+import { createPage, type Page, type PagePlace, securityHeaders } from './page.ts'
 
 const HtmlModel = textModel('text/html', 'A page; its scripts and its style lie under /ui/')
 const FileModel = textModel(
@@ -30,12 +30,15 @@ type Site = {
 const described = (summary: string) =>
   documented({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
 
-/** The pages for people, and what they load. Made when first asked for: the start does not wait for them. */
-export function pageRoutes() {
+/**
+ * The pages for people, and what they load. Made when first asked for: the start does not wait for them,
+ * and `place` is known by then.
+ */
+export function pageRoutes(place: () => PagePlace) {
   let made: Promise<Site> | null = null
   const site = () => {
     made ??= loadBundle()
-      .then(createSite)
+      .then((bundle) => createSite(bundle, place()))
       .catch((cause: unknown) => {
         // Asked for again, it is tried again.
         made = null
@@ -129,14 +132,14 @@ function appFile(text: string, type: string): Response {
   })
 }
 
-function createSite(bundle: Bundle): Site {
+function createSite(bundle: Bundle, place: PagePlace): Site {
   const files = Object.entries(bundle.files).map(([name, { type, gzip }]) => {
     return [name, { type, gzip: Uint8Array.fromBase64(gzip) }] as const
   })
   const pages = {
-    panel: createPage('panel', bundle),
-    caja: createPage('caja', bundle),
-    c: createPage('c', bundle),
+    panel: createPage('panel', bundle, place),
+    caja: createPage('caja', bundle, place),
+    c: createPage('c', bundle, place),
   }
   return {
     pages,

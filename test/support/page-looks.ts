@@ -2,6 +2,13 @@ import type { Page } from 'playwright-core'
 import { picture } from './browser.ts'
 import { accessible, fits } from './page-checks.ts'
 
+/** One state of a page as it stands: kept as a picture; nothing sticks out, and axe finds nothing. */
+export async function good(page: Page, name: string): Promise<void> {
+  await fits(page)
+  await accessible(page)
+  await picture(page, name)
+}
+
 const widths = [360, 768, 1440]
 
 /**

@@ -1,6 +1,7 @@
 /** The coupon page in a real browser: what its holder sees, takes, keeps, sends and never loses. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { encodeQR } from 'qr'
 import { closeBrowser, visit } from '../support/browser.ts'
 import {
   call,
@@ -9,9 +10,11 @@ import {
   newKey,
   newSigner,
   openSession,
+  sha256Hex,
 } from '../support/client.ts'
-import { accessible, fits } from '../support/page-checks.ts'
+import { good } from '../support/page-looks.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { addAccount, newHolder } from '../support/shops.ts'
 
 const merchant = newSigner()
 let server: TestServer
@@ -68,12 +71,36 @@ test('the code leaves the address bar, survives a reload, and reaches no server'
   await page.getByText('Sin usar').waitFor()
   await page.getByText('10 % de descuento').waitFor()
   expect(page.url()).toBe(`${server.url}/c`)
-  await accessible(page)
-  await fits(page)
+  await good(page, 'coupon')
   await page.reload()
   await page.getByText('Sin usar').waitFor()
   expect(asked.filter((url) => url.includes(nonce))).toEqual([])
   expect(server.output()).not.toContain(nonce)
+  expect(complaints).toEqual([])
+})
+
+test('a picture comes from this service alone, and a coupon does without it', async () => {
+  const image = 'https://fotos.example/medialuna.png'
+  const pictured = await createDefinition(server.url, token, { name: 'Con foto', image })
+  const nonce = await mint(server.url, pictured)
+  const { page, context, complaints } = await open('/c')
+  const asked: string[] = []
+  await context.route('**/api/coupons/images/*', (route) => {
+    asked.push(new URL(route.request().url()).pathname)
+    const body = Buffer.from(encodeQR('x', 'gif', { scale: 4 }))
+    return asked.length > 1 ? route.abort() : route.fulfill({ contentType: 'image/gif', body })
+  })
+  for (const times of [1, 0]) {
+    await page.goto('about:blank')
+    await page.goto(`${server.url}/c#${nonce}`)
+    await page.getByText('10 % de descuento').waitFor()
+    await page.waitForFunction(
+      (wanted) => document.querySelectorAll('.coupon-worth img').length === wanted,
+      times,
+    )
+    await good(page, `coupon-picture-${times}`)
+  }
+  expect(new Set(asked)).toEqual(new Set([`/api/coupons/images/${sha256Hex(image)}`]))
   expect(complaints).toEqual([])
 })
 
@@ -104,15 +131,13 @@ test('made one’s own, the giver’s copy is worth nothing and the new one is k
   await page.getByText('La copia de quien te lo dio deja de servir').waitFor()
   await button(page, 'Hacelo mío').click()
   await page.getByText('Ya es tuyo').waitFor()
-  await accessible(page)
-  await fits(page)
+  await good(page, 'coupon-mine')
   const [own = ''] = await keptCodes(page)
   expect([await statusOf(nonce), await statusOf(own)]).toEqual(['refreshed', 'minted'])
   expect(await page.evaluate(() => localStorage.getItem('cuponera:takes'))).toBe('[]')
   // Back and forth it stays the new one.
   await button(page, 'Volver a mis cupones').click()
-  await accessible(page)
-  await fits(page)
+  await good(page, 'coupon-list')
   await page.goBack()
   await page.getByText('Es solo tuyo').waitFor()
 })
@@ -134,7 +159,7 @@ test('a server killed in the middle of the swap gives the one successor to whoev
   })
   await button(page, 'Hacelo mío').click()
   await page.getByText('No llegó la respuesta').waitFor()
-  await accessible(page)
+  await good(page, 'coupon-swap-lost')
   await page.unrouteAll()
   // The page goes away, and comes back before the server does.
   await page.goto('about:blank')
@@ -158,7 +183,7 @@ test('whoever comes too late to the swap is told, and shown what became of it', 
   await button(page, 'Hacelo mío').click()
   await page.getByText('Llegaste tarde').waitFor()
   await page.getByText('Este código ya no vale').waitFor()
-  await accessible(page)
+  await good(page, 'coupon-too-late')
 })
 
 test('every end of a coupon has its word', async () => {
@@ -172,8 +197,7 @@ test('every end of a coupon has its word', async () => {
   while ((await statusOf(expired)) !== 'expired') await Bun.sleep(50)
   const { page } = await open('/c', { width: 320 })
   await page.getByText('Todavía no guardaste cupones').waitFor()
-  await accessible(page)
-  await fits(page)
+  await good(page, 'coupon-none')
   await page.getByLabel('Abrir un código').fill('hola')
   await button(page, 'Ver').click()
   await page.getByText('Eso no es el código de un cupón').waitFor()
@@ -186,8 +210,7 @@ test('every end of a coupon has its word', async () => {
     await page.getByLabel('Abrir un código').fill(nonce)
     await button(page, 'Ver').click()
     await page.getByText(words).waitFor()
-    await accessible(page)
-    await fits(page)
+    await good(page, `coupon-ended-${nonce === claimed ? 'used' : words.slice(0, 6).trim()}`)
     expect(await button(page, 'Hacelo mío').count()).toBe(0)
     await button(page, 'Volver a mis cupones').click()
   }
@@ -203,17 +226,36 @@ test('kept coupons are asked about again, open without a connection, and can be 
   await page.reload()
   await page.getByText('Lo que ves es lo que sabíamos').waitFor()
   await page.getByRole('img', { name: 'QR de Medialuna de regalo' }).waitFor()
-  await accessible(page)
-  await fits(page)
+  await good(page, 'coupon-offline')
   await context.setOffline(false)
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   await button(page, 'Volver a mis cupones').click()
   await page.getByText('Ya se usó').waitFor()
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
-  await accessible(page)
+  await good(page, 'coupon-remove')
   await button(page, 'Sí, quitarlo').click()
   await page.getByText('Todavía no guardaste cupones').waitFor()
   expect(await keptCodes(page)).toEqual([])
+})
+
+test('sent to a name of this service, the coupon is in its inbox and this copy is worth nothing', async () => {
+  const holder = newHolder('juana')
+  addAccount(server.dataDir, holder.name, holder.signer.pubkey)
+  const nonce = await mint()
+  const { page, complaints } = await open(`/c#${nonce}`)
+  await button(page, 'Enviarlo a una dirección').click()
+  const to = `juana@${new URL(server.url).host}`
+  await page.getByRole('textbox', { name: 'Dirección' }).fill(to)
+  await page.getByRole('textbox', { name: 'Mensaje' }).fill('Feliz cumple')
+  await button(page, 'Enviar').click()
+  await page.getByText(`${to} lo recibió`).waitFor()
+  await good(page, 'coupon-sent')
+  await button(page, 'Cerrar').click()
+  await page.getByText('Este código ya no vale').waitFor()
+  const { json } = await call(server.url, '/api/wallet/vouchers', { signer: holder.signer })
+  expect(json.vouchers).toMatchObject([{ status: 'minted', comment: 'Feliz cumple' }])
+  expect(await statusOf(nonce)).toBe('refreshed')
+  expect(complaints).toEqual([])
 })
 
 test.each([
@@ -232,7 +274,7 @@ test.each([
     return route.fulfill({ json: { status, reason: 'Una frase.' } })
   })
   await button(page, 'Enviarlo a una dirección').click()
-  await accessible(page)
+  await good(page, 'coupon-send')
   const address = page.getByRole('textbox', { name: 'Dirección' })
   await address.fill('juana')
   await button(page, 'Enviar').click()
@@ -241,8 +283,7 @@ test.each([
   await button(page, 'Enviar').click()
   await page.getByRole('heading', { name: heading }).waitFor()
   await page.getByText(words).waitFor()
-  await accessible(page)
-  await fits(page)
+  await good(page, `coupon-send-${status ?? 'lost'}`)
   if (status !== 'UNKNOWN') return
   await button(page, 'Recuperarlo ahora').click()
   await page.getByText('Ya es tuyo').waitFor()

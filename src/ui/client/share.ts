@@ -2,12 +2,24 @@
 
 /** The address of a coupon. What follows the # never leaves the browser that opens it. */
 export function couponLink(nonce: string): string {
-  return `${location.origin}/c#${nonce}`
+  return `${couponOrigin()}/c#${nonce}`
 }
 
-/** Whether a phone could open an address of this page's origin. */
+/**
+ * Where customers open a coupon: the public address of the service, when it has one. With a certificate of
+ * the shop's own it is plain http, since their phones do not trust it. Else where this page is.
+ */
+function couponOrigin(): string {
+  const { couponOrigin: known, httpPort } = document.documentElement.dataset
+  if (known) return known
+  const { protocol, hostname, origin } = location
+  return protocol === 'https:' && httpPort ? `http://${hostname}:${httpPort}` : origin
+}
+
+/** Whether the links open on this very device only, and on no phone. */
 export function localOrigin(): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)
+  const { hostname } = new URL(couponOrigin())
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 export function canShare(): boolean {

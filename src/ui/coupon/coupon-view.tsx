@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { couponPicture } from '../client/coupon-picture.ts'
 import { moment, secondsNow } from '../client/format.ts'
 import { merchantName } from '../client/merchant.ts'
 import { couponLink, shareLink } from '../client/share.ts'
@@ -60,13 +61,17 @@ function StatusBadge({ held }: { held: Held }) {
 }
 
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
+  const [sending, setSending] = useState(false)
   const status = statusNow(held, secondsNow())
   const live = status === 'minted'
   const { name, description, coupon: benefit, expiresAt, npub } = held
   const who = merchantName(npub)
   return (
     <>
-      <CouponCard coupon={{ name, description, benefit, expiresAt, image: null }} spent={!live} />
+      <CouponCard
+        coupon={{ name, description, benefit, expiresAt, image: couponPicture(held.image) }}
+        spent={!live}
+      />
       <p class="with-icon">
         <Icon name="shop" />
         <span class="grow">
@@ -83,7 +88,13 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         </Notice>
       )}
       <TakingNotice />
-      {live ? <Live held={held} /> : <Ended held={held} status={status} />}
+      {live ? (
+        <Live held={held} onSend={() => setSending(true)} />
+      ) : (
+        <Ended held={held} status={status} />
+      )}
+      {/* Here, and not with what a live coupon can do: it tells that the coupon has gone. */}
+      {sending && <SendView held={held} onClose={() => setSending(false)} />}
     </>
   )
 }
@@ -98,16 +109,17 @@ function Ended({ held, status }: { held: Held; status: Status }) {
   )
 }
 
-function Live({ held }: { held: Held }) {
-  const [sending, setSending] = useState(false)
+function Live({ held, onSend }: { held: Held; onSend: () => void }) {
   const busy = taking.value?.step === 'taking'
   if (busy) return null
   return (
     <>
       <ShownQr held={held} />
-      {!held.own && <TakeBox held={held} />}
-      <Actions held={held} onSend={() => setSending(true)} />
-      {sending && <SendView held={held} onClose={() => setSending(false)} />}
+      {held.sent && held.sent.outcome !== 'sent' && (
+        <Notice tone="wait">{t('send.open', { to: held.sent.to })}</Notice>
+      )}
+      {(!held.own || held.sent !== null) && <TakeBox held={held} />}
+      <Actions held={held} onSend={onSend} />
     </>
   )
 }

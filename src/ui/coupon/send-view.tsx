@@ -15,6 +15,7 @@ const tones = {
 } as const satisfies Record<string, Tone>
 
 const commentCharsMax = 200
+const addressForm = /^[^\s@]+@[^\s@]+$/
 
 /** Sending a coupon to an address, and what came of it in plain words. */
 export function SendView({ held, onClose }: { held: Held; onClose: () => void }) {
@@ -24,7 +25,7 @@ export function SendView({ held, onClose }: { held: Held; onClose: () => void })
   const [sending, setSending] = useState<Sending | null>(null)
   const submit = async () => {
     const address = to.trim().replace(/^lightning:/i, '')
-    const good = /^[^\s@]+@[^\s@]+$/.test(address)
+    const good = addressForm.test(address)
     setWrong(!good)
     if (!good) return
     setSending({ step: 'sending' })
@@ -32,7 +33,7 @@ export function SendView({ held, onClose }: { held: Held; onClose: () => void })
   }
   const busy = sending?.step === 'sending'
   if (sending && sending.step !== 'sending' && sending.step !== 'refused') {
-    return <Outcome held={held} sending={sending} onClose={onClose} />
+    return <Outcome held={held} sending={sending} onClose={onClose} onAgain={() => void submit()} />
   }
   return (
     <Dialog title={t('send.title')} onClose={onClose}>
@@ -77,9 +78,10 @@ type OutcomeProps = {
   held: Held
   sending: Extract<Sending, { to: string }>
   onClose: () => void
+  onAgain: () => void
 }
 
-function Outcome({ held, sending: { step, to, reason }, onClose }: OutcomeProps) {
+function Outcome({ held, sending: { step, to, reason }, onClose, onAgain }: OutcomeProps) {
   return (
     <Dialog title={t(`send.${step}`)} onClose={onClose}>
       <div class="stack">
@@ -88,16 +90,21 @@ function Outcome({ held, sending: { step, to, reason }, onClose }: OutcomeProps)
           {reason && <p class="small">{reason}</p>}
         </Notice>
         {step === 'unknown' && (
-          <Button
-            kind="primary"
-            icon="lock"
-            onClick={() => {
-              onClose()
-              take(held)
-            }}
-          >
-            {t('send.recover')}
-          </Button>
+          <>
+            <Button
+              kind="primary"
+              icon="lock"
+              onClick={() => {
+                onClose()
+                take(held)
+              }}
+            >
+              {t('send.recover')}
+            </Button>
+            <Button icon="send" onClick={onAgain}>
+              {t('send.again')}
+            </Button>
+          </>
         )}
       </div>
     </Dialog>

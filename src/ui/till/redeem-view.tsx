@@ -10,6 +10,7 @@ import { tillWords as t } from '../words/till.ts'
 import { OutcomeView, outcomeTone } from './outcome-view.tsx'
 import { ScannerView } from './scanner-view.tsx'
 import { cameraOpen, notCoupon, recent, redemption, settle, take, unsettled } from './state.ts'
+import { TlsHelp } from './tls-help.tsx'
 
 /** Redeeming: the ways a code comes in, and what became of it. */
 export function RedeemView() {
@@ -35,7 +36,7 @@ function Ways() {
       <div class="stack">
         {trouble ? (
           <Notice tone="wait" icon="camera">
-            {t(`camera.${trouble}`)} {trouble === 'insecure' && <a href="/tls">{t('tls.link')}</a>}
+            {t(`camera.${trouble}`)} {trouble === 'insecure' && <TlsHelp />}
           </Notice>
         ) : (
           <Button

@@ -14,6 +14,7 @@ import { canServeOffline, install, installed, installer } from './install.ts'
 import { hasKey, keyBox, signOut } from './issue-state.ts'
 import { play, soundOn, switchSound } from './sound.ts'
 import { shops, unpinShop } from './state.ts'
+import { TlsHelp } from './tls-help.tsx'
 
 /** What this till is set to, what it can do, and what is missing for the rest. */
 export function SettingsView() {
@@ -69,7 +70,11 @@ function Able() {
           {t('install.action')}
         </Button>
       )}
-      {missing && !secure && <a href="/tls">{t('tls.link')}</a>}
+      {missing && !secure && (
+        <p class="small">
+          <TlsHelp />
+        </p>
+      )}
     </section>
   )
 }

@@ -64,7 +64,7 @@ function americanKey({ code, shift }: Stroke): string {
 export type Wedge = {
   /** Take a key press. What was scanned, read in every way it may have been meant, once a burst ends. */
   stroke(stroke: Stroke): string[] | null
-  /** The readings of a burst that nothing ended: to be asked after a pause. */
+  /** The readings of a burst that nothing ended, if it is long enough for one: to be asked after a pause. */
   flush(): string[] | null
   /** Whether a burst is under way, so that its keys are not taken for shortcuts. */
   busy(): boolean
@@ -76,12 +76,13 @@ export function createWedge(): Wedge {
   let capsLock = false
   let lastMs = Number.NEGATIVE_INFINITY
 
+  const whole = () => Math.max(typed.length, placed.length) >= burstCharsMin
   const take = () => {
     const readings = capsLock ? [swapCase(typed), placed, typed] : [typed, placed]
-    const whole = [typed, placed].some((text) => text.length >= burstCharsMin)
+    const enough = whole()
     typed = ''
     placed = ''
-    return whole ? [...new Set(readings)].filter((text) => text !== '') : null
+    return enough ? [...new Set(readings)].filter((text) => text !== '') : null
   }
 
   return {
@@ -97,7 +98,8 @@ export function createWedge(): Wedge {
       if (typed.length > scanCharsMax || placed.length > scanCharsMax) take()
       return null
     },
-    flush: take,
+    // A busy device hands over late what was typed in time: that is no end of a burst.
+    flush: () => (whole() ? take() : null),
     busy: () => Math.max(typed.length, placed.length) > 3,
   }
 }

@@ -138,4 +138,9 @@ export const couponWords = createWords({
     '{to} saw the code and did not confirm: it may still take it. To prevent that, make it yours now.',
   ],
   'send.recover': ['Recuperarlo ahora', 'Take it back now'],
+  'send.again': ['Enviarlo de nuevo a la misma dirección', 'Send it to the same address again'],
+  'send.open': [
+    'Lo enviaste a {to} y no sabemos si llegó: todavía puede tomarlo. Para que no pueda, hacelo tuyo.',
+    'You sent it to {to} and we do not know whether it arrived: it may still take it. To prevent that, make it yours.',
+  ],
 })

@@ -61,6 +61,10 @@ export const tillWords = createWords({
     'Otra aplicación está usando la cámara. Cerrala y probá de nuevo.',
     'Another app is using the camera. Close it and try again.',
   ],
+  'tls.ask': [
+    'Para tener https, quien instaló la Cuponera corre «cuponera tls».',
+    'To have https, whoever installed Cuponera runs “cuponera tls”.',
+  ],
   'tls.link': ['Cómo activar https acá', 'How to turn on https here'],
 
   'looking.title': ['Buscando el cupón…', 'Looking the coupon up…'],

@@ -1,0 +1,139 @@
+/** What a device keeps for when there is no connection, and where the links of coupons lead. */
+import { afterAll, expect, test } from 'bun:test'
+import { createContext, runInContext } from 'node:vm'
+import { createWorker } from '../../src/ui/app-files.ts'
+import { bundlePages } from '../../src/ui/bundle.ts'
+import { createPage } from '../../src/ui/page.ts'
+import { call } from '../support/client.ts'
+import { cleanUp, startServer } from '../support/server.ts'
+
+afterAll(cleanUp)
+
+const bundle = await bundlePages()
+const worker = createWorker(bundle)
+const origin = 'http://127.0.0.1:3000'
+
+type Listener = (event: Record<string, unknown>) => void
+
+/** The worker in a browser of our own: its caches, and a network that can be cut. */
+function openWorker(script = worker, kept = new Map<string, Map<string, string>>()) {
+  const listeners = new Map<string, Listener>()
+  const network = { up: true, asked: [] as string[] }
+  const answer = (request: Request | string) => {
+    const { pathname } = new URL(typeof request === 'string' ? request : request.url, origin)
+    network.asked.push(pathname)
+    if (!network.up) return Promise.reject(new TypeError('no network'))
+    return Promise.resolve(new Response(`fresh ${pathname}`))
+  }
+  const match = (request: Request | string, names: Iterable<string>) => {
+    const { pathname } = new URL(typeof request === 'string' ? request : request.url, origin)
+    for (const name of names) {
+      const text = kept.get(name)?.get(pathname)
+      if (text !== undefined) return Promise.resolve(new Response(text))
+    }
+    return Promise.resolve(undefined)
+  }
+  const caches = {
+    open(name: string) {
+      const cache = kept.get(name) ?? new Map<string, string>()
+      kept.set(name, cache)
+      const addAll = (requests: Request[]) => {
+        for (const { url } of requests) cache.set(new URL(url).pathname, 'kept')
+        return Promise.resolve()
+      }
+      return Promise.resolve({ addAll })
+    },
+    keys: () => Promise.resolve([...kept.keys()]),
+    delete: (name: string) => Promise.resolve(kept.delete(name)),
+    match: (request: Request | string, options: { cacheName?: string } = {}) =>
+      match(request, options.cacheName ? [options.cacheName] : kept.keys()),
+  }
+  class Asked extends Request {
+    constructor(path: string, init?: RequestInit) {
+      super(new URL(path, origin), init)
+    }
+  }
+  const scope: Record<string, unknown> = {
+    ...{ caches, fetch: answer, Request: Asked, Response, URL, AbortSignal, location: { origin } },
+    addEventListener: (name: string, listener: Listener) => listeners.set(name, listener),
+    skipWaiting: () => Promise.resolve(),
+    clients: { claim: () => Promise.resolve() },
+  }
+  scope.self = scope
+  runInContext(script, createContext(scope))
+  const live = async (name: string) => {
+    let done: unknown
+    listeners.get(name)?.({ waitUntil: (promise: unknown) => (done = promise) })
+    await done
+  }
+  /** What the worker answers; null where it leaves the request to the browser. */
+  const ask = async (path: string, init: { method?: string; navigate?: boolean } = {}) => {
+    const { method = 'GET', navigate = false } = init
+    let reply: Promise<Response> | null = null
+    listeners.get('fetch')?.({
+      request: { method, url: `${origin}${path}`, mode: navigate ? 'navigate' : 'cors' },
+      respondWith: (promise: Promise<Response>) => (reply = promise),
+    })
+    return reply === null ? null : (await (reply as Promise<Response>)).text()
+  }
+  return { kept, network, live, ask }
+}
+
+test('pages come from the service while it answers, and from the device when it does not', async () => {
+  const { live, ask, network } = openWorker()
+  await live('install')
+  expect(await ask('/caja', { navigate: true })).toBe('fresh /caja')
+  network.up = false
+  expect(await ask('/caja', { navigate: true })).toBe('kept')
+  expect(await ask('/c/', { navigate: true })).toBe('kept')
+  expect(await ask(bundle.style)).toBe('kept')
+})
+
+test('no answer of the service is touched', async () => {
+  const { live, ask } = openWorker()
+  await live('install')
+  for (const path of ['/api/coupons/manager', '/api/coupons/claim', '/nostr/fetch', '/metrics']) {
+    expect(await ask(path)).toBeNull()
+  }
+  expect(await ask('/panel', { navigate: true })).toBeNull()
+  expect(await ask('/caja', { method: 'POST', navigate: true })).toBeNull()
+})
+
+test('both pages are kept whole, with what they only load later', () => {
+  const { kept } = openWorker()
+  expect(kept.size).toBe(0)
+  const wanted = [bundle.pages.caja, bundle.pages.c].flatMap(({ scripts, preload }) => {
+    return [...scripts, ...preload]
+  })
+  expect(wanted.filter((path) => !bundle.offline.includes(path))).toEqual([])
+  // The reader of QR codes is a part of its own, loaded when a camera or a photo needs it.
+  const reader = Object.entries(bundle.files).filter(([name, { gzip }]) => {
+    const text = new TextDecoder().decode(Bun.gunzipSync(Uint8Array.fromBase64(gzip)))
+    return name.endsWith('.js') && text.includes('finder')
+  })
+  expect(reader.some(([name]) => bundle.offline.includes(`/ui/${name}`))).toBe(true)
+})
+
+test('a new build replaces the old, but for the one that a page may still be from', async () => {
+  const kept = new Map<string, Map<string, string>>()
+  for (const build of ['one', 'two', 'three']) {
+    const script = createWorker({ ...bundle, style: `/ui/style-${build}.css` })
+    await openWorker(script, kept).live('install')
+    await openWorker(script, kept).live('activate')
+  }
+  expect(kept.size).toBe(2)
+  kept.set('of-somebody-else', new Map())
+  await openWorker(worker, kept).live('activate')
+  expect([...kept.keys()]).toContain('of-somebody-else')
+})
+
+test('links of coupons lead to the public address, and past a certificate that phones do not trust', async () => {
+  const at = (place: Parameters<typeof createPage>[2]) => createPage('caja', bundle, place).html
+  expect(at({ couponOrigin: null, httpPort: null })).toContain(
+    '<html lang="es-AR" data-page="caja">',
+  )
+  expect(at({ couponOrigin: null, httpPort: 3000 })).toContain('data-http-port="3000"')
+  const { url } = await startServer({ env: { PUBLIC_URL: 'https://cupones.example' } })
+  const { text } = await call(url, '/c')
+  expect(text).toContain('data-coupon-origin="https://cupones.example"')
+})
