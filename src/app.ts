@@ -247,6 +247,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     vouchers: () => database.read(vouchersByPhase),
     relays: running.status,
   })
+  const trusted = tlsPlace(certificate, () => ({ url, secureUrl }))
   const routes = [
     voucherRoutes(mint, rateLimits),
     sessionRoutes(sessions, auth),
@@ -262,9 +263,12 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
-    tlsRoutes(tlsPlace(certificate, () => ({ url, secureUrl }))),
+    tlsRoutes(trusted),
     healthRoutes(createReadiness(database), metrics),
-    pageRoutes(() => ({ couponOrigin: config.publicUrls[0] ?? null, httpPort: null })),
+    pageRoutes(() => ({
+      couponOrigin: config.publicUrls[0] ?? null,
+      httpPort: trusted?.ports().http ?? null,
+    })),
   ]
   const server = listen({
     hostname: config.host,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { encodeQR } from 'qr'
+import { decodeQR } from 'qr/decode.js'
 
 /** What the camera of the browser sees; written by `holdBeforeCamera`. */
 const cameraFile = join(tmpdir(), `cuponera-camera-${process.pid}.y4m`)
@@ -87,6 +88,8 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
     colorScheme: dark ? 'dark' : 'light',
     locale,
     reducedMotion: 'reduce',
+    // A device of the shop trusts its authority; this stands in for that.
+    ignoreHTTPSErrors: true,
   })
   if (before) await context.addInitScript(before)
   const page = await context.newPage()
@@ -106,6 +109,24 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
   })
   await page.goto(url)
   return { page, context, complaints }
+}
+
+/** What the first QR code on a page says. */
+export async function shownQr(page: Page): Promise<string> {
+  const drawn = page.locator('.qr svg').first()
+  const box = (await drawn.getAttribute('viewBox')) ?? ''
+  const path = (await drawn.locator('path').getAttribute('d')) ?? ''
+  const [size = 0] = box.split(' ').slice(2).map(Number)
+  const [scale, quiet] = [4, 4]
+  const side = (size + 2 * quiet) * scale
+  const data = new Uint8Array(side * side * 4).fill(255)
+  for (const [, x = '', y = ''] of path.matchAll(/M(\d+) (\d+)h1/g)) {
+    for (let line = 0; line < scale; line++) {
+      const from = ((Number(y) + quiet) * scale + line) * side + (Number(x) + quiet) * scale
+      for (let at = from; at < from + scale; at++) data.fill(0, at * 4, at * 4 + 3)
+    }
+  }
+  return decodeQR({ width: side, height: side, data })
 }
 
 /** Keep a picture of a page under test-output/, for people to look at. */

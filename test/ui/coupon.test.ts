@@ -1,8 +1,10 @@
 /** The coupon page in a real browser: what its holder sees, takes, keeps, sends and never loses. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
-import { closeBrowser, visit } from '../support/browser.ts'
+import { closeBrowser, shownQr, visit } from '../support/browser.ts'
+import { runCommand } from '../support/cli.ts'
 import {
   call,
   createDefinition,
@@ -184,6 +186,21 @@ test('whoever comes too late to the swap is told, and shown what became of it', 
   await page.getByText('Llegaste tarde').waitFor()
   await page.getByText('Este código ya no vale').waitFor()
   await good(page, 'coupon-too-late')
+})
+
+test('with a certificate that only the shop trusts, links of coupons are plain http', async () => {
+  const dataDir = join(newDirectory(), 'data')
+  await runCommand(['tls'], { dataDir, env: { TLS_PORT: '0' } })
+  const shop = await startServer({ dataDir, env: { RATE_LIMIT: 'off', TLS_PORT: '0' } })
+  const secure = /https\s+(https:\S+)/.exec(shop.output())?.[1] ?? ''
+  const session = await openSession(shop.url, merchant)
+  const nonce = await mint(shop.url, await createDefinition(shop.url, session), session)
+  const host = new URL(secure).hostname
+  const { page } = await open(`/c#${nonce}`, {}, secure)
+  await button(page, 'Ver el QR grande').waitFor()
+  expect(await shownQr(page)).toBe(`http://${host}:${new URL(shop.url).port}/c#${nonce}`)
+  const { page: till } = await open('/caja', {}, shop.url.replace('127.0.0.1', 'tienda.test'))
+  expect(await till.getByRole('link', { name: /https/ }).getAttribute('href')).toBe('/tls')
 })
 
 test('every end of a coupon has its word', async () => {

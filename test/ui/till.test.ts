@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
-import { closeBrowser, holdBeforeCamera, visit } from '../support/browser.ts'
+import { closeBrowser, holdBeforeCamera, shownQr, visit } from '../support/browser.ts'
 import {
   call,
   createDefinition,
@@ -413,7 +413,27 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await button.click()
   await title(page, 'Listo para el cliente').waitFor()
   expect(await count()).toBe(before + 1)
+  expect(await shownQr(page)).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
   await good(page, 'till-issued')
+
+  // On paper there is the ticket alone, as wide as the roll.
+  await page.evaluate(() => {
+    window.print = () => undefined
+  })
+  for (const [width, points] of [
+    ['58', 164],
+    ['80', 226],
+  ] as const) {
+    await page.getByRole('button', { name: `Ticket de ${width} mm` }).click()
+    await page.locator(`.paper-${width}`).waitFor({ state: 'attached' })
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
+    const pages = [...pdf.matchAll(/\/MediaBox\s*\[\s*0 0 (\d+)/g)]
+    expect(pages).toHaveLength(1)
+    // In points, of a paper that the browser counts in pixels.
+    expect(Math.abs(Number(pages[0]?.[1]) - points)).toBeLessThanOrEqual(1)
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+    await page.locator(`.paper-${width}`).waitFor({ state: 'detached' })
+  }
 
   // The screen is the only copy: a reload keeps it, handing it over forgets it.
   await page.reload()
