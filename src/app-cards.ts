@@ -12,9 +12,9 @@ import { limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { VerifyHash } from './nostr/delegation.ts'
 import type { NostrEvent, Signer, VerifyEvent } from './nostr/event.ts'
-import { npubOf } from './nostr/keys.ts'
 import { kinds } from './nostr/kinds.ts'
 import { configChange, configure } from './wallet/cards/configure.ts'
+import { type CardCommand, operateCards } from './wallet/cards/operator.ts'
 import type { Cards, Funds } from './wallet/cards/service.ts'
 import { createKeyDerivation } from './wallet/cards/tag.ts'
 import { createConsumer } from './wallet/consumer.ts'
@@ -44,6 +44,8 @@ type CardParts = {
 
 export type RunningCards = {
   cards: Cards
+  /** The operator's, for the control socket. */
+  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   payments: RunningPayments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
   accepted(tx: Stores, event: NostrEvent): Promise<void>
@@ -71,8 +73,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     payRequest: payRequestOf(database, parts.identities),
     newId: () => Bun.randomUUIDv7(),
     newK1: () => suuidOf(crypto.randomUUID()),
-    keysRead: ({ cid, reader, why }) =>
-      log.info('card.keys-read', { cid, reader: npubOf(reader), why }),
+    keysRead: (reading) => log.info('card.keys-read', reading),
   }
   const accepted = async (tx: Stores, event: NostrEvent) => {
     await configure(cards, tx, event)
@@ -85,6 +86,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     cards,
     payments,
     accepted,
+    commands: { 'POST /cards': (asked) => operateCards(cards, asked as CardCommand) },
     async stop() {
       await stopListening()
       await payments.stop()

@@ -36,7 +36,6 @@ type Wallet = {
 /** Put together what the wallet's routes work with. */
 export function createWallet(config: Config, parts: WalletParts): Wallet {
   const { signer, fetchPublic, ...shared } = parts
-  const [publicUrl] = config.publicUrls
   const defaults = [signer.pubkey, ...(config.merchants ?? [])]
   const identities: Identities = {
     ...shared,
@@ -46,7 +45,7 @@ export function createWallet(config: Config, parts: WalletParts): Wallet {
     issuers: config.identityIssuers ?? new Set(defaults),
     selfSignup: config.identitySelfSignup,
     reserved: config.identityReserved,
-    federationId: config.federationId ?? (publicUrl ? new URL(publicUrl).hostname : 'localhost'),
+    federationId: federationOf(config),
     askWallet: notWhenBusy(createWalletCaller(fetchPublic)),
   }
   const hosts = () => [...config.publicUrls, parts.base()].map((url) => new URL(url).host)
@@ -57,6 +56,11 @@ export function createWallet(config: Config, parts: WalletParts): Wallet {
         operate({ ...identities, hosts: hosts() }, asked as IdentityCommand),
     },
   }
+}
+
+/** The name under which tills know the cards and addresses of this service. */
+export function federationOf({ federationId, publicUrls: [url] }: Config): string {
+  return federationId ?? (url ? new URL(url).hostname : 'localhost')
 }
 
 /** Too many at once is our refusal, not the wallet's. */

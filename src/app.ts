@@ -321,7 +321,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
     }),
     relays: running.status,
-    commands: { ...ledger.commands, ...wallet.commands },
+    commands: { ...ledger.commands, ...wallet.commands, ...cards.commands },
     log,
     checked(problems) {
       metrics.checked(problems)

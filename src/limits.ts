@@ -360,6 +360,8 @@ export const limits = {
   /** Changes of one key that relays bring: a burst, and what comes back per second. */
   cardChangeBurst: 60,
   cardChangePerSecond: 1,
+  /** `cuponera card-sim` waits this long for an answer: a payment may take twenty seconds. */
+  cardSimSeconds: 30,
   /** One-time codes are short, and some are read aloud. */
   otcCharsMax: 128,
   ...processLimits,

@@ -108,7 +108,7 @@ test('relative imports name a file that exists', () => {
 
 test('only the reach layer and the commands that call a server open connections', () => {
   const reach =
-    /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control)|ui\/(client\/api|till\/service-worker)\.ts)/
+    /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control|card-sim)|ui\/(client\/api|till\/service-worker)\.ts)/
   const serving = /^src\/(app\.ts|http\/|control)/
   // A method called fetch is not a call: its parameters are followed by a body.
   const client = /(?<![.\w#])fetch\((?![^)]*\) \{)|new WebSocket\(|Bun\.(connect|udpSocket|dns)\b/

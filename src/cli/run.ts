@@ -8,6 +8,8 @@ import { settings } from '../settings.ts'
 import { CertificateError } from '../tls/files.ts'
 import { type Arguments, parseArguments, UsageError } from './arguments.ts'
 import { backup } from './backup.ts'
+import { simulateActivation, simulateCard, simulatePayment, simulateTap } from './card-sim.ts'
+import { addCode, blockCard, deleteCard, initCard, listCards, showCardKeys } from './cards.ts'
 import { check } from './check.ts'
 import { demo } from './demo.ts'
 import { health, localAddress } from './health.ts'
@@ -76,6 +78,75 @@ const commands: Record<string, Command> = {
     about: 'take a name back from its key',
     operands: 'NAME',
     run: ({ config, operands: [name = ''] }) => removeIdentity(config, name),
+  },
+  'cards list': {
+    about: 'every card: UID, state, counter, holder',
+    run: ({ config }) => listCards(config),
+  },
+  'cards init': {
+    about:
+      'take a tag in and show what to write to it; --counter confirms what was read from it, --key-version: keys it has already',
+    operands: 'UID',
+    flags: ['counter', 'key-version'],
+    run: ({ config, operands: [cid = ''], flags }) =>
+      initCard(config, cid, {
+        counter: wholeFlag(flags, 'counter'),
+        version: wholeFlag(flags, 'key-version'),
+      }),
+  },
+  'cards otc': {
+    about: 'add a one-time code (CODE, or one that is made): who brings it becomes the holder',
+    operands: 'CARD [CODE]',
+    run: ({ config, operands: [card = '', code] }) => addCode(config, card, code),
+  },
+  'cards disable': {
+    about: 'stop a card (its UID or UUID), whatever its holder wants',
+    operands: 'CARD',
+    run: ({ config, operands: [card = ''] }) => blockCard(config, card, true),
+  },
+  'cards enable': {
+    about: 'let a card that was disabled go on',
+    operands: 'CARD',
+    run: ({ config, operands: [card = ''] }) => blockCard(config, card, false),
+  },
+  'cards keys': {
+    about: 'show the keys of a tag; --key-version: of one that the database does not know',
+    operands: 'UID',
+    flags: ['key-version'],
+    run: ({ config, operands: [cid = ''], flags }) =>
+      showCardKeys(config, cid, wholeFlag(flags, 'key-version')),
+  },
+  'cards delete': {
+    about: 'end a card, and show the keys to wipe its tag with',
+    operands: 'UID',
+    run: ({ config, operands: [cid = ''] }) => deleteCard(config, cid),
+  },
+  'card-sim new': {
+    about:
+      'a card without hardware: written, activated, and the address of its first tap (--url, --holder FILE)',
+    flags: ['url', 'holder'],
+    run: ({ config, flags }) => simulateCard(config, simulated(flags)),
+  },
+  'card-sim activate': {
+    about: 'activate a card with its code, as a wallet would (--url, --holder FILE)',
+    operands: 'CODE',
+    flags: ['url', 'holder'],
+    run: ({ config, operands: [otc = ''], flags }) =>
+      simulateActivation(config, otc, simulated(flags)),
+  },
+  'card-sim tap': {
+    about: 'the address that the next tap of a card opens (--url, --counter)',
+    operands: 'UID',
+    flags: ['url', 'counter'],
+    run: ({ config, operands: [cid = ''], flags }) =>
+      simulateTap(config, cid, { counter: wholeFlag(flags, 'counter'), url: flags.get('url') }),
+  },
+  'card-sim pay': {
+    about: 'tap a card and pay with it, to --to or to a made-up merchant (--url)',
+    operands: 'UID TOKEN AMOUNT',
+    flags: ['url', 'to'],
+    run: ({ config, operands: [cid = '', token = '', amount = ''], flags }) =>
+      simulatePayment(config, { cid, token, amount, to: flags.get('to') }, flags.get('url')),
   },
   backup: {
     about: 'write a verified copy of the database, running or not (--force replaces FILE)',
@@ -204,6 +275,17 @@ function findCommand(words: string[]): { name: string; command: Command; operand
 
 function keyOptions(flags: Arguments['flags']) {
   return { force: flags.has('force'), passphraseFile: flags.get('passphrase-file') }
+}
+
+function simulated(flags: Arguments['flags']) {
+  return { url: flags.get('url'), holderFile: flags.get('holder') }
+}
+
+function wholeFlag(flags: Arguments['flags'], name: string): number | undefined {
+  const text = flags.get(name)
+  if (text !== undefined && !/^\d{1,8}$/.test(text))
+    throw new UsageError(`--${name} takes a number`)
+  return text === undefined ? undefined : Number(text)
 }
 
 function print(text: string): number {

@@ -14,6 +14,8 @@ export const tables = [
   'transfers',
   'inbox',
   'transfer_intents',
+  'cards',
+  'card_codes',
   'card_payments',
 ] as const
 
@@ -135,6 +137,25 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
           AND x.card_id = t.card_id AND x.counts = (t.state IN ('pending', 'settled')))
         <> (SELECT count(*) FROM json_each(t.amounts))`,
       says: 'the limits of its card do not count what it holds',
+    },
+  ],
+  cards: [
+    {
+      where: `FROM cards t WHERE t.deleted_at IS NULL AND EXISTS (
+        SELECT 1 FROM cards n WHERE n.cid = t.cid AND n.key_version > t.key_version)`,
+      says: 'its tag has newer keys, but it is not deleted',
+    },
+    {
+      where: `FROM cards t WHERE t.holder IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM card_codes c WHERE c.card_id = t.id AND c.used_at IS NOT NULL)`,
+      says: 'it has a holder, but none of its codes was used',
+    },
+  ],
+  card_codes: [
+    {
+      where: `FROM card_codes t JOIN cards c ON c.id = t.card_id
+        WHERE t.used_at IS NULL AND c.deleted_at IS NOT NULL`,
+      says: 'it could still be used, but its card is deleted',
     },
   ],
   ledger_movements: [

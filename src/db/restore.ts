@@ -103,6 +103,11 @@ function upgrade(path: string, file: string): void {
     if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
     const connection = openConnection(path)
     migrate(connection, couponSchema)
+    // Cards may have counted on since: the taps of that time would pass again.
+    connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
+    connection.run(
+      "INSERT INTO facts (name, value) VALUES ('restored', '1') ON CONFLICT DO NOTHING",
+    )
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {

@@ -50,6 +50,14 @@ const transfer = `
   INSERT INTO inbox VALUES (1, ${thirtyTwo('3')}, ${thirtyTwo('4')}, 'x', 'x', '', NULL, '{}', NULL,
     NULL, ${thirtyTwo('5')}, 'x');`
 
+/** A card that was activated with its code. */
+const card = `
+  INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name, holder,
+    delegation, created_at, activated_at)
+    VALUES (1, 'card-1' || hex(zeroblob(15)), x'04000000000001', 1, 0, hex(zeroblob(18)), '', '', zeroblob(32), x'00', 1, 1);
+  INSERT INTO card_codes (mac, card_id, chosen, created_at, used_at)
+    SELECT randomblob(32), max(id), 0, 1, 2 FROM cards;`
+
 /** A payment of 5 ARS by a card, whose start event has that id. */
 const payment = (state: string, start = thirtyTwo('8')) => `
   INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name, created_at)
@@ -217,6 +225,24 @@ describe('the check finds', () => {
       /^the database has schema 99, this program knows \d+$/,
     ],
     [
+      'a card that lives on beside a newer one of its tag',
+      `${card} UPDATE cards SET deleted_at = 5;
+       INSERT INTO cards SELECT 2, 'card-2' || hex(zeroblob(15)), cid, 2, 0, 1, design_uuid, '', '', '', 1, 0, NULL, NULL, 1, NULL, 5 FROM cards;
+       UPDATE cards SET deleted_at = NULL WHERE id = 1`,
+      /^cards row 1: its tag has newer keys, but it is not deleted$/,
+    ],
+    [
+      'a card that somebody holds without having used a code',
+      `${card} UPDATE card_codes SET used_at = NULL`,
+      /^cards row 1: it has a holder, but none of its codes was used$/,
+    ],
+    [
+      'a code that is left of a deleted card',
+      `${card} UPDATE cards SET deleted_at = 5;
+       INSERT INTO card_codes (mac, card_id, chosen, created_at) VALUES (zeroblob(32), 1, 1, 1)`,
+      /^card_codes row \d+: it could still be used, but its card is deleted$/,
+    ],
+    [
       'a payment that is settled while the ledger did not move',
       `${payment('settled')} UPDATE card_scans SET state = 'used'`,
       /^card_payments row 1: it is settled, but the ledger did not move$/,
@@ -362,6 +388,12 @@ describe('the check finds', () => {
     const { problems, rows } = await checkAfter(transfer)
     expect(problems).toEqual([])
     expect(rows).toMatchObject({ transfers: 1, inbox: 1, transfer_intents: 0 })
+  })
+
+  test('nothing in a card that somebody activated', async () => {
+    const { problems, rows } = await checkAfter(card)
+    expect(problems).toEqual([])
+    expect(rows).toMatchObject({ cards: 1, card_codes: 1 })
   })
 
   test('nothing in a payment that waits for its ledger', async () => {

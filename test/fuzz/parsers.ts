@@ -9,6 +9,7 @@ import { parseSuuid, suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier } from '../../src/crypto/sign-event.ts'
 import { parseObject } from '../../src/http/body.ts'
+import { delegationHash } from '../../src/nostr/delegation.ts'
 import { eventId, parseEvent } from '../../src/nostr/event.ts'
 import { npubOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
 import { parseNip05 } from '../../src/nostr/nip05.ts'
@@ -16,6 +17,12 @@ import { verifyHttpAuth } from '../../src/nostr/nip98.ts'
 import { createUrlRule } from '../../src/outbound/fetch-public.ts'
 import { Refusal } from '../../src/refusal.ts'
 import { parseLightningAddress } from '../../src/wallet/address.ts'
+import { parseChanges as parseCardWishes } from '../../src/wallet/cards/configure.ts'
+import { parseDelegation } from '../../src/wallet/cards/delegation.ts'
+import { parseNewTag } from '../../src/wallet/cards/initialise.ts'
+import { parseLimit, parseLimits } from '../../src/wallet/cards/limits.ts'
+import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
+import { createTap, openTap, parseTap, tapIsGenuine } from '../../src/wallet/cards/tap.ts'
 import { parseLud16 } from '../../src/wallet/lud16.ts'
 import { parseName } from '../../src/wallet/name.ts'
 import { parseComment, parseOffer } from '../../src/wallet/offer.ts'
@@ -78,6 +85,17 @@ const checks = {
   now: () => now,
 }
 const callbacks = { hosts: ['cupones.example'], usable: createUrlRule() }
+
+const uid = Uint8Array.fromHex('04996c6a926980')
+const tagKeys = createKeyDerivation(new Uint8Array(16).fill(9)).keysOf(uid, 1)
+const cardLimit = { name: 'Por día', description: '', token: 'PESO', amount: '5000', delta: 86_400 }
+/** A card delegation to the fuzzed manager, open now. */
+const delegated = (() => {
+  const holder = openSchnorr().keypair(new Uint8Array(32).fill(8))
+  const conditions = `kind=1112&created_at>${now - 9}&created_at<${now + 9}`
+  const hash = Uint8Array.fromHex(delegationHash(signer.pubkey, conditions))
+  return { holder: holder.pubkey.toHex(), conditions, token: holder.sign(hash).toHex() }
+})()
 
 const zapRequest = { kind: 9734, created_at: now, tags: [['coupon', couponId]], content: '' }
 
@@ -226,6 +244,36 @@ export const parsers: Record<string, Fuzzed> = {
     if (uuid !== null && suuidOf(uuid) !== text) throw new Error(`not the same: ${text} ${uuid}`)
     return uuid
   },
+  readTap(random) {
+    const { p, c } = createTap({ uid, counter: random.below(0x1000000) }, tagKeys, random.bytes(5))
+    const sent = [p, c].map((text) => (random.chance(0.5) ? text : fed(random, text)))
+    const tap = never(() => parseTap(sent[0], sent[1]))
+    const facts = tap && never(() => openTap(tap, tagKeys.k1))
+    if (!tap || !facts) return null
+    // What is genuine is one of ours, byte for byte.
+    const genuine = never(() => tapIsGenuine(tap, facts, tagKeys.k2))
+    if (genuine && Buffer.compare(facts.uid, uid) !== 0) throw new Error('a tap of another tag')
+    return genuine
+  },
+  parseNewTag: (random) =>
+    parseNewTag(fedObject(random, { cid: uid.toHex(), ctr: 5, version: 2, design: { name: 'x' } })),
+  parseLimits: (random) =>
+    never(() => parseLimits(textLike(random, ['Por día;;PESO;5000;86400', 'a;b;T;1;0:c;;T;2;9']))),
+  parseLimit: (random) => never(() => parseLimit(fed(random, cardLimit))),
+  parseDelegation(random) {
+    const delegation = { conditions: delegated.conditions, token: delegated.token }
+    const value = fed(random, delegation)
+    return parseDelegation({ ...checks, signer }, value, delegated.holder)
+  },
+  parseCardChanges: (random) =>
+    never(() =>
+      parseCardWishes(
+        fed(random, {
+          'trusted-merchants': [{ pubkey: signer.pubkey }],
+          cards: { [couponId]: { name: 'x', status: 'ENABLED', limits: [cardLimit] } },
+        }),
+      ),
+    ),
   parseObject(random) {
     const valid = JSON.stringify(definition)
     const bytes = random.pick([

@@ -1,7 +1,14 @@
 /** Holders: POST /card, what they ask for, and what they change. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { buildCardActivationEvent, createConfig } from '@lawallet/utils'
+import {
+  buildCardActivationEvent,
+  buildCardConfigEvent,
+  createConfig,
+  extendedMultiNip04Encrypt,
+} from '@lawallet/utils'
 import { requestCardActivation } from '@lawallet/utils/actions'
+import * as nip04 from 'nostr-tools/nip04'
+import * as nip44 from 'nostr-tools/nip44'
 import {
   activateCard,
   asking,
@@ -19,6 +26,7 @@ import {
 } from '../support/cards.ts'
 import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/events.ts'
+import { until } from '../support/faulty-relay.ts'
 import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -259,5 +267,163 @@ describe('what a holder asks for', () => {
         'not-supported',
       ])
     }
+  })
+})
+
+describe('what a holder changes', () => {
+  type Change = { signer?: Holder; createdAt?: number; kind?: number }
+  const change = (content: unknown, { kind = 1112, ...parts }: Change) =>
+    cardEvent('card-config-change', content, { kind, ...parts })
+  const publish = (body: object) => call(server.url, '/nostr/publish', { body })
+  const configOf = async (signer: Holder) => {
+    const body = cardEvent('card-config-request', '', { signer })
+    return (await call(server.url, '/card/config/request', { body })).json
+  }
+  const limit = { name: 'Por pago', description: 'x', token: 'PESO', amount: '70', delta: 0 }
+
+  test('is taken from a published event, part by part, on his own cards alone', async () => {
+    const { holder, uuid, uid } = await newCard(server)
+    const other = await newCard(server)
+    const merchant = newSigner().pubkey
+    const wanted = {
+      'trusted-merchants': [{ pubkey: merchant }],
+      cards: {
+        [uuid]: { name: 'La mía', description: 'Para el café', limits: [limit] },
+        [other.uuid]: { status: 'DISABLED' },
+      },
+    }
+    expect((await publish(change(wanted, { signer: holder }))).status).toBe(202)
+    expect(await configOf(holder)).toEqual({
+      'trusted-merchants': [{ pubkey: merchant }],
+      cards: {
+        [uuid]: {
+          name: 'La mía',
+          description: 'Para el café',
+          status: 'ENABLED',
+          limits: [{ ...limit, amount: 70 }],
+        },
+      },
+    })
+    expect((await configOf(other.holder)).cards[other.uuid].status).toBe('ENABLED')
+    await publish(change({ cards: { [uuid]: { status: 'DISABLED' } } }, { signer: holder }))
+    expect((await call(server.url, scanPath(uid, 1))).json.code).toBe('card-disabled')
+    const kept = await configOf(holder)
+    expect(kept.cards[uuid]).toMatchObject({ name: 'La mía', limits: [{ amount: 70 }] })
+    const on = { cards: { [uuid]: { status: 'ENABLED', limits: [] } }, 'trusted-merchants': [] }
+    await publish(change(on, { signer: holder }))
+    expect((await call(server.url, scanPath(uid, 2))).status).toBe(200)
+    expect(await configOf(holder)).toMatchObject({
+      'trusted-merchants': [],
+      cards: { [uuid]: { limits: [] } },
+    })
+  })
+
+  test('is read plain, encrypted to the manager, and in the form that LaWallet gives it', async () => {
+    const { holder, uuid } = await newCard(server)
+    const text = (name: string) => JSON.stringify({ cards: { [uuid]: { name } } })
+    const named = async () => (await configOf(holder)).cards[uuid].name
+    const key = nip44.getConversationKey(holder.secret, manager.pubkey)
+    await publish(change(nip44.encrypt(text('NIP-44'), key), { signer: holder }))
+    expect(await named()).toBe('NIP-44')
+    const encrypt = async (pubkey: string, message: string) =>
+      nip04.encrypt(holder.secret, pubkey, message)
+    const receivers = [manager.pubkey, holder.pubkey]
+    const multi = await extendedMultiNip04Encrypt(
+      text('múltiple ☕'),
+      holder.pubkey,
+      receivers,
+      encrypt,
+    )
+    const { content, tags } = await buildCardConfigEvent(multi)
+    const event = holder.sign({ kind: 1112, created_at: secondsNow(), tags, content })
+    expect((await publish(event)).status).toBe(202)
+    expect(await named()).toBe('múltiple ☕')
+    // Any byte of it changed: nothing happens.
+    const parts = JSON.parse(content)
+    const twisted = [
+      { ...parts, mac: parts.mac.replace(/^./, (first: string) => (first === 'A' ? 'B' : 'A')) },
+      { ...parts, enc: parts.enc.slice(4) },
+      { ...parts, key: { [holder.pubkey]: parts.key[holder.pubkey] } },
+      { ...parts, key: { [manager.pubkey]: 'x?iv=y' } },
+      { ...parts, alg: 'none' },
+      { ...parts, enc: 5 },
+      { ...parts, key: null },
+    ]
+    await publish(change(text('otra vez'), { signer: holder }))
+    for (const wrong of twisted) {
+      expect((await publish(change(wrong, { signer: holder }))).status).toBe(202)
+      expect(await named()).toBe('otra vez')
+    }
+  })
+
+  test('counts once, and never after a newer one; nor when it is old, or another’s', async () => {
+    const { holder, uuid } = await newCard(server)
+    const named = async () => (await configOf(holder)).cards[uuid].name
+    const call = (name: string) => ({ cards: { [uuid]: { name } } })
+    const now = secondsNow()
+    const first = change(call('uno'), { signer: holder, createdAt: now - 50 })
+    await publish(first)
+    await publish(change(call('dos'), { signer: holder, createdAt: now - 40 }))
+    await publish(first)
+    expect(await named()).toBe('dos')
+    await publish(change(call('tarde'), { signer: holder, createdAt: now - 45 }))
+    expect(await named()).toBe('dos')
+    // Two within a second: in the order they come.
+    await publish(change(call('tres'), { signer: holder, createdAt: now - 40 }))
+    expect(await named()).toBe('tres')
+    const unheard = [
+      change(call('x'), { signer: holder, createdAt: now + 1000 }),
+      change(call('x'), { signer: holder, createdAt: now - 90_000 }),
+      change(call('x'), { signer: holder, kind: 1 }),
+      change(call('x'), { signer: newHolder() }),
+      holder.sign({
+        kind: 1112,
+        created_at: now,
+        tags: [['t', 'card-config-change']],
+        content: JSON.stringify(call('x')),
+      }),
+    ]
+    for (const event of unheard) await publish(event)
+    expect(await named()).toBe('tres')
+  })
+
+  test('changes nothing when any part of it makes no sense', async () => {
+    const { holder, uuid } = await newCard(server)
+    const before = await configOf(holder)
+    const card = (parts: unknown) => ({ cards: { [uuid]: parts } })
+    const senseless = [
+      'x',
+      5,
+      [],
+      { cards: 5 },
+      { cards: [] },
+      { 'trusted-merchants': 'x' },
+      { 'trusted-merchants': [{ pubkey: 'x' }] },
+      { 'trusted-merchants': [null] },
+      { 'trusted-merchants': Array.from({ length: 101 }, () => ({ pubkey: manager.pubkey })) },
+      card(null),
+      card({ name: 'bien', status: 'OFF' }),
+      card({ name: 5 }),
+      card({ name: 'x'.repeat(81) }),
+      card({ name: '\ud800' }),
+      card({ description: 'x'.repeat(501) }),
+      card({ limits: 'x' }),
+      card({ limits: [{ ...limit, amount: -1 }] }),
+      card({ limits: Array.from({ length: 21 }, () => limit) }),
+    ]
+    for (const content of senseless) {
+      expect((await publish(change(content, { signer: holder }))).status).toBe(202)
+    }
+    expect(await configOf(holder)).toEqual(before)
+  })
+
+  test('is heard from the embedded relay, too', async () => {
+    const { holder, uuid } = await newCard(server)
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/relay`)
+    await new Promise((resolve) => socket.addEventListener('open', resolve))
+    const event = change({ cards: { [uuid]: { name: 'por relay' } } }, { signer: holder })
+    socket.send(JSON.stringify(['EVENT', event]))
+    await until('heard', async () => (await configOf(holder)).cards[uuid].name === 'por relay')
+    socket.close()
   })
 })

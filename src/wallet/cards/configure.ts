@@ -91,7 +91,7 @@ function decrypt(key: Uint8Array, iv: Uint8Array, body: string): string | null {
 }
 
 /** The changes in an untrusted value; null when any part of it makes no sense. */
-function parseChanges(value: unknown): Changes | null {
+export function parseChanges(value: unknown): Changes | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const { 'trusted-merchants': trusted, cards = {} } = value as Record<string, unknown>
   const merchants = trusted === undefined ? null : parseMerchants(trusted)

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { limits } from '../../limits.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
+import { npubOf } from '../../nostr/keys.ts'
 import { Refusal } from '../../refusal.ts'
 import { createResponse } from '../request.ts'
 import type { Card } from './card-store.ts'
 import { codeMac, firstCode } from './code.ts'
 import { answerOnce, type CardRequest, readCardRequest, requireWriter, textOf } from './requests.ts'
-import type { CardStores, Cards } from './service.ts'
+import type { CardDesk, CardStores, Cards } from './service.ts'
 import { keyVersions, parseUid } from './tag.ts'
 import { counterMax } from './tap.ts'
 
@@ -38,12 +39,12 @@ export async function initialise(
   const answer = await answerOnce(cards, request, 'init', async (tx) =>
     answerKeys(cards, request, 'card-init-response', await initialiseTag(cards, tx, tag)),
   )
-  cards.keysRead({ cid: tag.cid, reader: request.author, why: 'init' })
+  cards.keysRead({ cid: tag.cid, reader: npubOf(request.author), why: 'init' })
   return answer
 }
 
 /** The tag in a request's content. Refuses `card-content-invalid`. */
-function parseNewTag({ cid, ctr, version, design }: CardRequest['content']): NewTag {
+export function parseNewTag({ cid, ctr, version, design }: CardRequest['content']): NewTag {
   return {
     cid: parseCid(cid),
     ctr: wholeOf(ctr, 'ctr', [0, counterMax]),
@@ -60,7 +61,7 @@ export function parseCid(value: unknown): string {
 }
 
 /** Take a tag in, or find what was taken in before. Refuses as `initialise` does, in a transaction. */
-async function initialiseTag(cards: Cards, tx: CardStores, tag: NewTag) {
+export async function initialiseTag(cards: CardDesk, tx: CardStores, tag: NewTag) {
   const last = await tx.cards.findByCid(tag.cid)
   const alive = last?.deletedAt === null ? last : null
   const card = alive ? await meetAgain(tx, alive, tag) : await takeIn(cards, tx, tag, last)
@@ -76,7 +77,7 @@ async function initialiseTag(cards: Cards, tx: CardStores, tag: NewTag) {
 }
 
 /** The keys of a card as they go out. */
-export function keysOf({ keys }: Cards, { cid, keyVersion }: Pick<Card, 'cid' | 'keyVersion'>) {
+export function keysOf({ keys }: CardDesk, { cid, keyVersion }: Pick<Card, 'cid' | 'keyVersion'>) {
   const { k0, k1, k2, k3, k4 } = keys.keysOf(Uint8Array.fromHex(cid), keyVersion)
   return {
     cid,
@@ -122,7 +123,12 @@ async function meetAgain(tx: CardStores, card: Card, tag: NewTag): Promise<Card>
   return (await tx.cards.findById(card.id)) ?? card
 }
 
-async function takeIn(cards: Cards, tx: CardStores, tag: NewTag, last: Card | null): Promise<Card> {
+async function takeIn(
+  cards: CardDesk,
+  tx: CardStores,
+  tag: NewTag,
+  last: Card | null,
+): Promise<Card> {
   const next = last ? last.keyVersion + 1 : keyVersions.first
   const version = tag.version ?? next
   if (version < next) throw new Refusal('card-content-invalid', { field: 'version' })

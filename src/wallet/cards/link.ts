@@ -2,7 +2,7 @@ import { Refusal } from '../../refusal.ts'
 import { codeMac } from './code.ts'
 import { readTap } from './read-tap.ts'
 import { codeOf, readCardRequest, requireWriter } from './requests.ts'
-import type { CardStores, Cards } from './service.ts'
+import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
  * PATCH /ntag424: give the card that was tapped the code that a writer chose; the same pair again
@@ -30,8 +30,8 @@ export async function link(
 }
 
 /** Link a code to a card in place of its unused one. Refuses `otc-linked`. */
-async function linkCode(
-  { storeKey, now }: Cards,
+export async function linkCode(
+  { storeKey, now }: CardDesk,
   tx: CardStores,
   cardId: number,
   code: string,

@@ -47,9 +47,15 @@ export type Cards = {
   newId: () => string
   /** A fresh credential of a scan: an sUUID. */
   newK1: () => string
-  /** Somebody was given the keys of a card. */
+  /** Somebody, an npub or the operator, was given the keys of a card. */
   keysRead: (reading: { cid: string; reader: string; why: string }) => void
 }
+
+/** What the operator's commands need of it, with a server or without. */
+export type CardDesk = Pick<
+  Cards,
+  'database' | 'now' | 'storeKey' | 'keys' | 'keyFingerprint' | 'newId' | 'keysRead'
+>
 
 /** What the ledger knows of a holder's means. */
 export type Funds = {

@@ -1,8 +1,9 @@
 import type { NostrEvent } from '../../nostr/event.ts'
+import { npubOf } from '../../nostr/keys.ts'
 import { Refusal } from '../../refusal.ts'
 import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
 import { answerOnce, readCardRequest, requireWriter } from './requests.ts'
-import type { CardStores, Cards } from './service.ts'
+import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
  * DELETE /ntag424: the card stops working, and here are the keys to wipe its tag with; again, the
@@ -17,12 +18,12 @@ export async function wipe(cards: Cards, value: unknown, secure: boolean): Promi
   const answer = await answerOnce(cards, request, 'delete', async (tx) =>
     answerKeys(cards, request, 'card-delete-response', await wipeTag(cards, tx, cid)),
   )
-  cards.keysRead({ cid, reader: request.author, why: 'delete' })
+  cards.keysRead({ cid, reader: npubOf(request.author), why: 'delete' })
   return answer
 }
 
 /** End a card; the keys that its tag has. Refuses `card-unknown`. */
-async function wipeTag(cards: Cards, tx: CardStores, cid: string) {
+export async function wipeTag(cards: CardDesk, tx: CardStores, cid: string) {
   const card = await tx.cards.findByCid(cid)
   if (!card) throw new Refusal('card-unknown')
   if (await tx.cards.remove(card.id, cards.now())) await tx.cards.unlinkCode(card.id)

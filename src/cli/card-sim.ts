@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { federationOf } from '../app-wallet.ts'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { openSchnorr } from '../crypto/schnorr.ts'
+import { createSigner } from '../crypto/sign-event.ts'
+import { writeDurably } from '../durable.ts'
+import { findKeys, parseKeyring } from '../keyring.ts'
+import { limits } from '../limits.ts'
+import { delegationHash } from '../nostr/delegation.ts'
+import { npubOf, nsecOf, parsePubkey, parseSecret } from '../nostr/keys.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { OperatorError } from '../operator-error.ts'
+import { createKeyDerivation, parseUid } from '../wallet/cards/tag.ts'
+import { counterMax, createTap } from '../wallet/cards/tap.ts'
+import { amountView } from '../wallet/ledger/amount.ts'
+import { parseTokenText } from '../wallet/ledger/token.ts'
+import { operate } from './cards.ts'
+import { localAddress } from './health.ts'
+
+/** How long a simulated holder delegates for. */
+const yearSeconds = 365 * 24 * 60 * 60
+
+type Where = { url: string | undefined; holderFile: string | undefined }
+
+/** A whole card without hardware: a tag of a made-up UID, a holder, and its first tap. */
+export async function simulateCard(config: Config, where: Where): Promise<number> {
+  // 04 is the maker of these chips.
+  const cid = `04${randomBytes(6).toString('hex')}`
+  const { otc } = await operate(config, { do: 'init', tag: { cid, ctr: 0 } })
+  if (otc === null) throw new OperatorError('there is a card with that UID: try again')
+  console.log(`uid      ${cid}\ncode     ${otc}`)
+  await activate(config, otc, where)
+  console.log(`tap      ${await nextTap(config, cid, undefined, where.url)}`)
+  return 0
+}
+
+/** Activate a card with its code, as the wallet of its holder would. */
+export async function simulateActivation(
+  config: Config,
+  otc: string,
+  where: Where,
+): Promise<number> {
+  await activate(config, otc, where)
+  return 0
+}
+
+/** Print the address that the next tap of a card opens, or that of a counter. */
+export async function simulateTap(
+  config: Config,
+  cid: string,
+  { counter, url }: { counter: number | undefined; url: string | undefined },
+): Promise<number> {
+  console.log(await nextTap(config, cid, counter, url))
+  return 0
+}
+
+type Purchase = { cid: string; token: string; amount: string; to: string | undefined }
+
+/** Tap a card and pay with it, as a till would; to a merchant of a fresh key when none is named. */
+export async function simulatePayment(
+  config: Config,
+  { cid, token, amount, to }: Purchase,
+  url: string | undefined,
+): Promise<number> {
+  const terms = config.tokens.get(token)
+  const units = terms ? parseTokenText(amount, terms.decimals) : null
+  if (!terms) throw new OperatorError(`TOKENS does not name ${token}`)
+  if (units === null) throw new OperatorError(`${amount} is no amount of ${token}`)
+  const till = createSigner(openSchnorr(), holderSecret(undefined))
+  const recipient = to === undefined ? till.pubkey : parsePubkey(to)
+  if (recipient === null) throw new OperatorError(`${to} is no key`)
+  const base = baseOf(config, url)
+  const { pubkey: manager } = (await ask(`${base}/api/coupons/manager`)) as { pubkey: string }
+  const headers = {
+    'X-LaWallet-Action': 'extendedScan',
+    'X-LaWallet-Param': `federationId=${federationOf(config)}, tokens=${token}`,
+  }
+  const tap = await nextTap(config, cid, undefined, url)
+  const { k1 } = (await ask(tap, undefined, headers)) as { k1: string }
+  const event = till.sign({
+    kind: kinds.walletEphemeral,
+    created_at: systemClock(),
+    tags: [
+      ['p', manager],
+      ['t', 'service:withdrawRequest'],
+    ],
+    content: JSON.stringify({
+      k1,
+      npub: npubOf(recipient),
+      tokens: { [token]: amountView(units) },
+    }),
+  })
+  const { status } = (await ask(`${base}/card/pay`, event)) as { status: string }
+  console.log(`${status}: ${amount} ${token} to ${npubOf(recipient)}`)
+  return status === 'OK' ? 0 : 1
+}
+
+async function activate(config: Config, otc: string, where: Where): Promise<void> {
+  const base = baseOf(config, where.url)
+  const schnorr = openSchnorr()
+  const secret = holderSecret(where.holderFile)
+  const holder = createSigner(schnorr, secret)
+  const { pubkey: manager } = (await ask(`${base}/api/coupons/manager`)) as { pubkey: string }
+  const now = systemClock()
+  const conditions = `kind=${kinds.walletRegular}&created_at>${now - 60}&created_at<${now + yearSeconds}`
+  const hash = Uint8Array.fromHex(delegationHash(manager, conditions))
+  const token = schnorr.keypair(secret).sign(hash).toHex()
+  const event = holder.sign({
+    kind: kinds.walletEphemeral,
+    created_at: now,
+    tags: [
+      ['p', manager],
+      ['t', 'card-activation-request'],
+    ],
+    content: JSON.stringify({ otc, delegation: { conditions, token } }),
+  })
+  const answer = (await ask(`${base}/card`, event)) as { content: string }
+  const { uuid } = JSON.parse(answer.content) as { uuid: string }
+  console.log(`card     ${uuid}\nholder   ${npubOf(holder.pubkey)}`)
+  if (where.holderFile === undefined) console.log(`         ${nsecOf(secret)}`)
+}
+
+/** The holder's key from a file, made and kept there when there is none; without a file a fresh one. */
+function holderSecret(file: string | undefined): Uint8Array {
+  const fresh = (): Uint8Array => parseSecret(randomBytes(32).toString('hex')) ?? fresh()
+  if (file === undefined) return fresh()
+  if (!existsSync(file)) writeDurably(file, `${nsecOf(fresh())}\n`)
+  const secret = parseSecret(readFileSync(file, 'utf8'))
+  if (!secret) throw new OperatorError(`${file} does not hold an nsec`)
+  return secret
+}
+
+async function nextTap(
+  config: Config,
+  cid: string,
+  counter: number | undefined,
+  url: string | undefined,
+): Promise<string> {
+  const uid = parseUid(cid)
+  const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
+  const masterKey = parseKeyring(Object.fromEntries(texts))?.cardMasterKey
+  if (!uid) throw new OperatorError('a UID has 14 hex digits')
+  if (!masterKey) throw new OperatorError('the key of the cards is not here: start the server once')
+  const card = await operate(config, { do: 'find', card: cid })
+  const next = counter ?? card.counter + 1
+  if (next > counterMax) throw new OperatorError('this card has counted to its end')
+  const keys = createKeyDerivation(masterKey).keysOf(uid, card.version)
+  const { p, c } = createTap({ uid, counter: next }, keys, randomBytes(5))
+  return `${baseOf(config, url)}/card/scan?p=${p}&c=${c}`
+}
+
+function baseOf(config: Config, url: string | undefined): string {
+  return (url ?? config.publicUrls[0] ?? localAddress(config)).replace(/\/$/, '')
+}
+
+async function ask(url: string, body?: object, headers?: object): Promise<unknown> {
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method: body ? 'POST' : 'GET',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: body ? JSON.stringify(body) : null,
+      signal: AbortSignal.timeout(limits.cardSimSeconds * 1000),
+    })
+  } catch {
+    throw new OperatorError(`${new URL(url).origin} does not answer: --url names the server`)
+  }
+  const answer = (await response.json().catch(() => ({}))) as { reason?: string }
+  if (!response.ok) throw new OperatorError(answer.reason ?? `${url} answered ${response.status}`)
+  return answer
+}

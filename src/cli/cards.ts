@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { couponSchema } from '../db/migrations.ts'
+import { SqliteEngine } from '../db/sqlite.ts'
+import { createStores } from '../db/stores.ts'
+import { reasonOf } from '../http/reply.ts'
+import { findKeys, fingerprintOf, parseKeyring } from '../keyring.ts'
+import { limits } from '../limits.ts'
+import { createLog } from '../log.ts'
+import { OperatorError } from '../operator-error.ts'
+import { Refusal } from '../refusal.ts'
+import {
+  type CardCommand,
+  type CardOutcome,
+  type ListedCard,
+  operateCards,
+} from '../wallet/cards/operator.ts'
+import { createKeyDerivation } from '../wallet/cards/tag.ts'
+import { withDatabase } from './control.ts'
+import { table } from './relays.ts'
+
+/** Say which cards there are. */
+export async function listCards(config: Config): Promise<number> {
+  const found: ListedCard[] = []
+  for (;;) {
+    const after = found.at(-1)?.id ?? 0
+    const page = await operate(config, { do: 'list', after })
+    found.push(...page)
+    if (page.length < limits.pageMax) break
+  }
+  const rows = found.map(({ cid, uuid, state, counter, name, holder }) => {
+    return [cid, uuid, state, String(counter), holder ?? '-', name]
+  })
+  const heads = ['uid', 'card', 'state', 'counter', 'holder', 'name']
+  for (const line of table([heads, ...rows])) console.log(line)
+  return 0
+}
+
+/** Take a tag in, or know its counter again; what is to be written to it. */
+export async function initCard(
+  config: Config,
+  cid: string,
+  { counter, version }: { counter: number | undefined; version: number | undefined },
+): Promise<number> {
+  const written = await operate(config, { do: 'init', tag: { cid, ctr: counter, version } })
+  const { otc, ctr, ...keys } = written
+  printKeys(keys)
+  console.log(`counter  ${ctr}\ncode     ${otc ?? '(used, or chosen by a writer)'}`)
+  return 0
+}
+
+/** Add a one-time code: whoever brings it becomes the holder. */
+export async function addCode(
+  config: Config,
+  card: string,
+  code: string | undefined,
+): Promise<number> {
+  const chosen = code ?? randomBytes(9).toString('base64url')
+  const { cid } = await operate(config, { do: 'otc', card, code: chosen })
+  console.log(`${cid} is activated with ${chosen}`)
+  return 0
+}
+
+/** Stop a card, whatever its holder wants, or let it go on. */
+export async function blockCard(config: Config, card: string, blocked: boolean): Promise<number> {
+  const { cid, state } = await operate(config, { do: 'block', card, blocked })
+  console.log(`${cid} is ${blocked ? 'disabled' : state}`)
+  return 0
+}
+
+/** Show the keys of a tag, to wipe or rewrite it with. */
+export async function showCardKeys(
+  config: Config,
+  cid: string,
+  version: number | undefined,
+): Promise<number> {
+  printKeys(await operate(config, { do: 'keys', cid, version: version ?? null }))
+  return 0
+}
+
+/** End a card; the keys to wipe its tag with. */
+export async function deleteCard(config: Config, cid: string): Promise<number> {
+  printKeys(await operate(config, { do: 'delete', cid }))
+  return 0
+}
+
+/** In the running server, or on the database when there is none. */
+export function operate<K extends CardCommand['do']>(
+  config: Config,
+  command: CardCommand & { do: K },
+): Promise<CardOutcome[K]> {
+  return withDatabase(config, {
+    alone: (path) => alone(config, path, command) as Promise<CardOutcome[K]>,
+    running: (server) => server.ask<CardOutcome[K]>('POST', 'cards', command),
+  })
+}
+
+async function alone(config: Config, path: string, command: CardCommand) {
+  const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
+  const keys = parseKeyring(Object.fromEntries(texts))
+  if (!keys?.cardMasterKey) {
+    throw new OperatorError('the keys are not all here: start the server once')
+  }
+  const { cardMasterKey, storeKey } = keys
+  const now = systemClock
+  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
+  const log = createLog(config.logLevel, config.logFormat)
+  try {
+    const keyFingerprint = fingerprintOf(cardMasterKey)
+    const pinned = await database.read((tx) => tx.facts.find('card-key'))
+    if (pinned !== null && pinned !== keyFingerprint) {
+      throw new OperatorError('the cards of this database have keys of another CARD_MASTER_KEY')
+    }
+    const desk = {
+      database,
+      now,
+      storeKey,
+      keys: createKeyDerivation(cardMasterKey),
+      keyFingerprint,
+      newId: () => Bun.randomUUIDv7(),
+      keysRead: (reading: object) => log.info('card.keys-read', { ...reading }),
+    }
+    return await operateCards(desk, command)
+  } catch (refused) {
+    if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
+    throw refused
+  } finally {
+    await database.close()
+  }
+}
+
+function printKeys(keys: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(keys)) console.log(`${name.padEnd(8)} ${value}`)
+}

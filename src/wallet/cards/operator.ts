@@ -1,0 +1,140 @@
+import { limits } from '../../limits.ts'
+import { npubOf } from '../../nostr/keys.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Card } from './card-store.ts'
+import { openAt, openDelegation } from './delegation.ts'
+import { initialiseTag, keysOf, parseCid, parseNewTag } from './initialise.ts'
+import { linkCode } from './link.ts'
+import { textOf } from './requests.ts'
+import type { CardDesk, CardStores } from './service.ts'
+import { keyVersions } from './tag.ts'
+import { wipeTag } from './wipe.ts'
+
+/** What the operator does about cards, at the desk or through the control socket. */
+export type CardCommand =
+  | { do: 'list'; after: number }
+  | { do: 'find'; card: string }
+  | { do: 'init'; tag: Record<string, unknown> }
+  | { do: 'otc'; card: string; code: string }
+  | { do: 'block'; card: string; blocked: boolean }
+  | { do: 'keys'; cid: string; version: number | null }
+  | { do: 'delete'; cid: string }
+
+/** A card as the operator sees it. */
+export type ListedCard = {
+  id: number
+  uuid: string
+  cid: string
+  version: number
+  counter: number
+  name: string
+  /** npub, or null. */
+  holder: string | null
+  state: 'new' | 'active' | 'disabled' | 'delegation over' | 'unconfirmed' | 'deleted'
+  createdAt: number
+}
+
+type Written = Awaited<ReturnType<typeof initialiseTag>>
+
+/** What each command comes to. */
+export type CardOutcome = {
+  list: ListedCard[]
+  find: ListedCard
+  init: Written
+  otc: ListedCard
+  block: ListedCard
+  keys: ReturnType<typeof keysOf> & { version: number }
+  delete: ReturnType<typeof keysOf>
+}
+
+/** Carry a command out. Refuses what the routes refuse: `card-unknown`, `otc-linked`, `card-content-invalid` … */
+export async function operateCards(
+  desk: CardDesk,
+  command: CardCommand,
+): Promise<CardOutcome[CardCommand['do']]> {
+  const { database } = desk
+  switch (command.do) {
+    case 'list': {
+      const after = Number.isSafeInteger(command.after) ? command.after : 0
+      const page = await database.read((tx) => tx.cards.list(after, limits.pageMax))
+      return page.map((card) => describe(desk, card))
+    }
+    case 'find':
+      return describe(desk, await database.read((tx) => find(tx, command.card)))
+    case 'init': {
+      const tag = parseNewTag(command.tag)
+      const written = await database.transact((tx) => initialiseTag(desk, tx, tag))
+      desk.keysRead({ cid: tag.cid, reader: 'operator', why: 'init' })
+      return written
+    }
+    case 'otc':
+      return database.transact(async (tx) => {
+        const card = await find(tx, command.card)
+        const code = textOf(command.code, 'otc', limits.otcCharsMax, 1)
+        await linkCode(desk, tx, card.id, code)
+        return describe(desk, card)
+      })
+    case 'block':
+      return database.transact(async (tx) => {
+        const card = await find(tx, command.card)
+        await tx.cards.block(card.id, command.blocked)
+        return describe(desk, { ...card, blocked: command.blocked })
+      })
+    case 'keys':
+      return readKeys(desk, parseCid(command.cid), command.version)
+    case 'delete': {
+      const cid = parseCid(command.cid)
+      const keys = await database.transact((tx) => wipeTag(desk, tx, cid))
+      desk.keysRead({ cid, reader: 'operator', why: 'delete' })
+      return keys
+    }
+  }
+}
+
+/** Also of a card that this database does not know, when the version is named. */
+async function readKeys(desk: CardDesk, cid: string, version: number | null) {
+  const card = await desk.database.read((tx) => tx.cards.findByCid(cid))
+  const keyVersion = version ?? card?.keyVersion
+  if (keyVersion === undefined) throw new Refusal('card-unknown')
+  const { first, last } = keyVersions
+  if (!Number.isInteger(keyVersion) || keyVersion < first || keyVersion > last) {
+    throw new Refusal('card-content-invalid', { field: 'version' })
+  }
+  desk.keysRead({ cid, reader: 'operator', why: 'keys' })
+  return { ...keysOf(desk, { cid, keyVersion }), version: keyVersion }
+}
+
+/** A card that is in use, by its UUID or the UID of its tag. */
+async function find(tx: CardStores, name: string): Promise<Card> {
+  const text = String(name).toLowerCase()
+  const card = /^[0-9a-f]{14}$/.test(text)
+    ? await tx.cards.findByCid(text)
+    : await tx.cards.find(text)
+  if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
+  return card
+}
+
+function describe(desk: CardDesk, card: Card): ListedCard {
+  const { id, uuid, cid, keyVersion: version, counter, name, holder, createdAt } = card
+  const npub = holder === null ? null : npubOf(holder)
+  return {
+    id,
+    uuid,
+    cid,
+    version,
+    counter,
+    name,
+    holder: npub,
+    state: stateOf(desk, card),
+    createdAt,
+  }
+}
+
+function stateOf({ storeKey, now }: CardDesk, card: Card): ListedCard['state'] {
+  if (card.deletedAt !== null) return 'deleted'
+  if (!card.counterKnown) return 'unconfirmed'
+  if (!card.enabled || card.blocked) return 'disabled'
+  const delegation = openDelegation(storeKey, card)
+  if (!delegation) return 'new'
+  return openAt(delegation.window, now()) ? 'active' : 'delegation over'
+}
