@@ -21,6 +21,8 @@ export async function looks(page: Page, name: string): Promise<void> {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
     await fits(page)
+    // Else the bar at the top shows in the middle of the picture.
+    await page.evaluate(() => window.scrollTo(0, 0))
     await picture(page, `${name}-${width}-light`)
   }
   await accessible(page)

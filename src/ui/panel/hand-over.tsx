@@ -4,7 +4,7 @@ import { couponPicture } from '../client/coupon-picture.ts'
 import { canShare, couponLink, localOrigin, shareLink } from '../client/share.ts'
 import type { Definition, VoucherResult } from '../client/wire.ts'
 import { saveImage } from '../coupon/picture.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
@@ -135,13 +135,19 @@ function Given({ vouchers, onGiven }: GivenProps) {
         </div>
         {vouchers.length > 1 && (
           <div class="row middle">
-            <Button disabled={at === 0} onClick={() => setAt(at - 1)}>
-              {t('hand.previous')}
-            </Button>
+            <IconButton
+              icon="back"
+              label={t('hand.previous')}
+              disabled={at === 0}
+              onClick={() => setAt(at - 1)}
+            />
             <span class="number">{t('hand.at', { at: at + 1, all: vouchers.length })}</span>
-            <Button disabled={at === vouchers.length - 1} onClick={() => setAt(at + 1)}>
-              {t('hand.next')}
-            </Button>
+            <IconButton
+              icon="next"
+              label={t('hand.next')}
+              disabled={at === vouchers.length - 1}
+              onClick={() => setAt(at + 1)}
+            />
           </div>
         )}
       </div>

@@ -66,10 +66,10 @@ function PrintedCoupon({ voucher }: { voucher: Printed }) {
       <div class="paper-words">
         <p class="paper-name">{name}</p>
         <p class="paper-benefit">{benefitText(coupon)}</p>
-        {description !== '' && <p class="paper-fine">{description}</p>}
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>
+        {description !== '' && <p class="paper-fine">{description}</p>}
         <p class="paper-fine">{t('print.scan')}</p>
       </div>
     </section>

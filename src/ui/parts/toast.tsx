@@ -4,30 +4,32 @@ import type { Tone } from './notice.tsx'
 
 type Toast = { id: number; text: string; tone: Tone }
 
-const toasts = signal<readonly Toast[]>([])
-const toastMs = 6000
-const toastsMax = 3
+const toast = signal<Toast | null>(null)
+const toastMs = 4500
 let last = 0
 
 /** Say a sentence in passing: shown for a while, and read out. */
 export function say(text: string, tone: Tone = 'good'): void {
   const id = ++last
-  toasts.value = [...toasts.value, { id, text, tone }].slice(-toastsMax)
+  toast.value = { id, text, tone }
   setTimeout(() => {
-    toasts.value = toasts.value.filter((one) => one.id !== id)
+    if (toast.peek()?.id === id) toast.value = null
   }, toastMs)
 }
 
-/** Where they show; once on every page. */
+/** Where they show, the latest in place of the one before; once on every page. */
 export function Toasts() {
+  const shown = toast.value
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, text, tone }) => (
-        <div key={id} class={`toast tone-${tone}`}>
-          <Icon name={tone === 'bad' ? 'warning' : tone === 'good' ? 'check' : 'info'} />
-          <span>{text}</span>
+      {shown && (
+        <div key={shown.id} class={`toast tone-${shown.tone}`}>
+          <Icon
+            name={shown.tone === 'bad' ? 'warning' : shown.tone === 'good' ? 'check' : 'info'}
+          />
+          <span>{shown.text}</span>
         </div>
-      ))}
+      )}
     </div>
   )
 }

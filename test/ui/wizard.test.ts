@@ -1,0 +1,216 @@
+/** Each benefit through the wizard as a merchant types it, and coupons on paper. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { closeBrowser, picture, type Visit, visit } from '../support/browser.ts'
+import { makeKey, next } from '../support/merchant-page.ts'
+import { looks } from '../support/page-looks.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let page: Page
+let opened: Visit
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  // A headless browser has nobody to ask how to print.
+  opened = await visit(`${server.url}/panel`, { before: 'window.print = () => {}' })
+  page = opened.page
+  page.setDefaultTimeout(5000)
+  await makeKey(page)
+})
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+const fill = (name: string, text: string) => page.getByLabel(name, { exact: true }).fill(text)
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+const wrong = () => page.locator('.wrong').allTextContents()
+
+type Case = {
+  type: string
+  /** Typed first, and what the page says to it. */
+  mistake: () => Promise<void>
+  says: string
+  write: () => Promise<void>
+  words: string
+  benefit: unknown
+}
+
+const cases: Case[] = [
+  {
+    type: 'Un porcentaje de descuento',
+    mistake: () => fill('Descuento', '120'),
+    says: 'Un número mayor que 0 y hasta 100.',
+    async write() {
+      await fill('Descuento', '12,5')
+      await page.getByLabel('Poner un tope al descuento').check()
+      await fill('Tope', '3.000,50')
+    },
+    words: '12,5 % de descuento en toda tu compra, hasta $3.000,50',
+    benefit: { type: 'percent', percent: 12.5, cap: { amount: 3000.5, currency: 'ARS' } },
+  },
+  {
+    type: 'Un monto de descuento',
+    mistake: async () => {
+      await page.getByLabel('Moneda').selectOption('SAT')
+      await fill('Monto', '1,5')
+    },
+    says: 'Un monto mayor que 0. En sats, sin decimales.',
+    async write() {
+      await fill('Monto', '2100')
+      await page.getByLabel('¿En qué productos?').fill('café, té , café')
+    },
+    words: '2.100 sats de descuento en café y té',
+    benefit: { type: 'fixed', amount: 2100, currency: 'SAT', productDs: ['café', 'té'] },
+  },
+  {
+    type: 'Llevás más, pagás menos',
+    mistake: () => fill('Paga', '3'),
+    says: 'Tiene que pagar menos de los que lleva.',
+    async write() {
+      await fill('Lleva', '3')
+      await fill('Paga', '2')
+      await page.getByLabel('¿En qué productos?').fill('alfajor')
+    },
+    words: '3x2 en alfajor',
+    benefit: { type: 'multibuy', buyQty: 3, payQty: 2, productDs: ['alfajor'] },
+  },
+  {
+    type: 'Comprando uno, otro de regalo',
+    mistake: () => fill('Comprando', 'café'),
+    says: 'Escribí qué producto.',
+    async write() {
+      await fill('Comprando', 'café')
+      await fill('Se lleva de regalo', 'medialuna')
+    },
+    words: 'Comprando café, medialuna de regalo',
+    benefit: { type: 'buyXgetY', buyProductD: 'café', giftProductD: 'medialuna' },
+  },
+  {
+    type: 'Productos gratis',
+    mistake: async () => {
+      await fill('Producto', 'café')
+      await press('Agregar otro')
+      await page.getByLabel('Producto', { exact: true }).last().fill('café')
+    },
+    says: 'Cada producto una sola vez.',
+    async write() {
+      await page.getByLabel('Producto', { exact: true }).last().fill('medialuna')
+      await page.getByLabel('Cantidad').last().fill('2')
+    },
+    words: 'Gratis: café y 2 × medialuna',
+    benefit: {
+      type: 'freeItems',
+      items: [
+        { d: 'café', qty: 1 },
+        { d: 'medialuna', qty: 2 },
+      ],
+    },
+  },
+]
+
+test.each(cases)(
+  '$type: mistakes are told beside the field, and the coupon says $words',
+  async (one) => {
+    await page.goto(`${server.url}/panel#/new`)
+    await page.getByRole('radio', { name: one.type }).check()
+    await next(page)
+    await one.mistake()
+    await next(page)
+    expect(await wrong()).toEqual([one.says])
+    if (one.type === 'Productos gratis') await looks(page, 'panel-wizard-wrong')
+    await one.write()
+    await page.locator('.coupon-benefit').getByText(one.words, { exact: true }).waitFor()
+    await next(page)
+    const created = page.waitForResponse(
+      (response) =>
+        response.request().method() === 'POST' && response.url().endsWith('/api/coupons'),
+    )
+    await press('Crear el cupón')
+    const { coupon } = await (await created).json()
+    expect(coupon.benefit).toEqual(one.benefit)
+    // Without a name of its own it has the one of its benefit.
+    await page.getByRole('heading', { level: 1 }).getByText(coupon.name).waitFor()
+  },
+)
+
+test('names, dates and numbers that make no sense are told before anything is sent', async () => {
+  await page.goto(`${server.url}/panel#/new`)
+  await next(page)
+  await fill('Descuento', '10')
+  await next(page)
+  await page.getByLabel('¿Cuántos como mucho?').fill('cero')
+  await page.getByLabel('Vence el').fill('2020-01-01')
+  await page.getByLabel('Imagen').fill('http://tienda.example/foto.png')
+  await press('Crear el cupón')
+  expect(await wrong()).toEqual([
+    'Un número entero de 1 a 1.000.000, o vacío.',
+    'Elegí una fecha futura.',
+    'Tiene que empezar con https://',
+  ])
+  await page.getByLabel('¿Cuántos como mucho?').fill('1.000')
+  await page.getByLabel('Vence el').fill('2031-05-04')
+  await page.getByLabel('Imagen').fill('')
+  await page
+    .getByLabel('Nombre del cupón')
+    .fill('Un nombre tan largo que casi no entra en el papel de la impresora del mostrador')
+  await page.getByLabel('Condiciones').fill('Con estas condiciones. '.repeat(20))
+  await page.getByText('Vale hasta el 4 de mayo de 2031').waitFor()
+  await press('Crear el cupón')
+  await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
+})
+
+/** Millimetres in the points of a PDF. */
+const points = (millimetres: number) => (millimetres / 25.4) * 72
+const papers = [
+  { format: 'Hoja A4, para recortar', wide: 210, high: 297, margin: 10, pages: 2 },
+  { format: 'Ticket de 80 mm', wide: 80, high: 120, margin: 3, pages: 12 },
+  { format: 'Ticket de 58 mm', wide: 58, high: 100, margin: 2, pages: 12 },
+]
+
+test('many are printed: ten to an A4 sheet, or a ticket each', async () => {
+  await page.getByRole('button', { name: 'Emitir varios' }).click()
+  await page.getByLabel('¿Cuántos?').fill('12')
+  await press('Emitir')
+  await page.getByText('12 cupones listos').waitFor()
+  for (const { format, wide, high, margin, pages } of papers) {
+    await page.getByLabel('Formato').selectOption({ label: format })
+    await press('Imprimir')
+    await page.locator('.paper').waitFor({ state: 'attached' })
+    const room = Math.round(((wide - 2 * margin) / 25.4) * 96)
+    await page.setViewportSize({ width: room, height: 800 })
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.locator('.paper-coupon:visible').count()).toBe(12)
+    expect(await page.locator('.dialog').isVisible()).toBe(false)
+    // Nothing of a coupon is cut off but the end of long terms.
+    const cut = await page.locator('.paper-coupon').evaluateAll(
+      (coupons) =>
+        coupons.filter((coupon) => {
+          const { bottom, right } = coupon.getBoundingClientRect()
+          const parts = [
+            ...coupon.querySelectorAll('.qr, .paper-name, .paper-benefit, .paper-fine'),
+          ]
+          return parts.some((part) => {
+            const box = part.getBoundingClientRect()
+            return box.bottom > bottom + 1 || box.right > right + 1 || box.height === 0
+          })
+        }).length,
+    )
+    expect({ format, cut }).toEqual({ format, cut: 0 })
+    await picture(page, `print-${wide}`)
+    await page.emulateMedia({ media: null })
+    await page.setViewportSize({ width: 768, height: 800 })
+    const name = `${import.meta.dir}/../../test-output/pages/print-${wide}.pdf`
+    const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true, path: name })
+    const boxes = [...pdf.toString('latin1').matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)]
+    expect({ format, pages: boxes.length }).toEqual({ format, pages })
+    for (const [, x, y] of boxes) {
+      expect(Number(x)).toBeCloseTo(points(wide), -0.5)
+      expect(Number(y)).toBeCloseTo(points(high), -0.5)
+    }
+    await page.locator('.paper').waitFor({ state: 'detached' })
+  }
+  expect(opened.complaints).toEqual([])
+})
