@@ -16,7 +16,7 @@ beforeAll(async () => {
   const opened = await visit(`${server.url}/panel`)
   page = opened.page
   complaints = opened.complaints
-  page.setDefaultTimeout(5000)
+  page.setDefaultTimeout(20_000)
 })
 
 afterAll(async () => {

@@ -30,7 +30,7 @@ afterAll(async () => {
 async function open(before?: string): Promise<void> {
   opened = await visit(`${server.url}/panel`, { ...(before && { before }) })
   page = opened.page
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(20_000)
 }
 
 const press = (name: string | RegExp) =>

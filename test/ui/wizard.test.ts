@@ -15,7 +15,7 @@ beforeAll(async () => {
   // A headless browser has nobody to ask how to print.
   opened = await visit(`${server.url}/panel`, { before: 'window.print = () => {}' })
   page = opened.page
-  page.setDefaultTimeout(5000)
+  page.setDefaultTimeout(20_000)
   await makeKey(page)
 })
 
