@@ -1,4 +1,4 @@
-PRAGMA user_version = 10;
+PRAGMA user_version = 11;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -492,3 +492,8 @@ CREATE TABLE card_spends (
   PRIMARY KEY (payment_id, token)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX card_spends_counting ON card_spends (card_id, token, at, amount) WHERE counts = 1;
+
+-- Keys that the settings name and that write events here: issuers of tokens, a ledger or a gateway elsewhere.
+CREATE TABLE named_keys (
+  pubkey BLOB NOT NULL PRIMARY KEY CHECK (length(pubkey) = 32)
+) STRICT, WITHOUT ROWID;

@@ -17,8 +17,9 @@ import { transactionTypes } from './wallet/ledger/transaction.ts'
 
 type LedgerParts = {
   tokens: ReadonlyMap<string, Token>
-  /** Hex of a ledger elsewhere, or null. */
+  /** Hex of a ledger elsewhere, and of a lightning gateway; or null. */
   ledgerPubkey: string | null
+  gatewayPubkey: string | null
   database: SqliteEngine<Stores>
   signer: Signer
   verifyHash: VerifyHash
@@ -50,6 +51,7 @@ export class TokenError extends Error {}
 export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
   const { database, signer, verifyHash, now, log, broadcast } = parts
   const embedded = parts.ledgerPubkey === null || parts.ledgerPubkey === signer.pubkey
+  await database.transact((tx) => tx.members.setNamed(namedKeys(parts)))
   if (!embedded) return elsewhere
   await declareTokens(parts)
   const ledger: Ledger = { signer, verifyHash, tokens: parts.tokens, broadcast }
@@ -97,6 +99,12 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
       await consumer.stop()
     },
   }
+}
+
+/** Whoever takes part in payments writes events here, also before he owns anything. */
+function namedKeys({ tokens, ledgerPubkey, gatewayPubkey }: LedgerParts): string[] {
+  const issuers = [...tokens.values()].map(({ issuer }) => issuer)
+  return [...issuers, ledgerPubkey, gatewayPubkey].filter((key) => key !== null)
 }
 
 /** The ledger is not here. */

@@ -168,6 +168,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   ledger = await startLedger({
     tokens: config.tokens,
     ledgerPubkey: config.ledgerPubkey,
+    gatewayPubkey: config.gatewayPubkey,
     database,
     signer,
     verifyHash,

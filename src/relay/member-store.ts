@@ -2,7 +2,9 @@ import { Database as Sqlite } from 'bun:sqlite'
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
-/** Who belongs to this shop: the manager, its merchants, their minters, identities, holders of cards and of tokens; on one connection. */
+/**
+ * Who belongs to this shop: the manager, its merchants, their minters, identities, holders of cards and of
+ * tokens, and keys that the settings name; on one connection. */
 export function createMemberStore(sql: Sqlite) {
   const find = sql.query<{ member: number }, [Uint8Array]>(
     `SELECT EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
@@ -11,10 +13,22 @@ export function createMemberStore(sql: Sqlite) {
        OR EXISTS (SELECT 1 FROM accounts WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM cards WHERE holder = ?1 AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM ledger_accounts WHERE pubkey = ?1)
+       OR EXISTS (SELECT 1 FROM named_keys WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM facts WHERE name = 'manager' AND value = lower(hex(?1))) AS member`,
   )
 
+  const drop = sql.query<null, []>("DELETE FROM named_keys WHERE pubkey >= x'00'")
+  const name = sql.query<null, [Uint8Array]>(
+    'INSERT INTO named_keys (pubkey) VALUES (?) ON CONFLICT DO NOTHING',
+  )
+
   return {
+    /** Take over the keys that the settings name, in hex; those of before are nobody's any more. */
+    async setNamed(pubkeys: readonly string[]): Promise<void> {
+      drop.run()
+      for (const pubkey of pubkeys) name.run(Buffer.from(pubkey, 'hex'))
+    },
+
     /** Synchronous: the relay decides before it stores. */
     isMember(pubkey: string): boolean {
       return find.get(Buffer.from(pubkey, 'hex'))?.member === 1

@@ -19,7 +19,7 @@ export const cardEnv = {
   COUPON_MANAGER_NSEC: managerSecret,
   CARD_MASTER_KEY: masterKey,
   GATEWAY_PUBKEY: 'ab'.repeat(32),
-  TOKENS: `PESO:2:${manager.pubkey}`,
+  TOKENS: `PESO:2:${manager.pubkey},BTC:0:${manager.pubkey}`,
 }
 
 /** A key pair whose secret is known, for delegations. */

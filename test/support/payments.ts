@@ -8,11 +8,7 @@ import { createStart, publish } from './ledger.ts'
 import type { TestServer } from './server.ts'
 
 /** A service whose manager issues PESO and BTC, and whose cards pay both. */
-export const payEnv = {
-  ...cardEnv,
-  TOKENS: `PESO:2:${manager.pubkey},BTC:0:${manager.pubkey}`,
-  RATE_LIMIT: 'off',
-}
+export const payEnv = { ...cardEnv, RATE_LIMIT: 'off' }
 
 export type PaidCard = { uid: string; uuid: string; holder: Holder; counter: number }
 

@@ -92,7 +92,8 @@ describe('a tap', () => {
     const { uid, holder } = await newCard(server)
     const peso = async (counter: number, more = '') =>
       (await scan(uid, counter, asking('extendedScan', more))).json
-    expect((await peso(1)).tokens).toEqual({ PESO: { minWithdrawable: 0, maxWithdrawable: 0 } })
+    const none = { minWithdrawable: 0, maxWithdrawable: 0 }
+    expect((await peso(1)).tokens).toEqual({ PESO: none, BTC: none })
     await issue(holder.pubkey, 1500)
     expect(await peso(2, ', tokens=PESO:OTRO')).toEqual({
       tag: 'laWallet:withdrawRequest',
@@ -286,7 +287,11 @@ describe('a tap is refused', () => {
     const answer = await call(closed.url, scanPath(uid, 1))
     expect([answer.status, answer.json.code]).toEqual([400, 'no-gateway'])
     const { json } = await call(closed.url, scanPath(uid, 2), asking('extendedScan'))
-    expect(json.tokens).toEqual({ PESO: { minWithdrawable: 0, maxWithdrawable: 0 } })
+    expect(json.tokens.PESO).toEqual({ minWithdrawable: 0, maxWithdrawable: 0 })
+    const worthless = await startServer({ env: { ...cardEnv, TOKENS: `PESO:2:${manager.pubkey}` } })
+    const without = await newCard(worthless)
+    const refused = await call(worthless.url, scanPath(without.uid, 1))
+    expect(refused.json.code).toBe('no-gateway')
     const lone = await startServer({ env: { ...env, TOKENS: '' } })
     const other = await newCard(lone)
     const none = await call(lone.url, scanPath(other.uid, 1), asking('extendedScan'))

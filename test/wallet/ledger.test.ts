@@ -369,7 +369,7 @@ describe('relays outside', () => {
 async function stopAndCheck(target: TestServer) {
   const code = await target.stop()
   const { problems } = await checkDatabase(join(target.dataDir, 'cuponera.db'), noPause)
-  return { code, problems }
+  return { code, problems, dataDir: target.dataDir }
 }
 
 describe('GET /api/ledger/balances', () => {
@@ -416,6 +416,42 @@ describe('GET /api/ledger/balances', () => {
     const nobody = await call(server.url, '/api/ledger/balances/x', { signer: issuer })
     expect([nobody.status, nobody.json.code]).toEqual([404, 'account-unknown'])
     expect((await call(server.url, path)).json.reason).toBe('missing')
+  })
+})
+
+describe('a public service', () => {
+  test('takes the first event of an issuer, and of whoever he pays, but of no stranger', async () => {
+    const ledger = newLedger()
+    const PUBLIC_URL = 'https://cupones.example'
+    const open = await startServer({ env: { ...ledger.env, PUBLIC_URL } })
+    const customer = newSigner()
+    const stranger = newSigner()
+    const pay = (from: Signer, to: Signer) =>
+      publish(
+        open.url,
+        createStart({
+          ledger: ledger.manager.pubkey,
+          from,
+          to: to.pubkey,
+          tokens: { ARS: 1 },
+        }),
+      )
+    expect((await pay(customer, stranger)).json.code).toBe('not-allowed')
+    expect((await pay(ledger.issuer, customer)).status).toBe(202)
+    expect((await pay(customer, ledger.manager)).status).toBe(202)
+    expect((await pay(stranger, customer)).json.code).toBe('not-allowed')
+    const relay = await connectRelay(open.url)
+    const start = { ledger: ledger.manager.pubkey, from: ledger.issuer, to: stranger.pubkey }
+    const [accepted] = await relay.publish(createStart({ ...start, tokens: { ARS: 2 } }))
+    expect(accepted).toBe(true)
+    const { dataDir } = await stopAndCheck(open)
+    // Whoever the settings no longer name, and who owns nothing, is a stranger again.
+    const { TOKENS: _, ...env } = ledger.env
+    const later = await startServer({ dataDir, env: { ...env, PUBLIC_URL } })
+    const gone = new Sqlite(join(later.dataDir, 'cuponera.db'), { readonly: true })
+    expect(gone.query('SELECT count(*) AS n FROM named_keys').get()).toEqual({ n: 0 })
+    gone.close()
+    await later.stop()
   })
 })
 

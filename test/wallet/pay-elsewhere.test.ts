@@ -49,6 +49,14 @@ async function startAt(ledger: ReturnType<typeof startLedgerElsewhere>, at = 0) 
   return ledger.starts[at] as (typeof ledger.starts)[number]
 }
 
+/** The holder lets the card pay this much an hour. */
+async function limitTo(server: TestServer, card: PaidCard, amount: number): Promise<void> {
+  const limit = { name: 'x', description: '', token: 'PESO', amount, delta: 3600 }
+  const change = { cards: { [card.uuid]: { limits: [limit] } } }
+  const parts = { signer: card.holder, kind: 1112 }
+  await publish(server.url, cardEvent('card-config-change', change, parts))
+}
+
 async function sound(server: TestServer): Promise<void> {
   await server.stop()
   const { problems } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
@@ -80,12 +88,7 @@ test('its ok is OK, and the same request then is OK without it', async () => {
 
 test('its error is a refusal in its words, for ever; the k1 and the limits are free again', async () => {
   const { ledger, server, card } = await open()
-  const limit = { name: 'x', description: '', token: 'PESO', amount: 5, delta: 3600 }
-  const change = { cards: { [card.uuid]: { limits: [limit] } } }
-  await publish(
-    server.url,
-    cardEvent('card-config-change', change, { signer: card.holder, kind: 1112 }),
-  )
+  await limitTo(server, card, 5)
   ledger.always((start) => ledger.error(start, 'No hay\nsaldo'))
   const event = await request(server, card)
   const refused = await pay(server, event)
@@ -131,6 +134,7 @@ test('its answer may come over HTTP', async () => {
 
 test('its silence is PENDING, then unknown; a late ok counts and is shown', async () => {
   const { ledger, server, card } = await open()
+  await limitTo(server, card, 5)
   const event = await request(server, card)
   const waiting = pay(server, event)
   const start = await startAt(ledger)
@@ -145,12 +149,18 @@ test('its silence is PENDING, then unknown; a late ok counts and is shown', asyn
   const answer = await waiting
   expect([answer.status, answer.json.code]).toEqual([400, 'ledger-silent'])
   expect(await outcomeOf(server, k1Of(event))).toMatchObject({ status: 'ERROR', state: 'released' })
+  // What was let go is no longer held against the limits; what was paid late is.
+  const inBetween = await request(server, card)
+  ledger.always((other) => ledger.error(other, 'no'))
+  expect((await pay(server, inBetween)).json.code).toBe('ledger-refused')
   ledger.ok(start)
   await until('recorded', async () => (await outcomeOf(server, k1Of(event))).state === 'settled')
   expect(await outcomeOf(server, k1Of(event))).toMatchObject({ status: 'OK', late: true })
   expect((await pay(server, event)).json).toEqual({ status: 'OK' })
   const other = await pay(server, payEvent({ k1: k1Of(event), npub, tokens }))
   expect(other.json.code).toBe('k1-used')
+  const more = await pay(server, await request(server, card))
+  expect(more.json.code).toBe('limit-exceeded')
   await sound(server)
 }, 20_000)
 

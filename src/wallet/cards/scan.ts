@@ -86,7 +86,9 @@ async function standard(
   card: Card & { holder: string },
   base: string,
 ): Promise<object> {
-  if (cards.gatewayPubkey === null) throw new Refusal('no-gateway')
+  if (cards.gatewayPubkey === null || !cards.funds.tokens().includes(lightningToken)) {
+    throw new Refusal('no-gateway')
+  }
   const most = await allowanceOf(cards, tx, card, lightningToken)
   return {
     tag: 'withdrawRequest',
