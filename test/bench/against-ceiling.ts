@@ -11,6 +11,7 @@ import { freshPayments } from './payments.ts'
 import { forgetPeak, type Listening, startCeiling, startLoader } from './processes.ts'
 import { type Cell, judge, percent, type Report, type Table } from './report.ts'
 import { firstStartMs, startTimes } from './start-time.ts'
+import { freshTaps } from './taps.ts'
 
 const warmSeconds = 0.5
 /** What the first run is given values for; the later ones know better. */
@@ -93,7 +94,8 @@ async function startProduct(plan: Plan, name: string): Promise<Product> {
 function aimAt({ token, couponId, server }: Product): Aim {
   const minted = (count: number): Values => ({ from: 'minted', count, token, couponId })
   const taps = (count: number) => freshPayments(server.dataDir, count)
-  return { token, couponId, open: minted, known: () => minted(5000), taps }
+  const touches = (count: number) => freshTaps(server.dataDir, count)
+  return { token, couponId, open: minted, known: () => minted(5000), taps, touches }
 }
 
 /** Ceiling and product in turns, close in time, so that a machine that drifts drifts for both. */
@@ -111,7 +113,14 @@ async function compare(
   // Nobody looks these up.
   const anyNonces = (count: number): Values => ({ from: 'random', count })
   const anyTaps = (count: number): Values => ({ from: 'payments', first: 0, count })
-  const blind: Aim = { ...aim, open: anyNonces, known: () => anyNonces(5000), taps: anyTaps }
+  const anyTouches = (count: number): Values => ({ from: 'taps', first: 0, count })
+  const blind: Aim = {
+    ...aim,
+    open: anyNonces,
+    known: () => anyNonces(5000),
+    taps: anyTaps,
+    touches: anyTouches,
+  }
   const results: { a: LoadResult; b: LoadResult }[] = []
   let perSecond = perSecondGuess
   for (let round = 0; round < plan.rounds; round++) {
@@ -197,6 +206,12 @@ function rateTargets({ kind, product, share }: Row) {
       least: true,
     }),
   ]
+  if (kind.perSecond !== undefined) {
+    const limit = kind.perSecond
+    const name = `${kind.name}: rate`
+    const measured = product.perSecond
+    targets.push(judge({ name, measured, limit, unit: 'per s', least: true }))
+  }
   if (kind.p99Ms !== undefined) {
     const limit = kind.p99Ms
     const name = `${kind.name}: p99`

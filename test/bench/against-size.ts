@@ -13,6 +13,7 @@ import { freshPayments } from './payments.ts'
 import { startLoader } from './processes.ts'
 import { type Cell, judge, type Report, type Table } from './report.ts'
 import { startTimes } from './start-time.ts'
+import { freshTaps } from './taps.ts'
 
 const warmSeconds = 0.5
 const smallTotal = 1000
@@ -142,7 +143,8 @@ async function open(plan: Plan, total: number): Promise<Side> {
   const open = (count: number): Values =>
     total === smallTotal ? { from: 'minted', count, token, couponId } : fromFile(count)
   const taps = (count: number) => freshPayments(dataDir, count)
-  return { made, server, token, aim: { token, couponId, open, known: () => known, taps } }
+  const touches = (count: number) => freshTaps(dataDir, count)
+  return { made, server, token, aim: { token, couponId, open, known: () => known, taps, touches } }
 }
 
 /** What is measured against the ceiling, and the lists of management. */

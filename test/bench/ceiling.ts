@@ -11,6 +11,7 @@ import { parseIdempotencyKey } from '../../src/coupons/answer.ts'
 import { ClaimModel, MintModel, NonceModel } from '../../src/coupons/models.ts'
 import { createNonce, parseNonce } from '../../src/coupons/nonce.ts'
 import { claimedResult, mintedResult, voucherFacts } from '../../src/coupons/voucher.ts'
+import { suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
@@ -25,6 +26,10 @@ import { createLog } from '../../src/log.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import { Refusal } from '../../src/refusal.ts'
 import { createSessions } from '../../src/session/session.ts'
+import { openDelegation, sealDelegation } from '../../src/wallet/cards/delegation.ts'
+import { TapModel } from '../../src/wallet/cards/models.ts'
+import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
+import { openTap, parseTap, tapIsGenuine } from '../../src/wallet/cards/tap.ts'
 import { readRequest } from '../../src/wallet/request.ts'
 import { benchDefinition, benchKeys } from './fixture.ts'
 import { benchDelegation } from './payments.ts'
@@ -91,6 +96,24 @@ function startStack(): string {
     for (let at = 0; at < 4; at++) signer.sign({ kind: 1112 + at, created_at, tags, content })
     return replyJson(200, { status: 'OK' })
   })
+  const storeKey = Uint8Array.fromHex(benchKeys.STORE_KEY)
+  const derivation = createKeyDerivation(Uint8Array.fromHex(benchKeys.CARD_MASTER_KEY))
+  const who = { uuid: 'x', holder: delegation.holder }
+  const sealed = sealDelegation(storeKey, who, delegation)
+  cards.get(
+    '/scan',
+    ({ query: { p, c } }) => {
+      const tap = parseTap(p, c)
+      const facts = tap && openTap(tap, derivation.k1)
+      const genuine = facts && tapIsGenuine(tap, facts, derivation.k2Of(facts.uid, 1))
+      if (!genuine || !openDelegation(storeKey, { ...who, delegation: sealed })) {
+        throw new Refusal('tap-invalid')
+      }
+      const k1 = suuidOf(crypto.randomUUID())
+      return replyJson(200, { tag: 'laWallet:withdrawRequest', callback: '', k1, tokens: {} })
+    },
+    { query: TapModel },
+  )
   const management = new Elysia({ name: 'management', prefix: '/api/coupons' })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .post('/mint', async () => reply(200, minted()), { body: MintModel })

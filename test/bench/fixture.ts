@@ -5,6 +5,7 @@ export const benchKeys = {
   COUPON_MANAGER_NSEC: '11'.repeat(32),
   STORE_KEY: '22'.repeat(32),
   SESSION_JWT_SECRET: 'the bench signs its own sessions with this',
+  CARD_MASTER_KEY: '66'.repeat(16),
   merchant: '33'.repeat(32),
   /** Who holds the bench's card; issues its token, too, so that he can always pay. */
   holder: '44'.repeat(32),
@@ -16,6 +17,7 @@ export const benchEnvironment = {
   COUPON_MANAGER_NSEC: benchKeys.COUPON_MANAGER_NSEC,
   STORE_KEY: benchKeys.STORE_KEY,
   SESSION_JWT_SECRET: benchKeys.SESSION_JWT_SECRET,
+  CARD_MASTER_KEY: benchKeys.CARD_MASTER_KEY,
   TOKENS: `PESO:0:${newSigner(Uint8Array.fromHex(benchKeys.holder)).pubkey}`,
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'warn',

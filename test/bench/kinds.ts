@@ -11,6 +11,8 @@ export type Aim = {
   known: () => Values
   /** Taps that can be paid with. */
   taps: (count: number) => Values
+  /** Taps that nobody saw yet. */
+  touches: (count: number) => Values
 }
 
 /** A kind of request. */
@@ -22,6 +24,8 @@ export type Kind = {
   share: number
   /** How long the slowest of a hundred may take then, in ms; none is set for reads. */
   p99Ms?: number
+  /** How many a second there must be then, at least. */
+  perSecond?: number
   /** `count`: at least as many as the server can answer in the time. */
   job(aim: Aim, count: number): Pick<LoadJob, 'request' | 'values' | 'again' | 'status'>
 }
@@ -98,6 +102,22 @@ export const kinds: readonly Kind[] = [
     job: ({ taps }, count) => ({
       request: postText('/card/pay', paymentLength),
       values: taps(Math.ceil(count / 4)),
+      again: false,
+      status: 200,
+    }),
+  },
+  {
+    name: 'tap a card',
+    ceiling: 'stack',
+    share: 0.4,
+    perSecond: 3000,
+    p99Ms: 50,
+    job: ({ touches }, count) => ({
+      request: get(
+        '/card/scan?$VALUE',
+        'X-LaWallet-Action: extendedScan\r\nX-LaWallet-Param: federationId=localhost\r\n',
+      ),
+      values: touches(Math.ceil(count / 3)),
       again: false,
       status: 200,
     }),

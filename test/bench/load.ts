@@ -9,6 +9,7 @@ import { createNonce } from '../../src/coupons/nonce.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
 import { type FilePart, noncesOf } from './nonces.ts'
 import { paymentsOf } from './payments.ts'
+import { tapsOf } from './taps.ts'
 
 /** What goes into the place of `$VALUE` in a request. */
 export type Values =
@@ -21,6 +22,8 @@ export type Values =
   | { from: 'file'; part: FilePart }
   /** Requests of a till for taps that the server was given, or for such that nobody looks up. */
   | { from: 'payments'; first: number; count: number }
+  /** Taps of cards that the server was given, or that nobody looks up. */
+  | { from: 'taps'; first: number; count: number }
   /** Authorization headers (NIP-98), each signed afresh. */
   | { from: 'signed'; count: number; secret: string; method: string; target: string; body: string }
 
@@ -229,6 +232,8 @@ async function prepare(url: string, values: Values): Promise<string[]> {
       return noncesOf(values.part)
     case 'payments':
       return paymentsOf(values)
+    case 'taps':
+      return tapsOf(values)
     case 'signed': {
       const { secret, method, target, body } = values
       const signer = newSigner(Uint8Array.fromHex(secret))

@@ -131,7 +131,14 @@ async function claimsBesideIngest(plan: RelayPlan): Promise<Table> {
   const loader = startLoader()
   const claims = (seconds: number) => {
     const minted = (count: number) => ({ from: 'minted', count, token, couponId }) as const
-    const aim = { token, couponId, open: minted, known: () => minted(1), taps: minted }
+    const aim = {
+      token,
+      couponId,
+      open: minted,
+      known: () => minted(1),
+      taps: minted,
+      touches: minted,
+    }
     const job = claim.job(aim, 60_000)
     return loader.run({
       ...job,

@@ -76,6 +76,7 @@ test('keys follow from issuer key, UID and version as boltcards derive them', ()
     k3: '73610ba4afe45b55319691cb9489142f',
     k4: 'addd03e52964369be7f2967736b7bdb5',
   })
+  expect(createKeyDerivation(issuer).k2Of(uid, 1)).toEqual(keys.k2)
   const second = createKeyDerivation(issuer).keysOf(uid, 2)
   expect(second.k1).toEqual(keys.k1)
   for (const name of ['k0', 'k2', 'k3', 'k4'] as const) expect(second[name]).not.toEqual(keys[name])

@@ -15,6 +15,8 @@ type TagKeys = {
 export type KeyDerivation = {
   k1: Uint8Array
   keysOf(uid: Uint8Array, version: number): TagKeys
+  /** The one of them that every tap needs. */
+  k2Of(uid: Uint8Array, version: number): Uint8Array
 }
 
 /** The first version of a tag's keys, and the highest one. */
@@ -25,12 +27,16 @@ const purpose = (last: number) => Uint8Array.of(0x2d, 0x00, 0x3f, last)
 /** Keys as the boltcard scheme derives them from its issuer key (16 bytes), here CARD_MASTER_KEY. */
 export function createKeyDerivation(masterKey: Uint8Array): KeyDerivation {
   const k1 = prf(masterKey, purpose(0x77))
+  const cardKeyOf = (uid: Uint8Array, version: number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32LE(version)
+    return prf(masterKey, Buffer.concat([purpose(0x75), uid, bytes]))
+  }
   return {
     k1,
+    k2Of: (uid, version) => prf(cardKeyOf(uid, version), purpose(0x78)),
     keysOf(uid, version) {
-      const bytes = Buffer.alloc(4)
-      bytes.writeUInt32LE(version)
-      const cardKey = prf(masterKey, Buffer.concat([purpose(0x75), uid, bytes]))
+      const cardKey = cardKeyOf(uid, version)
       return {
         k0: prf(cardKey, purpose(0x76)),
         k1,
