@@ -1,9 +1,11 @@
 /**
  * `npm test`: installs what is missing, then format and lint, the type check and every test of test/.
  * Arguments go to `bun test`: `npm test -- test/unit/benefit.test.ts`. The last line is the verdict.
+ * The tests of test/ui need a browser: one is looked for, fetched or installed (.tools/browser.ts).
+ * Without one they count as failed, unless SKIP_UI=1 leaves them out.
  */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bun, root, setUp } from './install.mjs'
 
@@ -29,8 +31,41 @@ const bin = (name) => join(root, 'node_modules', '.bin', name)
 const biome = ['ci', '--error-on-warnings', `--colors=${colours ? 'force' : 'off'}`]
 await check('format and lint', bin('biome'), biome)
 await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
-await suite(process.argv.slice(2))
+const asked = process.argv.slice(2)
+const pages = asked.length === 0 || asked.some((path) => path.includes('ui'))
+const withPages = pages && process.env.SKIP_UI !== '1' && (await hasBrowser())
+await suite(asked.length > 0 ? asked : withPages ? ['./test'] : pathsButPages())
+if (pages && !withPages) tellOfPages()
 verdict()
+
+async function hasBrowser() {
+  const { code } = await part('browser', bun, [join(root, '.tools', 'browser.ts')])
+  return code === 0
+}
+
+/** What is in test/, but for the page tests. */
+function pathsButPages() {
+  const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
+  const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
+  return tests.filter(({ name }) => name !== 'ui').map(({ name }) => `./test/${name}`)
+}
+
+/** They were not run: said plainly, and held against the whole unless that was wanted. */
+function tellOfPages() {
+  const directory = join(root, 'test', 'ui')
+  const files = readdirSync(directory).filter((name) => name.endsWith('.test.ts'))
+  const tests = files.flatMap(
+    (name) => readFileSync(join(directory, name), 'utf8').match(/^\s*test(\.each)?\(/gm) ?? [],
+  )
+  if (process.env.SKIP_UI === '1') {
+    console.log(`\nSKIP_UI=1: the ${tests.length} page tests were left out.`)
+  } else if (asked.length === 0) {
+    console.log(
+      `\nNo browser: the ${tests.length} page tests count as failed (SKIP_UI=1 leaves them out).`,
+    )
+    total.failed += tests.length
+  }
+}
 
 /** A tool that only says yes or no counts as one test. */
 async function check(name, command, args) {
@@ -41,8 +76,7 @@ async function check(name, command, args) {
 
 /** Takes the counts from Bun's summary; an end without one, or with nothing in it, is a failure. */
 async function suite(args) {
-  const paths = args.length > 0 ? args : ['./test']
-  const options = ['test', '--isolate', '--no-orphans', `--timeout=${testTimeoutMs}`, ...paths]
+  const options = ['test', '--isolate', '--no-orphans', `--timeout=${testTimeoutMs}`, ...args]
   const { code, output } = await part('tests', bun, options)
   const passed = count(output, 'pass')
   const failed = count(output, 'fail')
