@@ -1,5 +1,8 @@
 /** Holders: POST /card, what they ask for, and what they change. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   buildCardActivationEvent,
   buildCardConfigEvent,
@@ -92,6 +95,20 @@ describe('POST /card', () => {
     expect([again.status, again.text]).toEqual([201, first.text])
     expect(contentOf(await activateCard(server, holder, otc))).toEqual(contentOf(first))
     await refuses(() => activateCard(server, newHolder(), otc), 404, 'otc-unknown')
+  })
+
+  test('leaves neither delegation nor code on the disk or in the log', async () => {
+    const holder = newHolder()
+    const { otc } = await initCard(server, newUid())
+    const delegation = delegationOf(holder)
+    expect((await activateCard(server, holder, otc, delegation)).status).toBe(201)
+    const files = ['cuponera.db', 'cuponera.db-wal']
+    const disk = files.map((name) => readFileSync(join(server.dataDir, name), 'latin1')).join()
+    const { conditions, token } = delegation
+    const bytes = Buffer.from(token, 'hex').toString('latin1')
+    const written = [disk, server.output()].join()
+    const found = [conditions, token, bytes, otc].map((secret) => written.includes(secret))
+    expect(found).toEqual([false, false, false, false])
   })
 
   test('is done once, whoever races for the code', async () => {

@@ -321,6 +321,26 @@ test('the keys of cards outlive the database', async () => {
   expect(masterKey).toHaveLength(32)
 })
 
+test('a tap that was answered stays used, also when the process dies on the spot', async () => {
+  const first = await startServer({ env: cardEnv })
+  const { uid } = await newCard(first)
+  const path = scanPath(uid, 1)
+  const answers = Array.from({ length: 20 }, () => call(first.url, path).catch(() => null))
+  const answered = await Promise.any(
+    answers.map(async (one) => {
+      const answer = await one
+      if (answer?.status !== 200) throw new Error('refused')
+      return answer
+    }),
+  )
+  await first.kill()
+  await Promise.all(answers)
+  const again = await startServer({ dataDir: first.dataDir, env: cardEnv })
+  expect((await call(again.url, path)).json.code).toBe('tap-used')
+  expect(readRows(first.dataDir).card_scans).toHaveLength(1)
+  expect(answered.json.tag).toBe('withdrawRequest')
+})
+
 test('another CARD_MASTER_KEY than the cards have stops the start', async () => {
   const first = await startServer({ env: cardEnv })
   await newCard(first)
