@@ -34,6 +34,12 @@ try {
   const url = await check('is ready in an empty directory', () => untilReady(server))
   await check('passes its own health check', () => succeed(binary, ['health'], { cwd, env }))
   await check('passes its own demo', () => succeed(binary, ['demo', '--url', url], { cwd, env }))
+  await check('carries its pages', async () => {
+    const page = await (await fetch(`${url}/panel`)).text()
+    const [script] = page.match(/\/ui\/panel-\w+\.js/) ?? []
+    const answer = await fetch(`${url}${script}`)
+    if (answer.status !== 200) throw new Error(`no script for the panel: ${answer.status}`)
+  })
   await check('stops clean on SIGTERM', async () => {
     server.process.kill('SIGTERM')
     const end = await within(stopMsMax, server.ended, 'the end of the server')

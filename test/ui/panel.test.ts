@@ -1,6 +1,8 @@
 /** The merchant's way from nothing to the first redeemed coupon, and every state on it as it looks. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { encodeQR } from 'qr'
+import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, visit } from '../support/browser.ts'
 import { call, createProof, newKey, newSigner, nostrHeader } from '../support/client.ts'
 import { makeKey, next, shownAddress } from '../support/merchant-page.ts'
@@ -89,6 +91,14 @@ test('the first steps are all done, and what happened is told', async () => {
   await press('Ya la guardé')
   await page.getByRole('link', { name: 'Cupones' }).click()
   await looks(page, 'panel-coupons')
+  await page.getByLabel('Buscar un cupón').fill('nada de nada')
+  await page.getByText('Nada coincide').waitFor()
+  await page.getByLabel('Buscar un cupón').fill('2X1 cafe')
+  await page.getByText('1 cupón').waitFor()
+  await page.getByLabel('Mostrar').selectOption('archived')
+  await page.getByText('Nada coincide').waitFor()
+  await page.getByLabel('Mostrar').selectOption('all')
+  await page.getByText('1 cupón').waitFor()
 })
 
 test('a coupon that moved on is followed, and voided wherever it is', async () => {
@@ -174,6 +184,70 @@ test('many are issued at once, and leaving them unprinted is asked about', async
   await press('Sí, terminé')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
+
+test('an answer that was lost costs no coupon: it is asked for again', async () => {
+  const minted = async () => {
+    const counts = await main().locator('.total').first().locator('dd').textContent()
+    return Number(counts)
+  }
+  const before = await minted()
+  // The service does it, the answer never comes.
+  await page.route('**/api/coupons/mint', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await press('Entregar uno')
+  await press('Emitir uno')
+  await page.getByText('No pudimos hablar con el servicio').waitFor()
+  await looks(page, 'panel-lost-answer')
+  await page.unroute('**/api/coupons/mint')
+  await press('Emitir uno')
+  await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
+  await page.keyboard.press('Escape')
+  await main()
+    .getByText(String(before + 1), { exact: true })
+    .first()
+    .waitFor()
+  await page.reload()
+  await heading('Café para dos')
+  expect(await minted()).toBe(before + 1)
+})
+
+test('a till is authorised by a photo of its QR', async () => {
+  const till = newSigner()
+  await page.getByRole('link', { name: 'Cajas' }).click()
+  await page.getByLabel('Usar una foto del QR').setInputFiles({
+    name: 'foto.png',
+    mimeType: 'image/png',
+    buffer: await pictureOf(`nostr:${npubOf(till.pubkey)}`),
+  })
+  const read = (npub: string) =>
+    [...document.querySelectorAll('input')].some(({ value }) => value === npub)
+  await page.waitForFunction(read, npubOf(till.pubkey))
+  await press('Autorizar')
+  await page.getByText('Sin nombre').waitFor()
+  await press(/^Quitar la caja/)
+  await page.getByRole('dialog').getByRole('button', { name: 'Quitar' }).click()
+  await page.getByText('Todavía no hay cajas').waitFor()
+})
+
+/** A QR code as a photo would hold it. */
+async function pictureOf(text: string): Promise<Buffer> {
+  const rows = encodeQR(text, 'raw', { border: 4 })
+  const address = await page.evaluate((modules) => {
+    const canvas = document.createElement('canvas')
+    canvas.width = canvas.height = modules.length * 6
+    const pen = canvas.getContext('2d') as CanvasRenderingContext2D
+    for (const [y, row] of modules.entries()) {
+      for (const [x, dark] of row.entries()) {
+        pen.fillStyle = dark ? '#222' : '#eee'
+        pen.fillRect(x * 6, y * 6, 6, 6)
+      }
+    }
+    return canvas.toDataURL('image/png')
+  }, rows)
+  return Buffer.from(address.split(',')[1] ?? '', 'base64')
+}
 
 test('a till is authorised by its key, and taken back', async () => {
   const till = newSigner()

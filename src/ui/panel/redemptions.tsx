@@ -137,7 +137,7 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
   const rows: Redemption[] = []
   let cursor = start
   do {
-    const limit = Number.isFinite(wanted) ? 100 : 500
+    const limit = filter === everything && Number.isFinite(wanted) ? 100 : 500
     const page = await listRedemptions({ cursor, limit })
     cursor = page.next
     for (const row of page.redemptions) {

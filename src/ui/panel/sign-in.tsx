@@ -61,7 +61,7 @@ export function SignIn({ only }: { only?: string }) {
   if (way === 'bring') return <NewKey bring enter={enter} onBack={back} />
   if (way === 'local') {
     return kept ? (
-      <Unlock pubkey={kept.pubkey} enter={enter} onBack={back} />
+      <Unlock pubkey={kept.pubkey} asked={only !== undefined} enter={enter} onBack={back} />
     ) : (
       <NewKey enter={enter} onBack={back} />
     )
@@ -144,7 +144,13 @@ function ExtensionSignIn({ enter, onBack }: EnterProps) {
   )
 }
 
-function Unlock({ pubkey, enter, onBack }: EnterProps & { pubkey: string }) {
+type UnlockProps = EnterProps & {
+  pubkey: string
+  /** In the middle of something: no time to forget a key. */
+  asked: boolean
+}
+
+function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
   const [pin, setPin] = useState('')
   const [forgetting, setForgetting] = useState(false)
   const { busy, failure, attempt } = useAttempt()
@@ -172,9 +178,11 @@ function Unlock({ pubkey, enter, onBack }: EnterProps & { pubkey: string }) {
       </Button>
       <div class="row apart">
         <BackButton onBack={onBack} />
-        <Button kind="quiet" onClick={() => setForgetting(true)}>
-          {t('key.forget')}
-        </Button>
+        {!asked && (
+          <Button kind="quiet" onClick={() => setForgetting(true)}>
+            {t('key.forget')}
+          </Button>
+        )}
       </div>
       {forgetting && (
         <Confirm
