@@ -7,6 +7,8 @@ type RequestOptions = {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** How long to wait for the answer, where the service itself has to ask others. */
+  patienceMs?: number
 }
 
 type Refused = {
@@ -98,9 +100,9 @@ function refusalOf(value: unknown, status: number): ApiError {
 }
 
 async function send(path: string, options: RequestOptions): Promise<Response> {
-  const { body, headers = {}, signal } = options
+  const { body, headers = {}, signal, patienceMs = answerMs } = options
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
-  const timeout = AbortSignal.timeout(answerMs)
+  const timeout = AbortSignal.timeout(patienceMs)
   try {
     return await fetch(path, {
       method: options.method ?? (text === undefined ? 'GET' : 'POST'),

@@ -13,10 +13,15 @@ const lookMs = 10_000
 const managerPlace = 'manager'
 
 /** One request whose trouble is an answer like any other: nothing that a network does is thrown. */
-export async function ask(path: string, body: unknown, key?: string): Promise<Answer> {
+export async function ask(
+  path: string,
+  body: unknown,
+  key?: string,
+  patience: { patienceMs?: number } = {},
+): Promise<Answer> {
   try {
     const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key }
-    const answer = await request<unknown>(path, { method: 'POST', body, headers })
+    const answer = await request<unknown>(path, { method: 'POST', body, headers, ...patience })
     reachable.value = true
     return { status: 200, body: asObject(answer), retryAfter: null }
   } catch (cause) {

@@ -3,6 +3,7 @@ import { couponPicture } from '../client/coupon-picture.ts'
 import { moment, secondsNow } from '../client/format.ts'
 import { merchantName } from '../client/merchant.ts'
 import { couponLink, shareLink } from '../client/share.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -21,6 +22,7 @@ import { hurry, keep, kept, look, open, openList, take, taking, view } from './s
 /** One coupon: what it is worth, whose it is, and what its holder can do with it. */
 export function CouponView() {
   const now = view.value
+  const heading = useArrival()
   return (
     <div class="stack wide">
       <div>
@@ -29,7 +31,9 @@ export function CouponView() {
         </Button>
       </div>
       <div class="row apart">
-        <h1>{t('title')}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {t('title')}
+        </h1>
         {now.step === 'shown' && <StatusBadge held={now.held} />}
       </div>
       {now.step === 'looking' && (

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { moment, secondsNow } from '../client/format.ts'
 import { reachable } from '../client/reach.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -16,6 +17,7 @@ import { kept, lookAtAll, openCoupon, openScanned, remove } from './state.ts'
 /** The coupons of this device. */
 export function MineView() {
   const [busy, setBusy] = useState(false)
+  const heading = useArrival()
   const refresh = async () => {
     setBusy(true)
     await lookAtAll()
@@ -26,7 +28,9 @@ export function MineView() {
   return (
     <div class="stack wide">
       <div class="stack tight">
-        <h1>{t('mine')}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {t('mine')}
+        </h1>
         {list.length > 0 && <p class="soft">{t('mine.lead')}</p>}
       </div>
       {!reachable.value && <Notice tone="wait">{t('offline.title')}</Notice>}

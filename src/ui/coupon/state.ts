@@ -187,6 +187,9 @@ const outcomes: Record<string, 'sent' | 'not-sent' | 'moved' | 'unknown'> = {
   UNKNOWN: 'unknown',
 }
 
+/** The service asks the other side twice before it answers. */
+const transferMs = 40_000
+
 /** Hand a coupon to a lightning address. Without an answer nobody knows whether it left: `unknown`. */
 export async function send(held: Held, to: string, comment: string): Promise<Sending> {
   const at = secondsNow()
@@ -196,15 +199,16 @@ export async function send(held: Held, to: string, comment: string): Promise<Sen
   }
   mark('trying')
   const { nonce, voucher } = held
-  const answer = await ask('/api/transfer', {
+  const body = {
     nonce,
     ...(parseEvent(voucher) && { voucher }),
     to,
     ...(comment !== '' && { comment }),
-  })
-  const { body, status } = answer
-  const outcome = typeof body.status === 'string' ? outcomes[body.status] : undefined
-  const text = body.reason ?? body.error
+  }
+  const answer = await ask('/api/transfer', body, undefined, { patienceMs: transferMs })
+  const { body: told, status } = answer
+  const outcome = typeof told.status === 'string' ? outcomes[told.status] : undefined
+  const text = told.reason ?? told.error
   const reason = typeof text === 'string' && text !== '' ? text : null
   if (!outcome && status >= 400 && status < 500 && status !== 408) {
     mark(null)

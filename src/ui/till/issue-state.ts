@@ -69,12 +69,12 @@ export async function mint({ id }: Mintable): Promise<void> {
   trouble.value = null
   const body = JSON.stringify({ couponId: id })
   try {
-    const voucher = await once(`mint:${id}`, body, (key) =>
-      requestAs<Issued>(session, '/api/coupons/mint', {
-        body,
-        headers: { 'Idempotency-Key': key },
-      }),
-    )
+    const send = (key: string) => {
+      const headers = { 'Idempotency-Key': key }
+      return requestAs<Issued>(session, '/api/coupons/mint', { body, headers })
+    }
+    // Of this tab: two tabs that each issue one want two.
+    const voucher = await once(`mint:${id}`, body, send, tab)
     const { nonce, name, description, coupon, npub, expiresAt } = voucher
     issued.value = { nonce, name, description, coupon, npub, expiresAt }
     tab.write(issuedPlace, JSON.stringify(issued.value))

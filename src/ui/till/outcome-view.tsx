@@ -10,7 +10,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice, type Tone } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
 import type { CouponFacts, Outcome, Redemption } from './redeem.ts'
-import { elsewhere, leave, pinShop, redeem, retry, shops } from './state.ts'
+import { elsewhere, goOn, leave, pinShop, redeem, retry, shops } from './state.ts'
 
 /** The colour of each outcome; its word, its picture and its tune say the same. */
 export const outcomeTone: Record<Outcome, Tone> = {
@@ -205,7 +205,7 @@ function Judged({ verdict }: { verdict: Verdict | null }) {
 
 function Next() {
   return (
-    <Button big class="banner-next" icon="qr" onClick={leave}>
+    <Button big class="banner-next" icon="qr" onClick={goOn}>
       {t('next')}
     </Button>
   )

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { cameraTrouble } from '../client/camera.ts'
 import { moment } from '../client/format.ts'
 import { readPhoto } from '../client/qr-reader.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -15,11 +16,17 @@ import { TlsHelp } from './tls-help.tsx'
 /** Redeeming: the ways a code comes in, and what became of it. */
 export function RedeemView() {
   const state = redemption.value
-  if (state.step !== 'idle') return <OutcomeView state={state} />
+  return state.step === 'idle' ? <Idle /> : <OutcomeView state={state} />
+}
+
+function Idle() {
+  const heading = useArrival()
   return (
     <div class="stack wide">
       <div class="stack tight">
-        <h1>{t('redeem.title')}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {t('redeem.title')}
+        </h1>
         <p class="soft">{t('redeem.lead')}</p>
       </div>
       {cameraOpen.value ? <ScannerView /> : <Ways />}

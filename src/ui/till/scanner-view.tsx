@@ -3,7 +3,7 @@ import { type Camera, type CameraTrouble, openCamera } from '../client/camera.ts
 import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
-import { cameraOpen, notCoupon, take } from './state.ts'
+import { cameraOpen, notCoupon, takeFilmed } from './state.ts'
 
 /** The picture of the camera, until a coupon comes before it. */
 export function ScannerView() {
@@ -17,7 +17,7 @@ export function ScannerView() {
     let opened: Camera | null = null
     let closed = false
     const open = async () => {
-      const answer = await openCamera(current, (text) => take([text]))
+      const answer = await openCamera(current, takeFilmed)
       if (typeof answer === 'string') return setTrouble(answer)
       if (closed) return answer.stop()
       opened = answer

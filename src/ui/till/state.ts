@@ -68,6 +68,23 @@ function show(next: Redemption): void {
   device.write(recentPlace, JSON.stringify(recent.peek()))
 }
 
+/** The coupon that the camera read last: it may still be before it when the next one is wanted. */
+let filmed: string | null = null
+
+/** What the camera sees, over and over. */
+export function takeFilmed(text: string): void {
+  const scanned = parseReadings([text])
+  if (scanned.kind === 'coupon' && scanned.nonce === filmed) return
+  take([text])
+  filmed = scanned.kind === 'coupon' ? scanned.nonce : null
+}
+
+/** The next customer: by camera again, where the one before came so. */
+export function goOn(): void {
+  leave()
+  cameraOpen.value = filmed !== null
+}
+
 /** Take what a camera, a scanner, a photo or a person gave, in each way it can be read. */
 export function take(readings: string[]): Scanned {
   const scanned = parseReadings(readings)
@@ -80,6 +97,7 @@ export function take(readings: string[]): Scanned {
   elsewhere.value = scanned.host !== null && scanned.host !== location.host ? scanned.host : null
   tab.value = 'redeem'
   cameraOpen.value = false
+  filmed = null
   void redeemer.look(scanned.nonce, scanned.voucher)
   return scanned
 }

@@ -193,8 +193,8 @@ export const tillWords = createWords({
     'The merchant has to authorise this till',
   ],
   'issue.none.detail': [
-    'En el panel: «Cajas», «Agregar», y escaneá este QR. Acá va a aparecer solo.',
-    'In the panel: “Tills”, “Add”, and scan this QR. It will show up here by itself.',
+    'En el panel: «Cajas», «Autorizar una caja», y escaneá este QR. Los cupones van a aparecer acá solos.',
+    'In the panel: “Tills”, “Authorise a till”, and scan this QR. The coupons will show up here by themselves.',
   ],
   'issue.none.refresh': ['Ya me autorizaron', 'I was authorised'],
   'issue.key.qr': ['QR de la clave de esta caja', 'QR of this till’s key'],
