@@ -149,7 +149,9 @@ test('no test is skipped, singled out or only planned', () => {
 test('file names are kebab-case', () => {
   const broken = allFiles
     .filter((path) => /^(src|test|docs|\.tools)\//.test(path))
-    .filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.[a-z0-9]+)?$/.test(basename(path)))
+    .filter(
+      (path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d|\.es)?(\.[a-z0-9]+)?$/.test(basename(path)),
+    )
   expect(broken).toEqual([])
 })
 

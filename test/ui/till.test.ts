@@ -224,7 +224,7 @@ test.each([false, true])(
         await enter(page, nonce)
       }
       await title(page, word).waitFor()
-      await good(page, `till-${outcomes.findIndex(([one]) => one === word)}${dark ? '-dark' : ''}`)
+      await good(page, `till-outcome-${told.length}${dark ? '-dark' : ''}`)
       const [colour, drawing] = await page.evaluate(() => {
         const banner = document.querySelector('.banner') as HTMLElement
         const path = banner.querySelector('path')?.getAttribute('d') ?? ''

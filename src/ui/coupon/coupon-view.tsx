@@ -130,6 +130,8 @@ function Live({ held, onSend }: { held: Held; onSend: () => void }) {
 
 function ShownQr({ held }: { held: Held }) {
   const [big, setBig] = useState(false)
+  const [signed, setSigned] = useState(false)
+  const { voucher } = held
   return (
     <section class="stack center">
       <button
@@ -139,9 +141,31 @@ function ShownQr({ held }: { held: Held }) {
         aria-expanded={big}
         onClick={() => setBig(!big)}
       >
-        <QrCode text={couponLink(held.nonce)} label={t('qr', { name: held.name })} />
+        {voucher && signed ? (
+          <QrCode
+            text={JSON.stringify(voucher)}
+            label={t('qr.signed', { name: held.name })}
+            dense
+          />
+        ) : (
+          <QrCode text={couponLink(held.nonce)} label={t('qr', { name: held.name })} />
+        )}
       </button>
-      <p class="soft">{t('status.minted.detail')}</p>
+      <p class="soft">{t(signed ? 'qr.signed.detail' : 'status.minted.detail')}</p>
+      {voucher && (
+        <Button
+          kind="quiet"
+          icon="key"
+          aria-pressed={signed}
+          onClick={() => {
+            setSigned(!signed)
+            // It is a fine drawing: small, no camera makes it out.
+            setBig(!signed)
+          }}
+        >
+          {t('qr.signed.show')}
+        </Button>
+      )}
       {held.own && (
         <p class="with-icon small">
           <Icon name="lock" />

@@ -1,11 +1,16 @@
 import { useMemo } from 'preact/hooks'
 import { encodeQR } from 'qr'
 
-type Props = { text: string; label: string }
+type Props = {
+  text: string
+  label: string
+  /** Of a long text: larger modules in place of room for damage. */
+  dense?: boolean
+}
 
 /** A QR code, black on white in every theme: scanners like it so. */
-export function QrCode({ text, label }: Props) {
-  const { size, path } = useMemo(() => drawQr(text), [text])
+export function QrCode({ text, label, dense = false }: Props) {
+  const { size, path } = useMemo(() => drawQr(text, dense ? 'low' : 'medium'), [text, dense])
   return (
     <div class="qr">
       <svg
@@ -21,9 +26,12 @@ export function QrCode({ text, label }: Props) {
 }
 
 /** The dark modules as one path, a unit each. */
-export function drawQr(text: string): { size: number; path: string } {
+export function drawQr(
+  text: string,
+  ecc: 'low' | 'medium' = 'medium',
+): { size: number; path: string } {
   // The encoder insists on a border: the frame around it is the style's.
-  const framed = encodeQR(text, 'raw', { border: 1, ecc: 'medium' })
+  const framed = encodeQR(text, 'raw', { border: 1, ecc })
   const rows = framed.slice(1, -1).map((row) => row.slice(1, -1))
   const runs = rows.flatMap((row, y) =>
     row.flatMap((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : [])),

@@ -50,6 +50,15 @@ export const couponWords = createWords({
   by: ['Lo da {who}', 'Given by {who}'],
   'by.key': ['Clave del comercio', 'Key of the merchant'],
   qr: ['QR de {name}', 'QR of {name}'],
+  'qr.signed': ['QR con firma de {name}', 'Signed QR of {name}'],
+  'qr.signed.show': [
+    'Con firma, para una caja sin conexión',
+    'Signed, for a till without a connection',
+  ],
+  'qr.signed.detail': [
+    'Así una caja sin conexión puede revisar que es verdadero. No lo canjea.',
+    'This way a till without a connection can check that it is genuine. It does not redeem it.',
+  ],
   'qr.bigger': ['Ver el QR grande', 'Show the QR bigger'],
   'qr.smaller': ['Achicar el QR', 'Show the QR smaller'],
 
