@@ -51,7 +51,7 @@ export class TokenError extends Error {}
 export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
   const { database, signer, verifyHash, now, log, broadcast } = parts
   const embedded = parts.ledgerPubkey === null || parts.ledgerPubkey === signer.pubkey
-  await database.transact((tx) => tx.members.setNamed(namedKeys(parts)))
+  await nameKeys(parts)
   if (!embedded) return elsewhere
   await declareTokens(parts)
   const ledger: Ledger = { signer, verifyHash, tokens: parts.tokens, broadcast }
@@ -102,9 +102,15 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
 }
 
 /** Whoever takes part in payments writes events here, also before he owns anything. */
-function namedKeys({ tokens, ledgerPubkey, gatewayPubkey }: LedgerParts): string[] {
+async function nameKeys(parts: LedgerParts): Promise<void> {
+  const { database, tokens, ledgerPubkey, gatewayPubkey } = parts
   const issuers = [...tokens.values()].map(({ issuer }) => issuer)
-  return [...issuers, ledgerPubkey, gatewayPubkey].filter((key) => key !== null)
+  const others = [ledgerPubkey, gatewayPubkey].filter((key) => key !== null)
+  const keys = new Set([...issuers, ...others])
+  // A start that changes nothing does not wait for the disk.
+  const before = new Set(await database.read((tx) => tx.members.named()))
+  if (before.symmetricDifference(keys).size === 0) return
+  await database.transact((tx) => tx.members.setNamed([...keys]))
 }
 
 /** The ledger is not here. */
@@ -121,7 +127,9 @@ const elsewhere: RunningLedger = {
 
 /** The terms of a token are those that its accounts were opened with. */
 async function declareTokens({ database, tokens }: LedgerParts): Promise<void> {
+  const declared = await database.read((tx) => tx.ledger.tokens())
   for (const token of tokens.values()) {
+    if (declared.some((known) => Bun.deepEquals(known, token))) continue
     if (await database.transact((tx) => tx.ledger.declare(token))) continue
     throw new TokenError(
       `TOKENS: ${token.name} has accounts with other decimals or another issuer: set those again, or give the new one another name`,

@@ -22,7 +22,16 @@ export function createMemberStore(sql: Sqlite) {
     'INSERT INTO named_keys (pubkey) VALUES (?) ON CONFLICT DO NOTHING',
   )
 
+  const named = sql.query<{ pubkey: Uint8Array }, []>(
+    "SELECT pubkey FROM named_keys WHERE pubkey >= x'00' ORDER BY pubkey",
+  )
+
   return {
+    /** The keys that the settings named last, in hex. */
+    async named(): Promise<string[]> {
+      return named.all().map(({ pubkey }) => Buffer.from(pubkey).toString('hex'))
+    },
+
     /** Take over the keys that the settings name, in hex; those of before are nobody's any more. */
     async setNamed(pubkeys: readonly string[]): Promise<void> {
       drop.run()

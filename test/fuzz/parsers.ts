@@ -1,3 +1,4 @@
+import { bech32 } from '@scure/base'
 import { parseAnnouncement } from '../../src/coupons/announcement.ts'
 import { parseIdempotencyKey } from '../../src/coupons/answer.ts'
 import { parseBenefit } from '../../src/coupons/benefit.ts'
@@ -20,15 +21,19 @@ import { parseLightningAddress } from '../../src/wallet/address.ts'
 import { parseChanges as parseCardWishes } from '../../src/wallet/cards/configure.ts'
 import { parseDelegation } from '../../src/wallet/cards/delegation.ts'
 import { parseNewTag } from '../../src/wallet/cards/initialise.ts'
+import { parseInvoice } from '../../src/wallet/cards/invoice.ts'
 import { parseLimit, parseLimits } from '../../src/wallet/cards/limits.ts'
 import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
 import { createTap, openTap, parseTap, tapIsGenuine } from '../../src/wallet/cards/tap.ts'
+import { parseAmounts } from '../../src/wallet/ledger/amount.ts'
+import { parseTokens, parseTokenText, tokenText } from '../../src/wallet/ledger/token.ts'
 import { parseLud16 } from '../../src/wallet/lud16.ts'
 import { parseName } from '../../src/wallet/name.ts'
 import { parseComment, parseOffer } from '../../src/wallet/offer.ts'
 import { readRequest } from '../../src/wallet/request.ts'
 import { createProof, newSigner, nostrHeader, verifyEvent } from '../support/client.ts'
 import { walletObject } from '../support/identities.ts'
+import { createInvoice } from '../support/payments.ts'
 import type { Random } from './random.ts'
 import { anyObject, anyText, anyValue, mutate, mutateText } from './values.ts'
 
@@ -213,6 +218,43 @@ export const parsers: Record<string, Fuzzed> = {
     return address
   },
   parseOffer: (random) => parseOffer(signedOrNot(random, offered), nonce, verifyEvent),
+  parseInvoice(random) {
+    // Any words under a good checksum reach the decoder's own parsers.
+    const words = Array.from({ length: random.below(400) }, () => random.below(32))
+    const hrp = random.pick([
+      'lnbc',
+      'lnbc1',
+      'lnbc25m',
+      'lnbc1p',
+      'lnbc99999999999',
+      'lntb1u',
+      'ln',
+    ])
+    const wild = bech32.encode(hrp, words, false)
+    const text = random.pick([createInvoice(), wild, textLike(random, [createInvoice()])])
+    const { amount, paymentHash, expiresAt } = parseInvoice(text)
+    if (amount <= 0n || !/^[0-9a-f]{64}$/.test(paymentHash) || !Number.isSafeInteger(expiresAt)) {
+      throw new Error(`no invoice: ${text}`)
+    }
+    return paymentHash
+  },
+  parseAmounts(random) {
+    const amounts = never(() => parseAmounts(fed(random, { ARS: 5, BTC: '7' })))
+    for (const amount of amounts?.values() ?? []) {
+      if (amount <= 0n || amount > 10n ** 18n) throw new Error(`no amount: ${amount}`)
+    }
+    return amounts
+  },
+  parseTokens: (random) =>
+    never(() => parseTokens(textLike(random, [`ARS:2:${signer.pubkey}`]).split(','))),
+  parseTokenText(random) {
+    const decimals = random.below(19)
+    const amount = never(() => parseTokenText(textLike(random, ['1500.50', '7']), decimals))
+    if (amount === null) return null
+    const back = parseTokenText(tokenText(amount, decimals), decimals)
+    if (back !== amount) throw new Error(`${amount} became ${back}`)
+    return amount
+  },
   parseComment: (random) => parseComment(random.chance(0.3) ? anyValue(random) : anyText(random)),
   parseNonce: (random) => parseNonce(textLike(random, [nonce])),
   parseIdempotencyKey: (random) =>
