@@ -292,8 +292,6 @@ export const limits = {
   tokensPerTransactionMax: 16,
   /** A start event is acted on this long after it was signed. */
   transactionSeconds: 10 * 60,
-  /** How far an event of the wallet may be ahead of our clock. */
-  eventWindowSeconds: 180,
   /** Content of a start event, which its answer repeats; what is kept of its memo. */
   transactionCharsMax: 4096,
   memoCharsMax: 200,

@@ -187,6 +187,30 @@ test('the documented limits of identities are those of the code', () => {
   ])
 })
 
+test('the documented limits of the ledger and of payments are those of the code', () => {
+  const rows = rowsUnder('### Limits of the ledger and of payments')
+  expect(rows.map(([, limit = '']) => limit)).toEqual([
+    String(limits.tokensMax),
+    String(limits.tokenDecimalsMax),
+    spaced(limits.tokenAmountMax),
+    spaced(limits.tokenBalanceMax),
+    String(limits.tokensPerTransactionMax),
+    `${spaced(limits.transactionCharsMax)} characters, ${limits.memoCharsMax} of its memo are kept`,
+    `${limits.transactionSeconds} seconds`,
+    `${limits.requestWindowSeconds} seconds`,
+    `${limits.repeatedTagsMax} of ${spaced(limits.repeatedTagCharsMax)} characters`,
+    `${limits.balanceAheadSeconds} seconds`,
+    spaced(limits.transactionsWaitingMax),
+    `${limits.transactionKeyBurst}, and ${limits.transactionKeyPerSecond} a second`,
+    `${limits.transactionStrangerBurst}, and ${limits.transactionStrangerPerSecond} a second`,
+    `${limits.paymentSeconds} seconds, and ${limits.paymentGraceSeconds} for a late answer`,
+    `${limits.paymentWaitSeconds} seconds`,
+    String(limits.paymentRefusalsMax),
+    `${spaced(limits.invoiceCharsMax)} characters`,
+    `${limits.ledgerWordsCharsMax} characters`,
+  ])
+})
+
 test('the documented rate limits are those of the code', () => {
   const source = readText('src/http/rate-limit.ts')
   const rules = [...source.matchAll(/Rule = \{ burst: (\d+), perSecond: ([\d.]+)/g)]
@@ -474,6 +498,6 @@ function rowsUnder(heading: string, page = protocol): string[][] {
 }
 
 /** 1000000 as `1 000 000`. */
-function spaced(number: number): string {
+function spaced(number: number | bigint): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ' ')
 }

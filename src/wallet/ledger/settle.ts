@@ -41,7 +41,7 @@ export async function settle(
   const known = await tx.ledger.outcome(start.id)
   if (known) return known
   const age = now - start.created_at
-  if (age > limits.transactionSeconds || age < -limits.eventWindowSeconds) return null
+  if (age > limits.transactionSeconds || age < -limits.requestWindowSeconds) return null
   try {
     const transaction = await examine(ledger, tx, start, now)
     return await book(ledger, tx, { start, transaction, now })
@@ -128,7 +128,7 @@ async function refuse(
 ): Promise<Outcome> {
   const answer = createError(ledger.signer, start, messages, now)
   // Later the event is too old to be looked at, whoever repeats it.
-  const forgetAt = start.created_at + limits.transactionSeconds + limits.eventWindowSeconds
+  const forgetAt = start.created_at + limits.transactionSeconds + limits.requestWindowSeconds
   await tx.ledger.refuse(start.id, { answerId: answer.id, messages, forgetAt })
   await ledger.broadcast(tx, answer)
   return { state: 'error', answerId: answer.id, messages }
