@@ -1,4 +1,4 @@
-PRAGMA user_version = 11;
+PRAGMA user_version = 12;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -201,9 +201,12 @@ CREATE TABLE deliveries (
   next_at INTEGER NOT NULL,
   -- What the relay or the way there said last.
   last_error TEXT,
+  -- The connection ended while it was under way: it goes alone, and after all others.
+  suspect INTEGER NOT NULL DEFAULT 0 CHECK (suspect IN (0, 1)),
   PRIMARY KEY (outbox_id, relay)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX deliveries_due ON deliveries (relay, next_at, outbox_id) WHERE state = 'pending';
+CREATE INDEX deliveries_due ON deliveries (relay, suspect, next_at, outbox_id)
+  WHERE state = 'pending';
 
 -- Nonces that let somebody register an identity, once each.
 CREATE TABLE identity_nonces (

@@ -255,6 +255,8 @@ export const limits = {
   embeddedInFlightMax: 256,
   relayConnectSeconds: 10,
   relayAnswerSeconds: 10,
+  /** An event the connection ended with so often, at last while it was alone, is tried seldom. */
+  suspectAttempts: 3,
   /** Events of one connection whose late answer is still listened for. */
   relayLateMax: 1000,
   /** What is kept and shown of a relay's words. */

@@ -10,6 +10,7 @@ import transfers from './step-8-transfers.sql' with { type: 'text' }
 import nonces from './step-9-nonces.sql' with { type: 'text' }
 import payments from './step-10-payments.sql' with { type: 'text' }
 import namedKeys from './step-11-named-keys.sql' with { type: 'text' }
+import suspects from './step-12-suspects.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -31,6 +32,7 @@ export const couponSchema: Schema = {
     8: nonces,
     9: payments,
     10: namedKeys,
+    11: suspects,
   },
 }
 

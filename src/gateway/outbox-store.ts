@@ -17,6 +17,8 @@ export type DueDelivery = {
   attempts: number
   acceptedAt: number
   giveUpAt: number
+  /** The connection ended while it was under way. */
+  suspect: boolean
 }
 /** What came of an attempt. */
 export type Outcome = {
@@ -28,6 +30,8 @@ export type Outcome = {
   /** When to try again, for what is still pending. */
   nextAt: number
   error: string | null
+  /** No answer came because the connection ended. */
+  suspect: boolean
 }
 
 /** Deliveries that wait for an answer. */
@@ -48,7 +52,8 @@ export function createOutboxStore(sql: Sqlite) {
   )
   const insertDelivery = sql.query<null, [number, string, number]>(
     `INSERT INTO deliveries (outbox_id, relay, next_at) VALUES (?1, ?2, ?3)
-     ON CONFLICT DO UPDATE SET state = 'pending', attempts = 0, last_error = NULL, next_at = ?3
+     ON CONFLICT DO UPDATE
+       SET state = 'pending', attempts = 0, last_error = NULL, next_at = ?3, suspect = 0
      WHERE state <> 'pending'`,
   )
   const reopen = sql.query<null, [string, number, number, number]>(
@@ -63,20 +68,25 @@ export function createOutboxStore(sql: Sqlite) {
     { relay: string; state: DeliveryState; attempts: number; last_error: string | null },
     [number]
   >('SELECT relay, state, attempts, last_error FROM deliveries WHERE outbox_id = ? ORDER BY relay')
-  const due = sql.query<DueRow, [string, number, number]>(
+  const due = sql.query<DueRow, [string, number, number, number]>(
     `SELECT o.id, d.attempts, o.accepted_at, o.give_up_at
      FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
-     WHERE d.relay = ? AND d.state = 'pending' AND d.next_at <= ?
+     WHERE d.relay = ? AND d.state = 'pending' AND d.suspect = ? AND d.next_at <= ?
      ORDER BY d.next_at, d.outbox_id LIMIT ?`,
   )
-  const nextDue = sql.query<{ next_at: number | null }, [string]>(
-    "SELECT min(next_at) AS next_at FROM deliveries WHERE relay = ? AND state = 'pending'",
+  const nextDue = sql.query<{ next_at: number | null }, [string, number]>(
+    `SELECT min(next_at) AS next_at FROM deliveries
+     WHERE relay = ? AND state = 'pending' AND suspect = ?`,
   )
   const nextGiveUp = sql.query<{ give_up_at: number | null }, []>(
     'SELECT min(give_up_at) AS give_up_at FROM outbox WHERE done_at IS NULL',
   )
-  const record = sql.query<null, [DeliveryState, number, number, string | null, number, string]>(
-    `UPDATE deliveries SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4
+  const record = sql.query<
+    null,
+    [DeliveryState, number, number, string | null, number, string, number]
+  >(
+    `UPDATE deliveries
+     SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4, suspect = ?7
      WHERE outbox_id = ?5 AND relay = ?6
        AND (state = 'pending' OR (state = 'expired' AND ?1 = 'delivered'))`,
   )
@@ -87,7 +97,7 @@ export function createOutboxStore(sql: Sqlite) {
   const hurry = sql.query<null, [string, number, number]>(
     `UPDATE deliveries SET next_at = ?2 WHERE (outbox_id, relay) IN
        (SELECT outbox_id, relay FROM deliveries
-        WHERE relay = ?1 AND state = 'pending' AND next_at > ?2 LIMIT ?3)`,
+        WHERE relay = ?1 AND state = 'pending' AND suspect = 0 AND next_at > ?2 LIMIT ?3)`,
   )
   const overdue = sql.query<{ id: number }, [string, number, number]>(
     `SELECT o.id FROM outbox o JOIN deliveries d ON d.outbox_id = o.id AND d.relay = ?1
@@ -138,6 +148,14 @@ export function createOutboxStore(sql: Sqlite) {
     return relays
   }
 
+  const read = (row: DueRow, suspect: boolean): DueDelivery[] => {
+    // What waits has its event: the schema sees to it.
+    const text = findEvent.get(row.id)?.event
+    if (!text) return []
+    const { id: outboxId, attempts, accepted_at: acceptedAt, give_up_at: giveUpAt } = row
+    return [{ outboxId, text, attempts, acceptedAt, giveUpAt, suspect }]
+  }
+
   return {
     /** The relays among these that neither have this event nor are about to be given it. */
     async missing(eventId: string, relays: readonly string[]): Promise<string[]> {
@@ -179,31 +197,26 @@ export function createOutboxStore(sql: Sqlite) {
       }))
     },
 
-    /** Up to `most` of what is due for a relay, longest due first, without what is under way. */
+    /**
+     * Up to `most` of what is due for a relay, longest due first, without what is under way. What the
+     * connection ended with comes alone, and only when there is nothing else.
+     */
     async due(
       relay: string,
       now: number,
       most: number,
       underWay: UnderWay,
     ): Promise<DueDelivery[]> {
-      const rows = due.all(relay, now, most + underWay.size).filter(({ id }) => !underWay.has(id))
-      return rows.slice(0, most).flatMap((row) => {
-        // What waits has its event: the schema sees to it.
-        const text = findEvent.get(row.id)?.event
-        if (!text) return []
-        return {
-          outboxId: row.id,
-          text,
-          attempts: row.attempts,
-          acceptedAt: row.accepted_at,
-          giveUpAt: row.give_up_at,
-        }
-      })
+      const rows = due.all(relay, 0, now, most + underWay.size)
+      const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, most)
+      if (idle.length > 0 || underWay.size > 0) return idle.flatMap((row) => read(row, false))
+      return due.all(relay, 1, now, 1).flatMap((row) => read(row, true))
     },
 
     /** When something is due for a relay next, Unix seconds; null when nothing waits. */
     async nextDue(relay: string): Promise<number | null> {
-      return nextDue.get(relay)?.next_at ?? null
+      const times = [0, 1].flatMap((suspect) => nextDue.get(relay, suspect)?.next_at ?? [])
+      return times.length > 0 ? Math.min(...times) : null
     },
 
     /** When something is to be given up next, for whatever relay. */
@@ -213,9 +226,9 @@ export function createOutboxStore(sql: Sqlite) {
 
     /** Write down what came of attempts, and let go of events that are done. */
     async record(outcomes: readonly Outcome[], now: number): Promise<void> {
-      for (const { outboxId, relay, state, attempts, nextAt, error } of outcomes) {
+      for (const { outboxId, relay, state, attempts, nextAt, error, suspect } of outcomes) {
         const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
-        record.run(state, attempts, nextAt, said, outboxId, relay)
+        record.run(state, attempts, nextAt, said, outboxId, relay, Number(suspect))
       }
       const ended = outcomes.filter(({ state }) => state !== 'pending')
       finish(
@@ -224,7 +237,7 @@ export function createOutboxStore(sql: Sqlite) {
       )
     },
 
-    /** Make up to `rowsMax` waiting deliveries of a relay due now; how many there were. */
+    /** Make up to `rowsMax` waiting deliveries of a relay due now, but for suspects; how many there were. */
     async hurry(relay: string, now: number, rowsMax: number): Promise<number> {
       return hurry.run(relay, now, rowsMax).changes
     },

@@ -71,6 +71,8 @@ function nextTurn(): Promise<void> {
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const { database, now, ended, failed } = options
   const inFlight = new Map<number, Promise<void>>()
+  /** What is under way may end the connection: nothing else is to suffer from it. */
+  let alone = false
   let stopped = false
   let running: Promise<void> | null = null
   let again = false
@@ -83,14 +85,20 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const { outboxId } = item
     const answer = await to.deliver(item.text, (late) => void accept(outboxId, late))
     const state = judge(answer)
-    const delay = retryDelay(item.attempts, now() - item.acceptedAt, Math.random())
+    // Some relays close at what they do not like, such as a large event.
+    const suspect = answer === null && !to.ready()
+    const guilty = suspect && item.suspect && item.attempts >= limits.suspectAttempts
+    const age = guilty ? Number.POSITIVE_INFINITY : now() - item.acceptedAt
+    const delay = retryDelay(item.attempts, age, Math.random())
+    const silence = suspect ? 'the connection ended' : 'no answer'
     return {
       outboxId,
       relay: to.relay,
       state,
       attempts: 1,
       nextAt: Math.min(now() + delay, item.giveUpAt),
-      error: state === 'delivered' ? null : (answer?.message ?? 'no answer'),
+      error: state === 'delivered' ? null : (answer?.message ?? silence),
+      suspect,
     }
   }
 
@@ -117,6 +125,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       pause(cause)
     } finally {
       inFlight.delete(item.outboxId)
+      if (item.suspect) alone = false
       wake()
     }
   }
@@ -127,7 +136,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     if (state === 'pending' || stopped) return
     const error = state === 'delivered' ? null : answer.message
     try {
-      await write({ outboxId, relay: to.relay, state, attempts: 0, nextAt: now(), error })
+      const nextAt = now()
+      await write({ outboxId, relay: to.relay, state, attempts: 0, nextAt, error, suspect: false })
       ended(state, 1)
     } catch (cause) {
       pause(cause)
@@ -151,9 +161,10 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       again ||= hurried
     }
     await expire()
-    const room = to.inFlightMax - inFlight.size
+    const room = alone ? 0 : to.inFlightMax - inFlight.size
     if (room > 0 && to.ready()) {
       const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
+      alone = due.some(({ suspect }) => suspect)
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
     await sleepUntilDue()

@@ -226,6 +226,41 @@ describe('a courier', () => {
     answer.resolve(null)
   })
 
+  test('gives the others to a relay that closes the connection at one event, and that one seldom', async () => {
+    const box = open()
+    const poison = await box.put('a')
+    const others = [await box.put('a'), await box.put('a'), await box.put('a')]
+    const connection = { up: true, ended: Promise.withResolvers<RelayAnswer>() }
+    const seen = box.carry(
+      'a',
+      ({ id }) => {
+        if (id === poison.id) {
+          connection.up = false
+          connection.ended.resolve(null)
+        }
+        return connection.up ? { accepted: true, message: '' } : connection.ended.promise
+      },
+      () => connection.up,
+    )
+    const ends = async (count: number) => {
+      await until('it ended', async () => (await box.state(poison)) === `a pending ${count}`)
+      // What was under way with it is written down with it.
+      Object.assign(connection, { up: true, ended: Promise.withResolvers<RelayAnswer>() })
+      box.clock.now = box.delivery(poison, 'a').next_at
+      box.couriers[0]?.hurry()
+    }
+    await ends(1)
+    await ends(2)
+    for (const event of others) {
+      await until('delivered', async () => (await box.state(event)).startsWith('a delivered'))
+    }
+    await ends(3)
+    await until('alone', async () => (await box.state(poison)) === 'a pending 4')
+    expect(seen.slice(-2)).toEqual([poison.id, poison.id])
+    expect(box.delivery(poison, 'a').last_error).toBe('the connection ended')
+    expect(box.delivery(poison, 'a').next_at - box.clock.now).toBeGreaterThanOrEqual(300)
+  })
+
   test('has no more under way than allowed', async () => {
     const box = open()
     for (let at = 0; at < 10; at++) await box.put('a')

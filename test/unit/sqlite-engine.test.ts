@@ -207,6 +207,19 @@ test('every version before the present one has a way to it', () => {
   }
 })
 
+test('what waits for relays goes on waiting in a file of version 11', () => {
+  const old = new Sqlite(':memory:')
+  old.run(firstSchema)
+  migrate(old, { ...couponSchema, text: 'PRAGMA user_version = 11;' })
+  old.run("INSERT INTO outbox VALUES (1, zeroblob(32), '{}', 2, 1, 9, NULL)")
+  old.run("INSERT INTO deliveries VALUES (1, 'ws://a', 'pending', 3, 5, 'no answer')")
+  migrate(old, couponSchema)
+  const kept = { outbox_id: 1, relay: 'ws://a', state: 'pending', attempts: 3, next_at: 5 }
+  expect(old.query('SELECT * FROM deliveries').all()).toEqual([
+    { ...kept, last_error: 'no answer', suspect: 0 },
+  ])
+})
+
 test('a file of version 1 becomes what a new file is, and keeps its rows', () => {
   const old = new Sqlite(':memory:')
   old.run(firstSchema)
