@@ -76,7 +76,6 @@ export function securityHeaders(name: PageName, host: string | null): Record<str
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Permissions-Policy': `camera=${camera}, microphone=(), geolocation=(), payment=()`,
-    'Cross-Origin-Opener-Policy': 'same-origin',
   }
 }
 

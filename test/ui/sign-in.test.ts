@@ -199,3 +199,20 @@ async function writeCoupon(name: string): Promise<void> {
   await next(page)
   await page.getByLabel('Nombre del cupón').fill(name)
 }
+
+test('on plain http in a shop’s network all of it works, and the announcement arrives', async () => {
+  const first = await startServer()
+  const { port } = new URL(first.url)
+  await first.stop()
+  const origin = `http://tienda.test:${port}`
+  await startServer({ env: { RATE_LIMIT: 'off', PORT: port, PUBLIC_URL: origin } })
+  opened = await visit(`${origin}/panel`)
+  page = opened.page
+  expect(await page.evaluate(() => window.isSecureContext)).toBe(false)
+  await makeKey(page)
+  await press('Firmar y anunciar')
+  await page.getByText('llegó').waitFor()
+  await press('Tu clave y sesión')
+  await press('Copiar')
+  await page.getByText('Copiado').waitFor()
+})

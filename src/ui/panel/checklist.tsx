@@ -97,6 +97,7 @@ function Step({ done, title, why, children }: StepProps) {
 /** Sign the announcement, and watch it arrive. */
 function Announce({ announced }: { announced: string | null }) {
   const [relays, setRelays] = useState<readonly RelayState[]>([])
+  const [warnings, setWarnings] = useState<readonly string[]>([])
   const { busy, failure, attempt } = useAttempt()
   useEffect(() => {
     if (announced === null) return
@@ -121,7 +122,11 @@ function Announce({ announced }: { announced: string | null }) {
     }
   }, [announced])
 
-  const go = () => void attempt(async () => void (await announce(secondsNow())))
+  const go = () =>
+    void attempt(async () => {
+      const { warnings: found = [] } = await announce(secondsNow())
+      setWarnings(found.map(({ code }) => code))
+    })
   const unusable = failure instanceof ApiError && failure.code === 'announcement-url'
   return (
     <div class="stack tight">
@@ -136,6 +141,9 @@ function Announce({ announced }: { announced: string | null }) {
         <Notice tone={unusable ? 'wait' : 'bad'}>
           {unusable ? t('start.announce.https') : failureText(failure)}
         </Notice>
+      )}
+      {warnings.length > 0 && (
+        <Notice tone="wait">{t('start.announce.warned', { codes: warnings.join(', ') })}</Notice>
       )}
       {relays.length > 0 && (
         <ul class="relays" aria-live="polite">

@@ -214,7 +214,9 @@ export type RelayState = {
 export async function announce(createdAt: number): Promise<Announced> {
   const { pubkey } = await request<Manager>(`${coupons}/manager`)
   const signer = await session.needSigner()
-  const here = `${location.origin}${coupons}`
+  // The public address of the service, where it has one: what is announced is for everybody.
+  const origin = document.documentElement.dataset.couponOrigin ?? location.origin
+  const here = `${origin}${coupons}`
   const content = {
     v: 2,
     mintUrl: `${here}/mint`,

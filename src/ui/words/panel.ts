@@ -128,6 +128,10 @@ export const panelWords = createWords(
       'Publish under your signature where your coupons are issued and redeemed, so any till can find you.',
     ],
     'start.announce.do': ['Firmar y anunciar', 'Sign and announce'],
+    'start.announce.warned': [
+      'Se anunció, pero hay algo que revisar con quien opera el servicio: {codes}.',
+      'It was announced, but there is something to check with whoever runs the service: {codes}.',
+    ],
     'start.announce.https': [
       'Este servicio se abre por http y sin dirección pública configurada, y un anuncio necesita https. Podés seguir igual: tus cajas funcionan sin anuncio. Quien opera el servicio puede configurar TLS o PUBLIC_URL.',
       'This service is open on http without a configured public address, and an announcement needs https. You can go on: your own tills work without it. Whoever runs the service can set up TLS or PUBLIC_URL.',
