@@ -44,6 +44,7 @@ type Asked = { path: string; key: string | undefined; kept: string | undefined }
 function newTill(answers: Answer[], store = newStore(), manager: string | null = null) {
   const asked: Asked[] = []
   const seen: Redemption[] = []
+  const late: [string, Redemption][] = []
   const pending = openPendingList({
     store,
     name: 'pending',
@@ -60,8 +61,9 @@ function newTill(answers: Answer[], store = newStore(), manager: string | null =
     now: () => now,
     manager: () => manager,
     onChange: (state) => seen.push(state),
+    onLate: (name, outcome) => late.push([name, outcome]),
   })
-  return { redeemer, asked, seen, pending, store }
+  return { redeemer, asked, seen, late, pending, store }
 }
 
 const minted = ok({ status: 'minted', claimedAt: null })
@@ -148,6 +150,17 @@ test('a reload finds the redemption that was out and finishes it with its key', 
   expect(second.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
   expect(second.asked[0]).toMatchObject({ path: '/api/coupons/claim', key: open?.key })
   expect(second.pending.all()).toEqual([])
+})
+
+test('an answer that comes after its coupon left the screen is told all the same', async () => {
+  const { redeemer, late, pending } = newTill([minted, success])
+  await redeemer.look(nonce)
+  const out = redeemer.redeem()
+  redeemer.leave()
+  await out
+  expect(redeemer.state()).toEqual({ step: 'idle' })
+  expect(late).toMatchObject([[facts.name, { step: 'done', outcome: 'success' }]])
+  expect(pending.all()).toEqual([])
 })
 
 test('scanning a coupon whose redemption is open goes on with it, not with a new key', async () => {

@@ -54,7 +54,7 @@ function openWorker(script = worker, kept = new Map<string, Map<string, string>>
     }
   }
   const scope: Record<string, unknown> = {
-    ...{ caches, fetch: answer, Request: Asked, Response, URL, AbortSignal, location: { origin } },
+    ...{ caches, fetch: answer, Request: Asked, Response, URL, setTimeout, location: { origin } },
     addEventListener: (name: string, listener: Listener) => listeners.set(name, listener),
     skipWaiting: () => Promise.resolve(),
     clients: { claim: () => Promise.resolve() },

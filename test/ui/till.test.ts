@@ -295,7 +295,8 @@ async function startLasting() {
     server: lasting,
     session,
     nonce: await mint(lasting.url, id, session),
-    again: () => startServer({ dataDir, env: { ...env, PORT: port } }),
+    again: (more: Record<string, string> = {}) =>
+      startServer({ dataDir, env: { ...env, PORT: port, ...more } }),
   }
 }
 
@@ -345,6 +346,12 @@ test('a redemption that is left for later is kept, and settled by a tap', async 
   await enter(page, nonce)
   await page.route('**/api/coupons/claim', (route) => route.abort())
   await redeem(page).click()
+  await title(page, 'Sin confirmar').waitFor()
+  // The next customer does not wait for it, either.
+  await scan(page, await mint())
+  await title(page, '10 %').waitFor()
+  await page.getByRole('button', { name: 'Cancelar' }).click()
+  await page.getByRole('button', { name: 'Confirmar Medialuna de regalo' }).click()
   await page.getByRole('button', { name: 'Dejarlo para después' }).click()
   await title(page, 'Canjes sin confirmar').waitFor()
   await good(page, 'till-pending')
@@ -510,6 +517,21 @@ test('the till can be installed, and keeps its shell but no answer of the servic
   await title(page, 'Canjear un cupón').waitFor()
   await page.getByText('Sin conexión con el servicio').waitFor()
   await good(page, 'till-shell')
+})
+
+test('a page that is kept gives way to the one of a new start, as soon as that answers', async () => {
+  const { server: lasting, again } = await startLasting()
+  const { page } = await openTill(lasting.url)
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
+  const link = () => page.evaluate(() => document.documentElement.dataset.couponOrigin ?? null)
+  await lasting.stop()
+  await page.reload()
+  await title(page, 'Canjear un cupón').waitFor()
+  expect(await link()).toBeNull()
+  await again({ PUBLIC_URL: 'https://nuevo.example' })
+  await page.reload()
+  await title(page, 'Canjear un cupón').waitFor()
+  expect(await link()).toBe('https://nuevo.example')
 })
 
 test('the till speaks English, too, and says so', async () => {

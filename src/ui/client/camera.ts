@@ -39,7 +39,7 @@ export async function openCamera(
   video.srcObject = stream
   const look = async () => {
     while (!stopped) {
-      const text = document.hidden ? null : await readFrame(video)
+      const text = document.hidden ? null : await readFrame(video).catch(unloaded)
       if (stopped) return
       if (text) onText(text)
       await new Promise((resolve) => setTimeout(resolve, lookMs))
@@ -49,6 +49,12 @@ export async function openCamera(
   await video.play().catch(() => undefined)
   void look()
   return { light: lightOf(track), stop }
+}
+
+/** The reader of codes could not be loaded yet: the next look asks for it again. */
+function unloaded(cause: unknown): null {
+  if (cause instanceof TypeError) return null
+  throw cause
 }
 
 async function openStream(): Promise<MediaStream | CameraTrouble> {

@@ -83,8 +83,14 @@ async function nativeText(picture: Picture): Promise<string | null | undefined> 
 async function openDetector(): Promise<Detector | null> {
   const { BarcodeDetector } = window
   if (!BarcodeDetector) return null
-  const formats = await BarcodeDetector.getSupportedFormats()
-  return formats.includes('qr_code') ? new BarcodeDetector({ formats: ['qr_code'] }) : null
+  try {
+    const formats = await BarcodeDetector.getSupportedFormats()
+    return formats.includes('qr_code') ? new BarcodeDetector({ formats: ['qr_code'] }) : null
+  } catch (cause) {
+    // The class is there and what it needs of the system is not.
+    if (cause instanceof Error) return null
+    throw cause
+  }
 }
 
 let canvas: HTMLCanvasElement | undefined

@@ -4,10 +4,12 @@ import { parseEvent } from '../../nostr/event.ts'
 import { secondsNow } from '../client/format.ts'
 import { randomText } from '../client/random.ts'
 import { ask, createPause, keptTexts, reachable } from '../client/reach.ts'
+import { say } from '../parts/toast.tsx'
 import { codeOf, settles } from '../till/attempt.ts'
 import { openPendingList } from '../till/pending.ts'
 import { factsOf } from '../till/redeem.ts'
 import { isNonce, type Scanned } from '../till/scan.ts'
+import { couponWords as t } from '../words/coupon.ts'
 import { type Held, openHoldings, type Status } from './holdings.ts'
 import { createTaker, type Taking } from './take.ts'
 
@@ -44,7 +46,12 @@ const taker = createTaker({
   onChange(next) {
     kept.value = holdings.all()
     const code = next.step === 'mine' ? next.old : next.nonce
-    if (code !== open.peek()) return
+    if (code !== open.peek()) {
+      // Of a coupon that is not on the page: a swap that was left half-way.
+      if (next.step === 'mine') say(t('take.done'))
+      if (next.step === 'gone') say(t('take.gone'), 'bad')
+      return
+    }
     if (next.step === 'mine') {
       // The old code is worth nothing now: the page goes on with the new one.
       open.value = next.held.nonce

@@ -10,7 +10,7 @@ import { createKeyBox } from '../client/signer-local.ts'
 import { restoreRemote } from '../client/signer-remote.ts'
 import { tab } from '../client/storage.ts'
 import { parseJson } from './pending.ts'
-import { pinShop } from './state.ts'
+import { pinShop, shops } from './state.ts'
 
 export type Mintable = {
   id: string
@@ -56,7 +56,9 @@ export async function loadMintable(): Promise<void> {
     reachable.value = true
     mintable.value = answer.coupons
     trouble.value = null
-    for (const { npub } of answer.coupons) pinShop(npub)
+    // Anybody may name this key as a minter: only the first to do so is taken at its word.
+    const [npub, ...others] = new Set(answer.coupons.map((one) => one.npub))
+    if (npub && others.length === 0 && shops.peek().length === 0) pinShop(npub)
   } catch (cause) {
     trouble.value = cause
   }

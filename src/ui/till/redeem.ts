@@ -58,10 +58,12 @@ type Wiring = {
   /** The pinned key of the manager; null when this device never was online here. */
   manager: () => string | null
   onChange: (state: Redemption) => void
+  /** The answer of a redemption that had left the screen by then. */
+  onLate: (name: string, outcome: Redemption) => void
 }
 
 export function createRedeemer(wiring: Wiring): Redeemer {
-  const { ask, pause, pending, now, manager, onChange } = wiring
+  const { ask, pause, pending, now, manager, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
   /** Answers to a coupon that left the screen are for nobody. */
   let turn = 0
@@ -83,7 +85,9 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     })
     if (!settles(answer)) return
     pending.close(nonce)
-    if (turn === mine) show(outcomeOf(nonce, answer, facts))
+    const outcome = outcomeOf(nonce, answer, facts)
+    if (turn === mine) show(outcome)
+    else onLate(name, outcome)
   }
 
   return {

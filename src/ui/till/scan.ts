@@ -106,11 +106,21 @@ function couponIn(text: string): ScannedCoupon | null {
 
 function couponInAddress(text: string): ScannedCoupon | null {
   if (!/^(https?:)?\/\/|^[\w.-]+(:\d+)?\/c[/#]/i.test(text)) return null
-  const url = URL.parse(/^https?:/i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`)
+  const url = urlOrNull(/^https?:/i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`)
   if (!url) return null
   const candidates = [url.hash.slice(1), url.searchParams.get('nonce') ?? '']
   const nonce = candidates.find(isNonce)
   return nonce ? { kind: 'coupon', nonce, host: url.host, voucher: null } : null
+}
+
+/** `URL.parse` is younger than the tablets on many counters. */
+function urlOrNull(text: string): URL | null {
+  try {
+    return new URL(text)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
 }
 
 /** A voucher event, or a voucher result that has one inside. */

@@ -61,12 +61,17 @@ scope.addEventListener('fetch', (event) => {
 /** From the service while it answers, so that a new build shows at once; else as it was kept. */
 async function page(request: Request, path: string): Promise<Response> {
   try {
-    const answer = await fetch(request, { signal: AbortSignal.timeout(patienceMs) })
-    if (answer.ok) return answer
+    // A request for a page takes no signal: it is left alone when it takes too long.
+    const answer = await Promise.race([fetch(request), tooLong()])
+    if (answer?.ok) return answer
   } catch {
     // Out of reach or too slow: whatever a network can do ends here.
   }
   return (await caches.match(path, { cacheName })) ?? fetch(request)
+}
+
+function tooLong(): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), patienceMs))
 }
 
 /** Names carry a hash of the content: what is kept cannot be stale. */

@@ -48,13 +48,27 @@ const redeemer = createRedeemer({
   now: secondsNow,
   manager: managerKey,
   onChange: show,
+  onLate(name, outcome) {
+    unsettled.value = pendingElsewhere(redemption.peek())
+    if (outcome.step === 'done') note(outcome.outcome, name)
+  },
 })
+
+/** What is open, but for the coupon on screen. */
+function pendingElsewhere(shown: Redemption): Pending[] {
+  return list.all().filter(({ nonce }) => !('nonce' in shown) || nonce !== shown.nonce)
+}
+
+function note(outcome: Outcome, name: string): void {
+  const one: Recent = { outcome, name, at: secondsNow() }
+  recent.value = [one, ...recent.peek()].slice(0, recentMax)
+  device.write(recentPlace, JSON.stringify(recent.peek()))
+}
 
 function show(next: Redemption): void {
   const before = redemption.peek()
   redemption.value = next
-  const onScreen = 'nonce' in next ? next.nonce : null
-  unsettled.value = list.all().filter(({ nonce }) => nonce !== onScreen)
+  unsettled.value = pendingElsewhere(next)
   if (next.step === 'shown') play('read')
   if (next.step === 'unreachable') play('offline')
   if (next.step === 'redeeming' && next.lost === 1) play('offline')
@@ -62,10 +76,7 @@ function show(next: Redemption): void {
   play(next.outcome)
   // What was only looked at was not decided here.
   if (before.step !== 'redeeming') return
-  const name = next.facts?.name ?? before.name
-  const one: Recent = { outcome: next.outcome, name, at: secondsNow() }
-  recent.value = [one, ...recent.peek()].slice(0, recentMax)
-  device.write(recentPlace, JSON.stringify(recent.peek()))
+  note(next.outcome, next.facts?.name ?? before.name)
 }
 
 /** The coupon that the camera read last: it may still be before it when the next one is wanted. */
@@ -93,7 +104,12 @@ export function take(readings: string[]): Scanned {
     return scanned
   }
   notCoupon.value = null
-  if (redemption.peek().step === 'redeeming') return scanned
+  const shown = redemption.peek()
+  if (shown.step === 'redeeming') {
+    // The next customer does not wait for a lost answer: it stays in the list.
+    if (shown.lost === 0 || shown.nonce === scanned.nonce) return scanned
+    leave()
+  }
   elsewhere.value = scanned.host !== null && scanned.host !== location.host ? scanned.host : null
   tab.value = 'redeem'
   cameraOpen.value = false
