@@ -244,6 +244,11 @@ test('every JSON example of the documentation parses', () => {
   }
 })
 
+test('no example has slipped into the prose', () => {
+  const prose = pages().map((path) => readText(path).replaceAll(/^```[\s\S]*?^```/gm, ''))
+  expect(prose.flatMap((text) => text.match(/^\s*"\w+":.*/gm) ?? [])).toEqual([])
+})
+
 test('every event in an example has the right id and signature', () => {
   const bodies = fencesOf('http', protocol).map(bodyOf)
   const events = [...jsonExamples(), ...bodies, ...headerEvents()].flatMap(eventsIn)
