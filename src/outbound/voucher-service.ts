@@ -5,11 +5,13 @@ import { parseJsonObject } from './json.ts'
 
 /**
  * What became of a refresh at another service. `unsent`: the nonce has not left this process;
- * `refused`: the service said so, and did not swap it under this key; `unclear`: it may have.
+ * `refused`: the service did not swap it under this key; `unclear`: it may have. A refusal that is
+ * not `certain` may be the words of a gateway in front of the service: it says nothing about an
+ * attempt before this one.
  */
 type RefreshOutcome =
   | { kind: 'answer'; body: Record<string, unknown> }
-  | { kind: 'refused'; code: RefusalCode }
+  | { kind: 'refused'; code: RefusalCode; certain: boolean }
   | { kind: 'unsent' | 'unclear'; why: string }
 
 export type RefreshElsewhere = (
@@ -46,8 +48,8 @@ export function createRefreshElsewhere(fetchPublic: FetchPublic): RefreshElsewhe
       })
       const answer = parseJsonObject(body)
       if (answer && (status === 200 || status === 201)) return { kind: 'answer', body: answer }
-      const code = answer && refusalIn(status, answer)
-      return code ? { kind: 'refused', code } : { kind: 'unclear', why: `status ${status}` }
+      const refused = answer && refusalIn(status, answer)
+      return refused ?? { kind: 'unclear', why: `status ${status}` }
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error
       return { kind: error.sent ? 'unclear' : 'unsent', why: error.reason }
@@ -80,8 +82,14 @@ export function createPreviewElsewhere(fetchPublic: FetchPublic): PreviewElsewhe
 }
 
 /** The no in an answer; the page of some proxy with the same status is none. */
-function refusalIn(status: number, { code, error }: Record<string, unknown>): RefusalCode | null {
+function refusalIn(
+  status: number,
+  { code, error }: Record<string, unknown>,
+): (RefreshOutcome & { kind: 'refused' }) | null {
   if (typeof code !== 'string' && typeof error !== 'string') return null
+  const known = codes.find((name) => name === code)
   const refusal = byStatus[status]
-  return refusal ? (codes.find((name) => name === code) ?? refusal) : null
+  if (!refusal) return null
+  // 409 is what every service says to who lost a race; the others are said by gateways, too.
+  return { kind: 'refused', code: known ?? refusal, certain: known !== undefined || status === 409 }
 }

@@ -52,6 +52,7 @@ async function attempt(transfers: Transfers, id: number, fresh: boolean): Promis
   const outcome = await transfers.refreshElsewhere(url, content)
   switch (outcome.kind) {
     case 'refused':
+      if (!fresh && !outcome.certain) return postpone(transfers, intent, 'a refusal without a code')
       return drop(transfers, intent, new Refusal(outcome.code), true)
     case 'unsent':
       if (fresh) return drop(transfers, intent, new Refusal('service-silent'), false)

@@ -167,6 +167,23 @@ describe('a service that says no', () => {
     },
   )
 
+  test('is not believed when it may be its gateway that speaks, and an earlier attempt may have swapped it', async () => {
+    const holder = newName()
+    const minted = foreign.mint()
+    const says = [502, 404, 410]
+    foreign.replies.set(minted.nonce, (asked, honest) => {
+      honest()
+      const status = says.shift()
+      return status ? Response.json({ error: 'no' }, { status }) : honestly(asked, honest)
+    })
+    for (let at = 0; at < 3; at++) {
+      expect(await arrive(holder, minted)).toMatchObject({ code: 'transfer-pending' })
+    }
+    expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
+    expect(new Set(keysFor(minted)).size).toBe(1)
+    expect(await inboxOf(holder)).toHaveLength(1)
+  })
+
   test('before it is asked: what has expired, and what nobody knows', async () => {
     const holder = newName()
     const expired = foreign.mint({ expiresAt: 1_700_000_000 })
