@@ -1,4 +1,4 @@
-PRAGMA user_version = 12;
+PRAGMA user_version = 13;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -442,6 +442,7 @@ CREATE TABLE transfer_intents (
   UNIQUE (handle, service)
 ) STRICT;
 CREATE INDEX transfer_intents_due ON transfer_intents (next_at);
+CREATE INDEX transfer_intents_by_service ON transfer_intents (service, next_at);
 CREATE INDEX transfer_intents_by_holder ON transfer_intents (holder, owner);
 
 -- What was asked of a k1, and what came of it. A settled payment stays for ever.

@@ -9,7 +9,7 @@ import type { Log } from './log.ts'
 import type { VerifyEvent } from './nostr/event.ts'
 import type { FetchPublic } from './outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from './outbound/lud16.ts'
-import { limitRequests } from './outbound/slots.ts'
+import { limitRequests, limitRequestsByHost } from './outbound/slots.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from './outbound/voucher-service.ts'
 import { Refusal } from './refusal.ts'
 import { startResuming } from './wallet/resume.ts'
@@ -37,7 +37,7 @@ type RunningTransfers = {
 export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
   const { fetchPublic, log, steady, ...shared } = parts
   // Apart, so that two services that send to each other never wait for each other's places.
-  const refreshing = limitRequests(fetchPublic, limits.refreshPlaces)
+  const refreshing = limitRequestsByHost(fetchPublic, limits.refreshPlaces)
   const looking = limitRequests(fetchPublic, limits.addressPlaces)
   const handing = limitRequests(fetchPublic, limits.handOverPlaces)
   const limiter = (rule: { burst: number; perSecond: number }) => {

@@ -242,11 +242,13 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     : noRateLimits
   const sessions = createSessions(keys.sessionSecret, systemClock)
   const auth = createAuthenticator({ sessions, verify, now: systemClock, rateLimits })
+  const openTransfers = () => database.read((tx) => tx.transfers.open())
   metrics.describe({
     version,
     engine: schnorr.name,
     vouchers: () => database.read(vouchersByPhase),
     relays: running.status,
+    transfers: openTransfers,
   })
   const trusted = tlsPlace(certificate, () => ({ url, secureUrl }))
   const routes = [
@@ -315,11 +317,12 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     dataDir,
     database: databasePath(dataDir),
     unclean: !database.cleanStart,
-    status: () => ({
+    status: async () => ({
       version,
       address: server.url,
       pid: process.pid,
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
+      transfers: await openTransfers(),
     }),
     relays: running.status,
     commands: { ...ledger.commands, ...wallet.commands, ...cards.commands },

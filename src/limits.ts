@@ -206,16 +206,20 @@ export const limits = {
   inboxPerMerchantMax: 20,
   /** All of a holder's, spent and expired ones, too: beyond it the oldest of those go. */
   inboxRowsMax: 200,
-  /** Swaps at other services that are under way. */
-  intentsMax: 1000,
+  /** Swaps under way at one service: one that is out of order leaves room for the others. */
+  intentsPerServiceMax: 1000,
   /** A swap that a request waits for is left alone this long; then it is tried again, ever later. */
   intentFirstSeconds: 30,
   intentRetrySeconds: 5,
   intentRetrySecondsMax: 60 * 60,
   intentJitter: 0.2,
-  /** After a month the other service has forgotten, or never meant, what it owes. */
-  intentSeconds: 30 * 24 * 60 * 60,
-  resumesMax: 16,
+  /** Older than this it is tried once a day, and takes no room from its holder; it is never dropped. */
+  intentFreshSeconds: 30 * 24 * 60 * 60,
+  intentOldRetrySeconds: 24 * 60 * 60,
+  /** A voucher that expired so long ago has done so by every clock, and so has what replaced it. */
+  intentExpiredSeconds: 24 * 60 * 60,
+  /** Of one service, at once. */
+  resumesMax: 8,
   resumeNapSeconds: 60,
   resumePauseSeconds: 5,
   /** All the waits of one transfer end before an idle connection is closed. */
@@ -229,7 +233,8 @@ export const limits = {
   previewDeadlineMs: 3000,
   addressPlaces: { takenMax: 32, waitingMax: 64, waitMs: 1000 },
   handOverPlaces: { takenMax: 64, waitingMax: 64, waitMs: 1000 },
-  refreshPlaces: { takenMax: 32, waitingMax: 64, waitMs: 2000 },
+  /** At one service. */
+  refreshPlaces: { takenMax: 16, waitingMax: 64, waitMs: 2000 },
   /** Vouchers that come to one name: a shop gives one to each guest of an evening. */
   arrivingRate: { burst: 60, perSecond: 0.5 },
   /** Vouchers that one address sends away: each costs two requests to the outside. */

@@ -1,13 +1,19 @@
 import type { Config } from '../config.ts'
 import type { Status } from '../http/control.ts'
+import { npubOf } from '../nostr/keys.ts'
 import { connect, inUse, NoAnswer } from './control.ts'
+import { isoTime } from './relays.ts'
 
 /** Say what runs on the data directory; the exit code is 1 when nothing does. */
 export async function status(config: Config): Promise<number> {
   try {
     const running = await connect(config).ask<Status>('GET', 'status')
-    const { version, address, pid, uptimeSeconds } = running
+    const { version, address, pid, uptimeSeconds, transfers } = running
     console.log(`Cuponera ${version} at ${address}, process ${pid}, up ${uptimeSeconds} s`)
+    for (const { service, open, oldestAt } of transfers) {
+      const waiting = `vouchers waiting for ${npubOf(service)}: ${open}`
+      console.log(`${waiting}, the oldest since ${isoTime(oldestAt)}`)
+    }
     return 0
   } catch (cause) {
     if (!(cause instanceof NoAnswer) || inUse(config)) throw cause

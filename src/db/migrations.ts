@@ -11,6 +11,7 @@ import nonces from './step-9-nonces.sql' with { type: 'text' }
 import payments from './step-10-payments.sql' with { type: 'text' }
 import namedKeys from './step-11-named-keys.sql' with { type: 'text' }
 import suspects from './step-12-suspects.sql' with { type: 'text' }
+import intents from './step-13-intents.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -33,6 +34,7 @@ export const couponSchema: Schema = {
     9: payments,
     10: namedKeys,
     11: suspects,
+    12: intents,
   },
 }
 

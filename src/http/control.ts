@@ -8,9 +8,17 @@ import { limits } from '../limits.ts'
 import type { Log } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
 import { Refusal } from '../refusal.ts'
+import type { OpenTransfers } from '../wallet/transfer-store.ts'
 import { reasonOf } from './reply.ts'
 
-export type Status = { version: string; address: string; pid: number; uptimeSeconds: number }
+export type Status = {
+  version: string
+  address: string
+  pid: number
+  uptimeSeconds: number
+  /** Vouchers that came and wait for the service that issued them. */
+  transfers: OpenTransfers[]
+}
 
 /** An answer of the control socket: a result, or why there is none. */
 export type ControlAnswer<T> = { result: T } | { refused: string }
@@ -20,7 +28,7 @@ type ControlOptions = {
   database: string
   /** The process before this one did not close the database. */
   unclean: boolean
-  status: () => Status
+  status: () => Promise<Status>
   relays: () => Promise<RelayStatus[]>
   /** Commands of the wallet, by method and path, each with the JSON object it was sent. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
@@ -65,7 +73,7 @@ export function startControl(options: ControlOptions): Control {
   }
 
   const answers: Record<string, (request: Request) => Promise<unknown>> = {
-    'GET /status': async () => options.status(),
+    'GET /status': options.status,
     'GET /relays': options.relays,
     'POST /check': check,
     'POST /backup': backup,

@@ -4,6 +4,8 @@ import Gauge from 'prom-client/lib/gauge'
 import Histogram from 'prom-client/lib/histogram'
 import Registry from 'prom-client/lib/registry'
 import type { RelayStatus } from '../gateway/service.ts'
+import { npubOf } from '../nostr/keys.ts'
+import type { OpenTransfers } from '../wallet/transfer-store.ts'
 
 /** Counts for `/metrics`; no label comes from what somebody sent. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -13,6 +15,7 @@ type Sources = {
   version: string
   vouchers: () => Promise<Record<'minted' | 'claimed' | 'refreshed' | 'voided', number>>
   relays: () => Promise<RelayStatus[]>
+  transfers: () => Promise<OpenTransfers[]>
 }
 
 type Series = { count: Counter.Internal; latency: Histogram.Internal<'route'> }
@@ -108,7 +111,7 @@ export function createMetrics() {
       checks.set(problems)
     },
     /** Facts that are asked for at each scrape. */
-    describe({ engine, version, vouchers, relays }: Sources): void {
+    describe({ engine, version, vouchers, relays, transfers }: Sources): void {
       new Gauge({
         name: 'cuponera_info',
         help: 'Version and signature engine',
@@ -193,6 +196,30 @@ export function createMetrics() {
             this.inc({ relay: url, state: 'delivered' }, delivered)
             this.inc({ relay: url, state: 'refused' }, refused)
             this.inc({ relay: url, state: 'expired' }, expired)
+          }
+        },
+      })
+      new Gauge({
+        name: 'cuponera_transfers_open',
+        help: 'Vouchers that came and wait for the service that issued them, by its manager key',
+        labelNames: ['service'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { service, open } of await transfers()) {
+            this.set({ service: npubOf(service) }, open)
+          }
+        },
+      })
+      new Gauge({
+        name: 'cuponera_transfers_oldest_seconds',
+        help: 'Unix time when the oldest of them came',
+        labelNames: ['service'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { service, oldestAt } of await transfers()) {
+            this.set({ service: npubOf(service) }, oldestAt)
           }
         },
       })

@@ -18,6 +18,16 @@ export function limitRequests(fetchPublic: FetchPublic, rule: SlotRule): FetchPu
   }
 }
 
+/** The same for each host apart, so that none waits for another; for hosts that the operator named. */
+export function limitRequestsByHost(fetchPublic: FetchPublic, rule: SlotRule): FetchPublic {
+  const ways = new Map<string, FetchPublic>()
+  return (url, request) => {
+    const way = ways.get(url.host) ?? limitRequests(fetchPublic, rule)
+    ways.set(url.host, way)
+    return way(url, request)
+  }
+}
+
 /** So much work at once, a short line behind it, and `busy` for whoever comes or waits beyond that. */
 export function createSlots({ takenMax, waitingMax, waitMs }: SlotRule) {
   let taken = 0

@@ -34,7 +34,7 @@ export async function requireRoom(
   { holder, owner, now }: { holder: string; owner: string; now: number },
 ): Promise<void> {
   const kept = await tx.inbox.count(holder, owner, now)
-  const coming = await tx.transfers.countFor(holder, owner)
+  const coming = await tx.transfers.countFor(holder, owner, now - limits.intentFreshSeconds)
   if (kept.unspent + coming.all >= limits.inboxUnspentMax) throw new Refusal('inbox-full')
   if (kept.ofOwner + coming.ofOwner >= limits.inboxPerMerchantMax) {
     throw new Refusal('inbox-merchant-full')

@@ -88,8 +88,9 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
     const now = transfers.now()
     if (expired(offer.terms, now)) throw new Refusal('voucher-expired')
     await requireRoom(tx, { holder, owner: offer.owner, now })
-    if (await tx.transfers.full(limits.intentsMax))
+    if ((await tx.transfers.countAt(offer.service)) >= limits.intentsPerServiceMax) {
       throw new Refusal('overloaded', { retryAfter: 60 })
+    }
     const content = { nonce: offer.nonce, voucher: offer.event, comment, key: transfers.newKey() }
     const id = await tx.transfers.insertIntent({
       ...from,
@@ -104,6 +105,7 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
   if (!intent) return { accepted: true }
   const swapped = await swap(transfers, intent.id, intent.fresh)
   if (swapped === 'stored') return { accepted: true }
+  if (swapped === 'gone') return swapElsewhere(transfers, arrival)
   if (swapped === 'open') {
     return { accepted: false, refusal: new Refusal('transfer-pending'), left: true }
   }

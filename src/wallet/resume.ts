@@ -1,6 +1,7 @@
 import { limits } from '../limits.ts'
-import { swap } from './swap.ts'
+import { putOff, swap } from './swap.ts'
 import type { Transfers } from './transfer-service.ts'
+import type { Intent } from './transfer-store.ts'
 
 type Resuming = {
   /** Something may be due sooner than the next look. */
@@ -11,53 +12,70 @@ type Resuming = {
 
 /**
  * Bring swaps to their end that no request waits for any more: at the start all that a stopped
- * process left, and later each when it is due.
+ * process left, and later each when it is due. Each service has its own turn, so that none waits
+ * for another that is slow.
  */
 export function startResuming(transfers: Transfers, failed: (cause: unknown) => void): Resuming {
   const { database, now } = transfers
+  const busy = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
-  let busy = false
+  let looking = false
   let again = false
 
   const later = (seconds: number) => {
     clearTimeout(timer)
     if (!stopped) timer = setTimeout(look, seconds * 1000)
   }
-  const tryDue = async () => {
-    for (;;) {
-      const due = await database.read((tx) => tx.transfers.due(now(), limits.resumesMax))
-      if (due.length === 0 || stopped) break
-      await Promise.all(due.map(({ id }) => swap(transfers, id, false)))
-    }
-    const next = await database.read((tx) => tx.transfers.nextAt())
-    return next === null ? limits.resumeNapSeconds : Math.max(1, next - now())
+  const orFailed = (cause: unknown) => {
+    if (!stopped) failed(cause)
+    later(limits.resumePauseSeconds)
   }
-  const look = async () => {
-    if (busy) {
-      again = true
-      return
-    }
-    busy = true
-    again = false
+  const resume = async (intent: Intent) => {
     try {
-      const wait = await tryDue()
-      later(again ? 0 : Math.min(wait, limits.resumeNapSeconds))
+      await swap(transfers, intent.id, false)
     } catch (cause) {
-      if (!stopped) failed(cause)
-      later(limits.resumePauseSeconds)
-    } finally {
-      busy = false
+      if (stopped) return
+      failed(cause)
+      // Whatever is wrong with it, those behind it have their turn.
+      await putOff(transfers, intent, 'it failed')
     }
   }
-  database
-    .transact((tx) => tx.transfers.hurry(now()))
-    .then(look, (cause: unknown) => {
-      if (!stopped) failed(cause)
-      later(limits.resumePauseSeconds)
-    })
+  const resumeAt = async (service: string) => {
+    for (;;) {
+      const due = await database.read((tx) => tx.transfers.due(service, now(), limits.resumesMax))
+      if (due.length === 0 || stopped) return
+      await Promise.all(due.map(resume))
+    }
+  }
+  const look = () => {
+    again = looking
+    if (looking) return
+    looking = true
+    database
+      .read((tx) => tx.transfers.open())
+      .then((open) => {
+        const idle = open.filter(({ service }) => !busy.has(service))
+        const waits = idle.map(({ service, nextAt }) => {
+          const wait = nextAt - now()
+          if (wait > 0 || stopped) return Math.max(1, wait)
+          busy.add(service)
+          resumeAt(service)
+            .finally(() => busy.delete(service))
+            .then(look, orFailed)
+          return limits.resumeNapSeconds
+        })
+        later(Math.min(limits.resumeNapSeconds, ...waits))
+      })
+      .catch(orFailed)
+      .finally(() => {
+        looking = false
+        if (again) look()
+      })
+  }
+  database.transact((tx) => tx.transfers.hurry(now())).then(look, orFailed)
   return {
-    wake: () => void look(),
+    wake: look,
     stop() {
       stopped = true
       clearTimeout(timer)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { handleOf, handleText } from '../coupons/nonce.ts'
+import { expired } from '../coupons/voucher.ts'
 import { type ReadVoucher, readVoucher } from '../coupons/voucher-event.ts'
 import { seal, unseal } from '../crypto/seal.ts'
 import { limits } from '../limits.ts'
@@ -45,23 +46,24 @@ export function swap(transfers: Transfers, intentId: number, fresh: boolean): Pr
 async function attempt(transfers: Transfers, id: number, fresh: boolean): Promise<Swapped> {
   // Only now: it may have come to its end since the caller saw it.
   const intent = await transfers.database.read((tx) => tx.transfers.findIntentById(id))
-  if (!intent) return 'open'
+  if (!intent) return 'gone'
   const content = openIntent(transfers, intent)
   const url = transfers.services.get(intent.service)
-  if (url === undefined) return postpone(transfers, intent, 'not in VOUCHER_SERVICES any more')
+  const later = (why: string) => postpone(transfers, intent, content, why)
+  if (url === undefined) return later('not in VOUCHER_SERVICES any more')
   const outcome = await transfers.refreshElsewhere(url, content)
   switch (outcome.kind) {
     case 'refused':
-      if (!fresh && !outcome.certain) return postpone(transfers, intent, 'a refusal without a code')
+      if (!fresh && !outcome.certain) return later('a refusal without a code')
       return drop(transfers, intent, new Refusal(outcome.code), true)
     case 'unsent':
       if (fresh) return drop(transfers, intent, new Refusal('service-silent'), false)
-      return postpone(transfers, intent, outcome.why)
+      return later(outcome.why)
     case 'unclear':
-      return postpone(transfers, intent, outcome.why)
+      return later(outcome.why)
     case 'answer': {
       const replacement = readReplacement(transfers, intent, content, outcome.body)
-      if (!replacement) return postpone(transfers, intent, 'its answer is not what it must be')
+      if (!replacement) return later('its answer is not what it must be')
       return store(transfers, intent, content, replacement)
     }
   }
@@ -91,12 +93,13 @@ function readReplacement(
 async function store(
   transfers: Transfers,
   intent: Intent,
-  { comment }: IntentContent,
+  content: IntentContent,
   { event, ...replacement }: Replacement,
 ): Promise<Swapped> {
   const { id, service, handle, holder } = intent
+  const { comment } = content
   const sealed = createSealToHolder(holder)?.({ nonce: replacement.nonce, voucher: event })
-  if (!sealed) return postpone(transfers, intent, 'its answer is too long')
+  if (!sealed) return postpone(transfers, intent, content, 'its answer is too long')
   const from = { service, handle }
   const ref = handleOf(replacement.nonce)
   const kept = await transfers.database.transact(async (tx) => {
@@ -110,7 +113,7 @@ async function store(
     )
     return true
   })
-  return kept ? 'stored' : postpone(transfers, intent, 'its answer was given before')
+  return kept ? 'stored' : postpone(transfers, intent, content, 'its answer was given before')
 }
 
 /** The service has said no, once and for all, or has not heard of it. */
@@ -124,23 +127,43 @@ async function drop(
   return { refused, left }
 }
 
-/** Nobody knows: try again later, each time after twice as long, until it is hopeless. */
-async function postpone(transfers: Transfers, intent: Intent, why: string): Promise<Swapped> {
+/**
+ * Nobody knows: try again later, each time after twice as long. As long as the voucher could be
+ * worth something it is never given up: the service may have swapped it.
+ */
+async function postpone(
+  transfers: Transfers,
+  intent: Intent,
+  { voucher }: IntentContent,
+  why: string,
+): Promise<Swapped> {
+  const before = transfers.now() - limits.intentExpiredSeconds
+  const terms = readVoucher(voucher)?.terms
+  if (terms && expired(terms, before)) {
+    transfers.warn('transfer.expired', factsOf(intent, why))
+    return drop(transfers, intent, new Refusal('voucher-expired'), true)
+  }
+  await putOff(transfers, intent, why)
+  return 'open'
+}
+
+/** Leave an intent alone for a while. */
+export async function putOff(transfers: Transfers, intent: Intent, why: string): Promise<void> {
   const { id, attempts, createdAt } = intent
   const now = transfers.now()
-  const facts = { transfer: handleText(intent.handle), service: intent.service, why }
-  if (now - createdAt > limits.intentSeconds) {
-    transfers.warn('transfer.lost', facts)
-    return drop(transfers, intent, new Refusal('service-silent'), true)
-  }
-  const wait = Math.min(limits.intentRetrySeconds * 2 ** attempts, limits.intentRetrySecondsMax)
+  const old = now - createdAt > limits.intentFreshSeconds
+  const most = old ? limits.intentOldRetrySeconds : limits.intentRetrySecondsMax
+  const wait = Math.min(limits.intentRetrySeconds * 2 ** attempts, most)
   const jitter = Math.random() * wait * limits.intentJitter
   await transfers.database.transact((tx) =>
     tx.transfers.postpone(id, now + Math.ceil(wait + jitter)),
   )
-  transfers.warn('transfer.postponed', { ...facts, attempts: attempts + 1 })
+  transfers.warn('transfer.postponed', { ...factsOf(intent, why), attempts: attempts + 1 })
   transfers.postponed()
-  return 'open'
+}
+
+function factsOf({ handle, service }: Intent, why: string) {
+  return { transfer: handleText(handle), service, why }
 }
 
 function openIntent({ mint }: Transfers, intent: Intent): IntentContent {

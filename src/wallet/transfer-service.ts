@@ -21,10 +21,14 @@ export type TransferStores = {
   proofs: ProofStore
 }
 
-/** What became of a swap at another service; `open`: nobody knows yet, and it is tried again. */
+/**
+ * What became of a swap at another service; `open`: nobody knows yet, and it is tried again; `gone`:
+ * it had come to its end before.
+ */
 export type Swapped =
   | 'stored'
   | 'open'
+  | 'gone'
   /** `left`: the nonce was on its way to the service before this was known. */
   | { refused: Refusal; left: boolean }
 

@@ -25,6 +25,15 @@ type IntentRow = {
   created_at: number
 }
 
+/** What is under way at a service. */
+export type OpenTransfers = {
+  service: string
+  open: number
+  /** When the oldest came, and when the next one is due. */
+  oldestAt: number
+  nextAt: number
+}
+
 const columns = 'id, service, handle, holder, sealed, attempts, created_at'
 
 export type TransferStore = ReturnType<typeof createTransferStore>
@@ -61,18 +70,35 @@ export function createTransferStore(sql: Sqlite) {
   const hurry = sql.query<null, [number]>(
     'UPDATE transfer_intents SET next_at = ?1 WHERE next_at > ?1',
   )
-  const due = sql.query<IntentRow, [number, number]>(
-    `SELECT ${columns} FROM transfer_intents WHERE next_at <= ? ORDER BY next_at, id LIMIT ?`,
+  const due = sql.query<IntentRow, [Uint8Array, number, number]>(
+    `SELECT ${columns} FROM transfer_intents WHERE service = ? AND next_at <= ?
+     ORDER BY next_at, id LIMIT ?`,
   )
-  const nextAt = sql.query<{ next_at: number | null }, []>(
-    'SELECT min(next_at) AS next_at FROM transfer_intents',
+  // From one service to the next along the index, whatever lies between.
+  const open = sql.query<
+    { service: Uint8Array; rows: number; oldest_at: number; next_at: number },
+    []
+  >(
+    `WITH RECURSIVE services (service) AS (
+       SELECT min(service) FROM transfer_intents
+       UNION ALL
+       SELECT (SELECT min(service) FROM transfer_intents WHERE service > services.service)
+       FROM services WHERE service IS NOT NULL)
+     SELECT service,
+       (SELECT count(*) FROM transfer_intents i WHERE i.service = services.service) AS rows,
+       (SELECT min(created_at) FROM transfer_intents i WHERE i.service = services.service) AS oldest_at,
+       (SELECT min(next_at) FROM transfer_intents i WHERE i.service = services.service) AS next_at
+     FROM services WHERE service IS NOT NULL`,
   )
-  const countFor = sql.query<{ all_owners: number; of_owner: number }, [Uint8Array, Uint8Array]>(
+  const countFor = sql.query<
+    { all_owners: number; of_owner: number },
+    [Uint8Array, Uint8Array, number]
+  >(
     `SELECT count(*) AS all_owners, count(CASE WHEN owner = ?2 THEN 1 END) AS of_owner
-     FROM transfer_intents WHERE holder = ?1`,
+     FROM transfer_intents WHERE holder = ?1 AND created_at >= ?3`,
   )
-  const countUpTo = sql.query<{ rows: number }, [number]>(
-    `SELECT count(*) AS rows FROM (SELECT 1 FROM transfer_intents WHERE next_at > 0 LIMIT ?)`,
+  const countAt = sql.query<{ rows: number }, [Uint8Array]>(
+    'SELECT count(*) AS rows FROM transfer_intents WHERE service = ?',
   )
 
   return {
@@ -138,25 +164,31 @@ export function createTransferStore(sql: Sqlite) {
       hurry.run(now)
     },
 
-    /** Up to `most` that are due, the longest due first. */
-    async due(now: number, most: number): Promise<Intent[]> {
-      return due.all(now, most).map(toIntent)
+    /** Up to `most` of a service's that are due, the longest due first. */
+    async due(service: string, now: number, most: number): Promise<Intent[]> {
+      return due.all(bytes(service), now, most).map(toIntent)
     },
 
-    /** When the next one is due; null when there is none. */
-    async nextAt(): Promise<number | null> {
-      return nextAt.get()?.next_at ?? null
+    /** What is under way, by service. */
+    async open(): Promise<OpenTransfers[]> {
+      return open.all().map(({ service, rows, oldest_at: oldestAt, next_at: nextAt }) => {
+        return { service: hex(service), open: rows, oldestAt, nextAt }
+      })
     },
 
-    /** How many are under way for a holder, and of one merchant. */
-    async countFor(holder: string, owner: string): Promise<{ all: number; ofOwner: number }> {
-      const row = countFor.get(bytes(holder), bytes(owner))
+    /** How many that came since then are under way for a holder, and of one merchant. */
+    async countFor(
+      holder: string,
+      owner: string,
+      since: number,
+    ): Promise<{ all: number; ofOwner: number }> {
+      const row = countFor.get(bytes(holder), bytes(owner), since)
       return { all: row?.all_owners ?? 0, ofOwner: row?.of_owner ?? 0 }
     },
 
-    /** True when at least so many are under way. */
-    async full(most: number): Promise<boolean> {
-      return (countUpTo.get(most)?.rows ?? 0) >= most
+    /** How many are under way at a service; bounded by what one may have. */
+    async countAt(service: string): Promise<number> {
+      return countAt.get(bytes(service))?.rows ?? 0
     },
   }
 }

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
+import { runCommand } from '../support/cli.ts'
 import { call, type Json, newSigner } from '../support/client.ts'
 import {
   answering,
@@ -23,16 +25,18 @@ import {
 } from '../support/shops.ts'
 
 const foreign = startForeignService()
+const other = startForeignService()
 let shop: Shop
 let count = 0
 
 beforeAll(async () => {
   const plan = await planShop('shop.test')
   plan.env.LOG_LEVEL = 'debug'
-  shop = await runShop(plan, { knows: [foreign] })
+  shop = await runShop(plan, { knows: [foreign, other] })
 })
 afterAll(async () => {
   foreign.stop()
+  other.stop()
   shop.front.close()
   await cleanUp()
 })
@@ -63,6 +67,14 @@ function intents(): { sealed: Uint8Array; attempts: number }[] {
   } finally {
     file.close()
   }
+}
+
+/** Change the file behind the server's back. */
+function write(sql: string): void {
+  const file = new Database(join(shop.dataDir, 'cuponera.db'))
+  file.run('PRAGMA busy_timeout = 5000')
+  file.run(sql)
+  file.close()
 }
 
 const keysFor = ({ nonce }: Minted) =>
@@ -96,21 +108,21 @@ describe('a voucher of a service that is known', () => {
   })
 
   test('is swapped once for many who bring it at the same moment', async () => {
-    const [holder, other] = [newName(), newName()]
+    const [holder, rival] = [newName(), newName()]
     const minted = foreign.mint()
     foreign.replies.set(minted.nonce, async (asked, honest) => {
       await Bun.sleep(50)
       return honestly(asked, honest)
     })
     const [stranger, ...same] = await Promise.all(
-      [other, ...Array(6).fill(holder)].map(async (who: Holder, at) => {
+      [rival, ...Array(6).fill(holder)].map(async (who: Holder, at) => {
         if (at === 0) await Bun.sleep(10)
         return arrive(who, minted)
       }),
     )
     expect(same).toEqual(Array(6).fill({ status: 'ACCEPTED' }))
     expect(stranger).toMatchObject({ status: 'ERROR', code: 'transfer-busy' })
-    expect(await arrive(other, minted)).toMatchObject({ code: 'voucher-refreshed' })
+    expect(await arrive(rival, minted)).toMatchObject({ code: 'voucher-refreshed' })
     expect(keysFor(minted)).toHaveLength(1)
   })
 
@@ -136,6 +148,64 @@ describe('a voucher of a service that is known', () => {
     expect(await arrive(holder, foreign.mint())).toMatchObject({ code: 'inbox-merchant-full' })
     gate.resolve()
     expect(await Promise.all(running)).toEqual(Array(batch.length).fill({ status: 'ACCEPTED' }))
+  })
+})
+
+describe('a service that is out of order', () => {
+  const down: Reply = () => new Response('', { status: 502 })
+
+  test('keeps nobody waiting who brings the voucher of another', async () => {
+    const gate = Promise.withResolvers<void>()
+    const holders = Array.from({ length: 5 }, newName)
+    const running = holders.flatMap((holder) =>
+      Array.from({ length: limits.inboxPerMerchantMax }, () => {
+        const minted = foreign.mint()
+        foreign.replies.set(minted.nonce, async (asked, honest) => {
+          await gate.promise
+          return honestly(asked, honest)
+        })
+        return arrive(holder, minted)
+      }),
+    )
+    while (intents().length < limits.refreshPlaces.takenMax) await Bun.sleep(5)
+    expect(await arrive(newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
+    gate.resolve()
+    await Promise.all(running)
+  })
+
+  test('takes no more than its own room', async () => {
+    const key = `unhex('${other.manager}')`
+    write(`INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
+      WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ${limits.intentsPerServiceMax})
+      SELECT ${key}, randomblob(16), randomblob(32), randomblob(32), x'00', 4000000000, 4000000000 FROM n`)
+    expect(await arrive(newName(), other.mint())).toMatchObject({ code: 'overloaded' })
+    expect(await arrive(newName(), foreign.mint())).toEqual({ status: 'ACCEPTED' })
+    write(`DELETE FROM transfer_intents WHERE service = ${key}`)
+    expect(await arrive(newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
+  })
+
+  test('is never given up, and takes no room from its holder for ever', async () => {
+    const holder = newName()
+    const batch = Array.from({ length: limits.inboxPerMerchantMax }, () => foreign.mint())
+    for (const { nonce } of batch) foreign.replies.set(nonce, down)
+    await Promise.all(batch.map((one) => arrive(holder, one)))
+    expect(await arrive(holder, foreign.mint())).toMatchObject({ code: 'inbox-merchant-full' })
+    const [first] = batch as [Minted]
+    write(`UPDATE transfer_intents SET created_at = created_at - ${limits.intentFreshSeconds + 60}`)
+    expect(await arrive(holder, first)).toMatchObject({ code: 'transfer-pending' })
+    const { stdout } = await runCommand(['status'], shop.server)
+    const service = npubOf(foreign.manager)
+    expect(stdout).toMatch(
+      new RegExp(`^vouchers waiting for ${service}: 20, .* since 20\\d\\d-`, 'm'),
+    )
+    const metrics = (await call(shop.server.url, '/metrics')).text
+    expect(metrics).toContain(`cuponera_transfers_open{service="${service}"} 20\n`)
+    expect(metrics).toContain(`cuponera_transfers_oldest_seconds{service="${service}"} 1`)
+    expect(await arrive(holder, foreign.mint())).toEqual({ status: 'ACCEPTED' })
+    for (const { nonce } of batch) foreign.replies.delete(nonce)
+    for (const one of batch) expect(await arrive(holder, one)).toEqual({ status: 'ACCEPTED' })
+    expect(await inboxOf(holder)).toHaveLength(batch.length + 1)
+    expect(intents()).toEqual([])
   })
 })
 

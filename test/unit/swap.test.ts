@@ -1,0 +1,123 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { handleOf } from '../../src/coupons/nonce.ts'
+import { couponSchema, migrate } from '../../src/db/migrations.ts'
+import { createStores, type Stores } from '../../src/db/stores.ts'
+import { limits } from '../../src/limits.ts'
+import { startResuming } from '../../src/wallet/resume.ts'
+import { sealIntent, swap } from '../../src/wallet/swap.ts'
+import type { Transfers } from '../../src/wallet/transfer-service.ts'
+import { newSigner, percentBenefit, verifyEvent } from '../support/client.ts'
+
+const service = newSigner()
+const holder = newSigner().pubkey
+const owner = newSigner().pubkey
+const storeKey = randomBytes(32)
+const start = 1_800_000_000
+const day = 24 * 60 * 60
+
+let connection: Database
+let stores: Stores
+let now = start
+let warned: string[] = []
+
+beforeEach(() => {
+  connection = new Database(':memory:', { strict: true })
+  migrate(connection, couponSchema)
+  stores = createStores(connection)
+  now = start
+  warned = []
+})
+afterEach(() => connection.close())
+
+type Refresh = Transfers['refreshElsewhere']
+
+const silent: Refresh = async () => ({ kind: 'unclear', why: 'timeout' })
+
+/** What swaps need, with a clock and a way to the service of the test's own. */
+function createTransfers(refreshElsewhere: Refresh): Transfers {
+  const within = <T>(operation: (tx: Stores) => Promise<T>) => operation(stores)
+  return {
+    database: { read: within, transact: within },
+    now: () => now,
+    verify: verifyEvent,
+    mint: { storeKey },
+    services: new Map([[service.pubkey, 'https://other.example/api/coupons/refresh']]),
+    refreshElsewhere,
+    swapping: new Map(),
+    postponed: () => undefined,
+    warn: (event: string) => warned.push(event),
+  } as unknown as Transfers
+}
+
+function sign(nonce: string, expiresAt: number | null) {
+  const content = { nonce, name: 'Té', description: '', coupon: percentBenefit, expiresAt }
+  const tags = [
+    ['nonce', nonce],
+    ['p', owner],
+    ['coupon', 'c0ffee'],
+    ['phase', 'minted'],
+  ]
+  return service.sign({ kind: 20_402, created_at: start, tags, content: JSON.stringify(content) })
+}
+
+/** An intent that is due; `broken`: nobody can open it. */
+function insert({ expiresAt = null as number | null, broken = false } = {}): Promise<number> {
+  const nonce = randomBytes(16).toString('base64url')
+  const ref = { service: service.pubkey, handle: handleOf(nonce), holder }
+  const voucher = sign(nonce, expiresAt)
+  const content = { nonce, voucher, comment: null, key: randomBytes(8).toString('hex') }
+  const sealed = broken ? randomBytes(40) : sealIntent(storeKey, ref, content)
+  return stores.transfers.insertIntent({ ...ref, owner, sealed, nextAt: start, createdAt: start })
+}
+
+const honest: Refresh = async () => {
+  const nonce = randomBytes(16).toString('base64url')
+  return { kind: 'answer', body: { nonce, voucher: sign(nonce, null) } }
+}
+
+async function nextAt(): Promise<number | undefined> {
+  return (await stores.transfers.open())[0]?.nextAt
+}
+
+test('an attempt that came to nothing is made again, ever later, and once a day after a month', async () => {
+  const transfers = createTransfers(silent)
+  const id = await insert()
+  const waits: number[] = []
+  for (let at = 0; at < 60; at++) {
+    expect(await swap(transfers, id, false)).toBe('open')
+    const next = (await nextAt()) ?? 0
+    waits.push(next - now)
+    now = at < 15 ? next : next + day
+  }
+  expect(waits[0]).toBeWithin(limits.intentRetrySeconds, 2 * limits.intentRetrySeconds)
+  expect(Math.max(...waits.slice(0, 15))).toBeLessThanOrEqual(limits.intentRetrySecondsMax * 1.2)
+  expect(now - start).toBeGreaterThan(45 * day)
+  expect(waits.at(-1)).toBeWithin(day, 1.2 * day + 2)
+})
+
+test('a voucher that has expired is let go of, a day later', async () => {
+  const transfers = createTransfers(silent)
+  const id = await insert({ expiresAt: start + 100 })
+  now = start + 100 + day - 1
+  expect(await swap(transfers, id, false)).toBe('open')
+  now += 1
+  expect(await swap(transfers, id, false)).toMatchObject({ left: true })
+  expect(warned).toEqual(['transfer.postponed', 'transfer.expired'])
+  expect(await stores.transfers.open()).toEqual([])
+  expect(await swap(transfers, id, false)).toBe('gone')
+})
+
+test('what nobody can open keeps nothing behind it waiting', async () => {
+  const broken = limits.resumesMax * 3
+  for (let at = 0; at < broken; at++) await insert({ broken: true })
+  const good = await insert()
+  const failures: unknown[] = []
+  const resuming = startResuming(createTransfers(honest), (cause) => failures.push(cause))
+  while (await stores.transfers.findIntentById(good)) await Bun.sleep(1)
+  resuming.stop()
+  expect(failures).toHaveLength(broken)
+  expect(await stores.inbox.list(holder, 10)).toHaveLength(1)
+  expect(await stores.transfers.open()).toMatchObject([{ open: broken }])
+})
