@@ -27,16 +27,18 @@ export async function publish(
   // Ours would refuse it for good; better now than after a promise.
   if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
-  const relays = await gateway.database.transact(async (tx) => {
+  const { relays, fresh } = await gateway.database.transact(async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, author))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
     if (passed) requireRoom(quotas.stranger(address))
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
-    await enqueue(tx.outbox, event, targets, { now: gateway.now(), reserved: false })
+    const now = gateway.now()
+    const fresh = await enqueue(tx.outbox, event, targets, { now, reserved: false })
     await gateway.accepted(tx, event)
-    return targets
+    return { relays: targets, fresh }
   })
+  if (!fresh) quotas.giveBack(event.pubkey, bytes)
   gateway.wake(relays)
   return event
 }
@@ -47,22 +49,24 @@ function requireRoom(waitSeconds: number): void {
 
 /**
  * Put an event into the outbox, in the transaction of whatever caused it; relays that have it, or are
- * about to be given it, are left alone. Room is kept for our own. Refuses `outbox-full`.
+ * about to be given it, are left alone. False when that is all of them. Room is kept for our own.
+ * Refuses `outbox-full`.
  */
 export async function enqueue(
   outbox: OutboxStore,
   event: NostrEvent,
   relays: readonly string[],
   { now, reserved }: { now: number; reserved: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const missing = await outbox.missing(event.id, relays)
-  if (missing.length === 0) return
+  if (missing.length === 0) return false
   const { events, bytes } = await outbox.load()
   const share = reserved ? 1 : limits.outboxOpenShare
   if (events >= limits.outboxEventsMax * share || bytes >= limits.outboxBytesMax * share) {
     throw new Refusal('outbox-full', { retryAfter: 30 })
   }
   await outbox.add(event, missing, { now, giveUpAt: giveUpAt(event, now) })
+  return true
 }
 
 /** What became of a published event. Refuses `event-unknown`. */

@@ -1,6 +1,7 @@
 import { Buckets } from '../buckets.ts'
 import { limits } from '../limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
+import { classOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { createWriteQuotas } from './quotas.ts'
 
@@ -44,6 +45,8 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
       const ours = () =>
         isMember(event.pubkey) || [...authenticated].some((pubkey) => isMember(pubkey))
       if (open() || ours()) {
+        // What is not kept cannot be told from what is sent again: it counts by address alone.
+        if (classOf(event.kind) === 'ephemeral') return 'yes'
         return quotas.key(event.pubkey, chars) === 0 ? 'yes' : 'later'
       }
       if (event.kind === kinds.remoteSigning) {
@@ -51,6 +54,9 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
       }
       return authenticated.size > 0 ? 'no' : 'auth'
     },
+
+    /** An event that may be written was there already. */
+    wasKnown: (event: NostrEvent, chars: number): void => quotas.giveBack(event.pubkey, chars),
 
     /** May this address ask, or say something that is not understood? */
     mayAsk: (address: string): boolean => !rateLimit || questions.take(address, seconds()) === 0,

@@ -41,6 +41,8 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
     address: (address: string, size: number): number => take(byAddress, address, costOf(size)),
     /** What this key signed. */
     key: (pubkey: string, size: number): number => take(byKey, pubkey, costOf(size)),
+    /** It was written before: whoever sends again what a key once signed uses up nothing of the key's. */
+    giveBack: (pubkey: string, size: number): void => byKey.give(pubkey, costOf(size)),
     /** Remote signing (NIP-46) of strangers, by address. */
     stranger: (address: string): number => take(strangers, address, 1),
   }

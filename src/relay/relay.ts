@@ -132,8 +132,9 @@ export function createRelay(options: RelayOptions) {
       case 'yes':
     }
     try {
-      const { accepted, message } = await accept(event)
-      tell(client, 'OK', event.id, accepted, message)
+      const verdict = await accept(event)
+      if (verdict !== verdicts.stored) policy.wasKnown(event, chars)
+      tell(client, 'OK', event.id, verdict.accepted, verdict.message)
     } catch (cause) {
       options.log(cause)
       refuse('error: the event could not be stored, try again')

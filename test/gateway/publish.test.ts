@@ -8,6 +8,7 @@ import { type Answer, call, createDefinition, newSigner, openSession } from '../
 import { createEvent, secondsNow } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, until } from '../support/faulty-relay.ts'
 import { callRaw } from '../support/raw.ts'
+import { connectRelay } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -316,6 +317,23 @@ describe('429: the quotas of the embedded relay, by size', () => {
     const unwritten = `/nostr/publish/${events.at(-1)?.id}`
     expect((await call(shop.url, unwritten, { headers: behind('203.0.113.99') })).status).toBe(404)
     expect((await send(createEvent(), 1)).status).toBe(202)
+  })
+
+  test('nobody uses up what a key may send by sending again what it signed', async () => {
+    const shop = await startServer({ env })
+    const signer = newSigner()
+    const event = large(signer)
+    const again = limits.relayKeyBurst / cost + 5
+    for (let sent = 0; sent < again; sent++) {
+      expect((await publish(event, { to: shop })).status).toBe(202)
+    }
+    const { url } = shop
+    await until('delivered', async () => (await outcome(event.id, shop)).status === 'delivered')
+    const relay = await connectRelay(url)
+    for (let sent = 0; sent < again; sent++) expect((await relay.publish(event))[0]).toBe(true)
+    expect(await relay.publish(large(signer))).toEqual([true, ''])
+    relay.close()
+    expect((await publish(large(signer), { to: shop })).status).toBe(202)
   })
 
   test('of an address, with whatever keys; other addresses go on', async () => {
