@@ -16,8 +16,9 @@ type Happening = {
 const keptMax = 30
 const retryMs = 2000
 const retryMsMax = 30_000
-/** Many at once are one reload. */
+/** Many at once are one reload, and a busy shop is two reloads a second. */
 const gatherMs = 150
+const gatherMsBusy = 500
 
 /** The latest first. */
 export const happenings = signal<readonly Happening[]>([])
@@ -62,15 +63,19 @@ function heard(name: string, data: string): void {
 }
 
 let gathering = false
+let loadedMs = Number.NEGATIVE_INFINITY
 
 function changed(): void {
   if (gathering) return
   gathering = true
+  const busy = performance.now() - loadedMs < gatherMsBusy
+  const wait = busy ? gatherMsBusy : gatherMs
   setTimeout(() => {
     gathering = false
+    loadedMs = performance.now()
     void loadOverview()
     changes.value++
-  }, gatherMs)
+  }, wait)
 }
 
 function paused(ms: number, stop: AbortSignal): Promise<void> {

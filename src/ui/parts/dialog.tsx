@@ -7,7 +7,7 @@ import { Notice } from './notice.tsx'
 
 type Props = {
   title: string
-  /** Escape, the cross and the backdrop; without it there is no way round. */
+  /** Escape and the cross; without it there is no way round. */
   onClose?: () => void
   roomy?: boolean
   children: ComponentChildren
