@@ -36,7 +36,7 @@ export type RunningPayments = {
   stop(): Promise<void>
 }
 
-/** Put paying together; with a ledger elsewhere, listen to its answers and go on with what was open. */
+/** Put paying together; go on with what was open, and with a ledger elsewhere listen to its answers. */
 export async function startPayments(parts: PaymentParts): Promise<RunningPayments> {
   const { database, log } = parts
   const waiting = createWaiting()
@@ -49,18 +49,19 @@ export async function startPayments(parts: PaymentParts): Promise<RunningPayment
       waiting.tellAll()
     },
   }
-  if (parts.ledger) {
-    return { ...running, accepted: async () => undefined, stop: async () => undefined }
-  }
   const accepted = async (tx: Stores, event: NostrEvent) => {
     const answered = await takeAnswer(payments, tx, event)
-    if (answered.length === 0) return
-    log.info('payment.answered', { starts: answered, answer: event.id })
+    if (answered === null) return
+    log.info('payment.answered', { start: answered, answer: event.id })
     // After the commit: the engine ends a batch within one turn of the loop.
-    setImmediate(() => answered.forEach(waiting.tell))
+    setImmediate(() => waiting.tell(answered))
   }
   const findOpen = () => database.read((tx) => tx.payments.open(limits.paymentsAskedMax))
   let open = await findOpen()
+  // What a ledger elsewhere left open, before there was one in here, is let go when its time comes.
+  if (parts.ledger && open.length === 0) {
+    return { ...running, accepted, stop: async () => undefined }
+  }
   const consumer = createConsumer<Stores>({
     database,
     filters: () => answerFilters(payments, open),
@@ -68,7 +69,7 @@ export async function startPayments(parts: PaymentParts): Promise<RunningPayment
     consume: accepted,
     failed: (cause) => log.warn('payments.failed', { cause }),
   })
-  consumer.askWith(parts.subscribe(consumer.subscription))
+  if (!parts.ledger) consumer.askWith(parts.subscribe(consumer.subscription))
   const sweep = async () => {
     const released = await releaseUnanswered(payments)
     if (released > 0) log.warn('payment.released', { payments: released })

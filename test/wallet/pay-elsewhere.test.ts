@@ -6,8 +6,9 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { cardEvent } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
+import { createEvent } from '../support/events.ts'
 import { stopRelays, until } from '../support/faulty-relay.ts'
-import { publish } from '../support/ledger.ts'
+import { createStart, publish } from '../support/ledger.ts'
 import { startLedgerElsewhere } from '../support/ledger-elsewhere.ts'
 import {
   newFundedCard,
@@ -119,6 +120,75 @@ test('nobody else answers for it, nor for another payment', async () => {
   expect(k1).toHaveLength(22)
   ledger.error(start, 'no')
   expect((await waiting).json.code).toBe('ledger-refused')
+})
+
+test('nor a transaction of somebody else that names this one', async () => {
+  const { ledger, server, card } = await open()
+  const event = await request(server, card)
+  const waiting = pay(server, event)
+  const start = await startAt(ledger)
+  // A ledger repeats the `e` tags of what it is asked for: anybody can have it name any event.
+  const [thief, friend] = [newSigner(), newSigner()]
+  const parts = { ledger: ledger.pubkey, from: thief, to: friend.pubkey, tokens: { PESO: 1 } }
+  const own = createStart({ ...parts, tags: [['e', start.id]] })
+  for (const type of ['internal-transaction-ok', 'internal-transaction-error']) {
+    const tags = [
+      ['p', thief.pubkey],
+      ['p', friend.pubkey],
+      ['e', own.id],
+      ['t', type],
+      ['e', start.id],
+    ]
+    const answer = createEvent({ kind: 1112, signer: ledger.signer, tags, content: own.content })
+    expect((await publish(server.url, answer)).status).toBe(202)
+  }
+  expect(await outcomeOf(server, k1Of(event))).toMatchObject({ state: 'pending' })
+  ledger.ok(start)
+  expect((await waiting).json).toEqual({ status: 'OK' })
+})
+
+test('what is in flight holds the limits', async () => {
+  const { ledger, server, card } = await open()
+  await limitTo(server, card, 5)
+  const waiting = pay(server, await request(server, card))
+  const start = await startAt(ledger)
+  const other = await pay(server, await request(server, card, { PESO: 1 }))
+  expect([other.status, other.json.code]).toEqual([400, 'limit-exceeded'])
+  ledger.ok(start)
+  expect((await waiting).json).toEqual({ status: 'OK' })
+})
+
+test('what was open when the ledger came in here is let go in its time, and no answer counts', async () => {
+  const { ledger, server, card, env } = await open()
+  const event = await request(server, card)
+  const waiting = pay(server, event)
+  const start = await startAt(ledger)
+  await server.stop()
+  expect((await waiting).json).toEqual({ status: 'PENDING' })
+  const { LEDGER_PUBKEY: _, ...here } = env
+  const again = await startServer({ dataDir: server.dataDir, env: here })
+  await publish(again.url, ledger.ok(start))
+  expect(await outcomeOf(again, k1Of(event))).toMatchObject({ state: 'pending' })
+  damage(again.dataDir, 'UPDATE card_payments SET expires_at = expires_at - 121')
+  await until('let go', async () => (await outcomeOf(again, k1Of(event))).state === 'released')
+  await sound(again)
+})
+
+test('another ledger does not answer for what the one before was asked', async () => {
+  const { ledger, server, card, env } = await open()
+  const event = await request(server, card)
+  const waiting = pay(server, event)
+  const start = await startAt(ledger)
+  await server.stop()
+  await waiting
+  const other = newSigner()
+  const again = await startServer({
+    dataDir: server.dataDir,
+    env: { ...env, LEDGER_PUBKEY: other.pubkey },
+  })
+  expect((await publish(again.url, ledger.ok(start, other))).status).toBe(202)
+  expect(await outcomeOf(again, k1Of(event))).toMatchObject({ state: 'pending' })
+  await sound(again)
 })
 
 test('its answer may come over HTTP', async () => {

@@ -60,8 +60,8 @@ export function createPaymentStore(sql: Sqlite) {
     `SELECT ${columns} FROM card_payments WHERE k1_hash = ?
      ORDER BY state = 'settled' DESC, state = 'pending' DESC, id DESC LIMIT 1`,
   )
-  const byStart = sql.query<PaymentRow, [Uint8Array]>(
-    `SELECT ${columns} FROM card_payments WHERE start_id = ?`,
+  const byStart = sql.query<PaymentRow, [Uint8Array, Uint8Array]>(
+    `SELECT ${columns} FROM card_payments WHERE start_id = ? AND ledger = ?`,
   )
   const refusals = sql.query<{ n: number }, [Uint8Array]>(
     "SELECT count(*) AS n FROM card_payments WHERE k1_hash = ? AND state = 'refused'",
@@ -180,8 +180,9 @@ export function createPaymentStore(sql: Sqlite) {
       return orNull(byK1.get(k1HashOf(k1)))
     },
 
-    async findByStart(startId: string): Promise<Payment | null> {
-      return orNull(byStart.get(bytes(startId)))
+    /** The payment of a start event that names this ledger. */
+    async findByStart(startId: string, ledger: string): Promise<Payment | null> {
+      return orNull(byStart.get(bytes(startId), bytes(ledger)))
     },
 
     /** How many payments with this k1 were refused. */

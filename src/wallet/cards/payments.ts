@@ -62,38 +62,30 @@ export async function paymentOf({ database }: Payments, k1: string): Promise<Pay
 
 /**
  * Take an event that may be a ledger's answer, whose id and signature were verified. Its ok commits
- * what was reserved, its error releases it; so does what comes late, and is marked so. The ids of the
- * start events that it answered.
+ * what was reserved, its error releases it; so does what comes late, and is marked so. The id of the
+ * start event that it answered, or null.
  */
 export async function takeAnswer(
   { cards, ledger, ledgerPubkey }: Payments,
   tx: PaymentStores,
   event: NostrEvent,
-): Promise<string[]> {
+): Promise<string | null> {
   const type = tagValue(event, 't')
   const ok = type === transactionTypes.ok
-  if (ledger || event.pubkey !== ledgerPubkey || event.kind !== kinds.walletRegular) return []
-  if (!ok && type !== transactionTypes.error) return []
-  const named = event.tags.filter(([name]) => name === 'e').slice(0, limits.repeatedTagsMax)
-  const answered: string[] = []
-  for (const [, startId = ''] of named) {
-    const payment = hex32.test(startId) ? await tx.payments.findByStart(startId) : null
-    // Money that has moved does not come back by a word.
-    if (!payment || payment.state === 'settled') continue
-    if (payment.state === 'refused' && !ok) continue
-    const late = payment.state !== 'pending'
-    const outcome = ok
-      ? { state: 'settled' as const, code: null, message: null, late }
-      : {
-          state: 'refused' as const,
-          code: 'ledger-refused' as const,
-          message: wordsOf(event),
-          late,
-        }
-    await tx.payments.end(payment.id, outcome, cards.now())
-    answered.push(startId)
-  }
-  return answered
+  if (ledger || event.pubkey !== ledgerPubkey || event.kind !== kinds.walletRegular) return null
+  if (!ok && type !== transactionTypes.error) return null
+  // The first `e` is the ledger's; those behind it are copied from a start event, whoever signed that.
+  const startId = tagValue(event, 'e') ?? ''
+  const payment = hex32.test(startId) ? await tx.payments.findByStart(startId, event.pubkey) : null
+  // Money that has moved does not come back by a word.
+  if (!payment || payment.state === 'settled') return null
+  if (payment.state === 'refused' && !ok) return null
+  const late = payment.state !== 'pending'
+  const outcome = ok
+    ? { state: 'settled' as const, code: null, message: null, late }
+    : { state: 'refused' as const, code: 'ledger-refused' as const, message: wordsOf(event), late }
+  await tx.payments.end(payment.id, outcome, cards.now())
+  return startId
 }
 
 const hex32 = /^[0-9a-f]{64}$/
