@@ -26,7 +26,7 @@ type Checks = { verify: VerifyEvent; verifyHash: VerifyHash; now: () => number }
 /** What a route takes, and its codes for what it does not. */
 type Asked = {
   kinds: readonly number[]
-  /** What the first `t` tag says; null: anything. */
+  /** What the first `t` tag says; null: anything but what an answer says. */
   type: string | null
   /** An event without a `t` tag passes, too. */
   untyped?: boolean
@@ -85,9 +85,12 @@ export function createResponse(
   })
 }
 
+/** The manager signs these, and a ledger's ok repeats what a stranger wrote: nobody asks with them. */
+const answerTypes = /^internal-transaction-|-response$/
+
 function typed(event: NostrEvent, { type, untyped }: Asked): boolean {
-  if (type === null) return true
   const found = tagValue(event, 't')
+  if (type === null) return !answerTypes.test(found ?? '')
   return found === undefined ? untyped === true : found === type
 }
 

@@ -21,7 +21,10 @@ import {
 } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, type CallOptions, call, newSigner, verifyEvent } from '../support/client.ts'
-import { secondsNow } from '../support/events.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
+import { until } from '../support/faulty-relay.ts'
+import { publish } from '../support/ledger.ts'
+import { fund } from '../support/payments.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -121,7 +124,13 @@ describe('POST /ntag424', () => {
   test('gives keys in clear on this machine alone, unless the way is https', async () => {
     const forwarded = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
     const tag = () => ({ cid: newUid() })
-    await refuses(() => init(tag(), {}, forwarded), 400, 'encryption-needed')
+    const heard = cardEvent('card-init-request', tag())
+    const ask = (options: CallOptions = {}) =>
+      call(server.url, '/ntag424', { body: heard, ...options })
+    expect((await ask(forwarded)).json.code).toBe('encryption-needed')
+    expect((await ask(forwarded)).json.code).toBe('encryption-needed')
+    // Whoever listened has it answered on no other way.
+    expect((await ask()).json.code).toBe('event-repeated')
     expect((await init(tag(), { tags: [['encrypted']] }, forwarded)).status).toBe(201)
     const behind = await startServer({ env: { ...cardEnv, TRUSTED_PROXIES: '127.0.0.1' } })
     for (const [scheme, status] of [
@@ -231,6 +240,33 @@ describe('PATCH /ntag424', () => {
     expect((await patch(tapQuery(uid, 3), { otc })).status).toBe(204)
   })
 
+  test('takes no answer of ours for a writer’s word, whatever a stranger had it repeat', async () => {
+    const uid = newUid()
+    await initCard(server, uid)
+    const thief = newHolder()
+    await fund(server, thief, { PESO: 1 })
+    const own = createEvent({
+      kind: 1112,
+      signer: thief,
+      tags: [
+        ['p', manager.pubkey],
+        ['p', manager.pubkey],
+        ['t', 'internal-transaction-start'],
+      ],
+      content: JSON.stringify({ tokens: { PESO: 1 }, otc: 'ganzúa' }),
+    })
+    expect((await publish(server.url, own)).status).toBe(202)
+    const filter = { kinds: [1112], authors: [manager.pubkey], '#e': [own.id] }
+    const ask = async () => (await call(server.url, '/nostr/fetch', { body: filter })).json
+    await until('answered', async () => (await ask()).length === 1)
+    const [body] = await ask()
+    expect([body.pubkey, JSON.parse(body.content).otc]).toEqual([manager.pubkey, 'ganzúa'])
+    const query = tapQuery(uid, 1)
+    const asWriter = () => call(server.url, `/ntag424?${query}`, { method: 'PATCH', body })
+    await refuses(asWriter, 422, 'card-event-invalid')
+    expect((await activateCard(server, thief, 'ganzúa')).json.code).toBe('otc-unknown')
+  })
+
   test('refuses in this order', async () => {
     const [uid, other] = [newUid(), newUid()]
     await initCard(server, uid)
@@ -316,7 +352,7 @@ describe('DELETE /ntag424', () => {
     await refuses(() => remove({ cid: 'x' }, { signer: stranger }), 403, 'card-writer-only')
     await refuses(() => remove({ cid: 'x' }), 422, 'card-content-invalid')
     const forwarded = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
-    await refuses(() => remove({ cid: newUid() }, {}, forwarded), 400, 'encryption-needed')
+    expect((await remove({ cid }, {}, forwarded)).json.code).toBe('encryption-needed')
     await refuses(() => remove({ cid: newUid() }), 404, 'card-unknown')
   })
 })

@@ -3,7 +3,7 @@ import { limits } from '../../limits.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { Refusal } from '../../refusal.ts'
-import { createResponse } from '../request.ts'
+import { createResponse, rememberRequest } from '../request.ts'
 import type { Card } from './card-store.ts'
 import { codeMac, firstCode } from './code.ts'
 import { answerOnce, type CardRequest, readCardRequest, requireWriter, textOf } from './requests.ts'
@@ -35,7 +35,7 @@ export async function initialise(
   const request = readCardRequest(cards, value, { type: 'card-init-request', untyped: true })
   requireWriter(cards, request)
   const tag = parseNewTag(request.content)
-  requireSafeWay(request, secure)
+  await requireSafeWay(cards, request, secure)
   const answer = await answerOnce(cards, request, 'init', async (tx) =>
     answerKeys(cards, request, 'card-init-response', await initialiseTag(cards, tx, tag)),
   )
@@ -89,9 +89,20 @@ export function keysOf({ keys }: CardDesk, { cid, keyVersion }: Pick<Card, 'cid'
   }
 }
 
-/** Keys go in clear only where nobody listens. Refuses `encryption-needed`. */
-export function requireSafeWay(request: CardRequest, secure: boolean): void {
-  if (!secure && !wantsEncryption(request)) throw new Refusal('encryption-needed')
+/**
+ * Keys go in clear only where nobody listens. A request that came on another way was overheard: it is
+ * used up, so that nobody else has it answered on a safe one. Refuses `encryption-needed`.
+ */
+export async function requireSafeWay(
+  { database }: Cards,
+  request: CardRequest,
+  secure: boolean,
+): Promise<void> {
+  if (secure || wantsEncryption(request)) return
+  await database.transact(async ({ requests }) => {
+    if (!(await requests.find(request.event.id))) await rememberRequest(requests, request)
+  })
+  throw new Refusal('encryption-needed')
 }
 
 /** The answer with keys: encrypted to the writer where the request has the tag `encrypted`. */

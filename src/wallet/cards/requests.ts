@@ -12,7 +12,7 @@ export type CardRequest = Omit<ReturnType<typeof readRequest>, 'content'> & {
 }
 
 type Expected = {
-  /** What its first `t` tag says; null: anything. */
+  /** What its first `t` tag says; null: anything but what an answer says. */
   type: string | null
   untyped?: boolean
   kinds?: readonly number[]

@@ -14,7 +14,7 @@ export async function wipe(cards: Cards, value: unknown, secure: boolean): Promi
   const request = readCardRequest(cards, value, { type: 'card-delete-request', untyped: true })
   requireWriter(cards, request)
   const cid = parseCid(request.content.cid)
-  requireSafeWay(request, secure)
+  await requireSafeWay(cards, request, secure)
   const answer = await answerOnce(cards, request, 'delete', async (tx) =>
     answerKeys(cards, request, 'card-delete-response', await wipeTag(cards, tx, cid)),
   )
