@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
+import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, shownQr, visit } from '../support/browser.ts'
 import { runCommand } from '../support/cli.ts'
 import {
@@ -14,6 +15,7 @@ import {
   openSession,
   sha256Hex,
 } from '../support/client.ts'
+import { createEvent } from '../support/events.ts'
 import { good } from '../support/page-looks.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
@@ -79,6 +81,18 @@ test('the code leaves the address bar, survives a reload, and reaches no server'
   expect(asked.filter((url) => url.includes(nonce))).toEqual([])
   expect(server.output()).not.toContain(nonce)
   expect(complaints).toEqual([])
+})
+
+test('the merchant is told by the name that its own signature gives', async () => {
+  const owner = newSigner()
+  const session = await openSession(server.url, owner)
+  const nonce = await mint(server.url, await createDefinition(server.url, session), session)
+  const content = JSON.stringify({ name: 'luna', display_name: 'Café Luna' })
+  const profile = createEvent({ kind: 0, content, tags: [], signer: owner })
+  expect((await call(server.url, '/nostr/publish', { body: profile })).status).toBe(202)
+  const { page } = await open(`/c#${nonce}`)
+  await page.getByText('Lo da Café Luna').waitFor()
+  await page.getByText(npubOf(owner.pubkey)).waitFor()
 })
 
 test('a picture comes from this service alone, and a coupon does without it', async () => {

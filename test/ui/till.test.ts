@@ -484,6 +484,21 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   expect(complaints).toEqual([])
 }, 30_000)
 
+test('an extension signs for a till, too', async () => {
+  const { page } = await openTill()
+  await page.exposeFunction('sign', (event: Parameters<typeof merchant.sign>[0]) =>
+    merchant.sign(event),
+  )
+  await page.evaluate((pubkey) => {
+    const { sign } = window as unknown as { sign: (event: unknown) => Promise<unknown> }
+    const nostr = { getPublicKey: () => Promise.resolve(pubkey), signEvent: sign }
+    Object.assign(window, { nostr })
+  }, merchant.pubkey)
+  await page.getByRole('button', { name: 'Emitir' }).click()
+  await page.getByRole('button', { name: 'Entrar con la extensión de Nostr' }).click()
+  await page.getByRole('button', { name: /Medialuna de regalo/ }).waitFor()
+})
+
 // ── The application
 
 test('the till can be installed, and keeps its shell but no answer of the service', async () => {
