@@ -549,9 +549,21 @@ test('a page that is kept gives way to the one of a new start, as soon as that a
   expect(await link()).toBe('https://nuevo.example')
 })
 
-test('the till speaks English, too, and says so', async () => {
-  const { page } = await openTill(server.url, { locale: 'en-US' })
+test('the till speaks English, too, and breaks words that are wider than a small phone', async () => {
+  const { page } = await openTill(server.url, { locale: 'en-US', width: 320 })
   await title(page, 'Redeem a coupon').waitFor()
+  const wide = 'x'.repeat(80)
+  const benefit = { type: 'freeItems', items: [{ d: `${wide}${wide}`.slice(0, 128), qty: 2 }] }
+  const fields = { name: wide, description: wide.repeat(6), benefit }
+  const nonce = await mint(server.url, await createDefinition(server.url, token, fields))
+  await page.getByLabel('Code of the coupon').fill(nonce)
+  await page.getByRole('button', { name: 'Look it up' }).click()
+  await page.getByRole('button', { name: 'Yes, it is of this shop' }).waitFor()
+  await good(page, 'till-wide')
+  await page.goto(`${server.url}/c#${nonce}`)
+  await page.getByText('Not used').waitFor()
+  await good(page, 'coupon-wide')
+  await page.goto(`${server.url}/caja`)
   expect(await page.locator('html').getAttribute('lang')).toBe('en')
   await page.getByRole('button', { name: 'ES: Pasar a español' }).click()
   await title(page, 'Canjear un cupón').waitFor()
