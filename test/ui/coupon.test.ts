@@ -44,7 +44,7 @@ afterAll(async () => {
 
 async function open(path: string, options: Parameters<typeof visit>[1] = {}, base = server.url) {
   const visitor = await visit(`${base}${path}`, options)
-  visitor.context.setDefaultTimeout(8000)
+  visitor.context.setDefaultTimeout(15_000)
   opened.push(visitor)
   return visitor
 }
@@ -178,15 +178,18 @@ test('a server killed in the middle of the swap gives the one successor to whoev
   const { page } = await open(`/c#${nonce}`, {}, first.url)
   await page.getByText('Sin usar').waitFor()
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
-  await page.route('**/api/coupons/refresh', async (route) => {
-    await route.fetch()
-    await first.kill()
-    await route.abort()
-  })
+  await page.route(
+    '**/api/coupons/refresh',
+    async (route) => {
+      await route.fetch()
+      await first.kill()
+      await route.abort()
+    },
+    { times: 1 },
+  )
   await button(page, 'Hacelo mío').click()
   await page.getByText('No llegó la respuesta').waitFor()
   await good(page, 'coupon-swap-lost')
-  await page.unrouteAll()
   // The page goes away, and comes back before the server does.
   await page.goto('about:blank')
   await page.goto(`${first.url}/c`)
@@ -232,7 +235,7 @@ test('every end of a coupon has its word', async () => {
   await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
   const voided = await mint()
   await call(server.url, `/api/coupons/${definition}/mints/${voided}`, { method: 'DELETE', token })
-  const soon = Math.floor(Date.now() / 1000) + 1
+  const soon = Math.floor(Date.now() / 1000) + 3
   const brief = await createDefinition(server.url, token, { expiresAt: soon })
   const expired = await mint(server.url, brief)
   while ((await statusOf(expired)) !== 'expired') await Bun.sleep(50)

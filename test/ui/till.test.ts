@@ -38,7 +38,7 @@ afterAll(async () => {
 
 async function openTill(base = server.url, options: Parameters<typeof visit>[1] = {}) {
   const visitor = await visit(`${base}/caja`, options)
-  visitor.context.setDefaultTimeout(8000)
+  visitor.context.setDefaultTimeout(15_000)
   opened.push(visitor)
   return visitor
 }
@@ -194,7 +194,7 @@ test.each([false, true])(
       method: 'DELETE',
       token,
     })
-    const soon = Math.floor(Date.now() / 1000) + 2
+    const soon = Math.floor(Date.now() / 1000) + 5
     const brief = await createDefinition(server.url, token, { name: 'Corto', expiresAt: soon })
     const expired = await mint(server.url, brief)
     const { page, complaints } = await openTill(server.url, { dark, before: silent, width: 320 })
@@ -306,15 +306,18 @@ test('a server killed after it redeemed is asked again by a page that was reload
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
   await enter(page, nonce)
   await redeem(page).waitFor()
-  await page.route('**/api/coupons/claim', async (route) => {
-    await route.fetch()
-    await lasting.kill()
-    await route.abort()
-  })
+  await page.route(
+    '**/api/coupons/claim',
+    async (route) => {
+      await route.fetch()
+      await lasting.kill()
+      await route.abort()
+    },
+    { times: 1 },
+  )
   await redeem(page).click()
   await title(page, 'Sin confirmar').waitFor()
   await good(page, 'till-lost')
-  await page.unrouteAll()
   // The till opens without the server, and knows what is open.
   await page.reload()
   await title(page, 'Sin confirmar').waitFor()
@@ -415,13 +418,16 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
     return json.coupons.find(({ id }: { id: string }) => id === definition).minted
   }
   const before = await count()
-  await page.route('**/api/coupons/mint', async (route) => {
-    await route.fetch()
-    await route.abort()
-  })
+  await page.route(
+    '**/api/coupons/mint',
+    async (route) => {
+      await route.fetch()
+      await route.abort()
+    },
+    { times: 1 },
+  )
   await button.click()
   await page.getByRole('alert').waitFor()
-  await page.unrouteAll()
   await button.click()
   await title(page, 'Listo para el cliente').waitFor()
   expect(await count()).toBe(before + 1)
