@@ -9,15 +9,15 @@ import type { Delivery, OutboxStore } from './outbox-store.ts'
 import { embeddedRelay, type Gateway } from './service.ts'
 
 /**
- * Take a signed event in and promise its delivery: when this resolves it is on disk. `address` is the
- * client's, `bytes` what it sent. Refuses `rate-limited`, `event-invalid`, `delegation-invalid`,
+ * Take a signed event in and promise its delivery: when this resolves it is on disk; with the addresses
+ * of the relays that are given it. `address` is the client's, `bytes` what it sent. Refuses `rate-limited`, `event-invalid`, `delegation-invalid`,
  * `event-not-publishable`, `not-allowed`, `outbox-full`.
  */
 export async function publish(
   gateway: Gateway,
   value: unknown,
   { address, bytes }: { address: string; bytes: number },
-): Promise<NostrEvent> {
+): Promise<{ event: NostrEvent; urls: string[] }> {
   const { quotas } = gateway
   requireRoom(quotas.address(address, bytes))
   const event = parseEvent(withTextContent(value))
@@ -40,7 +40,12 @@ export async function publish(
   })
   if (!fresh) quotas.giveBack(event.pubkey, bytes)
   gateway.wake(relays)
-  return event
+  return { event, urls: relays.map((relay) => urlOf(gateway, relay)) }
+}
+
+/** Where a relay of a delivery is reached. */
+function urlOf({ embeddedUrl }: Gateway, relay: string): string {
+  return relay === embeddedRelay ? (embeddedUrl?.() ?? relay) : relay
 }
 
 function requireRoom(waitSeconds: number): void {
@@ -76,7 +81,7 @@ export async function publication(gateway: Gateway, id: string) {
     : null
   if (!found) throw new Refusal('event-unknown')
   const relays = found.map(({ relay, state, attempts, lastError }) => ({
-    url: relay === embeddedRelay ? (gateway.embeddedUrl?.() ?? relay) : relay,
+    url: urlOf(gateway, relay),
     status: state,
     attempts,
     // Before the first attempt: why there was none.

@@ -29,8 +29,8 @@ export function gatewayRoutes(gateway: Gateway) {
         if (!accepts(request)) throw new Refusal('not-acceptable')
         const { address: from, body } = factsOf(request)
         const sender = { address: from, bytes: body.byteLength }
-        const event = await publish(gateway, value, sender)
-        const location = { Location: `nostr:${address(gateway, event)}`, 'Content-Length': '0' }
+        const { event, urls } = await publish(gateway, value, sender)
+        const location = { Location: `nostr:${address(event, urls)}`, 'Content-Length': '0' }
         return reply(202, '', location)
       },
       {
@@ -86,9 +86,10 @@ export function gatewayRoutes(gateway: Gateway) {
     )
 }
 
-function address({ embeddedUrl, outside }: Gateway, { id, pubkey, kind }: NostrEvent): string {
-  const relays = embeddedUrl === null ? [...outside] : [embeddedUrl(), ...outside]
-  return neventEncode({ id, relays: relays.slice(0, 4), author: pubkey, kind })
+/** NIP-19 has one byte for the length of a relay's address, and no way to say a longer one. */
+function address({ id, pubkey, kind }: NostrEvent, urls: readonly string[]): string {
+  const relays = urls.filter((url) => Buffer.byteLength(url) <= 255).slice(0, 4)
+  return neventEncode({ id, relays, author: pubkey, kind })
 }
 
 function namesJson(request: Request): boolean {

@@ -129,6 +129,15 @@ describe('a good event', () => {
   })
 })
 
+test('a nevent names no relay whose address is too long for one', async () => {
+  const long = `ws://127.0.0.1:9/${'a'.repeat(300)}`
+  const shop = await startServer({ env: { RELAYS: `${long},ws://127.0.0.1:9/b` } })
+  const { headers } = await publish(createEvent(), { to: shop })
+  expect(decode((headers.get('location') ?? '').slice(6))).toMatchObject({
+    data: { relays: ['ws://127.0.0.1:9/b'] },
+  })
+})
+
 test('the published nevent, whatever order its parts are in', () => {
   const data = {
     id: '7b6b54ee390ccd66b1340a2f5f4230420d8655fdc42ccf74136dd808840cfa18',
@@ -268,7 +277,11 @@ describe('a public service', () => {
     const relay = startFaultyRelay()
     const shop = await startServer({ env: { ...env, RELAYS: `embedded,${relay.url}` } })
     const event = createEvent()
-    expect((await publish(event, { to: shop })).status).toBe(202)
+    const { status, headers } = await publish(event, { to: shop })
+    expect(status).toBe(202)
+    expect(decode((headers.get('location') ?? '').slice(6))).toMatchObject({
+      data: { relays: [relay.url] },
+    })
     await until('delivered', async () => (await outcome(event.id, shop)).status === 'delivered')
     expect((await outcome(event.id, shop)).relays.map(({ url }: { url: string }) => url)).toEqual([
       relay.url,
