@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
-import { type Filter, filterView, matches } from '../nostr/filter.ts'
+import { createMatcher, type Filter, filterView } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
 
 /** What a relay said to an event: `OK` with its message, or null when it said nothing in time. */
@@ -220,6 +220,7 @@ export function createConversation(parts: ConversationParts) {
     query(filters: readonly Filter[], { signal, most, room }: QueryOptions): Promise<QueryAnswer> {
       const name = `q${++serial}`
       const events = new Map<string, NostrEvent>()
+      const matchers = filters.map(createMatcher)
       return new Promise((resolve) => {
         const start = () => begin(name, item)
         const end = (ended: QueryAnswer['ended']) => {
@@ -240,8 +241,8 @@ export function createConversation(parts: ConversationParts) {
           text: JSON.stringify(['REQ', name, ...filters.map(filterView)]),
           end,
           event(event, bytes) {
-            const asked = event && filters.some((filter) => matches(filter, event))
-            if (!event || !asked || !verify(event)) return onWrong()
+            if (!event || !matchers.some((matches) => matches(event)) || !verify(event))
+              return onWrong()
             if (events.has(event.id)) return onStray()
             // What is beyond the bounds is cut: the relay has answered all the same.
             if (bytes > room.bytes) return end('eose')
@@ -265,6 +266,7 @@ export function createConversation(parts: ConversationParts) {
       const name = `s${++serial}`
       const begin = () => {
         const asked = filters()
+        const matchers = asked.map(createMatcher)
         const item: Asking = {
           text: JSON.stringify(['REQ', name, ...asked.map(filterView)]),
           end(how) {
@@ -275,8 +277,8 @@ export function createConversation(parts: ConversationParts) {
           },
           event(event) {
             if (event && !wanted(event.id)) return
-            const matching = event && asked.some((filter) => matches(filter, event))
-            if (!event || !matching || !verify(event)) return onWrong()
+            if (!event || !matchers.some((matches) => matches(event)) || !verify(event))
+              return onWrong()
             take(event)
           },
           notice: null,

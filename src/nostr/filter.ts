@@ -55,12 +55,11 @@ function readKey(filter: Filter, key: string, item: unknown): boolean {
 }
 
 /**
- * A filter for many events: decides as `matches` does, and a filter with `search` matches nothing.
- * Long lists are looked up, not walked.
+ * Whether events are what a filter asks for; `search` and `limit` are not its concern. Made once for many
+ * events: long lists are looked up, not walked.
  */
 export function createMatcher(filter: Filter): (event: NostrEvent) => boolean {
-  const { ids, authors, kinds, since = 0, until = Number.MAX_SAFE_INTEGER, search } = filter
-  if (search !== undefined) return () => false
+  const { ids, authors, kinds, since = 0, until = Number.MAX_SAFE_INTEGER } = filter
   const idSet = ids && new Set(ids)
   const authorSet = authors && new Set(authors)
   const kindSet = kinds && new Set(kinds)
@@ -76,22 +75,6 @@ export function createMatcher(filter: Filter): (event: NostrEvent) => boolean {
         ([name, value]) => name === letter && value !== undefined && values.has(value),
       ),
     )
-}
-
-/** True when the event is one the filter asks for; `search` and `limit` are not its concern. */
-export function matches(filter: Filter, event: NostrEvent): boolean {
-  const { ids, authors, kinds, since, until } = filter
-  if (ids && !ids.includes(event.id)) return false
-  if (authors && !authors.includes(event.pubkey)) return false
-  if (kinds && !kinds.includes(event.kind)) return false
-  if (since !== undefined && event.created_at < since) return false
-  if (until !== undefined && event.created_at > until) return false
-  for (const [letter, values] of filter.tags) {
-    const has = ([name, value]: string[]) =>
-      name === letter && value !== undefined && values.includes(value)
-    if (!event.tags.some(has)) return false
-  }
-  return true
 }
 
 /** The wire form of a checked filter. */

@@ -160,7 +160,7 @@ export function createRelay(options: RelayOptions) {
     const found = select(filters)
     policy.asked(client.address, found.visited)
     // Nothing is committed between the query and the subscription: neither gap nor double.
-    const matchers = filters.map(createMatcher)
+    const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
     const matches = (event: NostrEvent) => matchers.some((matcher) => matcher(event))
     client.subscriptions.set(name, { filters: filters.length, matches })
     liveFilters += filters.length

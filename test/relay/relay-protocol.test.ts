@@ -252,6 +252,16 @@ describe('subscriptions', () => {
     }
   })
 
+  test('one that searches hears nothing', async () => {
+    const event = createEvent()
+    const reader = await connectRelay(server.url)
+    await reader.subscribe('searches', { authors: [event.pubkey], search: event.content })
+    await reader.subscribe('hears', { authors: [event.pubkey] })
+    await client.publish(event)
+    await reader.wait(([type, about]) => type === 'EVENT' && about === 'hears')
+    expect(reader.eventsOf('searches')).toEqual([])
+  })
+
   test('what is stored already, or replaced, or deleted, is not passed on again', async () => {
     const signer = newSigner()
     const reader = await connectRelay(server.url)

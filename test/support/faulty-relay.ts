@@ -1,6 +1,7 @@
 import type { ServerWebSocket } from 'bun'
 import type { NostrEvent } from '../../src/nostr/event.ts'
-import { matches, parseFilter } from '../../src/nostr/filter.ts'
+import { parseFilter } from '../../src/nostr/filter.ts'
+import { matches } from './matches.ts'
 
 type Socket = ServerWebSocket<undefined>
 type Message = unknown[]

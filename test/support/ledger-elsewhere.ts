@@ -1,9 +1,10 @@
 import type { ServerWebSocket } from 'bun'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
-import { type Filter, matches, parseFilter } from '../../src/nostr/filter.ts'
+import { type Filter, parseFilter } from '../../src/nostr/filter.ts'
 import { newSigner } from './client.ts'
 import { createEvent } from './events.ts'
 import { startFaultyRelay, tell } from './faulty-relay.ts'
+import { matches } from './matches.ts'
 
 type Asked = { socket: ServerWebSocket<undefined>; name: string; filters: Filter[] }
 
