@@ -294,7 +294,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
 function openInside(relay: RelayHost, name: string, send: (text: string) => boolean): number {
   const nothing = () => undefined
   const carrier = { send, buffered: () => 0, pause: nothing, resume: nothing, close: nothing }
-  return relay.open(carrier, { address: name, origins: [] })
+  return relay.open(carrier, { address: name, origins: [], inside: true })
 }
 
 /** Of a relay that is connected, what went wrong there counts; else why it is not. */

@@ -130,6 +130,8 @@ export const limits = {
   relayFiltersMax: 10,
   /** Filters of all open subscriptions: each is held against every event that comes in. */
   relayLiveFiltersMax: 20_000,
+  /** Those of one address: several tills share one, and nobody is to have them all. */
+  relayLiveFiltersPerAddressMax: 5000,
   relaySubscriptionIdCharsMax: 64,
   /** Keys one connection may prove. */
   relayKeysMax: 20,

@@ -11,7 +11,12 @@ export type RelaySettings = {
 }
 
 /** Who connected: the address that quotas count by, and the origins a NIP-42 event may name. */
-export type Peer = { address: string; origins: readonly string[] }
+export type Peer = {
+  address: string
+  origins: readonly string[]
+  /** The service itself: it is always served. */
+  inside?: true
+}
 
 /** What decides whether an event was replaced or deleted; `d` as NIP-01 compares it, null where nothing is replaced. */
 export type EventPlace = Pick<NostrEvent, 'id' | 'pubkey' | 'kind' | 'created_at'> & {

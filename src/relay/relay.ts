@@ -47,7 +47,9 @@ export type Relay = ReturnType<typeof createRelay>
 export function createRelay(options: RelayOptions) {
   const { database, events, verify, policy, now, handled } = options
   const clients = new Map<number, Client>()
+  /** Filters of open subscriptions: all, and those of each address. */
   let liveFilters = 0
+  const liveByAddress = new Map<string, number>()
 
   const forget = (connection: number) => {
     const client = clients.get(connection)
@@ -61,10 +63,23 @@ export function createRelay(options: RelayOptions) {
   const tell = ({ connection }: Client, ...message: unknown[]) =>
     readers.send([connection], JSON.stringify(message))
 
-  const unsubscribe = ({ subscriptions }: Client, name: string) => {
-    liveFilters -= subscriptions.get(name)?.filters ?? 0
+  const countFilters = (address: string, change: number) => {
+    liveFilters += change
+    const here = (liveByAddress.get(address) ?? 0) + change
+    if (here > 0) liveByAddress.set(address, here)
+    else liveByAddress.delete(address)
+  }
+
+  const unsubscribe = ({ address, subscriptions }: Client, name: string) => {
+    countFilters(address, -(subscriptions.get(name)?.filters ?? 0))
     subscriptions.delete(name)
   }
+
+  const hasPlace = ({ address, inside, subscriptions }: Client, filters: number): boolean =>
+    inside === true ||
+    (subscriptions.size < limits.relaySubscriptionsMax &&
+      (liveByAddress.get(address) ?? 0) + filters <= limits.relayLiveFiltersPerAddressMax &&
+      liveFilters + filters <= limits.relayLiveFiltersMax)
 
   /** Check, store, and pass on to whoever listens; the answer is given when it is on disk. */
   const accept = async (event: NostrEvent): Promise<Verdict> => {
@@ -151,10 +166,7 @@ export function createRelay(options: RelayOptions) {
   const onReq = (client: Client, name: string, filters: Filter[]) => {
     // Closed or replaced: whatever becomes of this request, the one before it has ended.
     unsubscribe(client, name)
-    if (
-      client.subscriptions.size >= limits.relaySubscriptionsMax ||
-      liveFilters + filters.length > limits.relayLiveFiltersMax
-    ) {
+    if (!hasPlace(client, filters.length)) {
       return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
     }
     const found = select(filters)
@@ -163,7 +175,7 @@ export function createRelay(options: RelayOptions) {
     const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
     const matches = (event: NostrEvent) => matchers.some((matcher) => matcher(event))
     client.subscriptions.set(name, { filters: filters.length, matches })
-    liveFilters += filters.length
+    countFilters(client.address, filters.length)
     for (const { text } of found.events) {
       readers.send([client.connection], eventMessage(name, text))
     }
@@ -238,8 +250,9 @@ export function createRelay(options: RelayOptions) {
     try {
       const message = parseClientMessage(text)
       const free = message.type === 'EVENT' || message.type === 'AUTH' || message.type === 'CLOSE'
-      if (free || policy.mayAsk(client.address)) await onMessage(client, message, text.length)
-      else if ('name' in message) {
+      if (free || client.inside || policy.mayAsk(client.address)) {
+        await onMessage(client, message, text.length)
+      } else if ('name' in message) {
         unsubscribe(client, message.name)
         tell(client, 'CLOSED', message.name, 'rate-limited: slow down')
       } else {

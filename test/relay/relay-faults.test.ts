@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
+import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { startRelay } from '../../src/relay/host.ts'
 import type { FromRelay, ToRelay } from '../../src/relay/messages.ts'
@@ -57,7 +58,8 @@ test('whatever was answered with OK is there after kill -9, deletions included',
   expect((await reader.publish(gone))[0]).toBe(false)
 })
 
-test('a disk that fails is answered with error:, and it goes on when the disk does', async () => {
+/** A relay without a thread, on a disk that can fail; what it sent, by connection. */
+function openRelay({ rateLimit = true } = {}) {
   const disk = { broken: false }
   const path = join(newDirectory(), 'relay.db')
   const writers = new Set<Sqlite>()
@@ -82,7 +84,7 @@ test('a disk that fails is answered with error:, and it goes on when the disk do
     policy: createPolicy({
       open: () => true,
       isMember: () => false,
-      rateLimit: true,
+      rateLimit,
       seconds: () => 0,
     }),
     now: secondsNow,
@@ -93,6 +95,41 @@ test('a disk that fails is answered with error:, and it goes on when the disk do
     handled: () => undefined,
     log: (cause) => faults.push(cause),
   })
+  return { relay, disk, writers, sent, faults }
+}
+
+test('nobody takes every place for subscriptions, and the service itself always has one', async () => {
+  const { relay, sent } = openRelay({ rateLimit: false })
+  let connections = 0
+  /** The last word to `filters` filters that this address asks to be served. */
+  const ask = async (address: string, filters: number, inside?: true) => {
+    let last = ''
+    for (let left = filters; left > 0; ) {
+      relay.open(++connections, { address, origins: [], ...(inside && { inside }) })
+      for (let name = 0; name < limits.relaySubscriptionsMax && left > 0; name++) {
+        const some = Array(Math.min(left, limits.relayFiltersMax)).fill({ limit: 0 })
+        relay.message(connections, JSON.stringify(['REQ', `s${name}`, ...some]))
+        left -= some.length
+      }
+      await Bun.sleep(0)
+      last = JSON.parse(sent.at(-1)?.[1] ?? '[]')[0]
+    }
+    return last
+  }
+  const share = limits.relayLiveFiltersPerAddressMax
+  expect([await ask('a', share), await ask('a', 1), await ask('b', 1)]).toEqual([
+    'EOSE',
+    'CLOSED',
+    'EOSE',
+  ])
+  relay.close(1)
+  expect(await ask('a', 1)).toBe('EOSE')
+  for (const address of ['c', 'd', 'e', 'f']) await ask(address, share)
+  expect([await ask('g', 10), await ask('ours', 10, true)]).toEqual(['CLOSED', 'EOSE'])
+})
+
+test('a disk that fails is answered with error:, and it goes on when the disk does', async () => {
+  const { relay, disk, writers, sent, faults } = openRelay()
   relay.open(1, { address: 'a', origins: [] })
   relay.open(2, { address: 'b', origins: [] })
   relay.message(2, '["REQ","s",{}]')
