@@ -2,8 +2,8 @@ import { Refusal } from '../refusal.ts'
 
 const form = /^[a-z0-9._-]{1,64}$/
 
-/** `_` is the service itself (NIP-05); the others fit in no URL. */
-const unusable = new Set(['_', '.', '..'])
+/** `_` is the service itself (NIP-05); dots alone fit in no URL. */
+const unusable = /^(_|\.+)$/
 
 /** Names that would pass for the service, its operator or a part of it. */
 const reserved = new Set(
@@ -24,9 +24,14 @@ export function parseName(value: unknown): string {
   return name
 }
 
+/** True for what somebody could be called, in lower case. */
+export function isName(text: string): boolean {
+  return form.test(text)
+}
+
 /** Nobody has these. */
 export function isUnusable(name: string): boolean {
-  return unusable.has(name)
+  return unusable.test(name)
 }
 
 /** Nobody registers these, but the operator may give them away; `more`: those of his own. */

@@ -1,10 +1,9 @@
 import { limits } from '../limits.ts'
-import { parsePubkey } from '../nostr/keys.ts'
 import { Refusal } from '../refusal.ts'
 import { parseLud16 } from './lud16.ts'
 import { isReserved, isUnusable, parseName } from './name.ts'
 import { issueNonce } from './nonces.ts'
-import { addAccount } from './register.ts'
+import { addAccount, parseHolder } from './register.ts'
 import type { Identities } from './service.ts'
 
 /** What the operator's commands on identities work with, in a running server or without one. */
@@ -70,8 +69,7 @@ function makeNonce({ database, manager, newNonce, now }: OperatorParts) {
 
 function add(parts: OperatorParts, command: IdentityCommand & { do: 'add' }) {
   const name = parseName(command.name)
-  const pubkey = parsePubkey(command.pubkey)
-  if (pubkey === null) throw new Refusal('identity-pubkey-invalid')
+  const pubkey = parseHolder(command.pubkey)
   const lud16 = parseLud16(command.lud16, parts)
   const kept = command.force ? isUnusable(name) : isReserved(name, parts.reserved)
   if (kept) throw new Refusal('identity-reserved')

@@ -4,6 +4,7 @@ import { expired, type VoucherResult } from '../coupons/voucher.ts'
 import { limits } from '../limits.ts'
 import { Refusal } from '../refusal.ts'
 import { keep, requireRoom } from './inbox.ts'
+import { isName } from './name.ts'
 import { type Offer, parseOffer } from './offer.ts'
 import { createSealToHolder } from './seal-to-holder.ts'
 import { sealIntent, swap } from './swap.ts'
@@ -28,7 +29,8 @@ export async function receive(
   name: string,
   { nonce, voucher, comment }: Arrival,
 ): Promise<Reception> {
-  transfers.arriving(name)
+  // What nobody can be called is as long as its sender likes: it is counted as one.
+  transfers.arriving(isName(name) ? name : '')
   try {
     const offer = parseOffer(voucher, nonce, transfers.verify)
     const { pubkey: holder } = await transfers.database.read((tx) => taker(tx, name))

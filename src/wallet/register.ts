@@ -6,6 +6,7 @@ import { type CallbackRules, parseLud16 } from './lud16.ts'
 import { isReserved, parseName } from './name.ts'
 import { nonceHash } from './nonces.ts'
 import { readRequest, type WalletRequest } from './request.ts'
+import { createSealToHolder } from './seal-to-holder.ts'
 import type { Identities, IdentityStores } from './service.ts'
 
 /** An identity that is about to be. */
@@ -79,9 +80,13 @@ function readWanted(request: WalletRequest, selfSignup: boolean, rules: Callback
   }
 }
 
-function parseHolder(value: unknown): string {
+/**
+ * The key that an identity is for. Refuses `identity-pubkey-invalid`, also for what lies off the
+ * curve: its vouchers could be sealed for nobody.
+ */
+export function parseHolder(value: unknown): string {
   const pubkey = typeof value === 'string' ? parsePubkey(value) : null
-  if (pubkey === null) throw new Refusal('identity-pubkey-invalid')
+  if (pubkey === null || !createSealToHolder(pubkey)) throw new Refusal('identity-pubkey-invalid')
   return pubkey
 }
 

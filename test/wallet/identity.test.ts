@@ -168,7 +168,8 @@ describe('a request for an identity is refused, in this order', () => {
         badName,
       ]
     }),
-    ...['', 'x', 'a'.repeat(63), 7].map((pubkey): Case => {
+    // The last two lie off the curve: nobody can sign with them, or open what is sealed for them.
+    ...['', 'x', 'a'.repeat(63), 7, '0'.repeat(64), 'f'.repeat(64)].map((pubkey): Case => {
       const wanted = { name: 'x', pubkey, lud16: 1 }
       return [
         `the key ${JSON.stringify(pubkey)}`,
@@ -213,7 +214,7 @@ describe('a request for an identity is refused, in this order', () => {
 
   test('403: a name that the service keeps for itself or its operator', async () => {
     const nonce = await newNonce()
-    for (const name of ['Admin', '_', '..', 'www', 'gerente', 'COCINA']) {
+    for (const name of ['Admin', '_', '..', '...', 'www', 'gerente', 'COCINA']) {
       const wanted = { name, pubkey: taken.pubkey }
       expectIdentityRefusal(await register(identityEvent(manager, nonce, wanted)), ...reserved)
     }

@@ -351,3 +351,15 @@ test('a name receives so many vouchers, then whoever sends waits', async () => {
   })
   expect(other.status).toBe(200)
 })
+
+test('names that nobody can have are limited together: they would fill the memory', async () => {
+  const limited = await startServer()
+  const answers = await Promise.all(
+    Array.from({ length: 70 }, (_, at) =>
+      call(limited.url, `/api/lud16/${at}${'n'.repeat(64)}/cb`, {
+        body: { action: 'voucher', nonce: 'A'.repeat(22), voucher: {} },
+      }),
+    ),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
+})
