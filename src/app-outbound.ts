@@ -29,7 +29,7 @@ export function createImages(
 }
 
 /** Too many at once is our refusal, not the far side's. */
-function orOverloaded<Args extends unknown[], T>(ask: (...args: Args) => Promise<T>) {
+export function orOverloaded<Args extends unknown[], T>(ask: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     try {
       return await ask(...args)

@@ -1,3 +1,4 @@
+import { orOverloaded } from './app-outbound.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { createNonce } from './coupons/nonce.ts'
@@ -5,9 +6,8 @@ import type { Database } from './db/database.ts'
 import type { Stores } from './db/stores.ts'
 import type { VerifyHash } from './nostr/delegation.ts'
 import type { Signer, VerifyEvent } from './nostr/event.ts'
-import { type AskWallet, createWalletCaller } from './outbound/callback.ts'
-import { type FetchPublic, OutboundError } from './outbound/fetch-public.ts'
-import { Refusal } from './refusal.ts'
+import { createWalletCaller } from './outbound/callback.ts'
+import type { FetchPublic } from './outbound/fetch-public.ts'
 import { type IdentityCommand, operate } from './wallet/operator.ts'
 import type { Identities } from './wallet/service.ts'
 
@@ -46,7 +46,7 @@ export function createWallet(config: Config, parts: WalletParts): Wallet {
     selfSignup: config.identitySelfSignup,
     reserved: config.identityReserved,
     federationId: federationOf(config),
-    askWallet: notWhenBusy(createWalletCaller(fetchPublic)),
+    askWallet: orOverloaded(createWalletCaller(fetchPublic)),
   }
   const hosts = () => [...config.publicUrls, parts.base()].map((url) => new URL(url).host)
   return {
@@ -61,16 +61,4 @@ export function createWallet(config: Config, parts: WalletParts): Wallet {
 /** The name under which tills know the cards and addresses of this service. */
 export function federationOf({ federationId, publicUrls: [url] }: Config): string {
   return federationId ?? (url ? new URL(url).hostname : 'localhost')
-}
-
-/** Too many at once is our refusal, not the wallet's. */
-function notWhenBusy(ask: AskWallet): AskWallet {
-  return async (account, url) => {
-    try {
-      return await ask(account, url)
-    } catch (cause) {
-      if (cause instanceof OutboundError) throw new Refusal('overloaded', { retryAfter: 5 })
-      throw cause
-    }
-  }
 }

@@ -14,7 +14,6 @@ const prefixes: readonly (readonly [path: string, envelope: Envelope])[] = [
   ['/ntag424', 'gateway'],
   ['/api/identity', 'identity'],
   ['/api/nonce', 'identity'],
-  ['/api/lud16', 'gateway'],
   ['/api/transfer', 'gateway'],
 ]
 

@@ -1,9 +1,10 @@
 import { limits } from '../limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { createSlots } from './slots.ts'
+import { parseJsonObject } from './json.ts'
+import { limitRequests } from './slots.ts'
 
 /** The status and the JSON object that a wallet answers, as its text; null when it does not. */
-export type AskWallet = (
+type AskWallet = (
   account: string,
   url: URL,
 ) => Promise<{ status: number; body: string } | null>
@@ -13,7 +14,7 @@ export type AskWallet = (
  * ask, all together or for one account: a slow wallet keeps its own payers waiting only.
  */
 export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
-  const slots = createSlots({
+  const fetchLimited = limitRequests(fetchPublic, {
     takenMax: limits.callbacksMax,
     waitingMax: limits.callbacksWaitingMax,
     waitMs: limits.callbackWaitMs,
@@ -25,16 +26,12 @@ export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
   }
 
   const ask = async (url: URL) => {
-    await slots.take()
     try {
-      const { status, body } = await fetchPublic(url, bounds)
-      const text = jsonObject(body)
-      return text === null ? null : { status, body: text }
+      const { status, body } = await fetchLimited(url, bounds)
+      return parseJsonObject(body) && { status, body: new TextDecoder().decode(body) }
     } catch (error) {
       if (error instanceof OutboundError && error.reason !== 'busy') return null
       throw error
-    } finally {
-      slots.give()
     }
   }
 
@@ -49,19 +46,5 @@ export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
       if (left > 0) asked.set(account, left)
       else asked.delete(account)
     }
-  }
-}
-
-/** The text when it is a JSON object in UTF-8, else null. */
-function jsonObject(body: Uint8Array): string | null {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : null
-  } catch (cause) {
-    // TypeError: not UTF-8. RangeError: nested deeper than the parser's stack.
-    const expected = [SyntaxError, TypeError, RangeError]
-    if (expected.some((type) => cause instanceof type)) return null
-    throw cause
   }
 }
