@@ -5,6 +5,7 @@ import { handleOf } from '../../src/coupons/nonce.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { createStores, type Stores } from '../../src/db/stores.ts'
 import { limits } from '../../src/limits.ts'
+import { receive } from '../../src/wallet/receive.ts'
 import { startResuming } from '../../src/wallet/resume.ts'
 import { sealIntent, swap } from '../../src/wallet/swap.ts'
 import type { Transfers } from '../../src/wallet/transfer-service.ts'
@@ -42,7 +43,7 @@ function createTransfers(refreshElsewhere: Refresh): Transfers {
     database: { read: within, transact: within },
     now: () => now,
     verify: verifyEvent,
-    mint: { storeKey },
+    mint: { storeKey, signer: { pubkey: '' } },
     services: new Map([[service.pubkey, 'https://other.example/api/coupons/refresh']]),
     refreshElsewhere,
     swapping: new Map(),
@@ -120,4 +121,30 @@ test('what nobody can open keeps nothing behind it waiting', async () => {
   expect(failures).toHaveLength(broken)
   expect(await stores.inbox.list(holder, 10)).toHaveLength(1)
   expect(await stores.transfers.open()).toMatchObject([{ open: broken }])
+})
+
+test('who asks for what another brings to its end at that moment hears that it was accepted', async () => {
+  const account = { uuid: crypto.randomUUID(), name: 'ana', pubkey: holder, lud16: null }
+  await stores.accounts.insert({ ...account, nonceId: null, createdBy: holder, createdAt: start })
+  const nonce = randomBytes(16).toString('base64url')
+  const ref = { service: service.pubkey, handle: handleOf(nonce), holder }
+  const times = { nextAt: start, createdAt: start }
+  const id = await stores.transfers.insertIntent({
+    ...ref,
+    owner,
+    sealed: randomBytes(9),
+    ...times,
+  })
+  const ended = async () => {
+    await stores.transfers.removeIntent(id)
+    await stores.transfers.insert({ ...ref, replacement: randomBytes(16), now })
+    return 'gone' as const
+  }
+  const transfers = {
+    ...createTransfers(silent),
+    arriving: () => undefined,
+    swapping: { get: ended } as unknown as Transfers['swapping'],
+  }
+  const arrival = { nonce, voucher: sign(nonce, null), comment: null }
+  expect(await receive(transfers, 'ana', arrival)).toEqual({ accepted: true })
 })
