@@ -233,8 +233,9 @@ export const limits = {
   refreshDeadlineMs: 8000,
   refreshBodyBytesMax: 60 * 1024,
   previewDeadlineMs: 3000,
-  addressPlaces: { takenMax: 32, waitingMax: 64, waitMs: 1000 },
-  handOverPlaces: { takenMax: 64, waitingMax: 64, waitMs: 1000 },
+  /** More than one sender has in a row, who may have slow servers of his own asked. */
+  addressPlaces: { takenMax: 128, waitingMax: 128, waitMs: 1000 },
+  handOverPlaces: { takenMax: 128, waitingMax: 128, waitMs: 1000 },
   /** At one service. */
   refreshPlaces: { takenMax: 16, waitingMax: 64, waitMs: 2000 },
   /** Vouchers that come to one name: a shop gives one to each guest of an evening. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Buckets } from '../../src/buckets.ts'
 import { createRateLimits } from '../../src/http/rate-limit.ts'
+import { limits as bounds } from '../../src/limits.ts'
 import { Refusal } from '../../src/refusal.ts'
 
 const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
@@ -155,4 +156,10 @@ describe('the limits', () => {
     expect(run(() => limits.wrongKeyTry('handle', 'c')).passed).toBe(0)
     limits.wrongKeyTry('other', 'c')
   })
+})
+
+test('one sender of vouchers cannot take every place on the way out', () => {
+  const { burst } = bounds.leavingRate
+  expect(bounds.addressPlaces.takenMax).toBeGreaterThanOrEqual(2 * burst)
+  expect(bounds.handOverPlaces.takenMax).toBeGreaterThanOrEqual(2 * burst)
 })
