@@ -4,10 +4,7 @@ import { parseJsonObject } from './json.ts'
 import { limitRequests } from './slots.ts'
 
 /** The status and the JSON object that a wallet answers, as its text; null when it does not. */
-type AskWallet = (
-  account: string,
-  url: URL,
-) => Promise<{ status: number; body: string } | null>
+type AskWallet = (account: string, url: URL) => Promise<{ status: number; body: string } | null>
 
 /**
  * Build the way to the callbacks of holders' wallets (LUD-06). OutboundError `busy` when too many
