@@ -285,6 +285,8 @@ export const limits = {
   relayChallengesMax: 10,
   /** Subscriptions a relay outside is asked to serve at once: most allow twenty. */
   relayQueriesMax: 16,
+  /** Queries that a relay had not answered in time and may still be answering. */
+  relayLeftMax: 64,
   /** A subscription that a relay ended is asked for again after this. */
   relayResubscribeSeconds: 60,
   /** A courier looks again at least this often: clocks jump. */

@@ -66,6 +66,8 @@ export function createConversation(parts: ConversationParts) {
   const asking = new Map<string, Asking>()
   /** Queries for which the relay has no place yet. */
   const queued = new Set<() => void>()
+  /** Queries that we ended before the relay did, and how many events may still be on their way. */
+  const left = new Map<string, number>()
   /** Events given up without an answer: where it goes when it comes after all. */
   const overdue = new Map<string, (answer: Answered) => void>()
   let serial = 0
@@ -132,9 +134,16 @@ export function createConversation(parts: ConversationParts) {
 
   const onEvent = (name: unknown, value: unknown, bytes: number) => {
     const item = asking.get(String(name))
-    // An answer may still come after our CLOSE.
-    if (!item) return onStray()
-    item.event(parseEvent(value), bytes)
+    if (item) return item.event(parseEvent(value), bytes)
+    const coming = left.get(String(name)) ?? 0
+    if (coming > 0) left.set(String(name), coming - 1)
+    else onStray()
+  }
+
+  const leave = (name: string, events: number) => {
+    const [oldest] = left.keys()
+    if (oldest !== undefined && left.size >= limits.relayLeftMax) left.delete(oldest)
+    left.set(name, events)
   }
 
   const onWrong = () => {
@@ -173,6 +182,7 @@ export function createConversation(parts: ConversationParts) {
         case 'EVENT':
           return onEvent(message[1], message[2], data.length)
         case 'EOSE':
+          if (left.delete(String(message[1]))) return
           return asking.get(String(message[1]))?.end('eose') ?? onStray()
         case 'CLOSED':
           return onClosed(message[1], message[2])
@@ -228,6 +238,7 @@ export function createConversation(parts: ConversationParts) {
           queued.delete(start)
           if (asking.delete(name)) {
             if (typeof ended !== 'object') send(JSON.stringify(['CLOSE', name]))
+            if (ended === 'silent') leave(name, most)
             const [next] = queued
             if (next && queued.delete(next)) next()
           }

@@ -19,8 +19,6 @@ export type RelayLink = {
   url: string
   /** Unix seconds; null while it is not connected. */
   connectedAt(): number | null
-  /** Milliseconds the last answered event took; null before the first. */
-  latency(): number | null
   /** Why there is no connection, or why the last one ended; null before anything went wrong. */
   lastError(): string | null
   /** Null when no answer came in time; `late` is told of one that comes afterwards. Never rejects. */
@@ -50,7 +48,6 @@ export function openRelayLink(options: LinkOptions): RelayLink {
   const { url, now, steady } = options
   let conversation: Conversation | null = null
   let since: number | null = null
-  let latency: number | null = null
   let lastError: string | null = null
   let failures = 0
   let missed = false
@@ -146,15 +143,11 @@ export function openRelayLink(options: LinkOptions): RelayLink {
   return {
     url,
     connectedAt: () => since,
-    latency: () => latency,
     lastError: () => lastError,
 
     async publish(event, late = () => undefined) {
       if (!conversation) return null
-      const started = steady()
-      const answer = await conversation.publish(event, late)
-      if (answer) latency = Math.round(steady() - started)
-      return answer
+      return conversation.publish(event, late)
     },
 
     async query(filters, asked) {
