@@ -18,6 +18,8 @@ type Documented = {
   refusals?: readonly RefusalCode[]
   /** Codes that a good answer may carry: what was asked for came to nothing, and that is the answer. */
   told?: readonly RefusalCode[]
+  /** A GET that does something, as LNURL has it: no HEAD is answered like it. */
+  acts?: true
   /** Whether the route reads an Idempotency-Key, and whether it must be there. */
   idempotencyKey?: 'optional' | 'required'
 }
@@ -27,6 +29,7 @@ export type RouteDetail = DocumentDecoration & {
   'x-refusals': readonly RefusalCode[]
   'x-told'?: readonly RefusalCode[]
   'x-body'?: TSchema
+  'x-acts'?: true
 }
 
 export const RefusalModel = t.Object({
@@ -101,6 +104,7 @@ export function documented(route: Documented): { detail: RouteDetail } {
       responses: answers(route.answers, route.headers),
       ...(route.body && { 'x-body': route.body }),
       ...(route.told && { 'x-told': route.told }),
+      ...(route.acts && { 'x-acts': route.acts }),
       'x-refusals': [...refused[route.access], ...(route.refusals ?? [])],
     },
   }

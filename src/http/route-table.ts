@@ -1,7 +1,9 @@
+import type { RouteDetail } from './document.ts'
+
 /** What a path is in the table: its pattern, for metrics, and the methods it takes. */
 type RouteMatch = { pattern: string; methods: readonly string[] }
 
-type Route = { method: string; path: string }
+type Route = { method: string; path: string; hooks: unknown }
 
 /** Which methods a path takes. A static path wins over a pattern, with all its methods. */
 export function createRouteTable(routes: readonly Route[]) {
@@ -9,7 +11,7 @@ export function createRouteTable(routes: readonly Route[]) {
   const patterns: { match: RouteMatch; segments: string[] }[] = []
   for (const [pattern, list] of Map.groupBy(routes, ({ path }) => trimmed(path))) {
     const methods = list.map(({ method }) => method)
-    if (methods.includes('GET')) methods.push('HEAD')
+    if (methods.includes('GET') && !list.some(acts)) methods.push('HEAD')
     const match = { pattern, methods: [...methods, 'OPTIONS'] }
     if (pattern.includes(':')) patterns.push({ match, segments: pattern.split('/') })
     else statics.set(pattern, match)
@@ -24,6 +26,10 @@ export function createRouteTable(routes: readonly Route[]) {
       return patterns.find(({ segments }) => fits(segments, asked))?.match ?? null
     },
   }
+}
+
+function acts({ hooks }: Route): boolean {
+  return (hooks as { detail?: RouteDetail }).detail?.['x-acts'] === true
 }
 
 function fits(segments: readonly string[], asked: readonly string[]): boolean {

@@ -15,6 +15,7 @@ import {
   manager,
   newHolder,
   newUid,
+  scanPath,
 } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner, verifyEvent } from '../support/client.ts'
@@ -384,6 +385,18 @@ describe('an invoice (LUD-03)', () => {
     await until('published', async () => (await eventsWith('e', start)).length === 1)
     const [answer] = await eventsWith('e', start)
     expect(answer?.tags).toContainEqual(['bolt11', pr])
+  })
+
+  test('is paid by no HEAD, as which a preview may open the address', async () => {
+    const card = await newFundedCard(server, { BTC: 50_000 })
+    const query = `k1=${await tapStandard(server, card)}&pr=${createInvoice()}`
+    for (const path of [`/card/pay?${query}`, scanPath(card.uid, card.counter)]) {
+      const { status, headers } = await fetch(server.url + path, { method: 'HEAD' })
+      expect([status, headers.get('Allow')?.includes('HEAD')]).toEqual([405, false])
+    }
+    expect(await balancesOf(server.url, card.holder)).toEqual({ BTC: 50_000 })
+    await tapStandard(server, card)
+    ok(await call(server.url, `/card/pay?${query}`))
   })
 
   const wrong: [name: string, pr: () => string, status: number, code: string][] = [

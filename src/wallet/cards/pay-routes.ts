@@ -83,6 +83,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
       ...documented({
         summary: 'Pay an invoice from the card that was tapped (LUD-03)',
         access: 'public',
+        acts: true,
         answers: { 200: PaidModel, 202: PendingModel },
         refusals: [
           'no-gateway',

@@ -149,6 +149,7 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
         ...documented({
           summary: 'What a tap is good for (LUD-03)',
           access: 'public',
+          acts: true,
           answers: { 200: ScanModel },
           refusals: [
             'action-unknown',
