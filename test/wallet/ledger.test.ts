@@ -253,6 +253,21 @@ describe('refused with an error event', () => {
     expect(error?.tags).toContainEqual(['e', event.id])
     expect(error && contentOf(error).messages).toEqual([expect.stringMatching(message)])
   })
+
+  test('that relays forget where its sender has nothing to do with the ledger', async () => {
+    const owner = await funded(1)
+    for (const [from, expires] of [
+      [newSigner(), true],
+      [owner, false],
+      [issuer, false],
+    ] as const) {
+      const event = start(from, receiver, { USD: 1 })
+      await publish(server.url, event)
+      const [error] = await answersTo(event.id)
+      const expiration = expires ? String((error?.created_at ?? 0) + 600) : undefined
+      expect(error?.tags.find(([name]) => name === 'expiration')?.[1]).toBe(expiration)
+    }
+  })
 })
 
 describe('left alone', () => {

@@ -126,12 +126,26 @@ async function refuse(
   start: NostrEvent,
   { messages, now }: { messages: string[]; now: number },
 ): Promise<Outcome> {
-  const answer = createError(ledger.signer, start, messages, now)
+  // Relays, ours too, keep what owners are told for ever; what any fresh key can bring about, not.
+  const owner = await takesPart(ledger, tx, start.pubkey)
+  const expiresAt = owner ? null : now + limits.transactionSeconds
+  const answer = createError(ledger.signer, start, messages, { now, expiresAt })
   // Later the event is too old to be looked at, whoever repeats it.
   const forgetAt = start.created_at + limits.transactionSeconds + limits.requestWindowSeconds
   await tx.ledger.refuse(start.id, { answerId: answer.id, messages, forgetAt })
   await ledger.broadcast(tx, answer)
   return { state: 'error', answerId: answer.id, messages }
+}
+
+/** The key owns something here, or issues it. */
+async function takesPart(
+  { signer, tokens }: Ledger,
+  tx: LedgerStores,
+  pubkey: string,
+): Promise<boolean> {
+  if (pubkey === signer.pubkey) return true
+  if ([...tokens.values()].some(({ issuer }) => issuer === pubkey)) return true
+  return (await tx.ledger.accountsOf(pubkey)).length > 0
 }
 
 /**

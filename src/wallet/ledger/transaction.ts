@@ -124,12 +124,12 @@ export function createOk(
   })
 }
 
-/** The ledger's no, in words for people. */
+/** The ledger's no, in words for people; one that expires (NIP-40) is gone from relays then. */
 export function createError(
   signer: Signer,
   start: NostrEvent,
   messages: readonly string[],
-  now: number,
+  { now, expiresAt }: { now: number; expiresAt: number | null },
 ): NostrEvent {
   const [, second] = start.tags.filter(([name]) => name === 'p')
   const receiver = hex32.test(second?.[1] ?? '') ? [['p', second?.[1] ?? '']] : []
@@ -142,6 +142,7 @@ export function createError(
       ...receiver,
       ['e', start.id],
       ['t', transactionTypes.error],
+      ...(expiresAt === null ? [] : [['expiration', String(expiresAt)]]),
       ...repeated(start),
     ],
     content: JSON.stringify({ messages }),
