@@ -178,6 +178,8 @@ export const limits = {
   requestWindowSeconds: 180,
   /** Granted requests that are remembered: an event id and an answer each, for that long. */
   requestsMax: 200_000,
+  /** What may be remembered when somebody with nothing here asks. */
+  requestsOfStrangersMax: 100_000,
   /** A nonce that an issuer proposes: as hard to guess as ours, and fit for a URL. */
   proposedNonceCharsMin: 22,
   proposedNonceCharsMax: 128,

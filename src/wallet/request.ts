@@ -53,15 +53,16 @@ export function readRequest(checks: Checks, value: unknown, asked: Asked): Walle
 
 /**
  * Write down, in the transaction that grants it, that a request came; `answer` is what to say when
- * it comes again. Refuses `event-repeated`, and `overloaded` when too many are remembered.
+ * it comes again. Refuses `event-repeated`, and `overloaded` when `rowsMax` are remembered.
  */
 export async function rememberRequest(
   requests: RequestStore,
   { event }: WalletRequest,
   answer: Uint8Array | null = null,
+  rowsMax: number = limits.requestsMax,
 ): Promise<void> {
   if (await requests.find(event.id)) throw new Refusal('event-repeated')
-  if ((await requests.load()) >= limits.requestsMax) {
+  if ((await requests.load()) >= rowsMax) {
     throw new Refusal('overloaded', { retryAfter: limits.requestWindowSeconds })
   }
   await requests.insert(event.id, answer, event.created_at + limits.requestWindowSeconds)

@@ -12,6 +12,7 @@ import {
 import { requestCardActivation } from '@lawallet/utils/actions'
 import * as nip04 from 'nostr-tools/nip04'
 import * as nip44 from 'nostr-tools/nip44'
+import { limits } from '../../src/limits.ts'
 import {
   activateCard,
   asking,
@@ -27,6 +28,7 @@ import {
   newUid,
   scanPath,
 } from '../support/cards.ts'
+import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/events.ts'
 import { until } from '../support/faulty-relay.ts'
@@ -36,8 +38,8 @@ import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  const limits = 'Por día;Lo de un día;PESO;5000;86400'
-  server = await startServer({ env: { ...cardEnv, DEFAULT_LIMITS: limits, RATE_LIMIT: 'off' } })
+  const perDay = 'Por día;Lo de un día;PESO;5000;86400'
+  server = await startServer({ env: { ...cardEnv, DEFAULT_LIMITS: perDay, RATE_LIMIT: 'off' } })
 })
 afterAll(cleanUp)
 
@@ -269,6 +271,18 @@ describe('what a holder asks for', () => {
     const body = cardEvent(`card-${what}-request`, {}, { signer: holder })
     expect((await call(server.url, path, { body })).status).toBe(200)
     await refuses(() => call(server.url, path, { body }), 409, 'event-repeated')
+  })
+
+  test('also when strangers have filled their part of what is remembered', async () => {
+    const { holder } = await newCard(server)
+    const uid = newUid()
+    const { otc } = await initCard(server, uid)
+    const far = `(SELECT max(id) FROM requests) - ${limits.requestsOfStrangersMax}`
+    damage(server.dataDir, `INSERT INTO requests SELECT ${far}, zeroblob(32), NULL, 1 << 40`)
+    await refuses(() => ask('data', newHolder()), 503, 'overloaded')
+    expect((await ask('data', holder)).status).toBe(200)
+    expect((await activateCard(server, newHolder(), otc)).status).toBe(201)
+    damage(server.dataDir, 'DELETE FROM requests WHERE event_id = zeroblob(32)')
   })
 
   test('is not the reset or the donation of a card', async () => {

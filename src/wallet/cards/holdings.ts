@@ -6,14 +6,8 @@ import type { CardStores, Cards } from './service.ts'
 
 /** POST /card/data/request: how the holder's cards look. Refuses as `requestConfig`. */
 export function requestData(cards: Cards, value: unknown) {
-  const request = readCardRequest(cards, value, {
-    type: 'card-data-request',
-    untyped: true,
-    empty: true,
-  })
-  return cards.database.transact(async (tx) => {
-    await rememberRequest(tx.requests, request)
-    const held = await tx.cards.listOf(request.author, limits.cardsPerHolderMax)
+  return answerHolder(cards, value, 'card-data-request', async (tx, holder) => {
+    const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
     return Object.fromEntries(
       held.map(({ uuid, design }) => [uuid, { design: { ...design, description: '' } }]),
     )
@@ -25,14 +19,22 @@ export function requestData(cards: Cards, value: unknown) {
  * `card-event-stale`, `event-repeated`.
  */
 export function requestConfig(cards: Cards, value: unknown) {
-  const request = readCardRequest(cards, value, {
-    type: 'card-config-request',
-    untyped: true,
-    empty: true,
-  })
+  return answerHolder(cards, value, 'card-config-request', configOf)
+}
+
+/** Any fresh key can ask: those that hold no card leave room for the requests of the others. */
+function answerHolder<T>(
+  cards: Cards,
+  value: unknown,
+  type: string,
+  answer: (tx: CardStores, holder: string) => Promise<T>,
+): Promise<T> {
+  const request = readCardRequest(cards, value, { type, untyped: true, empty: true })
   return cards.database.transact(async (tx) => {
-    await rememberRequest(tx.requests, request)
-    return configOf(tx, request.author)
+    const [any] = await tx.cards.listOf(request.author, 1)
+    const rowsMax = any ? limits.requestsMax : limits.requestsOfStrangersMax
+    await rememberRequest(tx.requests, request, null, rowsMax)
+    return answer(tx, request.author)
   })
 }
 
