@@ -83,10 +83,10 @@ async function linesOf(ledger: LedgerStore, account: Account, token: Token): Pro
 
 /**
  * A text somebody else wrote, as a cell: quoted, and never a formula. Spreadsheets take what begins
- * so for one, also behind white space.
+ * so for one, also behind white space and in full-width characters.
  */
 export function csvCell(text: string): string {
-  const guarded = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const guarded = /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text
   return `"${guarded.replaceAll('"', '""')}"`
 }
 

@@ -44,8 +44,11 @@ export function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000', '')
 }
 
-/** Columns as wide as their widest cell. */
-export function table(rows: string[][]): string[] {
+/** Columns as wide as their widest cell. What others wrote moves no cursor and breaks no line. */
+export function table(texts: string[][]): string[] {
+  const rows = texts.map((row) =>
+    row.map((cell) => cell.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')),
+  )
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
   return rows.map((row) =>
     row

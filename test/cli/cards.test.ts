@@ -1,9 +1,18 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { nsecOf } from '../../src/nostr/keys.ts'
-import { activateCard, cardEnv, newCard, newHolder, newUid, scanPath } from '../support/cards.ts'
+import {
+  activateCard,
+  cardEnv,
+  cardEvent,
+  newCard,
+  newHolder,
+  newUid,
+  scanPath,
+} from '../support/cards.ts'
 import { runCommand } from '../support/cli.ts'
 import { call } from '../support/client.ts'
+import { publish } from '../support/ledger.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
@@ -58,6 +67,19 @@ describe.each(['running', 'stopped'])('cuponera cards, with the server %s', (how
     expect((await call(again.url, scanPath(uid, 1))).json.code).toBe('card-unknown')
     await fails(/tarjeta no es/, 'otc', uid)
   })
+})
+
+test('a name that a holder gave his card stays in its place of the list', async () => {
+  const server = await startServer({ env: cardEnv })
+  const { uuid, holder } = await newCard(server)
+  const cards = { [uuid]: { name: '\u001b[2J\nfalsa  activa' } }
+  const change = cardEvent('card-config-change', { cards }, { signer: holder, kind: 1112 })
+  expect((await publish(server.url, change)).status).toBe(202)
+  const options = { dataDir: server.dataDir, env: cardEnv }
+  const { stdout } = await runCommand(['cards', 'list'], options)
+  expect(stdout.trim().split('\n')).toHaveLength(2)
+  expect(stdout).toContain('[2J falsa')
+  expect(stdout).not.toContain('\u001b')
 })
 
 test('cuponera card-sim makes a card that taps, with a holder of its own or a kept one', async () => {

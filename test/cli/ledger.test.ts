@@ -106,6 +106,9 @@ test.each([
   ['@SUM(A1)', `"'@SUM(A1)"`],
   ['  =1', `"'  =1"`],
   ['\t=1', `"'\t=1"`],
+  ['\u0001=1', `"'\u0001=1"`],
+  ['＝1', `"'＝1"`],
+  ['\t1', `"'\t1"`],
   ['a,b\nc', '"a,b\nc"'],
 ])('the cell of %p is %s', (text, cell) => {
   expect(csvCell(text)).toBe(cell)

@@ -5,7 +5,7 @@ import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { createStores, type Stores } from '../../src/db/stores.ts'
 import { limits } from '../../src/limits.ts'
 import { rememberRequest } from '../../src/wallet/request.ts'
-import { newSigner } from '../support/client.ts'
+import { type Json, newSigner } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
 
 const issuer = newSigner().pubkey
@@ -47,6 +47,64 @@ describe('nonces', () => {
     expect(await stores.nonces.prune(2, 10)).toBe(0)
     for (const { hash } of [...burned, fresh]) expect(await stores.nonces.find(hash)).toBeTruthy()
     expect(await stores.nonces.countOpen(issuer)).toBe(1)
+  })
+})
+
+describe('one-time codes', () => {
+  const code = randomBytes(32)
+  const linked = async () => {
+    const design = { uuid: crypto.randomUUID(), name: 'x' }
+    const tag = { cid: '04'.repeat(7), keyVersion: 1, counter: 0, name: 'x', createdAt: 1 }
+    const cardId = await stores.cards.insert({ uuid: crypto.randomUUID(), design, ...tag })
+    await stores.cards.linkCode(code, { cardId, chosen: true, at: 1 })
+    return cardId
+  }
+
+  test('are spent once, whoever comes later', async () => {
+    const cardId = await linked()
+    expect(await stores.cards.findCode(code)).toEqual({ cardId, chosen: true, used: false })
+    expect([await stores.cards.spendCode(code, 5), await stores.cards.spendCode(code, 9)]).toEqual([
+      true,
+      false,
+    ])
+    const { used_at } = connection.query('SELECT used_at FROM card_codes').get() as Json
+    expect(used_at).toBe(5)
+    expect(await stores.cards.spendCode(randomBytes(32), 9)).toBe(false)
+  })
+
+  test('that were spent stay known when the card gets another', async () => {
+    const cardId = await linked()
+    await stores.cards.spendCode(code, 5)
+    const next = randomBytes(32)
+    await stores.cards.linkCode(next, { cardId, chosen: true, at: 6 })
+    await stores.cards.unlinkCode(cardId)
+    expect(await stores.cards.findCode(next)).toBeNull()
+    expect(await stores.cards.findCode(code)).toEqual({ cardId, chosen: true, used: true })
+  })
+})
+
+describe('the counter of a card', () => {
+  test('moves up alone, and not at all while it is not known or the card is gone', async () => {
+    const design = { uuid: crypto.randomUUID(), name: 'x' }
+    const tag = { cid: '04'.repeat(7), keyVersion: 1, counter: 3, name: 'x', createdAt: 1 }
+    const id = await stores.cards.insert({ uuid: crypto.randomUUID(), design, ...tag })
+    const tapped = async (...counters: number[]) => {
+      const passed: boolean[] = []
+      for (const counter of counters) passed.push(await stores.cards.tapped(id, counter))
+      return passed
+    }
+    expect(await tapped(3, 4, 4, 9, 5)).toEqual([false, true, false, true, false])
+    connection.run('UPDATE cards SET counter_known = 0')
+    expect(await tapped(10)).toEqual([false])
+    expect(await stores.cards.confirmCounter(id, 9)).toBe(false)
+    expect(await stores.cards.confirmCounter(id, 11)).toBe(true)
+    expect(await tapped(11, 12)).toEqual([false, true])
+    expect([await stores.cards.remove(id, 1), await stores.cards.remove(id, 2)]).toEqual([
+      true,
+      false,
+    ])
+    expect(await tapped(13)).toEqual([false])
+    expect(await stores.cards.confirmCounter(id, 14)).toBe(false)
   })
 })
 

@@ -145,7 +145,7 @@ async function takeIn(
   if (version < next) throw new Refusal('card-content-invalid', { field: 'version' })
   if (version > keyVersions.last) throw new Refusal('card-versions-over')
   // Keys that may be on the tag already: taps of before would pass again from zero.
-  const mayHaveCounted = version > next || (!last && (await tx.facts.find('restored')) !== null)
+  const mayHaveCounted = version > next || (await tx.facts.find('restored')) !== null
   if (mayHaveCounted && tag.ctr === undefined) throw new Refusal('card-counter-unknown')
   await tx.facts.pin('card-key', cards.keyFingerprint)
   const design = tag.design ?? designNamed('Cuponera')
