@@ -1,18 +1,34 @@
 /**
- * X.509 certificates (RFC 5280) for one shop: an authority, and a certificate of it. Keys, signatures
- * and reading are node:crypto's; what is left to do is to write down two structures. The library
- * for it would bring thirteen packages and a change of the global `Reflect`.
+ * X.509 certificates (RFC 5280) for one shop: an authority, and a certificate of it. The structures
+ * are pkijs's; keys, signatures and reading are node:crypto's, which answers at once.
  */
 import {
   createHash,
   createPrivateKey,
-  createPublicKey,
   generateKeyPairSync,
   type KeyObject,
   randomBytes,
   sign,
   X509Certificate,
 } from 'node:crypto'
+import { BitString, Integer, OctetString, Sequence, Set as SetOf, Utf8String } from 'asn1js'
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  Extension,
+  ExtKeyUsage,
+  GeneralName,
+  GeneralNames,
+  GeneralSubtree,
+  NameConstraints,
+  PublicKeyInfo,
+  RelativeDistinguishedNames,
+  Time,
+  TimeType,
+} from 'pkijs'
 import { parseAddress } from '../network.ts'
 
 /** A certificate and its private key, both PEM. */
@@ -22,6 +38,20 @@ export type CertifiedKey = { cert: string; key: string }
 type Lifetime = { from: number; to: number }
 
 type Subject = { organisation: string; name: string }
+
+const oids = {
+  commonName: '2.5.4.3',
+  organisation: '2.5.4.10',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyId: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  authorityKeyId: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+}
 
 /**
  * Make an authority that can speak for `names` and what is below them, and for no other name.
@@ -33,17 +63,18 @@ export function createAuthority(
   life: Lifetime,
 ): CertifiedKey {
   const { privateKey, publicKey } = newKeys()
-  const permitted = names.map((name) => sequence(tagged(2, ascii(name))))
-  const extensions = [
-    extension(oids.basicConstraints, true, sequence(boolean(true), integer(Buffer.of(0)))),
+  const permittedSubtrees = names.map((name) => new GeneralSubtree({ base: dnsName(name) }))
+  const certificate = newCertificate(publicKey, life)
+  certificate.subject = nameOf(subject)
+  certificate.issuer = certificate.subject
+  certificate.extensions = [
+    extension('basicConstraints', true, new BasicConstraints({ cA: true, pathLenConstraint: 0 })),
     // keyCertSign, cRLSign
-    extension(oids.keyUsage, true, Buffer.of(0x03, 2, 1, 0x06)),
-    extension(oids.nameConstraints, true, sequence(der(0xa0, ...permitted))),
-    extension(oids.subjectKeyId, false, octets(keyId(publicKey))),
+    extension('keyUsage', true, bits(0b0000_0110)),
+    extension('nameConstraints', true, new NameConstraints({ permittedSubtrees })),
+    extension('subjectKeyId', false, keyId(certificate)),
   ]
-  const issuer = nameOf(subject)
-  const parts = { issuer, subject: issuer, publicKey, extensions, life }
-  return { cert: signCertificate(parts, privateKey), key: pemOf(privateKey) }
+  return { cert: signed(certificate, privateKey), key: pemOf(privateKey) }
 }
 
 /** Make a server's certificate for names and addresses, signed by an authority. */
@@ -52,61 +83,61 @@ export function issueCertificate(
   hosts: readonly string[],
   life: Lifetime,
 ): CertifiedKey {
-  const signer = createPrivateKey(authority.key)
+  const issuer = Certificate.fromBER(new X509Certificate(authority.cert).raw)
   const { privateKey, publicKey } = newKeys()
-  const alternatives = hosts.map((host) => {
+  const names = hosts.map((host) => {
     const address = parseAddress(host)
-    return address ? tagged(7, Buffer.from(address.toByteArray())) : tagged(2, ascii(host))
+    if (!address) return dnsName(host)
+    return new GeneralName({ type: 7, value: octets(Uint8Array.from(address.toByteArray())) })
   })
-  const extensions = [
-    extension(oids.basicConstraints, true, sequence()),
+  const certificate = newCertificate(publicKey, life)
+  certificate.subject = nameOf({ organisation: 'Cuponera', name: hosts[0] ?? 'localhost' })
+  certificate.issuer = issuer.subject
+  certificate.extensions = [
+    extension('basicConstraints', true, new BasicConstraints({ cA: false })),
     // digitalSignature
-    extension(oids.keyUsage, true, Buffer.of(0x03, 2, 7, 0x80)),
-    extension(oids.extendedKeyUsage, false, sequence(oid(oids.serverAuth))),
-    extension(oids.alternativeNames, false, sequence(...alternatives)),
-    extension(oids.subjectKeyId, false, octets(keyId(publicKey))),
+    extension('keyUsage', true, bits(0b1000_0000)),
+    extension('extendedKeyUsage', false, new ExtKeyUsage({ keyPurposes: [oids.serverAuth] })),
+    extension('alternativeNames', false, new GeneralNames({ names })),
+    extension('subjectKeyId', false, keyId(certificate)),
     extension(
-      oids.authorityKeyId,
+      'authorityKeyId',
       false,
-      sequence(tagged(0, keyId(createPublicKey(authority.cert)))),
+      new AuthorityKeyIdentifier({ keyIdentifier: keyId(issuer) }),
     ),
   ]
-  const parts = {
-    issuer: subjectBytes(authority.cert),
-    subject: nameOf({ organisation: 'Cuponera', name: hosts[0] ?? 'localhost' }),
-    publicKey,
-    extensions,
-    life,
-  }
-  return { cert: signCertificate(parts, signer), key: pemOf(privateKey) }
+  return { cert: signed(certificate, createPrivateKey(authority.key)), key: pemOf(privateKey) }
 }
 
-type Parts = {
-  issuer: Uint8Array
-  subject: Uint8Array
-  publicKey: KeyObject
-  extensions: Uint8Array[]
-  life: Lifetime
+/** The common name in a certificate of ours. */
+export function commonNameOf(cert: string): string {
+  return /^CN=(.*)$/m.exec(new X509Certificate(cert).subject)?.[1] ?? ''
 }
 
-function signCertificate(parts: Parts, signer: KeyObject): string {
-  const algorithm = sequence(oid(oids.ecdsaWithSha256))
+/** What every certificate has, apart from names and extensions. */
+function newCertificate(publicKey: KeyObject, life: Lifetime): Certificate {
   // Sixteen random bytes, positive and without a leading zero.
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40
-  const body = sequence(
-    der(0xa0, integer(Buffer.of(2))),
-    integer(serial),
-    algorithm,
-    parts.issuer,
-    sequence(time(parts.life.from), time(parts.life.to)),
-    parts.subject,
-    parts.publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(...parts.extensions)),
-  )
-  const signature = sign('sha256', body, signer)
-  const whole = sequence(body, algorithm, bits(signature))
-  return new X509Certificate(whole).toString()
+  const algorithm = new AlgorithmIdentifier({ algorithmId: oids.ecdsaWithSha256 })
+  return new Certificate({
+    version: 2,
+    serialNumber: new Integer({ valueHex: serial }),
+    signature: algorithm,
+    signatureAlgorithm: algorithm,
+    notBefore: time(life.from),
+    notAfter: time(life.to),
+    subjectPublicKeyInfo: PublicKeyInfo.fromBER(publicKey.export({ type: 'spki', format: 'der' })),
+  })
+}
+
+/** The certificate in PEM, signed. */
+function signed(certificate: Certificate, signer: KeyObject): string {
+  certificate.tbsView = new Uint8Array(certificate.encodeTBS().toBER())
+  certificate.signatureValue = new BitString({
+    valueHex: sign('sha256', certificate.tbsView, signer),
+  })
+  return new X509Certificate(Buffer.from(certificate.toSchema().toBER())).toString()
 }
 
 function newKeys() {
@@ -118,74 +149,42 @@ function pemOf(key: KeyObject): string {
 }
 
 /** SHA-1 of the bits of the key: a name for it, not a proof (RFC 5280, 4.2.1.2). */
-function keyId(key: KeyObject): Uint8Array {
-  const point = key.export({ type: 'spki', format: 'der' }).subarray(-65)
-  return createHash('sha1').update(point).digest()
+function keyId({ subjectPublicKeyInfo }: Certificate): OctetString {
+  const { valueHexView } = subjectPublicKeyInfo.subjectPublicKey.valueBlock
+  return octets(createHash('sha1').update(valueHexView).digest())
 }
 
-/** The subject of a certificate of ours, as it is written there. */
-function subjectBytes(cert: string): Uint8Array {
-  const { organisation, name } = subjectOf(cert)
-  return nameOf({ organisation, name })
+/** One name after the other, as openssl writes them; left alone, pkijs puts all into one set. */
+function nameOf({ organisation, name }: Subject): RelativeDistinguishedNames {
+  const part = (type: string, value: string) =>
+    new SetOf({
+      value: [new AttributeTypeAndValue({ type, value: new Utf8String({ value }) }).toSchema()],
+    })
+  const parts = [part(oids.organisation, organisation), part(oids.commonName, name)]
+  return RelativeDistinguishedNames.fromBER(new Sequence({ value: parts }).toBER())
 }
 
-/** Who a certificate of ours is for. */
-export function subjectOf(cert: string): Subject {
-  const fields = new Map(
-    new X509Certificate(cert).subject.split('\n').map((line) => {
-      const at = line.indexOf('=')
-      return [line.slice(0, at), line.slice(at + 1)] as const
-    }),
-  )
-  return { organisation: fields.get('O') ?? '', name: fields.get('CN') ?? '' }
+function extension(
+  id: keyof typeof oids,
+  critical: boolean,
+  value: { toSchema(): { toBER(): ArrayBuffer } } | OctetString | BitString,
+): Extension {
+  const schema = 'toSchema' in value ? value.toSchema() : value
+  return new Extension({ extnID: oids[id], critical, extnValue: schema.toBER() })
 }
 
-// ── DER, as far as it is needed here
+const dnsName = (value: string) => new GeneralName({ type: 2, value })
+const octets = (bytes: Uint8Array) => new OctetString({ valueHex: bytes })
 
-const oids = {
-  commonName: '550403',
-  organisation: '55040a',
-  ecdsaWithSha256: '2a8648ce3d040302',
-  basicConstraints: '551d13',
-  keyUsage: '551d0f',
-  extendedKeyUsage: '551d25',
-  serverAuth: '2b06010505070301',
-  alternativeNames: '551d11',
-  nameConstraints: '551d1e',
-  subjectKeyId: '551d0e',
-  authorityKeyId: '551d23',
-}
-
-function der(tag: number, ...parts: Uint8Array[]): Uint8Array {
-  const content = Buffer.concat(parts)
-  const { length } = content
-  const size =
-    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
-  return Buffer.concat([Buffer.of(tag, ...size), content])
-}
-
-const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts)
-const integer = (bytes: Uint8Array) => der(0x02, bytes)
-const boolean = (value: boolean) => der(0x01, Buffer.of(value ? 0xff : 0))
-const octets = (bytes: Uint8Array) => der(0x04, bytes)
-const bits = (bytes: Uint8Array) => der(0x03, Buffer.of(0), bytes)
-const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
-/** A primitive value under a number of its context. */
-const tagged = (number: number, bytes: Uint8Array) => der(0x80 | number, bytes)
-const ascii = (text: string) => Buffer.from(text, 'latin1')
-
-function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array {
-  return sequence(oid(id), ...(critical ? [boolean(true)] : []), octets(value))
-}
-
-function nameOf({ organisation, name }: Subject): Uint8Array {
-  const part = (id: string, text: string) =>
-    der(0x31, sequence(oid(id), der(0x0c, Buffer.from(text))))
-  return sequence(part(oids.organisation, organisation), part(oids.commonName, name))
+/** One byte of named bits, without the zeros at its end, as DER has it. */
+function bits(byte: number): BitString {
+  const unusedBits = 31 - Math.clz32(byte & -byte)
+  return new BitString({ valueHex: Uint8Array.of(byte), unusedBits })
 }
 
 /** UTCTime up to 2049, as RFC 5280 wants it. */
-function time(seconds: number): Uint8Array {
-  const text = new Date(seconds * 1000).toISOString().replace(/\D/g, '').slice(0, 14)
-  return text < '2050' ? der(0x17, ascii(`${text.slice(2)}Z`)) : der(0x18, ascii(`${text}Z`))
+function time(seconds: number): Time {
+  const value = new Date(seconds * 1000)
+  const type = value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime
+  return new Time({ type, value })
 }

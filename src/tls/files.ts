@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { ownLikeDirectory, writeDurably } from '../durable.ts'
 import { limits } from '../limits.ts'
 import { parseAddress } from '../network.ts'
-import { type CertifiedKey, createAuthority, issueCertificate, subjectOf } from './certificate.ts'
+import {
+  type CertifiedKey,
+  commonNameOf,
+  createAuthority,
+  issueCertificate,
+} from './certificate.ts'
 
 /** A certificate cannot be used; the message says which file and why. */
 export class CertificateError extends Error {}
@@ -154,7 +159,7 @@ function machineName(): string {
 }
 
 function authorityHost(dataDir: string): string {
-  const { name } = subjectOf(readPem('authority', tlsPath(dataDir, 'authorityCert')))
+  const name = commonNameOf(readPem('authority', tlsPath(dataDir, 'authorityCert')))
   return name.replace(/^Cuponera /, '')
 }
 
