@@ -160,14 +160,19 @@ describe('GET /api/coupons/live', () => {
     for (const stream of streams) await stream.leave()
   })
 
-  test('a signature opens it once', async () => {
-    const { signer } = await merchant()
+  test('a signature opens it once, and repeated it takes no place', async () => {
+    const { signer, token } = await merchant()
     const url = `${server.url}/api/coupons/live`
     const headers = { Authorization: nostrHeader(createProof(signer, url)) }
     const first = await fetch(url, { headers })
     expect(first.status).toBe(200)
-    const again = await call(server.url, '/api/coupons/live', { headers })
-    expect([again.status, again.json.reason]).toEqual([401, 'replay'])
+    for (let asked = 0; asked < limits.livePerKeyMax; asked++) {
+      const again = await call(server.url, '/api/coupons/live', { headers })
+      expect([again.status, again.json.reason]).toEqual([401, 'replay'])
+    }
+    const another = await listen(token)
+    expect(another.response.status).toBe(200)
+    await another.leave()
     await first.body?.cancel()
   })
 
