@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { openForReading } from '../db/inspect.ts'
+import { couponSchema, userVersion, versionOf } from '../db/migrations.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -24,8 +25,9 @@ export async function relays(config: Config): Promise<number> {
 async function readWaiting(database: string): Promise<Map<string, number>> {
   const sql = openForReading(database)
   try {
-    const old = sql.query("SELECT 1 FROM sqlite_schema WHERE name = 'deliveries'").get() === null
-    if (old) throw new OperatorError('the database is of an older version: start the server once')
+    if (userVersion(sql) < versionOf(couponSchema)) {
+      throw new OperatorError('the database is of an older version: start the server once')
+    }
     return await createOutboxStore(sql).waiting()
   } finally {
     sql.close()

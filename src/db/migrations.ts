@@ -68,7 +68,8 @@ export function migrate(connection: Sqlite, schema: Schema): void {
   })()
 }
 
-function userVersion(connection: Sqlite): number {
+/** The version of the schema that a file has. */
+export function userVersion(connection: Sqlite): number {
   const row = connection.query<{ user_version: number }, []>('PRAGMA user_version').get()
   return row?.user_version ?? 0
 }

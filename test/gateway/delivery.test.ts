@@ -1,4 +1,5 @@
 /** What 202 promises: real processes and real relays that come and go. */
+import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
@@ -287,4 +288,15 @@ test('the operator sees each relay: a table, and the same in the metrics', async
   const stopped = await runCommand(['relays'], { dataDir, env })
   expect(stopped.stdout).toContain('no server is running: only what waits is known\n')
   expect(stopped.stdout).toMatch(/^ws:\/\/127\.0\.0\.1:9 +2$/m)
+
+  const sql = new Sqlite(join(dataDir, 'cuponera.db'))
+  sql.run('DROP INDEX deliveries_due')
+  sql.run('ALTER TABLE deliveries DROP COLUMN suspect')
+  sql.run('PRAGMA user_version = 11')
+  sql.close()
+  const { code, stderr } = await runCommand(['relays'], { dataDir, env })
+  expect([code, stderr]).toEqual([
+    1,
+    'cuponera: the database is of an older version: start the server once\n',
+  ])
 }, 20_000)
