@@ -18,6 +18,7 @@ export type TlsPlace = {
 
 type Language = 'es' | 'en'
 type Text = Record<Language, string>
+/** What a step has between backticks is typed or pasted. */
 type System = { name: string; agent: RegExp; steps: Record<Language, string[]> }
 
 const download = '/tls/cuponera.crt'
@@ -92,13 +93,13 @@ const systems: System[] = [
     steps: {
       es: [
         'Hacé clic en «Descargar el certificado».',
-        'Chrome o Chromium: chrome://certificate-manager › Certificados locales › Instalados por vos › Importar.',
-        'Todo el sistema (Debian, Ubuntu, Raspberry Pi OS): convertilo con «openssl x509 -inform der -in cuponera.crt -out cuponera-pem.crt», copialo a /usr/local/share/ca-certificates y corré «sudo update-ca-certificates».',
+        'Chrome o Chromium: `chrome://certificate-manager` › Certificados locales › Instalados por vos › Importar.',
+        'Todo el sistema (Debian, Ubuntu, Raspberry Pi OS): convertilo con `openssl x509 -inform der -in cuponera.crt -out cuponera-pem.crt`, copialo a `/usr/local/share/ca-certificates` y corré `sudo update-ca-certificates`.',
       ],
       en: [
         'Click “Download the certificate”.',
-        'Chrome or Chromium: chrome://certificate-manager › Local certificates › Installed by you › Import.',
-        'The whole system (Debian, Ubuntu, Raspberry Pi OS): convert it with “openssl x509 -inform der -in cuponera.crt -out cuponera-pem.crt”, copy that to /usr/local/share/ca-certificates and run “sudo update-ca-certificates”.',
+        'Chrome or Chromium: `chrome://certificate-manager` › Local certificates › Installed by you › Import.',
+        'The whole system (Debian, Ubuntu, Raspberry Pi OS): convert it with `openssl x509 -inform der -in cuponera.crt -out cuponera-pem.crt`, copy that to `/usr/local/share/ca-certificates` and run `sudo update-ca-certificates`.',
       ],
     },
   },
@@ -158,7 +159,7 @@ export function createTlsPage(place: TlsPlace, { url, headers: asked }: Request)
     escapeHTML(`https://${host}${https === 443 ? '' : `:${https}`}${path}`)
   const here = http === null ? secure('/tls') : `http://${host}${http === 80 ? '' : `:${http}`}/tls`
   const steps = systems.map((system) => {
-    const items = system.steps[language].map((step) => `<li>${escapeHTML(step)}</li>`).join('')
+    const items = system.steps[language].map((step) => `<li>${stepHtml(step)}</li>`).join('')
     const open = system === mine ? ' open' : ''
     return `<details${open}><summary>${escapeHTML(system.name)}</summary><ol>${items}</ol></details>`
   })
@@ -176,6 +177,7 @@ export function createTlsPage(place: TlsPlace, { url, headers: asked }: Request)
 </head>
 <body>
 <main>
+<a class="other" href="/tls?lang=${other}" lang="${other}" hreflang="${other}">${say('other')}</a>
 <h1>${say('title')}</h1>
 <p>${say('why')}</p>
 <p>${say('who')}</p>
@@ -187,16 +189,23 @@ ${steps.join('\n')}
 <li><a href="${secure('/panel')}">${secure('/panel')}</a></li>
 </ul>
 <p>${say('compare')}</p>
-<p><code>${escapeHTML(place.fingerprint)}</code></p>
+<p><code class="fingerprint">${escapeHTML(place.fingerprint)}</code></p>
 <p>${say('limits')}</p>
 <p>${say('another')} <code>${escapeHTML(here)}</code></p>
 <div class="qr" role="img" aria-label="${escapeHTML(here)}">${encodeQR(here, 'svg')}</div>
-<p><a href="/tls?lang=${other}" lang="${other}" hreflang="${other}">${say('other')}</a></p>
 </main>
 </body>
 </html>
 `
   return { html, headers }
+}
+
+/** Words of a command stay whole: a line that ended after a hyphen would be read as another option. */
+function stepHtml(step: string): string {
+  return escapeHTML(step).replace(/`(.+?)`/g, (_, typed: string) => {
+    const words = typed.split(' ').map((word) => `<span>${word}</span>`)
+    return `<code>${words.join(' ')}</code>`
+  })
 }
 
 function languageOf(url: string, accepted: string | null): Language {
@@ -214,19 +223,27 @@ function hostOf({ hosts }: TlsPlace, header: string | null): string {
   return hostForOthers(hosts)
 }
 
+/** In the colours of the pages, whose own style would be a second request. */
 const style = `
-:root{color-scheme:light dark;--ink:#1c1b19;--soft:#5f5b54;--paper:#fbfaf7;--card:#fff;--line:#dcd7cd;--mark:#0b5c8a}
-@media (prefers-color-scheme:dark){:root{--ink:#ece9e2;--soft:#a9a49a;--paper:#171614;--card:#201f1c;--line:#3a3833;--mark:#7cc4f0}}
+:root{color-scheme:light dark;--ink:#211d18;--paper:#faf7f2;--card:#fff;--line:#e2dacd;--mark:#0d6650;--on-mark:#fff}
+@media (prefers-color-scheme:dark){:root{--ink:#f0ebe3;--paper:#161411;--card:#211e1a;--line:#38332c;--mark:#74d3b1;--on-mark:#06251b}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:40rem;padding:1rem;background:var(--paper);color:var(--ink);font:17px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
-h1{line-height:1.2}
+body{margin:0 auto;max-width:42rem;padding:1rem;background:var(--paper);color:var(--ink);font:17px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{margin:.5rem 0 1rem;line-height:1.2;text-wrap:balance}
 a{color:var(--mark)}
-.button{display:inline-block;padding:.7rem 1.2rem;border-radius:.6rem;background:var(--mark);color:var(--paper);text-decoration:none;font-weight:600}
-details{margin:.5rem 0;border:1px solid var(--line);border-radius:.6rem;background:var(--card)}
+:focus-visible{outline:3px solid var(--mark);outline-offset:2px}
+.other{display:block;width:fit-content;margin-left:auto;padding:.6rem 0}
+.button{display:inline-block;padding:.7rem 1.2rem;border-radius:.9rem;background:var(--mark);color:var(--on-mark);text-decoration:none;font-weight:600}
+details{margin:.5rem 0;border:1px solid var(--line);border-radius:.9rem;background:var(--card)}
 summary{padding:.7rem 1rem;cursor:pointer;font-weight:600}
 ol{margin:0;padding:0 1rem 1rem 2.4rem}
+li+li{margin-top:.3rem}
+ul{margin:0;padding:0;list-style:none}
 ul a{display:inline-block;padding:.6rem 0}
-.qr{width:12rem;padding:.6rem;border-radius:.6rem;background:#fff}
+code{font:.9em/1.5 ui-monospace,Menlo,monospace}
+code span{display:inline-block;max-width:100%}
+.fingerprint{display:block;width:24.5ch;line-break:anywhere}
+.qr{width:12rem;padding:.6rem;border-radius:.9rem;background:#fff}
 .qr svg{display:block;width:100%;height:auto}
 `
 
