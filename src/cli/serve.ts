@@ -2,6 +2,7 @@ import { version } from '../../package.json'
 import { type App, isPrivate, openManagement, start } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
+import { ownAddress } from '../tls/files.ts'
 
 /** Run the service until it is told to stop (SIGTERM, SIGINT). */
 export async function serve(config: Config, warnings: string[]): Promise<number> {
@@ -30,7 +31,7 @@ function startBlock(app: App, config: Config): string {
   const rows = [
     ['address', app.url],
     ...(app.secureUrl && app.secureUrl !== app.url ? [['https', app.secureUrl]] : []),
-    ['panel', `${config.publicUrls[0] ?? app.url}/panel`],
+    ['panel', `${config.publicUrls[0] ?? openable(app.url)}/panel`],
     ['manager', app.managerNpub],
     ['data', config.dataDir],
     ['signatures', app.engine],
@@ -39,4 +40,9 @@ function startBlock(app: App, config: Config): string {
   ]
   const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
   return [`Cuponera ${version}`, ...lines].join('\n')
+}
+
+/** "Every address of this machine" can be listened on; a browser, on this machine or a phone, needs one. */
+function openable(url: string): string {
+  return url.replace(/\/\/(0\.0\.0\.0|\[::\])/, () => `//${ownAddress() ?? '127.0.0.1'}`)
 }

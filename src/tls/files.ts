@@ -108,6 +108,12 @@ export function renewOwnCertificate(dataDir: string, now: number): ServedCertifi
   return found
 }
 
+/** Where other devices of its network find this machine; null where it has no address for them. */
+export function ownAddress(): string | null {
+  const found = ownAddresses().find((address) => parseAddress(address)?.kind() === 'ipv4')
+  return found ?? null
+}
+
 /** Of what a certificate is good for, what another device of the network finds this machine by. */
 export function hostForOthers(hosts: readonly string[]): string {
   const outside = hosts.filter((host) => {
@@ -131,15 +137,19 @@ function readOwn(dataDir: string): ServedCertificate | null {
 /** What devices call this machine by, as far as the authority may speak for it. */
 function wantedHosts(authorityFor: string): string[] {
   const host = machineName()
-  const addresses = Object.values(networkInterfaces()).flatMap((list) =>
-    (list ?? [])
-      .filter(({ internal, address }) => !internal && isPrivate(address))
-      .map(({ address }) => parseAddress(address)?.toString() ?? address),
-  )
+  const addresses = ownAddresses()
   const names = [`${host}.local`, ...(host === authorityFor ? [host] : []), 'localhost']
   return [
     ...new Set([...names, '127.0.0.1', '::1', ...addresses.slice(0, limits.certificateHostsMax)]),
   ]
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? [])
+      .filter(({ internal, address }) => !internal && isPrivate(address))
+      .map(({ address }) => parseAddress(address)?.toString() ?? address),
+  )
 }
 
 /** Addresses of a shop's network; those that end with a zone are of one cable only. */

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
-import { cleanUp, newDirectory } from '../support/server.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 afterAll(cleanUp)
 
@@ -70,4 +70,15 @@ test('a database whose log cannot be opened is said in a line', async () => {
     dataDir,
     `cannot open the database ${join(dataDir, 'cuponera.db')} (SQLITE_CANTOPEN)`,
   )
+})
+
+test('the panel is told under an address that a browser can open, whatever is listened on', async () => {
+  const { output } = await startServer({ env: { HOST: '0.0.0.0' } })
+  const [, panel = ''] = /panel\s+(\S+)/.exec(output()) ?? []
+  expect(new URL(panel).hostname).not.toBe('0.0.0.0')
+  const answer = await fetch(panel)
+  expect({ status: answer.status, page: answer.headers.get('content-type') }).toEqual({
+    status: 200,
+    page: 'text/html; charset=utf-8',
+  })
 })
