@@ -23,7 +23,7 @@ COPY --from=build /build/dist/cuponera /usr/local/bin/cuponera
 USER 10001:10001
 ENV HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 VOLUME /data
-EXPOSE 3000
+EXPOSE 3000 3443
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
   CMD ["/usr/local/bin/cuponera", "health"]
 ENTRYPOINT ["/usr/local/bin/cuponera"]

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -325,6 +325,15 @@ test('the README names every command of the program, and no other', () => {
   const named = readme.matchAll(/(?:`|^|[ /])cuponera (?!cuponera)([a-z]+)(?=[ `\n])/gm)
   const words = new Set([...commands, 'help'].flatMap((name) => name.split(' ')[0] ?? []))
   expect([...named].map(([, word = '']) => word).filter((word) => !words.has(word))).toEqual([])
+})
+
+test('the README opens with two pictures, which are here and small', () => {
+  const [opening = ''] = readme.split('\n## ')
+  const sizes = [...opening.matchAll(/<img src="([^"]+)"/g)].map(
+    ([, path = '']) => statSync(join(root, path)).size,
+  )
+  expect(sizes).toHaveLength(2)
+  expect(Math.max(...sizes)).toBeLessThan(80_000)
 })
 
 test('the README can be read in one sitting', () => {
