@@ -73,7 +73,11 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     payRequest: payRequestOf(database, parts.identities),
     newId: () => Bun.randomUUIDv7(),
     newK1: () => suuidOf(crypto.randomUUID()),
-    keysRead: (reading) => log.info('card.keys-read', reading),
+    // A warning: LOG_LEVEL hides no reading of keys from who looks for what is out of the ordinary.
+    keysRead: (reading) => log.warn('card.keys-read', reading),
+  }
+  for (const { name, token } of config.defaultLimits) {
+    if (!config.tokens.has(token)) log.warn('cards.limit-of-no-token', { limit: name, token })
   }
   const accepted = async (tx: Stores, event: NostrEvent) => {
     await configure(cards, tx, event)

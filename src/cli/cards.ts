@@ -119,7 +119,7 @@ async function alone(config: Config, path: string, command: CardCommand) {
       keys: createKeyDerivation(cardMasterKey),
       keyFingerprint,
       newId: () => Bun.randomUUIDv7(),
-      keysRead: (reading: object) => log.info('card.keys-read', { ...reading }),
+      keysRead: (reading: object) => log.warn('card.keys-read', { ...reading }),
     }
     return await operateCards(desk, command)
   } catch (refused) {

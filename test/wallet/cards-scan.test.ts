@@ -310,6 +310,14 @@ test('forged taps from one address are slowed down; real ones go on', async () =
   expect((await call(limited.url, scanPath(uid, 2))).status).toBe(200)
 })
 
+test('a limit of a token that there is none of is warned of', async () => {
+  const env = { ...cardEnv, DEFAULT_LIMITS: 'día;;PESOS;1;60:vez;;PESO;1;0' }
+  const mistaken = await startServer({ env })
+  await mistaken.stop()
+  const told = mistaken.output().match(/cards.limit-of-no-token.*/g)
+  expect(told).toEqual([expect.stringContaining('"limit":"día","token":"PESOS"')])
+})
+
 test('the keys of cards outlive the database', async () => {
   const { uid } = await newCard(server)
   const lost = await startServer({ env: cardEnv })

@@ -215,6 +215,7 @@ describe('POST /ntag424', () => {
     const lines = server.output().split('\n')
     const readings = lines.filter((line) => line.includes('card.keys-read') && line.includes(uid))
     expect(readings.map((line) => JSON.parse(line).why)).toEqual(['init', 'delete'])
+    expect(readings.map((line) => JSON.parse(line).level)).toEqual(['warn', 'warn'])
     const files = ['cuponera.db', 'cuponera.db-wal']
     const disk = files.map((name) => readFileSync(join(server.dataDir, name), 'latin1')).join()
     for (const name of ['k0', 'k1', 'k2', 'k3', 'k4', 'otc']) {
