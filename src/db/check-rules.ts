@@ -17,6 +17,7 @@ export const tables = [
   'cards',
   'card_codes',
   'card_payments',
+  'card_scans',
 ] as const
 
 type Rule = {
@@ -137,6 +138,18 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
           AND x.card_id = t.card_id AND x.counts = (t.state IN ('pending', 'settled')))
         <> (SELECT count(*) FROM json_each(t.amounts))`,
       says: 'the limits of its card do not count what it holds',
+    },
+  ],
+  card_scans: [
+    {
+      where: `FROM card_scans t WHERE t.state = 'in-flight' AND NOT EXISTS (
+        SELECT 1 FROM card_payments p WHERE p.k1_hash = t.k1_hash AND p.state = 'pending')`,
+      says: 'its k1 is taken, but no payment is under way',
+    },
+    {
+      where: `FROM card_scans t WHERE t.state = 'used' AND NOT EXISTS (
+        SELECT 1 FROM card_payments p WHERE p.k1_hash = t.k1_hash AND p.state = 'settled')`,
+      says: 'its k1 is used, but nothing was paid with it',
     },
   ],
   cards: [

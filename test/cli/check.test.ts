@@ -258,6 +258,16 @@ describe('the check finds', () => {
       /^card_payments row 1: it holds money, but its k1 is free$/,
     ],
     [
+      'a k1 that is taken for ever',
+      `${payment('pending')} UPDATE card_scans SET k1_hash = randomblob(16)`,
+      /^card_scans row 1: its k1 is taken, but no payment is under way$/,
+    ],
+    [
+      'a k1 that is used for nothing',
+      `${payment('pending')} UPDATE card_scans SET k1_hash = randomblob(16), state = 'used'`,
+      /^card_scans row 1: its k1 is used, but nothing was paid with it$/,
+    ],
+    [
       'a reservation that the limits do not count',
       `${payment('pending')} UPDATE card_spends SET counts = 0`,
       /^card_payments row 1: the limits of its card do not count what it holds$/,

@@ -25,7 +25,8 @@ let found = 0
 /** Run with one seed after the other until the time is up; what it throws is a finding. */
 async function repeat(name: string, run: (random: Random) => Promise<number> | number) {
   if (values.only !== undefined && values.only !== name) return
-  const until = performance.now() + seconds * 1000
+  const started = performance.now()
+  const until = started + seconds * 1000
   let done = 0
   for (; performance.now() < until && found === 0; seed++) {
     try {
@@ -35,7 +36,7 @@ async function repeat(name: string, run: (random: Random) => Promise<number> | n
       console.log(`SEED=${seed} ${name}`, cause)
     }
   }
-  console.log(`${name}: ${done} in ${seconds} s`)
+  console.log(`${name}: ${done} in ${Math.round((performance.now() - started) / 1000)} s`)
 }
 
 console.log(`SEED=${seed}`)
