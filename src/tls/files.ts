@@ -145,11 +145,20 @@ function wantedHosts(authorityFor: string): string[] {
 }
 
 function ownAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((list) =>
+  return Object.values(interfaces()).flatMap((list) =>
     (list ?? [])
       .filter(({ internal, address }) => !internal && isPrivate(address))
       .map(({ address }) => parseAddress(address)?.toString() ?? address),
   )
+}
+
+/** A sandbox may forbid to ask (systemd: no AF_NETLINK): nothing that is in use is worse for it. */
+function interfaces(): ReturnType<typeof networkInterfaces> {
+  try {
+    return networkInterfaces()
+  } catch {
+    return {}
+  }
 }
 
 /** Addresses of a shop's network; those that end with a zone are of one cable only. */

@@ -1,0 +1,35 @@
+import { afterAll, expect, mock, test } from 'bun:test'
+import os from 'node:os'
+import { cleanUp, newDirectory } from '../support/server.ts'
+
+let networkInterfaces = os.networkInterfaces
+await mock.module('node:os', () => ({ ...os, networkInterfaces: () => networkInterfaces() }))
+const { ownAddress, renewOwnCertificate } = await import('../../src/tls/files.ts')
+
+afterAll(cleanUp)
+
+const at = (address: string, internal = false) => ({
+  ...{ address, internal, netmask: '', mac: '', cidr: null },
+  ...(address.includes(':')
+    ? { family: 'IPv6' as const, scopeid: 0 }
+    : { family: 'IPv4' as const }),
+})
+
+test('a machine is found at its first IPv4 address of a local network', () => {
+  networkInterfaces = () => ({
+    lo: [at('127.0.0.1', true)],
+    eth0: [at('fd00::2'), at('203.0.113.7'), at('192.168.1.10')],
+  })
+  expect(ownAddress()).toBe('192.168.1.10')
+  networkInterfaces = () => ({ eth0: [at('fd00::2')] })
+  expect(ownAddress()).toBeNull()
+})
+
+test('where a sandbox hides the addresses, a start and a certificate go without them', () => {
+  networkInterfaces = () => {
+    throw new Error('getifaddrs returned an error')
+  }
+  expect(ownAddress()).toBeNull()
+  const { hosts } = renewOwnCertificate(newDirectory(), Math.floor(Date.now() / 1000))
+  expect(hosts).toContain('localhost')
+})
