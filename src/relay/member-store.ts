@@ -4,7 +4,8 @@ export type MemberStore = ReturnType<typeof createMemberStore>
 
 /**
  * Who belongs to this shop: the manager, its merchants, their minters, identities, holders of cards and of
- * tokens, and keys that the settings name; on one connection. */
+ * tokens, and keys that the settings name; on one connection.
+ */
 export function createMemberStore(sql: Sqlite) {
   const find = sql.query<{ member: number }, [Uint8Array]>(
     `SELECT EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
