@@ -265,7 +265,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     directoryRoutes(wallet.identities),
     transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
     inboxRoutes(transferring.transfers, auth),
-    ...(relay ? [relayRoutes({ version, manager: signer.pubkey })] : []),
+    ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: () => open })] : []),
     tlsRoutes(trusted),
     healthRoutes(createReadiness(database), metrics),
     pageRoutes(() => ({

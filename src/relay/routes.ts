@@ -3,11 +3,16 @@ import { documented, textModel } from '../http/document.ts'
 import { replyJson } from '../http/reply.ts'
 import { limits } from '../limits.ts'
 
-type RelayInformation = { version: string; manager: string }
+type RelayInformation = {
+  version: string
+  manager: string
+  /** Anyone may write, as things are now. */
+  open: () => boolean
+}
 
 /** The relay's document (NIP-11), for whoever asks its address over HTTP. */
-export function relayRoutes({ version, manager }: RelayInformation) {
-  const document = {
+export function relayRoutes({ version, manager, open }: RelayInformation) {
+  const document = () => ({
     name: 'Cuponera',
     description: 'El relay de este comercio',
     pubkey: manager,
@@ -24,12 +29,12 @@ export function relayRoutes({ version, manager }: RelayInformation) {
       max_subid_length: limits.relaySubscriptionIdCharsMax,
       created_at_upper_limit: limits.relayAheadSeconds,
       auth_required: false,
-      restricted_writes: true,
+      restricted_writes: !open(),
     },
-  }
+  })
   return new Elysia({ name: 'relay' }).get(
     '/relay',
-    () => replyJson(200, document, { 'Content-Type': 'application/nostr+json' }),
+    () => replyJson(200, document(), { 'Content-Type': 'application/nostr+json' }),
     {
       ...documented({
         summary: 'The embedded relay: a WebSocket, and its NIP-11 document',

@@ -362,7 +362,7 @@ function couponRoutes(): DescribedRoute[] {
     imageRoutes(nothing),
     sessionRoutes(nothing, nothing),
     gatewayRoutes(nothing),
-    relayRoutes({ version: '', manager: '' }),
+    relayRoutes({ version: '', manager: '', open: () => false }),
     identityRoutes(nothing, noRateLimits),
     directoryRoutes(nothing),
     transferRoutes(nothing, noRateLimits, nothing),

@@ -205,13 +205,17 @@ describe('an authentication', () => {
 describe('a private service', () => {
   test('takes everybody until somebody comes through a proxy', async () => {
     const shop = await startServer()
+    const restricted = async () =>
+      (await call(shop.url, '/relay')).json.limitation.restricted_writes
     const client = await connectRelay(shop.url)
     expect(await client.publish(createEvent())).toEqual([true, ''])
+    expect(await restricted()).toBe(false)
     const visitor = await connectRelay(shop.url, { 'X-Forwarded-For': '203.0.113.5' })
     const [accepted, message] = await visitor.publish(createEvent())
     expect([accepted, message]).toEqual([false, expect.stringMatching(/^auth-required: /)])
     const [later, reason] = await client.publish(createEvent())
     expect([later, reason]).toEqual([false, expect.stringMatching(/^auth-required: /)])
+    expect(await restricted()).toBe(true)
     await client.wait(([type]) => type === 'AUTH')
     const token = await openSession(shop.url, merchant)
     await createDefinition(shop.url, token)
