@@ -283,9 +283,11 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     },
     async stop() {
       endChecks()
+      // Couriers first: what is under way when we hang up is no failure of the relay's.
+      const stopped = [...ways.values()].map(({ courier }) => courier.stop())
       for (const link of links) link.close()
       await retiring
-      await Promise.all([...ways.values()].map(({ courier }) => courier.stop()))
+      await Promise.all(stopped)
     },
   }
 }

@@ -34,6 +34,7 @@ export type Courier = {
   wake(): void
   /** The destination came back: everything that waits for it is due now. */
   hurry(): void
+  /** What gets no answer from here on counts as not tried. */
   stop(): Promise<void>
 }
 
@@ -81,9 +82,11 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   let timer: ReturnType<typeof setTimeout> | undefined
   let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
 
-  const attempt = async (item: DueDelivery): Promise<Outcome> => {
+  /** Null: it was cut short by us. */
+  const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
     const { outboxId } = item
     const answer = await to.deliver(item.text, (late) => void accept(outboxId, late))
+    if (answer === null && stopped) return null
     const state = judge(answer)
     // Some relays close at what they do not like, such as a large event.
     const suspect = answer === null && !to.ready()
@@ -119,6 +122,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const launch = async (item: DueDelivery) => {
     try {
       const outcome = await attempt(item)
+      if (outcome === null) return
       await write(outcome)
       if (outcome.state !== 'pending') ended(outcome.state as 'delivered' | 'refused', 1)
     } catch (cause) {
@@ -164,6 +168,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const room = alone ? 0 : to.inFlightMax - inFlight.size
     if (room > 0 && to.ready()) {
       const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
+      if (stopped) return
       alone = due.some(({ suspect }) => suspect)
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }

@@ -55,6 +55,24 @@ test('with the relay down and the process killed, the event arrives once when bo
   expect(problems).toEqual([])
 }, 40_000)
 
+test('what is under way when the service stops is no failure of the relay, and goes at once at the start', async () => {
+  let silent = true
+  const relay = startFaultyRelay({ event: () => silent })
+  const dataDir = newDirectory()
+  const env = { RELAYS: relay.url }
+  const first = await startServer({ dataDir, env })
+  const event = await publish(first, createEvent())
+  await until('under way', () => relay.times(event.id) === 1)
+  expect(await first.stop()).toBe(0)
+  using sql = new Sqlite(join(dataDir, 'cuponera.db'))
+  const rows = sql.query('SELECT state, attempts, suspect, last_error FROM deliveries').all()
+  expect(rows).toEqual([{ state: 'pending', attempts: 0, suspect: 0, last_error: null }])
+  silent = false
+  const second = await startServer({ dataDir, env })
+  await reaches(second, event, 'delivered', 5)
+  expect(await outcome(second, event)).toMatchObject({ relays: [{ attempts: 1 }] })
+}, 20_000)
+
 test('every event accepted before a kill arrives, also many at once', async () => {
   const relay = startFaultyRelay()
   const dataDir = newDirectory()
