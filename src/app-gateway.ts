@@ -6,6 +6,7 @@ import { type Courier, type Destination, startCourier } from './gateway/outbox.t
 import { enqueue } from './gateway/publish.ts'
 import { openRelayLink, type RelayLink } from './gateway/relays.ts'
 import type { Answered, Subscription } from './gateway/relays-conversation.ts'
+import { createNameCheck } from './gateway/relays-names.ts'
 import { embeddedRelay, type Gateway, type RelayStatus } from './gateway/service.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
@@ -130,6 +131,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     return answer
   }
 
+  const names = createNameCheck()
   for (const url of parts.relays) {
     if (url === embeddedRelay) continue
     const { host, pathname } = new URL(url)
@@ -141,7 +143,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       way?.courier.hurry()
       way?.check()
     }
-    const link = openRelayLink({ url, signer, verify, now, steady, connected, lost })
+    const link = openRelayLink({ url, signer, verify, names, now, steady, connected, lost })
     const to = {
       relay: url,
       ready: () => link.connectedAt() !== null,

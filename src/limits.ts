@@ -275,7 +275,7 @@ export const limits = {
   relayPingSeconds: 30,
   /** A connection that lasted this long was a good one: the next is tried at once. */
   relayStableSeconds: 60,
-  /** A name server is asked this long before a relay's name is left for later. */
+  /** A relay's name is looked up this long before it is left for later. */
   relayNameSeconds: 2,
   /** Events of one connection that are not valid or not asked for; beyond it the relay is lying. */
   relayWrongMax: 100,

@@ -1,5 +1,3 @@
-import { Resolver } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
@@ -13,6 +11,7 @@ import {
   type RelayAnswer,
   type Subscription,
 } from './relays-conversation.ts'
+import type { NameCheck } from './relays-names.ts'
 
 /** A relay that events are given to and asked of, over one connection that is kept. */
 export type RelayLink = {
@@ -34,6 +33,7 @@ type LinkOptions = {
   url: string
   signer: Signer
   verify: VerifyEvent
+  names: NameCheck
   now: Clock
   /** Milliseconds of a clock that is never set. */
   steady: () => number
@@ -67,9 +67,9 @@ export function openRelayLink(options: LinkOptions): RelayLink {
   }
 
   const connect = async () => {
-    const answers = await nameServerAnswers(new URL(url).hostname)
+    const dialable = await options.names(new URL(url).hostname)
     if (closed) return
-    if (!answers) return retry('the name server does not answer')
+    if (!dialable) return retry('the name server does not answer')
     dial()
   }
 
@@ -175,23 +175,6 @@ const RelaySocket = WebSocket as unknown as new (
   url: string,
   options: Bun.WebSocketOptions,
 ) => Bun.WebSocket
-
-/**
- * Bun looks names up in the pool of threads that files share: a few names with a dead name server
- * would stop the whole process. So the server is asked first in a way that needs no thread. A name that
- * it does not know may still stand in /etc/hosts.
- */
-async function nameServerAnswers(hostname: string): Promise<boolean> {
-  const host = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) !== 0 || host === 'localhost') return true
-  try {
-    await new Resolver({ timeout: limits.relayNameSeconds * 1000, tries: 1 }).resolve4(host)
-    return true
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause)) throw cause
-    return cause.code !== 'ETIMEOUT'
-  }
-}
 
 /** Seconds: doubling up to a minute, with jitter (0 to 1), so that a relay's return is no stampede. */
 export function reconnectDelay(failures: number, jitter: number): number {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { openRelayLink, type RelayLink } from '../../src/gateway/relays.ts'
+import { createNameCheck } from '../../src/gateway/relays-names.ts'
 import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseFilter } from '../../src/nostr/filter.ts'
@@ -24,11 +25,16 @@ afterEach(async () => {
   await stopRelays()
 })
 
-function open(url: string, connected: () => void = () => undefined): RelayLink {
+function open(
+  url: string,
+  connected: () => void = () => undefined,
+  names = createNameCheck(),
+): RelayLink {
   const link = openRelayLink({
     url,
     signer: manager,
     verify: verifyEvent,
+    names,
     now: secondsNow,
     steady: () => performance.now(),
     connected,
@@ -465,5 +471,58 @@ describe('the connection', () => {
     open(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
     expect((await promise).toLowerCase()).not.toContain('sec-websocket-extensions')
     server.close()
+  })
+})
+
+describe('the name of a relay', () => {
+  type Answer = string | Error | null
+  /** Lookups that answer with an address, an error, or never. */
+  const lookups = (cAres: Answer, libc: Answer = null) => {
+    const asked: string[] = []
+    const names = createNameCheck((host, { backend }) => {
+      asked.push(`${backend} ${host}`)
+      const answer = backend === 'libc' ? libc : cAres
+      if (answer === null) return new Promise(() => undefined)
+      return typeof answer === 'string' ? Promise.resolve(answer) : Promise.reject(answer)
+    })
+    return { asked, names }
+  }
+  const said = (code: string) => Object.assign(new Error(code), { code })
+
+  test.each<[string, string, Answer, Answer, boolean]>([
+    ['an address', '[::1]', null, null, true],
+    ['this machine', 'localhost', null, null, true],
+    ['one of /etc/hosts or a name server', 'relay', '10.0.0.7', null, true],
+    ['one that the name server does not know', 'relay', said('DNS_ENOTFOUND'), null, true],
+    ['one where there is no name server', 'relay', said('DNS_ECONNREFUSED'), null, true],
+    ['one whose name server hangs', 'relay.example', null, '10.0.0.7', false],
+    ['one whose name server timed out', 'relay.example', said('DNS_ETIMEOUT'), '10.0.0.7', false],
+    ['one of mDNS while the name server hangs', 'relay.local', null, '10.0.0.7', true],
+    ['one that mDNS does not know, either', 'relay.local', null, said('DNS_ENOTFOUND'), false],
+  ])('%s (%s) is dialled or left for later', async (_, host, cAres, libc, dialled) => {
+    const { names, asked } = lookups(cAres, libc)
+    expect(await names(host)).toBe(dialled)
+    // Threads are never asked for what a dead name server has to answer.
+    if (!host.endsWith('.local')) expect(asked.filter((one) => one.startsWith('libc'))).toEqual([])
+  })
+
+  test('holds at most one thread at a time', async () => {
+    const { names, asked } = lookups(said('DNS_ETIMEOUT'))
+    expect(await Promise.all([names('a.local'), names('b.local')])).toEqual([false, false])
+    expect(await names('c.local')).toBe(false)
+    expect(asked.filter((one) => one.startsWith('libc'))).toEqual(['libc a.local'])
+  })
+
+  test('is looked up again while it is not dialled', async () => {
+    const relay = startFaultyRelay()
+    const answers = [false, true]
+    const link = open(
+      relay.url,
+      () => undefined,
+      async () => answers.shift() ?? true,
+    )
+    await until('left for later', () => link.lastError() !== null)
+    expect(link.lastError()).toBe('the name server does not answer')
+    await until('connected', () => link.connectedAt() !== null)
   })
 })
