@@ -9,7 +9,18 @@ export async function good(page: Page, name: string): Promise<void> {
   await picture(page, name)
 }
 
-const widths = [360, 768, 1440]
+type Look = readonly [width: number, theme: 'light' | 'dark']
+
+/** What a run keeps; `PICTURES=all`: every width in both themes, for who goes through them by eye. */
+const kept: readonly Look[] = [
+  [360, 'light'],
+  [768, 'light'],
+  [1440, 'dark'],
+]
+const all: readonly Look[] = [
+  ...[360, 768, 1440].map((width) => [width, 'light'] as const),
+  ...[1440, 768, 360].map((width) => [width, 'dark'] as const),
+]
 
 /**
  * One state of a page as people see it: at three widths, light and dark, kept as pictures; nothing sticks
@@ -17,22 +28,21 @@ const widths = [360, 768, 1440]
  */
 export async function looks(page: Page, name: string): Promise<void> {
   const before = page.viewportSize() ?? { width: 360, height: 800 }
-  const wear = (colorScheme: 'light' | 'dark') => page.emulateMedia({ colorScheme })
-  for (const width of widths) {
+  let worn = 'light'
+  for (const [width, theme] of process.env.PICTURES === 'all' ? all : kept) {
     await page.setViewportSize({ width, height: 800 })
+    if (theme !== worn) {
+      await page.emulateMedia({ colorScheme: theme })
+      await page.locator(`html[data-theme="${theme}"]`).waitFor()
+      worn = theme
+      // The other colours; names and roles are the same.
+      await accessible(page, ['color-contrast'])
+    } else if (width === 360) await accessible(page)
     await fits(page)
     // Else the bar at the top shows in the middle of the picture.
     await page.evaluate(() => window.scrollTo(0, 0))
-    await picture(page, `${name}-${width}-light`)
+    await picture(page, `${name}-${width}-${theme}`)
   }
-  await accessible(page)
-  await wear('dark')
-  await page.locator('html[data-theme="dark"]').waitFor()
-  for (const width of widths.toReversed()) {
-    await page.setViewportSize({ width, height: 800 })
-    await picture(page, `${name}-${width}-dark`)
-  }
-  await accessible(page)
-  await wear('light')
+  await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(before)
 }
