@@ -104,6 +104,11 @@ test.each(pages)('%s opens without a complaint and speaks both languages', async
   expect(complaints).toEqual([])
 })
 
+test('an address that was cut off leads to the beginning', async () => {
+  const { page } = await visit(`${server.url}/panel#/coupons/%E0%A4%A`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+})
+
 function filesOf(html: string): string[] {
   return [...new Set([...html.matchAll(/"(\/ui\/[^"]+)"/g)].map(([, file = '']) => file))]
 }

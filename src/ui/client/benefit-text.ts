@@ -24,6 +24,12 @@ export function benefitBadge(benefit: Benefit): string {
   }
 }
 
+/** How small the letters of a badge have to be to stay on one line: `$1.500,50`, `$1.500.000,50`. */
+export function badgeSize(badge: string): '' | 'long' | 'longest' {
+  const longest = Math.max(...badge.split(' ').map((word) => word.length))
+  return longest > 9 ? 'longest' : longest > 6 ? 'long' : ''
+}
+
 function promise(benefit: Benefit): string {
   switch (benefit.type) {
     case 'percent':

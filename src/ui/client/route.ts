@@ -17,12 +17,24 @@ export function followRoute(): void {
   window.addEventListener('hashchange', () => {
     route.value = parseRoute()
     window.scrollTo(0, 0)
-    // A new page for eyes is a new page for ears.
-    document.getElementById('main')?.focus({ preventScroll: true })
+    // A new page for eyes is a new page for ears; by then its heading is there.
+    setTimeout(() => {
+      const main = document.getElementById('main')
+      const heading = main?.querySelector('h1')
+      if (heading) heading.tabIndex = -1
+      const target = heading ?? main
+      target?.focus({ preventScroll: true })
+    })
   })
 }
 
 function parseRoute(): string[] {
   const [, ...parts] = location.hash.split('/')
-  return parts.filter((part) => part !== '').map(decodeURIComponent)
+  try {
+    return parts.filter((part) => part !== '').map(decodeURIComponent)
+  } catch (cause) {
+    // An address that was cut off or mistyped leads to the beginning.
+    if (cause instanceof URIError) return []
+    throw cause
+  }
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { benefitBadge, benefitText } from '../client/benefit-text.ts'
-import { day, secondsNow } from '../client/format.ts'
+import { badgeSize, benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { day, number, secondsNow } from '../client/format.ts'
 import { hrefTo } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
 import { ButtonLink } from '../parts/button.tsx'
@@ -77,16 +77,20 @@ export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
 
 function CouponTile({ coupon }: { coupon: Definition }) {
   const { name, benefit, minted, claimed, maxUses, expiresAt, archivedAt } = coupon
+  const badge = benefitBadge(benefit)
   const over = archivedAt !== null || (expiresAt !== null && expiresAt <= secondsNow())
   return (
     <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
-      <span class="tile-badge" aria-hidden="true">
-        {benefitBadge(benefit)}
+      <span class={`tile-badge ${badgeSize(badge)}`} aria-hidden="true">
+        {badge}
       </span>
       <span class="stack tight grow">
         <span class="tile-name">{name}</span>
         <span class="soft small">{benefitText(benefit)}</span>
-        <span class="small number">{t('card.counts', { minted, claimed })}</span>
+        <span class="small number">
+          {number(minted)} {t('total.minted', { n: minted })} · {number(claimed)}{' '}
+          {t('total.claimed', { n: claimed })}
+        </span>
         <span class="row tight-row">
           {archivedAt !== null && <Badge tone="idle">{t('archived')}</Badge>}
           {archivedAt === null && over && <Badge tone="bad">{t('status.expired')}</Badge>}

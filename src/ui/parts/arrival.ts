@@ -10,8 +10,14 @@ export function useArrival() {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const adrift = document.activeElement === document.body
-    if (adrift && !first) heading.current?.focus({ preventScroll: true })
+    if (adrift && !first) arrive(heading.current)
     first = false
   }, [])
   return heading
+}
+
+/** Go on from a heading, which no Tab stops at. */
+export function arrive(heading: HTMLElement | null): void {
+  if (heading && !heading.hasAttribute('tabindex')) heading.tabIndex = -1
+  heading?.focus({ preventScroll: true })
 }

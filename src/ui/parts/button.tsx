@@ -10,7 +10,7 @@ type Look = {
 
 type ButtonProps = Look &
   Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'size'> & {
-    /** At work: it cannot be pressed again, and says so. */
+    /** At work: it cannot be pressed again, and says so. It keeps the focus, which a disabled one loses. */
     busy?: boolean
     children: ComponentChildren
   }
@@ -22,10 +22,10 @@ export function Button({
   wide,
   big,
   busy = false,
-  disabled,
   children,
   type = 'button',
   class: extra,
+  onClick,
   ...rest
 }: ButtonProps) {
   return (
@@ -33,8 +33,8 @@ export function Button({
       {...rest}
       type={type}
       class={`${lookOf({ ...(kind && { kind }), wide: wide === true, big: big === true })} ${String(extra ?? '')}`}
-      disabled={disabled === true || busy}
       aria-busy={busy}
+      {...(busy ? { 'aria-disabled': true, onClick: refuse } : onClick && { onClick })}
     >
       {busy ? <span class="spinner" aria-hidden="true" /> : icon && <Icon name={icon} />}
       <span>{children}</span>
@@ -46,6 +46,11 @@ type IconButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'l
   icon: IconName
   /** What it does, for whoever does not see the picture. */
   label: string
+}
+
+/** Neither pressed nor, from a field of its form, submitted. */
+function refuse(event: Event): void {
+  event.preventDefault()
 }
 
 /** A button with nothing but a picture. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { badgeSize, benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day } from '../client/format.ts'
 import { commonWords as t } from '../words/common.ts'
 
@@ -18,14 +18,15 @@ type Props = { coupon: CouponLook; spent?: boolean }
 /** A coupon as its holder sees it. */
 export function CouponCard({ coupon, spent = false }: Props) {
   const { name, description, benefit, expiresAt } = coupon
+  const badge = benefitBadge(benefit)
   const [lost, setLost] = useState<string | null>(null)
   // A picture that cannot be had leaves the coupon as it is without one.
   const image = coupon.image === lost ? null : coupon.image
   return (
     <article class={spent ? 'coupon-card spent' : 'coupon-card'}>
-      <div class={image ? 'coupon-worth pictured' : 'coupon-worth'}>
+      <div class={`coupon-worth ${image ? 'pictured' : ''} ${badgeSize(badge)}`}>
         {image && <img src={image} alt="" onError={() => setLost(image)} />}
-        <span>{benefitBadge(benefit)}</span>
+        <span>{badge}</span>
       </div>
       <div class="coupon-terms">
         <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>

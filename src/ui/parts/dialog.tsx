@@ -2,8 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { commonWords as t } from '../words/common.ts'
 import { failureText } from '../words/signer.ts'
+import { arrive } from './arrival.ts'
 import { Button, IconButton } from './button.tsx'
 import { Notice } from './notice.tsx'
+import { Toasts, useToastPlace } from './toast.tsx'
 
 type Props = {
   title: string
@@ -13,30 +15,41 @@ type Props = {
   children: ComponentChildren
 }
 
-/** A question in front of the page. The browser keeps the focus inside and gives it back. */
+/** A question in front of the page. The browser keeps the focus inside; it goes back to where it was. */
 export function Dialog({ title, onClose, roomy = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const place = useToastPlace()
   useEffect(() => {
     const shown = dialog.current
+    const before = document.activeElement
     shown?.showModal()
-    return () => shown?.close()
+    return () => {
+      shown?.close()
+      // By now the dialog is gone from the page, and browsers give the focus back only to one that is not.
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      else arrive(document.querySelector<HTMLElement>('#main h1'))
+    }
   }, [])
   return (
     <dialog
       ref={dialog}
       class={roomy ? 'dialog roomy' : 'dialog'}
       aria-labelledby={id}
+      {...(!onClose && { closedby: 'none' })}
       onCancel={(event) => {
         event.preventDefault()
         onClose?.()
       }}
+      // Browsers close it at the second Escape whatever we say: it is gone when we take it away.
+      onClose={() => dialog.current?.isConnected && dialog.current.showModal()}
     >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
         {onClose && <IconButton icon="close" label={t('close')} onClick={onClose} />}
       </div>
       <div class="dialog-body">{children}</div>
+      <Toasts place={place} />
     </dialog>
   )
 }

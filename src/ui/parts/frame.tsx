@@ -9,12 +9,14 @@ type Props = {
   home: string
   /** Beside the preferences. */
   actions?: ComponentChildren
+  /** The way to other parts of the page; who skips to the content skips it. */
+  sections?: ComponentChildren
   narrow?: boolean
   children: ComponentChildren
 }
 
 /** What every page has around it. */
-export function Frame({ home, actions, narrow = false, children }: Props) {
+export function Frame({ home, actions, sections, narrow = false, children }: Props) {
   return (
     <>
       <a class="skip" href="#main">
@@ -31,6 +33,7 @@ export function Frame({ home, actions, narrow = false, children }: Props) {
           <Preferences />
         </div>
       </header>
+      {sections}
       <main id="main" class={narrow ? 'main narrow' : 'main'} tabIndex={-1}>
         {children}
       </main>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { useEffect, useId } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import type { Tone } from './notice.tsx'
 
@@ -7,6 +8,9 @@ type Toast = { id: number; text: string; tone: Tone }
 const toast = signal<Toast | null>(null)
 const toastMs = 4500
 let last = 0
+
+/** The open dialogs, the one in front last: only there a toast is seen and read out. */
+const dialogs = signal<readonly string[]>([])
 
 /** Say a sentence in passing: shown for a while, and read out. */
 export function say(text: string, tone: Tone = 'good'): void {
@@ -17,9 +21,21 @@ export function say(text: string, tone: Tone = 'good'): void {
   }, toastMs)
 }
 
-/** Where they show, the latest in place of the one before; once on every page. */
-export function Toasts() {
-  const shown = toast.value
+/** The place of an open dialog, for its toasts. */
+export function useToastPlace(): string {
+  const place = useId()
+  useEffect(() => {
+    dialogs.value = [...dialogs.peek(), place]
+    return () => {
+      dialogs.value = dialogs.peek().filter((one) => one !== place)
+    }
+  }, [])
+  return place
+}
+
+/** Where they show, the latest in place of the one before: once on every page, and in every dialog. */
+export function Toasts({ place }: { place?: string }) {
+  const shown = dialogs.value.at(-1) === place ? toast.value : null
   return (
     <div class="toasts" role="status" aria-live="polite">
       {shown && (
