@@ -270,6 +270,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     healthRoutes(createReadiness(database), metrics),
     pageRoutes(() => ({
       couponOrigin: config.publicUrls[0] ?? null,
+      relay: relay ? null : (config.relays.find((one) => one.startsWith('wss:')) ?? ''),
       httpPort: trusted?.ports().http ?? null,
     })),
   ]

@@ -14,6 +14,8 @@ const titles: Record<PageName, string> = {
 export type PagePlace = {
   /** Where customers open coupons; null: where the page is. */
   couponOrigin: string | null
+  /** Where a remote signer can be met when there is no relay inside; empty: nowhere that we know. */
+  relay: string | null
   /** Of plain http beside a certificate that only the shop's own devices trust; else null. */
   httpPort: number | null
 }
@@ -22,10 +24,11 @@ export type PagePlace = {
 export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Page {
   const { scripts, preload } = bundle.pages[name]
   const [boot, main] = scripts
-  const { couponOrigin, httpPort } = place
+  const { couponOrigin, httpPort, relay } = place
   const facts = [
     `data-page="${name}"`,
     ...(couponOrigin === null ? [] : [`data-coupon-origin="${new URL(couponOrigin).origin}"`]),
+    ...(relay === null || name !== 'panel' ? [] : [`data-relay="${escaped(relay)}"`]),
     ...(httpPort === null ? [] : [`data-http-port="${httpPort}"`]),
   ]
   const html = `<!doctype html>
@@ -49,6 +52,10 @@ ${preload.map((file) => `<link rel="modulepreload" href="${file}">\n`).join('')}
 </html>
 `
   return { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
 /** What a page may do; `host` is the Host header, for the relay of this service. */

@@ -148,6 +148,28 @@ export async function shownQr(page: Page): Promise<string> {
   return decodeQR({ width: side, height: side, data })
 }
 
+/** What the QR code in a picture file says. */
+export async function qrInPicture(page: Page, path: string): Promise<string> {
+  const bytes = (await Bun.file(path).bytes()).toBase64()
+  const { width, height, points } = await page.evaluate(async (base64) => {
+    const blob = new Blob([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))])
+    const image = await createImageBitmap(blob)
+    const canvas = new OffscreenCanvas(image.width / 2, image.height / 2)
+    const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height)
+    const { data } = pen.getImageData(0, 0, canvas.width, canvas.height)
+    const grey = data.filter((_, at) => at % 4 === 0)
+    return {
+      width: canvas.width,
+      height: canvas.height,
+      points: Array.from(grey, (one) => String.fromCharCode(one)).join(''),
+    }
+  }, bytes)
+  const data = new Uint8Array(width * height * 4).fill(255)
+  for (let at = 0; at < points.length; at++) data.fill(points.charCodeAt(at), at * 4, at * 4 + 3)
+  return decodeQR({ width, height, data })
+}
+
 /** Keep a picture of a page under test-output/, for people to look at. */
 export async function picture(page: Page, name: string): Promise<void> {
   const path = join(import.meta.dir, '../../test-output/pages', `${name}.png`)

@@ -3,12 +3,17 @@ import type { Page } from 'playwright-core'
 /** What a merchant does in the panel, in their own words: the page speaks Spanish. */
 export const pin = '246810'
 
-/** Make a key under a PIN and come in. */
-export async function makeKey(page: Page): Promise<void> {
+/** Make a key under a PIN. */
+export async function chooseKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Crear mi clave acá/ }).click()
   await page.getByLabel('Elegí un PIN').fill(pin)
   await page.getByLabel('Repetí el PIN').fill(pin)
   await page.getByRole('button', { name: 'Crear mi clave' }).click()
+}
+
+/** Make a key under a PIN and come in. */
+export async function makeKey(page: Page): Promise<void> {
+  await chooseKey(page)
   await page.getByRole('heading', { name: 'Primeros pasos' }).waitFor()
 }
 

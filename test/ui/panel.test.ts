@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, visit } from '../support/browser.ts'
+import { closeBrowser, holdBeforeCamera, qrInPicture, visit } from '../support/browser.ts'
 import { call, createProof, newKey, newSigner, nostrHeader } from '../support/client.ts'
 import { makeKey, next, shownAddress } from '../support/merchant-page.ts'
 import { looks } from '../support/page-looks.ts'
@@ -29,6 +29,12 @@ afterAll(async () => {
 const main = () => page.locator('main')
 const heading = (name: string) => page.getByRole('heading', { name }).first().waitFor()
 const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
+const overview = async () => {
+  const token = await page.evaluate(
+    () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token,
+  )
+  return (await call(server.url, '/api/coupons', { token })).json
+}
 const toNonce = (address: string) => address.split('#')[1] ?? ''
 
 test('a stranger is told what this is, and makes a key under a PIN', async () => {
@@ -42,6 +48,29 @@ test('the announcement is signed, and seen to arrive at the relay', async () => 
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
   expect(await page.locator('.relays').textContent()).toContain('/relay')
+  // The button that did it is gone; who has no mouse goes on from here.
+  await page.locator('*:focus').getByText('llegó').waitFor()
+})
+
+test('it can be withdrawn and made again, and what the service has to say of it is told', async () => {
+  await press('Tu clave y sesión')
+  await press('Retirar el anuncio')
+  await page.getByText('Anuncio retirado').waitFor()
+  expect((await overview()).discovery).toBeNull()
+  await page.route('**/api/coupons/discovery', async (route) => {
+    const response = await route.fetch()
+    const message = 'Falta refreshUrl.'
+    await route.fulfill({
+      response,
+      json: { ...(await response.json()), warnings: [{ code: 'no-refreshUrl', message }] },
+    })
+  })
+  await page.getByRole('dialog').getByRole('button', { name: 'Firmar y anunciar' }).click()
+  await page.getByText(/algo para revisar.*Falta refreshUrl/).waitFor()
+  await looks(page, 'panel-announced')
+  await page.unroute('**/api/coupons/discovery')
+  await page.keyboard.press('Escape')
+  expect((await overview()).discovery).not.toBeNull()
 })
 
 test('a coupon is made in three steps, and shown as it grows', async () => {
@@ -70,7 +99,17 @@ test('one is issued, and handed over as a QR', async () => {
   await looks(page, 'panel-hand-over')
   const address = await shownAddress(page)
   expect(address).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
+  const download = page.waitForEvent('download')
+  await press('Guardar imagen')
+  const image = await download
+  expect(image.suggestedFilename()).toMatch(/\.png$/)
+  expect(await qrInPicture(page, await image.path())).toBe(address)
+  // What is said is said inside the dialog: behind it nobody would hear it.
+  await page.context().grantPermissions(['clipboard-write'])
+  await press('Copiar el enlace')
+  await page.getByRole('dialog').getByText('Enlace copiado').waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Entregar uno' }).and(page.locator(':focus')).waitFor()
   await main().getByText('Sin usar', { exact: true }).waitFor()
 
   // What a till does is seen within a second, without a hand on the page.
@@ -248,6 +287,23 @@ async function pictureOf(text: string): Promise<Buffer> {
   }, rows)
   return Buffer.from(address.split(',')[1] ?? '', 'base64')
 }
+
+test('a till is authorised by what the camera sees', async () => {
+  const till = newSigner()
+  holdBeforeCamera(`nostr:${npubOf(till.pubkey)}`)
+  await press('Escanear el QR')
+  const key = page.getByLabel('Clave de la caja')
+  while ((await key.inputValue()) === '') await page.locator('.film').waitFor({ state: 'detached' })
+  expect(await key.inputValue()).toBe(npubOf(till.pubkey))
+})
+
+test('a name (NIP-05) that leads nowhere is told as such', async () => {
+  await page.getByLabel('Clave de la caja').fill('caja@tienda.invalid')
+  const sent = page.waitForRequest('**/api/coupons/minters')
+  await press('Autorizar')
+  expect((await sent).postDataJSON().pubkey).toBe('caja@tienda.invalid')
+  await main().getByRole('alert').getByText('No encontramos').waitFor()
+})
 
 test('a till is authorised by its key, and taken back', async () => {
   const till = newSigner()

@@ -127,12 +127,16 @@ test('a new build replaces the old, but for the one that a page may still be fro
   expect([...kept.keys()]).toContain('of-somebody-else')
 })
 
-test('links of coupons lead to the public address, and past a certificate that phones do not trust', async () => {
+test('links of coupons lead to the public address, signers to a relay, and phones past a certificate they do not trust', async () => {
   const at = (place: Parameters<typeof createPage>[2]) => createPage('caja', bundle, place).html
-  expect(at({ couponOrigin: null, httpPort: null })).toContain(
+  expect(at({ couponOrigin: null, relay: null, httpPort: null })).toContain(
     '<html lang="es-AR" data-page="caja">',
   )
-  expect(at({ couponOrigin: null, httpPort: 3000 })).toContain('data-http-port="3000"')
+  expect(at({ couponOrigin: null, relay: null, httpPort: 3000 })).toContain('data-http-port="3000"')
+  const panel = (relay: string | null) =>
+    createPage('panel', bundle, { couponOrigin: null, relay, httpPort: null }).html
+  expect(panel(null)).not.toContain('data-relay')
+  expect(panel('wss://a.example/"x')).toContain('data-relay="wss://a.example/&quot;x"')
   const { url } = await startServer({ env: { PUBLIC_URL: 'https://cupones.example' } })
   const { text } = await call(url, '/c')
   expect(text).toContain('data-coupon-origin="https://cupones.example"')

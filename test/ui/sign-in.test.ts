@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
 import type { Page } from 'playwright-core'
 import { closeBrowser, type Visit, visit } from '../support/browser.ts'
-import { makeKey, next, pin } from '../support/merchant-page.ts'
+import { chooseKey, makeKey, next, pin } from '../support/merchant-page.ts'
 import { looks } from '../support/page-looks.ts'
 import { startRemoteSigner } from '../support/remote-signer.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -173,6 +173,9 @@ test('a session that ended is signed for again, and what was typed is still ther
   await restart('uno más ')
   await press('Crear el cupón')
   await page.getByRole('heading', { name: 'Sin preguntar' }).waitFor()
+  await server.stop()
+  await page.getByText('Sin conexión con el servicio').waitFor()
+  await restart('uno más ')
 
   // A reloaded page has the session but not the key any more: it has to ask.
   await page.reload()
@@ -183,6 +186,9 @@ test('a session that ended is signed for again, and what was typed is still ther
   await press('Crear el cupón')
   await page.getByLabel('PIN').waitFor()
   await looks(page, 'panel-sign-again')
+  // Escape would throw away what waits behind.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
   await page.getByLabel('PIN').fill(pin)
   await page.getByRole('dialog').getByRole('button', { name: 'Entrar', exact: true }).click()
   await page.getByRole('heading', { name: 'No me pierdas' }).waitFor()
@@ -199,6 +205,19 @@ async function writeCoupon(name: string): Promise<void> {
   await next(page)
   await page.getByLabel('Nombre del cupón').fill(name)
 }
+
+test('a key that the operator did not enable is told whom to ask for it, and with what', async () => {
+  const closed = await startServer({
+    env: { RATE_LIMIT: 'off', MERCHANTS: getPublicKey(randomBytes(32)) },
+  })
+  opened = await visit(`${closed.url}/panel`)
+  page = opened.page
+  await chooseKey(page)
+  await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
+  await page.getByText(/^npub1/).waitFor()
+  await looks(page, 'panel-not-allowed')
+  await closed.stop()
+})
 
 test('on plain http in a shop’s network all of it works, and the announcement arrives', async () => {
   const first = await startServer()

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser, picture, type Visit, visit } from '../support/browser.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
+import { fits } from '../support/page-checks.ts'
 import { looks } from '../support/page-looks.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -136,6 +137,16 @@ test.each(cases)(
   },
 )
 
+test('a coupon of which none was issued is deleted, and gone', async () => {
+  const name = await page.getByRole('heading', { level: 1 }).textContent()
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await press('Borrar')
+  await page.getByText('Nunca se emitió ninguno').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  await page.getByText(`${cases.length - 1} cupones`).waitFor()
+  expect(await page.locator('.tile-name').allTextContents()).not.toContain(name)
+})
+
 test('names, dates and numbers that make no sense are told before anything is sent', async () => {
   await page.goto(`${server.url}/panel#/new`)
   await next(page)
@@ -160,6 +171,30 @@ test('names, dates and numbers that make no sense are told before anything is se
   await page.getByText('Vale hasta el 4 de mayo de 2031').waitFor()
   await press('Crear el cupón')
   await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
+})
+
+test('a name without a space sticks out nowhere, and what looks like a formula or a tag is text', async () => {
+  const name = `=1+1<b>${'x'.repeat(60)}`
+  await page.goto(`${server.url}/panel#/new`)
+  await page.getByRole('radio', { name: 'Un monto de descuento' }).check()
+  await next(page)
+  await fill('Monto', '9.999.999,50')
+  await next(page)
+  await page.getByLabel('Nombre del cupón').fill(name)
+  await press('Crear el cupón')
+  await page.getByRole('heading', { level: 1 }).getByText(name).waitFor()
+  await looks(page, 'panel-long-name')
+  await page.setViewportSize({ width: 320, height: 800 })
+  await fits(page)
+  await page.goto(`${server.url}/panel#/coupons`)
+  await page.locator('.tile-name').getByText(name).waitFor()
+  await fits(page)
+  await page.goto(`${server.url}/panel#/`)
+  await page.getByText(`Cambió «${name}»`).waitFor()
+  await fits(page)
+  await page.goBack()
+  await page.goBack()
+  await page.setViewportSize({ width: 360, height: 800 })
 })
 
 /** Millimetres in the points of a PDF. */

@@ -118,6 +118,7 @@ test.each(typed)('reads "%s" as %d in Spanish and as %d in English', (one, spani
 test('a table leaves no cell that a spreadsheet would run', () => {
   const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\r=1', '＝1', '\n+1']
   for (const cell of dangerous) expect(csv.csvOf([[cell]])).toBe(`\ufeff"'${cell}"\r\n`)
+  expect(csv.csvOf([['a;b', 2]], ';')).toBe('\ufeff"a;b";2\r\n')
   expect(csv.csvOf([['a "b", c', -5, null, 'x=1']])).toBe('\ufeff"a ""b"", c",-5,,"x=1"\r\n')
 })
 

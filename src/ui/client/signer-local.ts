@@ -31,14 +31,14 @@ export function createKeyBox(name: string) {
     find,
     /** Make a new key and keep it under a PIN. */
     create: (pin: string) => keep(generateSecretKey(), pin),
-    /** Keep a key that a person brings: an nsec, or an ncryptsec with its password. */
-    async bring(text: string, pin: string): Promise<PageSigner> {
+    /** Keep a key that a person brings: an nsec, or an ncryptsec with its password; `only`: no other. */
+    async bring(text: string, pin: string, only?: string): Promise<PageSigner> {
       const key = text.trim()
       if (key.startsWith('ncryptsec1')) {
         await painted()
-        return keep(opened(key, pin), pin)
+        return keep(expected(opened(key, pin), only), pin)
       }
-      return keep(secretOf(key), pin)
+      return keep(expected(secretOf(key), only), pin)
     },
     /** The key, with the right PIN. */
     async unlock(pin: string): Promise<PageSigner> {
@@ -58,6 +58,11 @@ function signerOf(secret: Uint8Array): PageSigner {
     sign: async (event) => finalizeEvent(event, secret),
     close: () => void secret.fill(0),
   }
+}
+
+function expected(secret: Uint8Array, only: string | undefined): Uint8Array {
+  if (only !== undefined && getPublicKey(secret) !== only) throw new SignerError('other-key')
+  return secret
 }
 
 function opened(ncryptsec: string, pin: string): Uint8Array {

@@ -14,9 +14,10 @@ type Kept = { client: string; pointer: Pointer }
 const place = 'remote-signer'
 const metadata = { name: 'Cuponera' }
 
-/** The relay inside this service, where a signer and this page can meet. */
-export function ownRelay(): string {
-  return `${location.origin.replace(/^http/, 'ws')}/relay`
+/** Where a signer and this page can meet: the relay inside this service, else one of its relays, else none. */
+export function meetingPoint(): string {
+  const { relay } = document.documentElement.dataset
+  return relay ?? `${location.origin.replace(/^http/, 'ws')}/relay`
 }
 
 /** Connect to the signer that a `bunker://` address names (NIP-46). */
@@ -110,7 +111,9 @@ async function waitFor<T>(
   } catch (cause) {
     giveUp()
     if (cause instanceof SignerError) throw cause
-    throw new SignerError(signal?.aborted ? 'cancelled' : 'declined')
+    if (signal?.aborted) throw new SignerError('cancelled')
+    // A signer says no in words of its own, a text; anything else is the way to it.
+    throw new SignerError(typeof cause === 'string' ? 'declined' : 'no-relay')
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', cancel)

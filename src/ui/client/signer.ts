@@ -20,6 +20,7 @@ export class SignerError extends Error {
     | 'no-extension'
     | 'declined'
     | 'timeout'
+    | 'no-relay'
     | 'bunker-invalid'
     | 'pin-wrong'
     | 'pin-short'

@@ -6,7 +6,8 @@ import { Button, IconButton } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
-import { keyBox, session, signOut } from './state.ts'
+import { Announcement } from './announcement.tsx'
+import { keyBox, overview, session, signOut } from './state.ts'
 
 /** The merchant's key: who it is, its backup, the way out. */
 export function Account() {
@@ -28,6 +29,13 @@ export function Account() {
               </div>
             </div>
             {who.kind === 'local' && <Backup />}
+            {overview.value && (
+              <section class="stack tight" aria-label={t('me.announcement')}>
+                <h2>{t('me.announcement')}</h2>
+                <p class="soft">{t('start.announce.why')}</p>
+                <Announcement announced={overview.value.discovery?.id ?? null} manage />
+              </section>
+            )}
             <Button kind="danger" icon="exit" wide onClick={signOut}>
               {t('me.out')}
             </Button>
@@ -38,9 +46,11 @@ export function Account() {
   )
 }
 
-function CopyButton({ text }: { text: string }) {
+/** Copies, and says so. */
+export function CopyButton({ text }: { text: string }) {
   const copy = async () => {
-    if (await copyText(text)) say(t('me.copied'))
+    const copied = await copyText(text)
+    say(copied ? t('me.copied') : t('me.uncopied'), copied ? 'good' : 'wait')
   }
   return (
     <Button icon="copy" onClick={() => void copy()}>

@@ -6,8 +6,7 @@ import { Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
-import { useAttempt } from './attempt.ts'
-import { changes } from './live.ts'
+import { useReload } from './reload.ts'
 import { type DayCount, loadStatistics, overview, type Statistics } from './state.ts'
 
 const ranges = ['7', '30', '90', '365'] as const
@@ -18,15 +17,12 @@ export function Chart({ only }: { only?: string }) {
   const [range, setRange] = useState<Range>('30')
   const [chosen, setChosen] = useState('')
   const [statistics, setStatistics] = useState<Statistics | null>(null)
-  const { failure, attempt } = useAttempt()
-  const change = changes.value
   const couponId = only ?? chosen
 
-  useEffect(() => {
-    void attempt(async () => {
-      setStatistics(await loadStatistics(dayBefore(Number(range) - 1), dayBefore(0)))
-    })
-  }, [range, change])
+  const failure = useReload(range, async () => {
+    const found = await loadStatistics(dayBefore(Number(range) - 1), dayBefore(0))
+    return () => setStatistics(found)
+  })
 
   const days = statistics ? daysOf(statistics, couponId) : null
   const minted = days?.reduce((sum, day) => sum + day.minted, 0) ?? 0

@@ -1,25 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../client/api-error.ts'
-import { secondsNow } from '../client/format.ts'
+import { useRef, useState } from 'preact/hooks'
 import { hrefTo } from '../client/route.ts'
 import type { Overview } from '../client/wire.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Badge, Notice, type Tone } from '../parts/notice.tsx'
+import { Notice } from '../parts/notice.tsx'
 import { panelWords as t } from '../words/panel.ts'
-import { failureText } from '../words/signer.ts'
-import { useAttempt } from './attempt.ts'
+import { Announcement } from './announcement.tsx'
 import { HandOver } from './hand-over.tsx'
-import { announce, deliveryOf, type RelayState } from './state.ts'
-
-const relayTones: Record<RelayState['status'], Tone> = {
-  pending: 'wait',
-  delivered: 'good',
-  refused: 'bad',
-  expired: 'bad',
-}
-const pollMs = 1000
 
 /** Four steps from nothing to a coupon that was redeemed; each shows by itself when it is done. */
 export function Checklist({ overview }: { overview: Overview }) {
@@ -42,7 +30,7 @@ export function Checklist({ overview }: { overview: Overview }) {
       <progress class="progress" value={done} max={4} aria-labelledby="first-steps" />
       <ol class="steps">
         <Step done={announced} title={t('start.announce')} why={t('start.announce.why')}>
-          <Announce announced={discovery?.id ?? null} />
+          <Announcement announced={discovery?.id ?? null} />
         </Step>
         <Step done={coupons.length > 0} title={t('start.create')} why={t('start.create.why')}>
           {coupons.length === 0 && (
@@ -91,71 +79,5 @@ function Step({ done, title, why, children }: StepProps) {
         {children && <div>{children}</div>}
       </div>
     </li>
-  )
-}
-
-/** Sign the announcement, and watch it arrive. */
-function Announce({ announced }: { announced: string | null }) {
-  const [relays, setRelays] = useState<readonly RelayState[]>([])
-  const [warnings, setWarnings] = useState<readonly string[]>([])
-  const { busy, failure, attempt } = useAttempt()
-  useEffect(() => {
-    if (announced === null) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let gone = false
-    const look = async () => {
-      const states = await deliveryOf(announced).catch((cause: unknown) => {
-        // Not handed to any relay yet, or long forgotten.
-        if (cause instanceof ApiError) return []
-        throw cause
-      })
-      if (gone) return
-      setRelays(states)
-      if (states.some(({ status }) => status === 'pending')) {
-        timer = setTimeout(() => void look(), pollMs)
-      }
-    }
-    void look()
-    return () => {
-      gone = true
-      clearTimeout(timer)
-    }
-  }, [announced])
-
-  const go = () =>
-    void attempt(async () => {
-      const { warnings: found = [] } = await announce(secondsNow())
-      setWarnings(found.map(({ code }) => code))
-    })
-  const unusable = failure instanceof ApiError && failure.code === 'announcement-url'
-  return (
-    <div class="stack tight">
-      {announced === null && (
-        <div>
-          <Button kind="primary" icon="send" busy={busy} onClick={go}>
-            {t('start.announce.do')}
-          </Button>
-        </div>
-      )}
-      {failure !== null && (
-        <Notice tone={unusable ? 'wait' : 'bad'}>
-          {unusable ? t('start.announce.https') : failureText(failure)}
-        </Notice>
-      )}
-      {warnings.length > 0 && (
-        <Notice tone="wait">{t('start.announce.warned', { codes: warnings.join(', ') })}</Notice>
-      )}
-      {relays.length > 0 && (
-        <ul class="relays" aria-live="polite">
-          {relays.map(({ url, status, lastError }) => (
-            <li key={url} class="row apart">
-              <span class="mono small">{url}</span>
-              <Badge tone={relayTones[status]}>{t(`relay.${status}`)}</Badge>
-              {lastError && <span class="soft small">{lastError}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
   )
 }

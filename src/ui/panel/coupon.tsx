@@ -7,10 +7,12 @@ import { Button, ButtonLink } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
-import { Badge } from '../parts/notice.tsx'
+import { Badge, Notice } from '../parts/notice.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
 import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
@@ -86,6 +88,7 @@ function Manage({ coupon }: { coupon: Definition }) {
   const close = () => setAsking(null)
   const archived = coupon.archivedAt !== null
   const used = coupon.minted > 0
+  const { busy, failure, attempt } = useAttempt()
   const setArchived = async (wanted: boolean) => {
     await changeCoupon(coupon.id, { archived: wanted })
     say(wanted ? t('coupon.archive.done') : t('coupon.unarchive.done'))
@@ -99,7 +102,8 @@ function Manage({ coupon }: { coupon: Definition }) {
         </ButtonLink>
         <Button
           icon="archive"
-          onClick={() => (archived ? void setArchived(false) : setAsking('archive'))}
+          busy={busy}
+          onClick={() => (archived ? void attempt(() => setArchived(false)) : setAsking('archive'))}
         >
           {archived ? t('coupon.unarchive') : t('coupon.archive')}
         </Button>
@@ -107,6 +111,7 @@ function Manage({ coupon }: { coupon: Definition }) {
           {t('coupon.delete')}
         </Button>
       </div>
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <section class="danger-zone stack">
         <h2>{t('kill.title')}</h2>
         <p>{t('kill.why', { name: coupon.name })}</p>

@@ -40,6 +40,7 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const heading = useRef<HTMLHeadingElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const step = steps[at] ?? 'terms'
 
   const change = (changes: Partial<Draft>) => {
@@ -51,10 +52,15 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
     // The keyboard and the screen reader come along.
     requestAnimationFrame(() => heading.current?.focus())
   }
+  // What is wrong is where to go on.
+  const toWrong = () =>
+    void requestAnimationFrame(() =>
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
+    )
   const save = async () => {
     const { authored, wrongs: found } = authoredOf(draft, known)
     setWrongs(found)
-    if (!authored) return
+    if (!authored) return toWrong()
     setBusy(true)
     setFailure(null)
     try {
@@ -78,7 +84,7 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
     if (step === 'benefit') {
       const found = benefitOf(draft).wrongs
       setWrongs(found)
-      if (Object.keys(found).length > 0) return
+      if (Object.keys(found).length > 0) return toWrong()
     }
     show(at + 1)
   }
@@ -91,7 +97,7 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
       <h1>{coupon ? t('edit.title') : t('new.title')}</h1>
       {coupon && <Notice tone="wait">{t('edit.frozen')}</Notice>}
       <div class="wizard">
-        <form class="sheet stack wide" onSubmit={submit} noValidate>
+        <form ref={form} class="sheet stack wide" onSubmit={submit} noValidate>
           <div class="stack tight">
             <p class="soft small">{t('step.of', { at: at + 1, all: steps.length })}</p>
             <progress class="progress" aria-hidden="true" value={at + 1} max={steps.length} />
@@ -161,7 +167,7 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
             </div>
           )}
           {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
-          <div class="row apart">
+          <div class="wizard-foot">
             {at > 0 ? (
               <Button icon="back" onClick={() => show(at - 1)}>
                 {t('step.back')}

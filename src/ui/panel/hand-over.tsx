@@ -4,6 +4,7 @@ import { couponPicture } from '../client/coupon-picture.ts'
 import { canShare, couponLink, localOrigin, shareLink } from '../client/share.ts'
 import type { Definition, VoucherResult } from '../client/wire.ts'
 import { saveImage } from '../coupon/picture.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
@@ -109,6 +110,7 @@ type GivenProps = { vouchers: readonly VoucherResult[]; onGiven: () => void }
 
 function Given({ vouchers, onGiven }: GivenProps) {
   const [at, setAt] = useState(0)
+  const heading = useArrival()
   const [format, setFormat] = useState<PrintFormat>('a4')
   const voucher = vouchers[Math.min(at, vouchers.length - 1)]
   if (!voucher) return null
@@ -124,7 +126,9 @@ function Given({ vouchers, onGiven }: GivenProps) {
     onGiven()
   }
   const share = async () => {
-    await shareLink(voucher.name, address)
+    const went = await shareLink(voucher.name, address)
+    if (went === 'shown') return say(t('hand.uncopied'), 'wait')
+    if (went === 'copied') say(t('hand.copied'))
     onGiven()
   }
   return (
@@ -138,21 +142,23 @@ function Given({ vouchers, onGiven }: GivenProps) {
             <IconButton
               icon="back"
               label={t('hand.previous')}
-              disabled={at === 0}
-              onClick={() => setAt(at - 1)}
+              onClick={() => setAt((at + vouchers.length - 1) % vouchers.length)}
             />
-            <span class="number">{t('hand.at', { at: at + 1, all: vouchers.length })}</span>
+            <span class="number" role="status">
+              {t('hand.at', { at: at + 1, all: vouchers.length })}
+            </span>
             <IconButton
               icon="next"
               label={t('hand.next')}
-              disabled={at === vouchers.length - 1}
-              onClick={() => setAt(at + 1)}
+              onClick={() => setAt((at + 1) % vouchers.length)}
             />
           </div>
         )}
       </div>
       <div class="stack">
-        <p class="hand-name">{voucher.name}</p>
+        <h3 ref={heading} class="hand-name">
+          {voucher.name}
+        </h3>
         <p>{t('hand.how')}</p>
         {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
         <div class="actions">

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { moment } from '../client/format.ts'
 import type { Overview } from '../client/wire.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Badge } from '../parts/notice.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Backup, needsBackup } from './account.tsx'
@@ -13,13 +14,14 @@ import { Totals } from './totals.tsx'
 /** What to do first, and then how it goes. */
 export function Home({ overview }: { overview: Overview }) {
   const who = session.who.value
+  const heading = useArrival()
   const [, setAsked] = useState(0)
   const minted = overview.coupons.reduce((sum, coupon) => sum + coupon.minted, 0)
   const claimed = overview.coupons.reduce((sum, coupon) => sum + coupon.claimed, 0)
   const backup = who?.kind === 'local' && overview.coupons.length > 0 && needsBackup(who.pubkey)
   return (
     <div class="stack wide">
-      <h1>{t('home.title')}</h1>
+      <h1 ref={heading}>{t('home.title')}</h1>
       {backup && <Backup onDone={() => setAsked((times) => times + 1)} />}
       <Checklist overview={overview} />
       {minted > 0 && <Totals minted={minted} claimed={claimed} left={null} />}

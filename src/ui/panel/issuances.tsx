@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { npubOf } from '../../nostr/keys.ts'
 import { moment, short } from '../client/format.ts'
 import type { Definition, Issuance } from '../client/wire.ts'
@@ -11,7 +11,7 @@ import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { useAttempt } from './attempt.ts'
 import { Chain } from './chain.tsx'
-import { changes } from './live.ts'
+import { useReload } from './reload.ts'
 import { listIssuances, nameOfKey, session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
 
@@ -21,18 +21,17 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   const [next, setNext] = useState<string | null>(null)
   const [voiding, setVoiding] = useState<Issuance | null>(null)
   const [followed, setFollowed] = useState<Issuance | null>(null)
-  const { busy, failure, attempt } = useAttempt()
-  const change = changes.value
-
-  useEffect(() => {
-    void attempt(async () => {
-      // As many as were shown: what somebody looks at does not shrink under them.
-      const limit = Math.min(500, Math.max(25, mints?.length ?? 0))
-      const page = await listIssuances(coupon.id, { limit })
+  const { busy, failure: failed, attempt } = useAttempt()
+  const missed = useReload(coupon.id, async () => {
+    // As many as were shown: what somebody looks at does not shrink under them.
+    const limit = Math.min(500, Math.max(25, mints?.length ?? 0))
+    const page = await listIssuances(coupon.id, { limit })
+    return () => {
       setMints(page.mints)
       setNext(page.next)
-    })
-  }, [coupon.id, change])
+    }
+  })
+  const failure = missed ?? failed
 
   const more = () =>
     void attempt(async () => {

@@ -29,6 +29,9 @@ export const changes = signal(0)
 /** Whether we hear the service now. */
 export const listening = signal(false)
 
+/** Whether the service is out of reach: what shows may be old. */
+export const lost = signal(false)
+
 /** Listen until `stop`; whatever breaks is tried again. */
 export async function follow(stop: AbortSignal): Promise<void> {
   let wait = retryMs
@@ -39,19 +42,24 @@ export async function follow(stop: AbortSignal): Promise<void> {
           // Nothing was kept for us while we were away.
           if (listening.peek() === false) changed()
           listening.value = true
+          lost.value = false
           wait = retryMs
         } else heard(name, data)
       }
     } catch (cause) {
       if (stop.aborted) break
       if (!(cause instanceof ApiError)) throw cause
-      if (cause.code === 'signed-out' || cause.status === 403) break
+      if (cause.code === 'signed-out') break
+      // Somebody may enable this key; nothing to hurry for.
+      if (cause.status === 403) wait = retryMsMax
+      if (cause.unknown) lost.value = true
     }
     listening.value = false
     await paused(wait, stop)
     wait = Math.min(wait * 2, retryMsMax)
   }
   listening.value = false
+  lost.value = false
 }
 
 function heard(name: string, data: string): void {

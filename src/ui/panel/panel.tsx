@@ -1,6 +1,10 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
+import { ApiError } from '../client/api-error.ts'
 import { followRoute, hrefTo, route } from '../client/route.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -9,12 +13,12 @@ import { Notice } from '../parts/notice.tsx'
 import { PrintRoom } from '../parts/print.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
-import { Account } from './account.tsx'
+import { Account, CopyButton } from './account.tsx'
 import { Coupon } from './coupon.tsx'
 import { Coupons } from './coupons.tsx'
 import { Editor } from './editor.tsx'
 import { Home } from './home.tsx'
-import { follow } from './live.ts'
+import { follow, lost } from './live.ts'
 import { Redemptions } from './redemptions.tsx'
 import { SignIn, Welcome } from './sign-in.tsx'
 import { WaitingNotice } from './sign-in-remote.tsx'
@@ -41,8 +45,23 @@ function Panel() {
     )
   }
   return (
-    <Frame home="#/" actions={<Account />}>
-      <nav class="tabs sections" aria-label={t('nav.label')}>
+    <Frame home="#/" actions={<Account />} sections={<Sections />}>
+      {lost.value && (
+        <div class="lost">
+          <Notice tone="wait">{t('lost.service')}</Notice>
+        </div>
+      )}
+      <Section />
+      <PrintRoom />
+      <SignAgain />
+    </Frame>
+  )
+}
+
+function Sections() {
+  return (
+    <nav class="sections" aria-label={t('nav.label')}>
+      <div class="tabs">
         {sections.map((name) => (
           <a
             key={name}
@@ -53,30 +72,30 @@ function Panel() {
             {t(`nav.${name}`)}
           </a>
         ))}
-      </nav>
-      <Section />
-      <PrintRoom />
-      <SignAgain />
-    </Frame>
+      </div>
+    </nav>
   )
 }
 
-function sectionOf([first = 'home']: readonly string[]): string {
-  return first === 'new' ? 'coupons' : first
+function sectionOf([first = 'home']: readonly string[]): (typeof sections)[number] {
+  if (first === 'new') return 'coupons'
+  return sections.find((name) => name === first) ?? 'home'
 }
 
 function Section() {
   const shown = overview.value
   const [first = 'home', id, third] = route.value
   if (!shown) {
-    return failure.value === null ? (
+    const { value } = failure
+    if (value instanceof ApiError && value.code === 'merchant-not-allowed') return <NotAllowed />
+    return value === null ? (
       <p class="soft" role="status">
         {t('loading')}
       </p>
     ) : (
       <Notice tone="bad">
         <div class="stack tight">
-          <span>{failureText(failure.value)}</span>
+          <span>{failureText(value)}</span>
           <div class="row">
             <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
             <Button onClick={signOut}>{t('me.out')}</Button>
@@ -99,6 +118,26 @@ function Section() {
   )
 }
 
+/** The operator says who sells here: what to ask them for. */
+function NotAllowed() {
+  const who = session.who.value
+  const heading = useArrival()
+  return (
+    <section class="sheet stack not-allowed">
+      <h1 ref={heading}>{t('not-allowed.title')}</h1>
+      <p>{t('not-allowed.why')}</p>
+      {who && <p class="mono small">{npubOf(who.pubkey)}</p>}
+      <div class="row">
+        {who && <CopyButton text={npubOf(who.pubkey)} />}
+        <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
+        <Button kind="quiet" icon="exit" onClick={signOut}>
+          {t('me.out')}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
 /** The session ended under somebody's hands: what they typed stays, behind this. */
 function SignAgain() {
   const asking = session.asking.value
@@ -110,15 +149,25 @@ function SignAgain() {
     )
   }
   return (
-    <Dialog title={t('in.again')} onClose={signOut}>
+    // No Escape: it would throw away what waits behind.
+    <Dialog title={t('in.again')}>
       <div class="stack">
         <p class="soft">{t('in.again.why')}</p>
         <SignIn only={asking.pubkey} />
+        <div>
+          <Button kind="quiet" icon="exit" onClick={signOut}>
+            {t('in.again.leave')}
+          </Button>
+        </div>
       </div>
     </Dialog>
   )
 }
 
 followRoute()
+effect(() => {
+  const section = session.who.value ? t(`nav.${sectionOf(route.value)}`) : t('nav.panel')
+  document.title = `${section} · Cuponera`
+})
 const app = document.getElementById('app')
 if (app) render(<Panel />, app)

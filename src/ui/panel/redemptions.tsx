@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { benefitText } from '../client/benefit-text.ts'
 import { saveFile } from '../client/clipboard.ts'
 import { csvOf } from '../client/csv.ts'
 import { moment, money, short } from '../client/format.ts'
+import { language } from '../client/language.ts'
 import type { Definition, Redemption } from '../client/wire.ts'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -11,7 +12,7 @@ import { Notice } from '../parts/notice.tsx'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { useAttempt } from './attempt.ts'
-import { changes } from './live.ts'
+import { useReload } from './reload.ts'
 import { listRedemptions } from './state.ts'
 
 type Filter = { couponId: string; from: string; to: string }
@@ -25,16 +26,15 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   const [next, setNext] = useState<string | null>(null)
   const loading = useAttempt()
   const exporting = useAttempt()
-  const change = changes.value
-
-  useEffect(() => {
-    void loading.attempt(async () => {
-      const wanted = Math.max(shownAtOnce, rows?.length ?? 0)
-      const found = await gather(filter, null, wanted)
+  const missed = useReload(JSON.stringify(filter), async () => {
+    const wanted = Math.max(shownAtOnce, rows?.length ?? 0)
+    const found = await gather(filter, null, wanted)
+    return () => {
       setRows(found.rows)
       setNext(found.next)
-    })
-  }, [filter, change])
+    }
+  })
+  const failure = missed ?? loading.failure ?? exporting.failure
 
   const more = () =>
     void loading.attempt(async () => {
@@ -45,7 +45,10 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   const save = () =>
     void exporting.attempt(async () => {
       const { rows: all } = await gather(filter, null, Number.POSITIVE_INFINITY)
-      saveFile(t('redeemed.file'), new Blob([csvOf(table(all))], { type: 'text/csv' }))
+      saveFile(
+        t('redeemed.file'),
+        new Blob([csvOf(table(all), language.value === 'es' ? ';' : ',')], { type: 'text/csv' }),
+      )
     })
   const none = filter === everything ? 'redeemed.empty' : 'redeemed.none'
   return (
@@ -76,10 +79,8 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
           onText={(to) => setFilter({ ...filter, to })}
         />
       </search>
-      {(loading.failure ?? exporting.failure) !== null && (
-        <Notice tone="bad">{failureText(loading.failure ?? exporting.failure)}</Notice>
-      )}
-      {rows === null && loading.failure === null && <p class="soft">{t('loading')}</p>}
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {rows === null && failure === null && <p class="soft">{t('loading')}</p>}
       {rows?.length === 0 && (
         <Empty icon="list" title={t(none)}>
           {filter === everything && <p>{t('redeemed.empty.why')}</p>}

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { copyText } from '../client/clipboard.ts'
 import { SignerError, waiting } from '../client/signer.ts'
-import { inviteSigner, openBunker, ownRelay } from '../client/signer-remote.ts'
+import { inviteSigner, meetingPoint, openBunker } from '../client/signer-remote.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -14,9 +15,10 @@ import { BackButton, type EnterProps } from './enter.tsx'
 
 /** A signer somewhere else (NIP-46): it scans our address, or we are given its own. */
 export function RemoteSignIn({ enter, onBack }: EnterProps) {
-  const [relay, setRelay] = useState(ownRelay())
+  const [relay, setRelay] = useState(meetingPoint)
   const [bunker, setBunker] = useState('')
   const [round, setRound] = useState(0)
+  const heading = useArrival()
   const paste = useAttempt()
   const scan = useAttempt()
   const usable = /^wss?:\/\/[^\s/]+/.test(relay)
@@ -37,10 +39,10 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
     void paste.attempt(async () => enter(await openBunker(bunker)))
   }
   const failure = paste.failure ?? scan.failure
-  const late = failure instanceof SignerError && failure.code === 'timeout'
+  const late = failure instanceof SignerError && ['timeout', 'no-relay'].includes(failure.code)
   return (
     <div class="stack">
-      <h2>{t('in.remote')}</h2>
+      <h2 ref={heading}>{t('in.remote')}</h2>
       {invitation && (
         <div class="stack middle">
           <p>{t('remote.scan')}</p>
@@ -71,7 +73,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
         </Notice>
       )}
       <form class="stack" onSubmit={connect}>
-        <p class="soft">{t('remote.paste')}</p>
+        {invitation && <p class="soft">{t('remote.paste')}</p>}
         <Field
           label={t('remote.bunker')}
           placeholder="bunker://…"
@@ -84,7 +86,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
           {t('remote.connect')}
         </Button>
       </form>
-      <details>
+      <details open={!usable}>
         <summary>{t('remote.relay')}</summary>
         <Field
           label={t('remote.relay')}

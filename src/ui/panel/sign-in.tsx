@@ -3,6 +3,7 @@ import { npubOf } from '../../nostr/keys.ts'
 import { short } from '../client/format.ts'
 import { type PageSigner, SignerError, type SignerKind } from '../client/signer.ts'
 import { hasExtension, openExtension } from '../client/signer-extension.ts'
+import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -46,7 +47,10 @@ export function Welcome() {
 
 /** Three ways to sign; `only`: the key that has to sign. */
 export function SignIn({ only }: { only?: string }) {
-  const kept = keyBox.find()
+  const found = keyBox.find()
+  // Another key is no answer.
+  const kept = only === undefined || found?.pubkey === only ? found : null
+  const heading = useArrival()
   const [way, setWay] = useState<Way>(kept ? 'local' : null)
   const back = () => setWay(null)
   const enter = async (signer: PageSigner) => {
@@ -58,7 +62,7 @@ export function SignIn({ only }: { only?: string }) {
   }
   if (way === 'extension') return <ExtensionSignIn enter={enter} onBack={back} />
   if (way === 'remote') return <RemoteSignIn enter={enter} onBack={back} />
-  if (way === 'bring') return <NewKey bring enter={enter} onBack={back} />
+  if (way === 'bring') return <NewKey bring only={only} enter={enter} onBack={back} />
   if (way === 'local') {
     return kept ? (
       <Unlock pubkey={kept.pubkey} asked={only !== undefined} enter={enter} onBack={back} />
@@ -68,7 +72,7 @@ export function SignIn({ only }: { only?: string }) {
   }
   return (
     <div class="stack">
-      <h2>{t('in.how')}</h2>
+      <h2 ref={heading}>{t('in.how')}</h2>
       {kept ? (
         <WayButton
           icon="lock"
@@ -77,12 +81,14 @@ export function SignIn({ only }: { only?: string }) {
           onClick={() => setWay('local')}
         />
       ) : (
-        <WayButton
-          icon="key"
-          title={t('in.local')}
-          why={t('in.local.why')}
-          onClick={() => setWay('local')}
-        />
+        only === undefined && (
+          <WayButton
+            icon="key"
+            title={t('in.local')}
+            why={t('in.local.why')}
+            onClick={() => setWay('local')}
+          />
+        )
       )}
       <WayButton
         icon="puzzle"
@@ -123,6 +129,7 @@ function WayButton({ icon, title, why, onClick }: WayProps) {
 }
 
 function ExtensionSignIn({ enter, onBack }: EnterProps) {
+  const heading = useArrival()
   const { busy, failure, attempt } = useAttempt()
   const run = () => void attempt(async () => enter(await openExtension()))
   const started = useRef(false)
@@ -133,7 +140,7 @@ function ExtensionSignIn({ enter, onBack }: EnterProps) {
   })
   return (
     <div class="stack">
-      <h2>{t('in.extension')}</h2>
+      <h2 ref={heading}>{t('in.extension')}</h2>
       <p class="soft">{t('in.extension.why')}</p>
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <Button kind="primary" wide icon="puzzle" busy={busy} onClick={run}>
@@ -153,6 +160,7 @@ type UnlockProps = EnterProps & {
 function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
   const [pin, setPin] = useState('')
   const [forgetting, setForgetting] = useState(false)
+  const heading = useArrival()
   const { busy, failure, attempt } = useAttempt()
   return (
     <form
@@ -162,7 +170,7 @@ function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
         void attempt(async () => enter(await keyBox.unlock(pin)))
       }}
     >
-      <h2>{t('in.unlock')}</h2>
+      <h2 ref={heading}>{t('in.unlock')}</h2>
       <p class="soft small mono">{short(npubOf(pubkey))}</p>
       <Field
         label={t('pin')}
@@ -203,7 +211,10 @@ function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
   )
 }
 
-function NewKey({ bring = false, enter, onBack }: EnterProps & { bring?: boolean }) {
+type NewKeyProps = EnterProps & { bring?: boolean; only?: string | undefined }
+
+function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
+  const heading = useArrival()
   const [text, setText] = useState('')
   const [pin, setPin] = useState('')
   const [again, setAgain] = useState('')
@@ -216,11 +227,13 @@ function NewKey({ bring = false, enter, onBack }: EnterProps & { bring?: boolean
     const wrong = !encrypted && pin !== again
     setDiffer(wrong)
     if (wrong) return
-    void attempt(async () => enter(await (bring ? keyBox.bring(text, pin) : keyBox.create(pin))))
+    void attempt(async () =>
+      enter(await (bring ? keyBox.bring(text, pin, only) : keyBox.create(pin))),
+    )
   }
   return (
     <form class="stack" onSubmit={submit}>
-      <h2>{bring ? t('key.bring') : t('in.local')}</h2>
+      <h2 ref={heading}>{bring ? t('key.bring') : t('in.local')}</h2>
       {bring && (
         <Field
           label={t('key.text')}

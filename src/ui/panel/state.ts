@@ -238,6 +238,12 @@ export async function announce(createdAt: number): Promise<Announced> {
   return announced
 }
 
+/** It is sent out no more. */
+export async function withdraw(): Promise<void> {
+  await ask('/discovery', { method: 'DELETE' })
+  if (overview.value) overview.value = { ...overview.value, discovery: null }
+}
+
 /** How far the announcement has come, relay by relay. */
 export async function deliveryOf(eventId: string): Promise<RelayState[]> {
   const { relays } = await request<{ relays: RelayState[] }>(`/nostr/publish/${eventId}`)

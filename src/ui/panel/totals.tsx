@@ -7,10 +7,10 @@ type Props = { minted: number; claimed: number; left: number | null }
 export function Totals({ minted, claimed, left }: Props) {
   return (
     <dl class="totals">
-      <Total value={minted} label={t('total.minted')} />
-      <Total value={claimed} label={t('total.claimed')} />
+      <Total value={minted} label={t('total.minted', { n: minted })} />
+      <Total value={claimed} label={t('total.claimed', { n: claimed })} />
       <Total value={minted - claimed} label={t('total.open')} />
-      {left !== null && <Total value={left} label={t('total.left')} />}
+      {left !== null && <Total value={left} label={t('total.left', { n: left })} />}
     </dl>
   )
 }

@@ -18,11 +18,7 @@ export const couponWords = createWords(
     ],
     'list.none': ['Nada coincide con tu búsqueda.', 'Nothing matches your search.'],
     'list.count': ['{n} cupón|{n} cupones', '{n} coupon|{n} coupons'],
-    'card.counts': [
-      '{minted} emitidos · {claimed} canjeados',
-      '{minted} issued · {claimed} redeemed',
-    ],
-    'card.left': ['quedan {n}', '{n} left'],
+    'card.left': ['queda {n}|quedan {n}', '{n} left'],
     archived: ['Archivado', 'Archived'],
 
     'new.title': ['Nuevo cupón', 'New coupon'],

@@ -5,10 +5,20 @@ import { commonWords } from './common.ts'
 export const panelWords = createWords(
   {
     'nav.label': ['Secciones', 'Sections'],
+    'nav.panel': ['Panel', 'Panel'],
     'nav.home': ['Inicio', 'Home'],
     'nav.coupons': ['Cupones', 'Coupons'],
     'nav.redemptions': ['Canjes', 'Redemptions'],
     'nav.tills': ['Cajas', 'Tills'],
+    'lost.service': [
+      'Sin conexión con el servicio: lo que ves puede estar viejo. Seguimos probando.',
+      'The service is out of reach: what you see may be old. We keep trying.',
+    ],
+    'not-allowed.title': ['Falta que te habiliten', 'You are not enabled yet'],
+    'not-allowed.why': [
+      'En este servicio tienen cupones sólo los comercios que habilitó quien lo opera. Pasale esta clave pública para que te sume; después tocá «Probar de nuevo».',
+      'On this service only merchants that its operator enabled have coupons. Send them this public key to be added; then press “Try again”.',
+    ],
     loading: ['Cargando…', 'Loading…'],
     retry: ['Probar de nuevo', 'Try again'],
 
@@ -47,6 +57,7 @@ export const panelWords = createWords(
       'Tu sesión terminó. Lo que estabas haciendo sigue acá.',
       'Your session has ended. What you were doing is still here.',
     ],
+    'in.again.leave': ['Salir y descartarlo', 'Sign out and drop it'],
     'pin.new': ['Elegí un PIN', 'Choose a PIN'],
     'pin.hint': [
       'Seis números o más. Lo vas a necesitar para entrar desde este equipo: no lo podemos recuperar.',
@@ -108,7 +119,12 @@ export const panelWords = createWords(
       'Tu clave pública: con ella te reconocen las cajas.',
       'Your public key: tills know you by it.',
     ],
+    'me.announcement': ['Tu anuncio', 'Your announcement'],
     'me.copied': ['Copiado', 'Copied'],
+    'me.uncopied': [
+      'El navegador no dejó copiar. Mantené apretado el texto.',
+      'The browser did not let us copy. Press and hold the text.',
+    ],
     'me.copy': ['Copiar', 'Copy'],
     'me.out': ['Salir', 'Sign out'],
     'backup.title': ['Copia de seguridad', 'Backup'],
@@ -121,7 +137,7 @@ export const panelWords = createWords(
     'backup.show': ['La copia como texto (ncryptsec)', 'The backup as text (ncryptsec)'],
 
     'start.title': ['Primeros pasos', 'First steps'],
-    'start.of': ['{done} de {all} hechos', '{done} of {all} done'],
+    'start.of': ['{done} de {all}', '{done} of {all} done'],
     'start.announce': ['Anunciate', 'Announce yourself'],
     'start.announce.why': [
       'Publicás con tu firma dónde se emiten y canjean tus cupones. Así cualquier caja te encuentra.',
@@ -129,8 +145,8 @@ export const panelWords = createWords(
     ],
     'start.announce.do': ['Firmar y anunciar', 'Sign and announce'],
     'start.announce.warned': [
-      'Se anunció, pero hay algo que revisar con quien opera el servicio: {codes}.',
-      'It was announced, but there is something to check with whoever runs the service: {codes}.',
+      'Se anunció, pero hay algo para revisar con quien opera el servicio: {found}',
+      'It was announced, but there is something to check with whoever runs the service: {found}',
     ],
     'start.announce.https': [
       'Este servicio se abre por http y sin dirección pública configurada, y un anuncio necesita https. Podés seguir igual: tus cajas funcionan sin anuncio. Quien opera el servicio puede configurar TLS o PUBLIC_URL.',
@@ -156,16 +172,24 @@ export const panelWords = createWords(
     'start.redeem.do': ['Abrir la caja', 'Open the till'],
     'start.done': ['hecho', 'done'],
     'start.all': ['¡Listo! Tu negocio ya tiene cupones.', 'Done! Your shop has coupons.'],
+    'start.announce.again': ['Anunciarme de nuevo', 'Announce again'],
+    'start.announce.withdraw': ['Retirar el anuncio', 'Withdraw the announcement'],
+    'start.announce.withdrawn': [
+      'Anuncio retirado: ya no lo volvemos a enviar.',
+      'Withdrawn: we send it out no more.',
+    ],
     'relay.pending': ['en camino', 'on its way'],
     'relay.delivered': ['llegó', 'arrived'],
     'relay.refused': ['no lo aceptó', 'refused'],
     'relay.expired': ['no llegó', 'did not arrive'],
 
+    'relay.none': ['sin conexión', 'no connection'],
+
     'home.title': ['Hola', 'Hello'],
-    'total.minted': ['emitidos', 'issued'],
-    'total.claimed': ['canjeados', 'redeemed'],
+    'total.minted': ['emitido|emitidos', 'issued'],
+    'total.claimed': ['canjeado|canjeados', 'redeemed'],
     'total.open': ['sin usar', 'not used yet'],
-    'total.left': ['quedan', 'left'],
+    'total.left': ['queda|quedan', 'left'],
     'home.now': ['Ahora', 'Now'],
     'home.now.on': ['en vivo', 'live'],
     'home.now.off': ['sin conexión', 'not connected'],

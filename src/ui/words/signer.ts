@@ -16,6 +16,10 @@ const signerWords = createWords({
     'Eso no es una dirección bunker:// completa. Copiala de nuevo.',
     'That is not a whole bunker:// address. Copy it again.',
   ],
+  'no-relay': [
+    'No pudimos hablar con el punto de encuentro (relay), o se cortó. Probá de nuevo o elegí otro abajo.',
+    'The meeting point (relay) cannot be reached, or broke off. Try again, or choose another below.',
+  ],
   'pin-wrong': ['Ese PIN no es. Probá de nuevo.', 'That is not the PIN. Try again.'],
   'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has 6 digits or more.'],
   'key-invalid': [

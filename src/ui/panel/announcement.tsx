@@ -1,0 +1,128 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../client/api-error.ts'
+import { secondsNow } from '../client/format.ts'
+import { language } from '../client/language.ts'
+import { Button } from '../parts/button.tsx'
+import { Badge, Notice, type Tone } from '../parts/notice.tsx'
+import { say } from '../parts/toast.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { announce, deliveryOf, type RelayState, withdraw } from './state.ts'
+
+const relayTones: Record<RelayState['status'], Tone> = {
+  pending: 'wait',
+  delivered: 'good',
+  refused: 'bad',
+  expired: 'bad',
+}
+/** A relay that is up takes it in a moment; one that is down is given it for days. */
+const lookMs = 1000
+const lookMsMax = 30_000
+
+type Warning = { code: string; message: string }
+type Props = {
+  /** The id of what is announced. */
+  announced: string | null
+  /** For later: announce again, or withdraw it. */
+  manage?: boolean
+}
+
+/** Sign the announcement, and watch it arrive relay by relay. */
+export function Announcement({ announced, manage = false }: Props) {
+  const [warnings, setWarnings] = useState<readonly Warning[]>([])
+  const place = useRef<HTMLDivElement>(null)
+  const { busy, failure, attempt } = useAttempt()
+  const withdrawing = useAttempt()
+  const go = () =>
+    void attempt(async () => {
+      const { warnings: found = [] } = await announce(secondsNow())
+      setWarnings(found)
+      // The button is gone: on to what it did.
+      place.current?.focus({ preventScroll: true })
+    })
+  const takeBack = () =>
+    void withdrawing.attempt(async () => {
+      await withdraw()
+      setWarnings([])
+      say(t('start.announce.withdrawn'))
+    })
+  const unusable = failure instanceof ApiError && failure.code === 'announcement-url'
+  const wrong = failure ?? withdrawing.failure
+  return (
+    <div ref={place} tabIndex={-1} class="stack tight">
+      {(announced === null || manage) && (
+        <div class="row">
+          <Button
+            kind={announced === null ? 'primary' : 'plain'}
+            icon="send"
+            busy={busy}
+            onClick={go}
+          >
+            {announced === null ? t('start.announce.do') : t('start.announce.again')}
+          </Button>
+          {announced !== null && (
+            <Button kind="quiet" busy={withdrawing.busy} onClick={takeBack}>
+              {t('start.announce.withdraw')}
+            </Button>
+          )}
+        </div>
+      )}
+      {wrong !== null && (
+        <Notice tone={unusable ? 'wait' : 'bad'}>
+          {unusable ? t('start.announce.https') : failureText(wrong)}
+        </Notice>
+      )}
+      {warnings.length > 0 && (
+        <Notice tone="wait">{t('start.announce.warned', { found: said(warnings) })}</Notice>
+      )}
+      {announced !== null && <Delivery key={announced} id={announced} />}
+    </div>
+  )
+}
+
+/** The service says it in Spanish; in English its code has to do. */
+function said(warnings: readonly Warning[]): string {
+  return warnings.map(({ code, message }) => (language.value === 'es' ? message : code)).join(' · ')
+}
+
+function Delivery({ id }: { id: string }) {
+  const [relays, setRelays] = useState<readonly RelayState[]>([])
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let gone = false
+    const look = async (waitMs: number) => {
+      const states = await deliveryOf(id).catch((cause: unknown) => {
+        // Long forgotten; or nobody answers, and it is asked again.
+        if (!(cause instanceof ApiError)) throw cause
+        return cause.unknown ? null : []
+      })
+      if (gone) return
+      if (states) setRelays(states)
+      if (states === null || states.some(({ status }) => status === 'pending')) {
+        timer = setTimeout(() => void look(Math.min(waitMs * 1.5, lookMsMax)), waitMs)
+      }
+    }
+    void look(lookMs)
+    return () => {
+      gone = true
+      clearTimeout(timer)
+    }
+  }, [])
+  return (
+    <ul class="relays" aria-live="polite">
+      {relays.map(({ url, status, lastError }) => (
+        <li key={url} class="row apart">
+          <span class="mono small">{url}</span>
+          <Badge tone={relayTones[status]}>{t(`relay.${status}`)}</Badge>
+          {lastError && <span class="soft small">{reason(lastError)}</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What a relay says is in its own words; that it says nothing, in ours. */
+function reason(text: string): string {
+  return text.startsWith('no connection') ? t('relay.none') : text
+}
