@@ -1,5 +1,12 @@
 import { limits } from '../limits.ts'
-import { eventId, type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
+import {
+  contentObject,
+  eventId,
+  type NostrEvent,
+  parseEvent,
+  tagValue,
+  type VerifyEvent,
+} from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -36,25 +43,13 @@ export function parseAnnouncement(
   if (eventId(event) !== event.id) throw new Refusal('announcement-id')
   if (!facts.verify(event)) throw new Refusal('announcement-signature')
   if (tagValue(event, 'd') === undefined) throw new Refusal('announcement-d')
-  const content = parseContent(event.content)
+  const content = contentObject(event.content)
+  if (!content) throw new Refusal('announcement-content')
   for (const name of addressNames) requireHttps(content[name], name, facts.origins)
   if (event.created_at > facts.now + limits.announcementAheadSeconds) {
     throw new Refusal('announcement-future')
   }
   return { event, warnings: warn(event, content, facts) }
-}
-
-function parseContent(text: string): Record<string, unknown> {
-  let content: unknown
-  try {
-    content = JSON.parse(text)
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-  }
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new Refusal('announcement-content')
-  }
-  return content as Record<string, unknown>
 }
 
 /** Plain http only where it cannot be overheard, or where the operator says that this service lives. */

@@ -1,4 +1,4 @@
-import { type NostrEvent, tagValue } from '../nostr/event.ts'
+import { contentObject, type NostrEvent, tagValue } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { Refusal } from '../refusal.ts'
 import { parseTerms, type Terms } from './definition.ts'
@@ -21,7 +21,7 @@ export function readVoucher(event: NostrEvent): ReadVoucher | null {
   if (event.kind !== kinds.voucher || tagValue(event, 'phase') !== 'minted') return null
   if (!nonce || !nonceShape.test(nonce) || !owner || !pubkey.test(owner)) return null
   if (!couponId || couponId.length > idMax) return null
-  const content = parseContent(event.content)
+  const content = contentObject(event.content)
   if (!content || !agrees(content.nonce, nonce) || !agrees(content.owner, owner)) return null
   const terms = termsOrNull({ ...content, benefit: content.coupon })
   if (!terms || !agrees(tagValue(event, 'expiration'), String(terms.expiresAt))) return null
@@ -31,18 +31,6 @@ export function readVoucher(event: NostrEvent): ReadVoucher | null {
 /** What is said twice must be the same; some services say it once. */
 function agrees(said: unknown, value: string): boolean {
   return said === undefined || said === value
-}
-
-function parseContent(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-    return value as Record<string, unknown>
-  } catch (cause) {
-    // RangeError: nested deeper than the parser's stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
-  }
 }
 
 function termsOrNull(fields: Record<string, unknown>): Terms | null {

@@ -59,6 +59,19 @@ export function withTextContent(value: unknown): unknown {
   return object ? { ...value, content: JSON.stringify(content) } : value
 }
 
+/** The JSON object in a content, or null. */
+export function contentObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    const object = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return object ? (value as Record<string, unknown>) : null
+  } catch (cause) {
+    // RangeError: nested deeper than the parser's stack.
+    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
+    throw cause
+  }
+}
+
 /** The second item of the first tag of that name, or undefined. */
 export function tagValue(event: Pick<NostrEvent, 'tags'>, name: string): string | undefined {
   return event.tags.find((tag) => tag[0] === name)?.[1]

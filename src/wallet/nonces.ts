@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { limits } from '../limits.ts'
 import { tagValue } from '../nostr/event.ts'
-import { kinds } from '../nostr/kinds.ts'
 import { Refusal } from '../refusal.ts'
-import { readRequest, rememberRequest } from './request.ts'
+import { readIdentityRequest, rememberRequest } from './request.ts'
 import type { Identities, IdentityStores } from './service.ts'
 
 const visible = /^[!-~]+$/
@@ -23,13 +22,7 @@ export function requestNonce(
   value: unknown,
   pay: (issuer: string) => void,
 ): Promise<string> {
-  const request = readRequest(identities, value, {
-    kinds: [kinds.walletRegular],
-    type: 'create-nonce',
-    untyped: true,
-    invalid: 'identity-event-invalid',
-    stale: 'identity-event-stale',
-  })
+  const request = readIdentityRequest(identities, value, 'create-nonce')
   const issuer = request.author
   const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
   if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')

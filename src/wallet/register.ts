@@ -1,11 +1,10 @@
 import { tagValue } from '../nostr/event.ts'
 import { parsePubkey } from '../nostr/keys.ts'
-import { kinds } from '../nostr/kinds.ts'
 import { Refusal } from '../refusal.ts'
 import { type CallbackRules, parseLud16 } from './lud16.ts'
 import { isReserved, parseName } from './name.ts'
 import { nonceHash } from './nonces.ts'
-import { readRequest, type WalletRequest } from './request.ts'
+import { readIdentityRequest, type WalletRequest } from './request.ts'
 import { createSealToHolder } from './seal-to-holder.ts'
 import type { Identities, IdentityStores } from './service.ts'
 
@@ -26,13 +25,7 @@ export async function registerIdentity(
   value: unknown,
   hosts: readonly string[],
 ): Promise<Registered> {
-  const request = readRequest(identities, value, {
-    kinds: [kinds.walletRegular],
-    type: 'create-identity',
-    untyped: true,
-    invalid: 'identity-event-invalid',
-    stale: 'identity-event-stale',
-  })
+  const request = readIdentityRequest(identities, value, 'create-identity')
   const { issuers, selfSignup, database, usable } = identities
   const wanted = readWanted(request, selfSignup, { hosts, usable })
   const { author } = request

@@ -1,6 +1,7 @@
 import { limits } from '../limits.ts'
 import { authorOf, type VerifyHash } from '../nostr/delegation.ts'
 import {
+  contentObject,
   type NostrEvent,
   parseEvent,
   type Signer,
@@ -48,7 +49,22 @@ export function readRequest(checks: Checks, value: unknown, asked: Asked): Walle
   if (Math.abs(checks.now() - event.created_at) > limits.requestWindowSeconds) {
     throw new Refusal(asked.stale)
   }
-  return { event, author, content: parseContent(event.content) }
+  return { event, author, content: contentObject(event.content) }
+}
+
+/** A request of the identity routes. Refuses `identity-event-invalid`, `identity-event-stale`. */
+export function readIdentityRequest(
+  checks: Checks,
+  value: unknown,
+  type: 'create-nonce' | 'create-identity',
+): WalletRequest {
+  return readRequest(checks, value, {
+    kinds: [kinds.walletRegular],
+    type,
+    untyped: true,
+    invalid: 'identity-event-invalid',
+    stale: 'identity-event-stale',
+  })
 }
 
 /**
@@ -93,16 +109,4 @@ function typed(event: NostrEvent, { type, untyped }: Asked): boolean {
   const found = tagValue(event, 't')
   if (type === null) return !answerTypes.test(found ?? '')
   return found === undefined ? untyped === true : found === type
-}
-
-function parseContent(text: string): WalletRequest['content'] {
-  try {
-    const value: unknown = JSON.parse(text)
-    const object = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return object ? (value as Record<string, unknown>) : null
-  } catch (cause) {
-    // RangeError: nested deeper than the parser's stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
-  }
 }

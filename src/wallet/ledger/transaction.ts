@@ -1,6 +1,6 @@
 import { limits } from '../../limits.ts'
 import { authorOf, type VerifyHash } from '../../nostr/delegation.ts'
-import { type NostrEvent, type Signer, tagValue } from '../../nostr/event.ts'
+import { contentObject, type NostrEvent, type Signer, tagValue } from '../../nostr/event.ts'
 import { expirationOf } from '../../nostr/kind-class.ts'
 import { kinds } from '../../nostr/kinds.ts'
 import { parseAmounts } from './amount.ts'
@@ -89,18 +89,9 @@ export function readTransaction(start: NostrEvent, reading: Reading): Transactio
 
 const hex32 = /^[0-9a-f]{64}$/
 
-/** The JSON object in a content, or null. */
+/** The JSON object in a content, or null; also when it is too long. */
 export function parseContent(text: string): Record<string, unknown> | null {
-  if (text.length > limits.transactionCharsMax) return null
-  try {
-    const value: unknown = JSON.parse(text)
-    const object = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return object ? (value as Record<string, unknown>) : null
-  } catch (cause) {
-    // RangeError: nested deeper than the parser's stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
-  }
+  return text.length > limits.transactionCharsMax ? null : contentObject(text)
 }
 
 /** The ledger's yes: it names both sides and repeats what it was asked. */
