@@ -3,6 +3,7 @@ import { limits } from '../limits.ts'
 import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter, filterView } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
+import { foreignWords } from '../words.ts'
 
 /** What a relay said to an event: `OK` with its message, or null when it said nothing in time. */
 export type RelayAnswer = Answered | null
@@ -323,8 +324,6 @@ function parseMessage(text: string): unknown[] | null {
   }
 }
 
-/** What a relay said, fit to be kept and shown: one line, bounded. */
 function plain(value: unknown): string {
-  if (typeof value !== 'string') return ''
-  return value.slice(0, limits.relayErrorCharsMax).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+  return foreignWords(value, limits.relayErrorCharsMax) ?? ''
 }

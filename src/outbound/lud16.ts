@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts'
+import { foreignWords } from '../words.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { parseJsonObject } from './json.ts'
 
@@ -52,16 +53,10 @@ export function createHandOver(fetchPublic: FetchPublic): HandOver {
       })
       const answer = parseJsonObject(body)
       if (status === 200 && answer?.status === 'ACCEPTED') return { kind: 'accepted' }
-      return { kind: 'refused', reason: readReason(answer?.reason) }
+      return { kind: 'refused', reason: foreignWords(answer?.reason, limits.foreignReasonCharsMax) }
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error
       return { kind: error.sent ? 'unclear' : 'unsent' }
     }
   }
-}
-
-/** Words of a stranger, fit to be shown; null when they are not. */
-function readReason(value: unknown): string | null {
-  if (typeof value !== 'string' || !value.isWellFormed() || value.trim() === '') return null
-  return value.length > limits.foreignReasonCharsMax || /\p{Cc}/u.test(value) ? null : value
 }

@@ -1,5 +1,7 @@
 import { limits } from '../limits.ts'
+import { contentObject } from '../nostr/event.ts'
 import { Refusal } from '../refusal.ts'
+import { foreignWords } from '../words.ts'
 import type { Account } from './account-store.ts'
 import type { Identities } from './service.ts'
 
@@ -72,5 +74,15 @@ export async function forwardPayment(
   }
   const answer = await identities.askWallet(name, url)
   if (!answer || answer.status >= 500) throw new Refusal('wallet-unreachable')
-  return { status: answer.status < 300 ? 200 : 400, body: answer.body }
+  return { status: answer.status < 300 ? 200 : 400, body: withPlainReason(answer.body) }
+}
+
+/** A wallet's JSON as it is, but for a `reason`, which payers are shown. */
+function withPlainReason(body: string): string {
+  const said = contentObject(body)
+  if (!said || said.reason === undefined) return body
+  const reason =
+    foreignWords(said.reason, limits.foreignReasonCharsMax) ??
+    new Refusal('wallet-unreachable').sentence
+  return JSON.stringify({ ...said, reason })
 }

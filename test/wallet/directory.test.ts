@@ -210,6 +210,14 @@ describe('a payment', () => {
       const { status: got, json } = await cb('?amount=1000')
       expect({ got, json }).toEqual({ got: status === 200 ? 200 : 400, json: said })
     }
+    for (const [reason, shown] of [
+      ['no\n\u202eoy', 'no oy'],
+      ['x'.repeat(301), 'x'.repeat(300)],
+      [{ es: 'no' }, 'La billetera de esa cuenta no responde. Probá de nuevo.'],
+    ]) {
+      answer = () => Response.json({ ...said, reason, more: 1 })
+      expect((await cb('?amount=1000')).json).toEqual({ ...said, reason: shown, more: 1 })
+    }
   })
 
   test('needs an amount that the wallet takes', async () => {

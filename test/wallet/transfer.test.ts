@@ -223,8 +223,9 @@ describe('the nonce has left', () => {
   const refusals: [what: string, take: () => Response | Promise<Response>, reason: RegExp][] = [
     ['refuses', error('Hoy no.'), /^Hoy no\.$/],
     ['refuses without a word', error(undefined), /no lo aceptó/],
-    ['refuses with a word that nobody should see', error('a\u0007b'), /no lo aceptó/],
-    ['refuses with a page', error('x'.repeat(301)), /no lo aceptó/],
+    ['refuses with signs nobody sees', error('a\u0007\u202eb\u2028c'), /^a b c$/],
+    ['refuses with nothing else', error('\u202e\n'), /no lo aceptó/],
+    ['refuses with a page', error('x'.repeat(301)), /^x{300}$/],
     ['fails', () => new Response('x', { status: 500 }), /no lo aceptó/],
     [
       'accepts with another status',

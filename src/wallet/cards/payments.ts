@@ -4,6 +4,7 @@ import { type NostrEvent, tagValue } from '../../nostr/event.ts'
 import type { Filter } from '../../nostr/filter.ts'
 import { kinds } from '../../nostr/kinds.ts'
 import { Refusal } from '../../refusal.ts'
+import { foreignWords } from '../../words.ts'
 import type { Ledger, LedgerStores } from '../ledger/settle.ts'
 import { parseContent, transactionTypes } from '../ledger/transaction.ts'
 import type { Payment, PaymentStore } from './payment-store.ts'
@@ -90,18 +91,12 @@ export async function takeAnswer(
 
 const hex32 = /^[0-9a-f]{64}$/
 
-/** What a ledger says, fit to be kept and shown: one line, bounded; null when it says nothing. */
+/** What a ledger says, or null. */
 function wordsOf({ content }: NostrEvent): string | null {
   const messages = parseContent(content)?.messages
   const list = Array.isArray(messages) ? messages : []
-  const words = list
-    .filter((message) => typeof message === 'string')
-    .join(' ')
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
-    .slice(0, limits.ledgerWordsCharsMax)
-    .toWellFormed()
-    .trim()
-  return words === '' ? null : words
+  const words = list.filter((message) => typeof message === 'string').join(' ')
+  return foreignWords(words, limits.ledgerWordsCharsMax)
 }
 
 /** What relays are asked for: the ledger's answers from now on, and those that payments wait for. */
