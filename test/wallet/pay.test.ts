@@ -457,10 +457,30 @@ describe('an invoice (LUD-03)', () => {
   })
 })
 
-test('nobody has paid with a k1 that nobody was given', async () => {
-  for (const k1 of ['x', 'A'.repeat(22)]) {
+describe('what came of a k1', () => {
+  test('is unknown where nobody was given it, and nothing yet where nobody has paid', async () => {
+    for (const k1 of ['x', 'A'.repeat(22)]) {
+      refused(await call(server.url, `/card/pay/${k1}`), 404, 'k1-unknown')
+    }
+    const k1 = await tap(server, await newFundedCard(server, { PESO: 10 }))
     refused(await call(server.url, `/card/pay/${k1}`), 404, 'payment-unknown')
-  }
+    ok(await pay(server, payEvent({ k1, npub, tokens: { PESO: 1 } })))
+    expect(await outcomeOf(server, k1)).toMatchObject({ state: 'settled' })
+  })
+
+  test('may be asked as often as a till likes, and guessed seldom', async () => {
+    const limited = await startServer({ env: cardEnv })
+    const k1 = await tap(limited, await newFundedCard(limited, { PESO: 10 }))
+    const ask = async (text: string) => (await call(limited.url, `/card/pay/${text}`)).json.code
+    const many = async (text: string) => {
+      const codes = await Promise.all(Array.from({ length: 150 }, () => ask(text)))
+      return new Set(codes)
+    }
+    expect(await many(k1)).toEqual(new Set(['payment-unknown']))
+    expect(await many('A'.repeat(22))).toEqual(new Set(['k1-unknown', 'rate-limited']))
+    expect(await many(k1)).toEqual(new Set(['payment-unknown']))
+    await limited.stop()
+  })
 })
 
 test('a start event in the name of a holder is taken from nobody but the gateway', async () => {

@@ -40,7 +40,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
     try {
       return await operation()
     } catch (refused) {
-      const guess = refused instanceof Refusal && /^(k1|payment)-unknown$/.test(refused.code)
+      const guess = refused instanceof Refusal && refused.code === 'k1-unknown'
       if (guess) rateLimits.failure(factsOf(request).address)
       throw refused
     }
@@ -108,7 +108,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         summary: 'What came of a payment',
         access: 'public',
         answers: { 200: CardPaymentModel },
-        refusals: ['payment-unknown'],
+        refusals: ['k1-unknown', 'payment-unknown'],
       }),
     )
 }

@@ -10,7 +10,7 @@ import { type Transaction, TransactionProblem, transactionTypes } from '../ledge
 import { type Delegation, openAt, openDelegation } from './delegation.ts'
 import { parseInvoice } from './invoice.ts'
 import type { Payment } from './payment-store.ts'
-import type { PaymentStores, Payments } from './payments.ts'
+import { type PaymentStores, type Payments, parseK1 } from './payments.ts'
 import { requireWorking } from './read-tap.ts'
 import { readCardRequest } from './requests.ts'
 import type { Scan } from './scan-store.ts'
@@ -45,7 +45,7 @@ export async function payExtended(payments: Payments, value: unknown): Promise<P
   const amounts = parseAmounts(tokens)
   if (!amounts) throw new Refusal('tokens-invalid')
   return pay(payments, {
-    k1: k1In(k1),
+    k1: parseK1(k1),
     form: 'extended',
     request: event.id,
     recipient,
@@ -67,7 +67,7 @@ export async function payInvoice(
   if (gatewayPubkey === null || !funds.tokens().includes(lightningToken)) {
     throw new Refusal('no-gateway')
   }
-  const credential = k1In(k1)
+  const credential = parseK1(k1)
   const { text, amount, ...invoice } = parseInvoice(String(pr ?? ''))
   return pay(payments, {
     k1: credential,
@@ -78,12 +78,6 @@ export async function payInvoice(
     cause: ['bolt11', text],
     invoice,
   })
-}
-
-/** 128 bits in base 64. Refuses `k1-unknown`. */
-function k1In(value: unknown): string {
-  if (typeof value !== 'string' || !/^[\w-]{22}$/.test(value)) throw new Refusal('k1-unknown')
-  return value
 }
 
 /**

@@ -52,13 +52,20 @@ export function refusalOf({ state, code, message }: Payment): Refusal | null {
   return state === 'refused' && code !== null ? new Refusal(code, {}, message) : null
 }
 
-/** What was paid with a k1. Refuses `payment-unknown`. */
-export async function paymentOf({ database }: Payments, k1: string): Promise<Payment> {
-  const found = /^[\w-]{22}$/.test(k1)
-    ? await database.read((tx) => tx.payments.findByK1(k1))
-    : null
-  if (!found) throw new Refusal('payment-unknown')
-  return found
+/** What was paid with a k1. Refuses `k1-unknown`, and `payment-unknown` while nobody has paid with it. */
+export async function paymentOf({ database }: Payments, text: unknown): Promise<Payment> {
+  const k1 = parseK1(text)
+  return database.read(async (tx) => {
+    const found = await tx.payments.findByK1(k1)
+    if (found) return found
+    throw new Refusal((await tx.scans.find(k1)) ? 'payment-unknown' : 'k1-unknown')
+  })
+}
+
+/** 128 bits in base 64. Refuses `k1-unknown`. */
+export function parseK1(value: unknown): string {
+  if (typeof value !== 'string' || !/^[\w-]{22}$/.test(value)) throw new Refusal('k1-unknown')
+  return value
 }
 
 /**
