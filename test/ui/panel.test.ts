@@ -47,7 +47,7 @@ test('a stranger is told what this is, and makes a key under a PIN', async () =>
 test('the announcement is signed, and seen to arrive at the relay', async () => {
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
-  expect(await page.locator('.relays').textContent()).toContain('/relay')
+  expect(await page.locator('.relays').textContent()).toContain('El relay de este servicio')
   // The button that did it is gone; who has no mouse goes on from here.
   await page.locator('*:focus').getByText('llegó').waitFor()
 })

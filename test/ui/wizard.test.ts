@@ -192,9 +192,10 @@ test('a name without a space sticks out nowhere, and what looks like a formula o
   await page.goto(`${server.url}/panel#/`)
   await page.getByText(`Cambió «${name}»`).waitFor()
   await fits(page)
-  await page.goBack()
-  await page.goBack()
   await page.setViewportSize({ width: 360, height: 800 })
+  await page.goto(`${server.url}/panel#/coupons`)
+  await page.getByRole('link', { name: /Un nombre tan largo/ }).click()
+  await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
 })
 
 /** Millimetres in the points of a PDF. */

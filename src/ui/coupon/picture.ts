@@ -7,7 +7,7 @@ import { untilText } from './look.ts'
 
 const width = 1080
 const height = 1620
-const margin = 90
+const room = width - 2 * 90
 const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
 type Pictured = Pick<Held, 'name' | 'coupon' | 'nonce' | 'expiresAt'>
@@ -41,8 +41,10 @@ function paint(context: CanvasRenderingContext2D, held: Pictured, who: string): 
   line(context, benefitBadge(held.coupon), 205, 150, 800)
   line(context, who, 280, 44, 500)
   context.fillStyle = '#211d18'
-  line(context, held.name, 430, 68, 700)
-  line(context, benefitText(held.coupon), 505, 42, 500)
+  const benefit = benefitText(held.coupon)
+  const name = fitted(context, held.name, 68, 700)
+  const parts = benefit === held.name ? [name] : [name, fitted(context, benefit, 42, 500)]
+  paintBetween(context, parts, 330, 590)
   paintQr(context, couponLink(held.nonce), 800)
   context.fillStyle = '#625a4f'
   line(context, untilText(held.expiresAt), height - 110, 40, 500)
@@ -57,10 +59,63 @@ function line(
   weight: number,
 ): void {
   context.font = `${weight} ${size}px ${font}`
-  const wide = context.measureText(text).width
-  const room = width - 2 * margin
+  const wide = wideOf(context, text)
   if (wide > room) context.font = `${weight} ${Math.floor((size * room) / wide)}px ${font}`
   context.fillText(text, width / 2, y, room)
+}
+
+type Part = { lines: string[]; size: number; weight: number }
+const linesMax = 2
+const smallest = 26
+
+/** Two lines at most, in letters as large as they allow. */
+function fitted(
+  context: CanvasRenderingContext2D,
+  text: string,
+  largest: number,
+  weight: number,
+): Part {
+  for (let size = largest; ; size -= 2) {
+    context.font = `${weight} ${size}px ${font}`
+    const lines = wrapped(context, text)
+    const fits = lines.length <= linesMax && lines.every((one) => wideOf(context, one) <= room)
+    if (fits || size <= smallest) return { lines: lines.slice(0, linesMax), size, weight }
+  }
+}
+
+function wrapped(context: CanvasRenderingContext2D, text: string): string[] {
+  const lines: string[] = []
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1)
+    const longer = `${last} ${word}`
+    if (last !== undefined && wideOf(context, longer) <= room) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
+}
+
+function wideOf(context: CanvasRenderingContext2D, text: string): number {
+  return context.measureText(text).width
+}
+
+/** One under the other, in the middle of what is between two heights. */
+function paintBetween(
+  context: CanvasRenderingContext2D,
+  parts: readonly Part[],
+  top: number,
+  bottom: number,
+): void {
+  const gap = 16
+  const high = parts.reduce((sum, { lines, size }) => sum + lines.length * size * 1.15 + gap, -gap)
+  let y = (top + bottom - high) / 2
+  for (const { lines, size, weight } of parts) {
+    context.font = `${weight} ${size}px ${font}`
+    for (const text of lines) {
+      y += size * 1.15
+      context.fillText(text, width / 2, y - size * 0.25, room)
+    }
+    y += gap
+  }
 }
 
 function paintQr(context: CanvasRenderingContext2D, text: string, side: number): void {

@@ -113,13 +113,24 @@ function Delivery({ id }: { id: string }) {
     <ul class="relays" aria-live="polite">
       {relays.map(({ url, status, lastError }) => (
         <li key={url} class="row apart">
-          <span class="mono small">{url}</span>
+          {ours(url) ? (
+            <span class="small">{t('relay.own')}</span>
+          ) : (
+            <span class="mono small">{url}</span>
+          )}
           <Badge tone={relayTones[status]}>{t(`relay.${status}`)}</Badge>
           {lastError && <span class="soft small">{reason(lastError)}</span>}
         </li>
       ))}
     </ul>
   )
+}
+
+/** The relay inside, by whatever name the service calls itself. */
+function ours(url: string): boolean {
+  const { host, hostname, port, pathname } = new URL(url)
+  const known = host === location.host || /^(0\.0\.0\.0|127\..*|\[::1?\])$/.test(hostname)
+  return known && port === location.port && pathname === '/relay'
 }
 
 /** What a relay says is in its own words; that it says nothing, in ours. */

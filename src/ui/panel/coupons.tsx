@@ -78,6 +78,7 @@ export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
 function CouponTile({ coupon }: { coupon: Definition }) {
   const { name, benefit, minted, claimed, maxUses, expiresAt, archivedAt } = coupon
   const badge = benefitBadge(benefit)
+  const worth = benefitText(benefit)
   const over = archivedAt !== null || (expiresAt !== null && expiresAt <= secondsNow())
   return (
     <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
@@ -86,7 +87,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
       </span>
       <span class="stack tight grow">
         <span class="tile-name">{name}</span>
-        <span class="soft small">{benefitText(benefit)}</span>
+        {worth !== name && <span class="soft small">{worth}</span>}
         <span class="small number">
           {number(minted)} {t('total.minted', { n: minted })} · {number(claimed)}{' '}
           {t('total.claimed', { n: claimed })}

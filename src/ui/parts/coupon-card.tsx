@@ -19,6 +19,7 @@ type Props = { coupon: CouponLook; spent?: boolean }
 export function CouponCard({ coupon, spent = false }: Props) {
   const { name, description, benefit, expiresAt } = coupon
   const badge = benefitBadge(benefit)
+  const worth = benefitText(benefit)
   const [lost, setLost] = useState<string | null>(null)
   // A picture that cannot be had leaves the coupon as it is without one.
   const image = coupon.image === lost ? null : coupon.image
@@ -29,8 +30,11 @@ export function CouponCard({ coupon, spent = false }: Props) {
         <span>{badge}</span>
       </div>
       <div class="coupon-terms">
-        <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>
-        <p class="coupon-benefit">{benefitText(benefit)}</p>
+        {/* A name that follows from the benefit says it already. */}
+        {name !== worth && (
+          <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>
+        )}
+        <p class={name === worth ? 'coupon-benefit coupon-name' : 'coupon-benefit'}>{worth}</p>
         {description !== '' && <p class="coupon-fine">{description}</p>}
         <p class="coupon-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}

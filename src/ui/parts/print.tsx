@@ -58,6 +58,7 @@ export function PrintRoom() {
 
 function PrintedCoupon({ voucher }: { voucher: Printed }) {
   const { name, description, coupon, expiresAt, nonce } = voucher
+  const worth = benefitText(coupon)
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
@@ -65,7 +66,7 @@ function PrintedCoupon({ voucher }: { voucher: Printed }) {
       </div>
       <div class="paper-words">
         <p class="paper-name">{name}</p>
-        <p class="paper-benefit">{benefitText(coupon)}</p>
+        {worth !== name && <p class="paper-benefit">{worth}</p>}
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>

@@ -183,6 +183,7 @@ export const panelWords = createWords(
     'relay.refused': ['no lo aceptó', 'refused'],
     'relay.expired': ['no llegó', 'did not arrive'],
 
+    'relay.own': ['El relay de este servicio', 'The relay of this service'],
     'relay.none': ['sin conexión', 'no connection'],
 
     'home.title': ['Hola', 'Hello'],
