@@ -52,7 +52,7 @@ export async function follow(stop: AbortSignal): Promise<void> {
       if (cause.code === 'signed-out') break
       // Somebody may enable this key; nothing to hurry for.
       if (cause.status === 403) wait = retryMsMax
-      if (cause.unknown) lost.value = true
+      if (cause.code === 'unreachable' || cause.status >= 500) lost.value = true
     }
     listening.value = false
     await paused(wait, stop)
