@@ -1,4 +1,4 @@
-PRAGMA user_version = 13;
+PRAGMA user_version = 14;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -203,9 +203,12 @@ CREATE TABLE deliveries (
   last_error TEXT,
   -- The connection ended while it was under way: it goes alone, and after all others.
   suspect INTEGER NOT NULL DEFAULT 0 CHECK (suspect IN (0, 1)),
+  -- In this order: 0 the service's own words; 1 others; 2 those of somebody who publishes a lot, and
+  -- what failed before.
+  lane INTEGER NOT NULL CHECK (lane IN (0, 1, 2)),
   PRIMARY KEY (outbox_id, relay)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX deliveries_due ON deliveries (relay, suspect, next_at, outbox_id)
+CREATE INDEX deliveries_due ON deliveries (relay, suspect, lane, next_at, outbox_id)
   WHERE state = 'pending';
 
 -- Nonces that let somebody register an identity, once each.

@@ -218,7 +218,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
 
   return {
     async broadcast(tx, event) {
-      await enqueue(tx.outbox, event, [...ways.keys()], { now: now(), reserved: true })
+      await enqueue(tx.outbox, event, [...ways.keys()], { now: now(), lane: 'own' })
       // After the commit: the engine ends a batch within one turn of the loop.
       setImmediate(wakeAll)
     },

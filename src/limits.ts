@@ -263,6 +263,17 @@ export const limits = {
   /** Events given to one relay at once, before it answered. */
   relayInFlightMax: 64,
   embeddedInFlightMax: 256,
+  /** An event keeps its place among those this long: a relay may well say nothing to a kind it ignores. */
+  relayPlaceSeconds: 1,
+  /** What may be without an answer in all, places or not: memory. */
+  relayUnansweredCharsMax: 16 * 1024 * 1024,
+  /** Who publishes more than this goes behind others on the way to relays: a burst, and what comes back. */
+  calmKeyBurst: 20,
+  calmKeyPerSecond: 1,
+  calmAddressBurst: 100,
+  calmAddressPerSecond: 5,
+  /** The share of the places for those, and for what failed before. */
+  relayLaterShare: 0.5,
   relayConnectSeconds: 10,
   relayAnswerSeconds: 10,
   /** An event the connection ended with so often, at last while it was alone, is tried seldom. */

@@ -12,6 +12,7 @@ import payments from './step-10-payments.sql' with { type: 'text' }
 import namedKeys from './step-11-named-keys.sql' with { type: 'text' }
 import suspects from './step-12-suspects.sql' with { type: 'text' }
 import intents from './step-13-intents.sql' with { type: 'text' }
+import lanes from './step-14-lanes.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -35,6 +36,7 @@ export const couponSchema: Schema = {
     10: namedKeys,
     11: suspects,
     12: intents,
+    13: lanes,
   },
 }
 

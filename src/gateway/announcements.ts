@@ -105,12 +105,12 @@ async function settle(
     if (replacement) {
       await tx.announcements.put(replacement)
       await tx.outbox.recall(ours.id, 'replaced', now)
-      await enqueue(tx.outbox, replacement, parts.relays, { now, reserved: true })
+      await enqueue(tx.outbox, replacement, parts.relays, { now, lane: 'own' })
     } else if (deleted(ours)) {
       await tx.announcements.remove(ours.pubkey)
       await tx.outbox.recall(ours.id, 'deleted by its author', now)
     } else if (relay !== null) {
-      await tx.outbox.add(ours, [relay], { now, giveUpAt: giveUpAt(ours, now) })
+      await tx.outbox.add(ours, [relay], { now, giveUpAt: giveUpAt(ours, now), lane: 'own' })
     }
   })
 }

@@ -19,6 +19,8 @@ export type DueDelivery = {
   giveUpAt: number
   /** The connection ended while it was under way. */
   suspect: boolean
+  /** Of the last lane. */
+  later: boolean
 }
 /** What came of an attempt. */
 export type Outcome = {
@@ -36,8 +38,16 @@ export type Outcome = {
 
 /** Deliveries that wait for an answer. */
 type UnderWay = { has(outboxId: number): boolean; size: number }
-type Times = { now: number; giveUpAt: number }
+/** What may be begun, and how much of that in the last lane; `held`: something was begun a moment ago. */
+export type Room = { places: number; later: number; held: boolean }
+type Entry = { now: number; giveUpAt: number; lane: Lane }
 type DueRow = { id: number; attempts: number; accepted_at: number; give_up_at: number }
+
+/** The order in which a relay is given what waits for it. */
+const lanes = { own: 0, others: 1, later: 2 } as const
+/** `own` are the service's own words; `later` comes what failed before, too. */
+export type Lane = keyof typeof lanes
+const inOrder = Object.values(lanes)
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>
 
@@ -50,10 +60,10 @@ export function createOutboxStore(sql: Sqlite) {
   const addLoad = sql.query<null, [number, number]>(
     'UPDATE outbox_load SET events = events + ?, bytes = bytes + ? WHERE id = 1',
   )
-  const insertDelivery = sql.query<null, [number, string, number]>(
-    `INSERT INTO deliveries (outbox_id, relay, next_at) VALUES (?1, ?2, ?3)
+  const insertDelivery = sql.query<null, [number, string, number, number]>(
+    `INSERT INTO deliveries (outbox_id, relay, next_at, lane) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT DO UPDATE
-       SET state = 'pending', attempts = 0, last_error = NULL, next_at = ?3, suspect = 0
+       SET state = 'pending', attempts = 0, last_error = NULL, next_at = ?3, suspect = 0, lane = ?4
      WHERE state <> 'pending'`,
   )
   const reopen = sql.query<null, [string, number, number, number]>(
@@ -68,15 +78,15 @@ export function createOutboxStore(sql: Sqlite) {
     { relay: string; state: DeliveryState; attempts: number; last_error: string | null },
     [number]
   >('SELECT relay, state, attempts, last_error FROM deliveries WHERE outbox_id = ? ORDER BY relay')
-  const due = sql.query<DueRow, [string, number, number, number]>(
+  const due = sql.query<DueRow, [string, number, number, number, number]>(
     `SELECT o.id, d.attempts, o.accepted_at, o.give_up_at
      FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
-     WHERE d.relay = ? AND d.state = 'pending' AND d.suspect = ? AND d.next_at <= ?
+     WHERE d.relay = ? AND d.state = 'pending' AND d.suspect = ? AND d.lane = ? AND d.next_at <= ?
      ORDER BY d.next_at, d.outbox_id LIMIT ?`,
   )
-  const nextDue = sql.query<{ next_at: number | null }, [string, number]>(
+  const nextDue = sql.query<{ next_at: number | null }, [string, number, number]>(
     `SELECT min(next_at) AS next_at FROM deliveries
-     WHERE relay = ? AND state = 'pending' AND suspect = ?`,
+     WHERE relay = ? AND state = 'pending' AND suspect = ? AND lane = ?`,
   )
   const nextGiveUp = sql.query<{ give_up_at: number | null }, []>(
     'SELECT min(give_up_at) AS give_up_at FROM outbox WHERE done_at IS NULL',
@@ -86,7 +96,8 @@ export function createOutboxStore(sql: Sqlite) {
     [DeliveryState, number, number, string | null, number, string, number]
   >(
     `UPDATE deliveries
-     SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4, suspect = ?7
+     SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4, suspect = ?7,
+       lane = iif(lane = 1 AND ?2 > 0, 2, lane)
      WHERE outbox_id = ?5 AND relay = ?6
        AND (state = 'pending' OR (state = 'expired' AND ?1 = 'delivered'))`,
   )
@@ -94,10 +105,10 @@ export function createOutboxStore(sql: Sqlite) {
     `UPDATE outbox SET event = NULL, done_at = ?1 WHERE id = ?2 AND done_at IS NULL AND NOT EXISTS
        (SELECT 1 FROM deliveries WHERE outbox_id = ?2 AND state = 'pending') RETURNING bytes`,
   )
-  const hurry = sql.query<null, [string, number, number]>(
+  const hurry = sql.query<null, [string, number, number, number]>(
     `UPDATE deliveries SET next_at = ?2 WHERE (outbox_id, relay) IN
        (SELECT outbox_id, relay FROM deliveries
-        WHERE relay = ?1 AND state = 'pending' AND suspect = 0 AND next_at > ?2 LIMIT ?3)`,
+        WHERE relay = ?1 AND state = 'pending' AND suspect = 0 AND lane = ?4 AND next_at > ?2 LIMIT ?3)`,
   )
   const overdue = sql.query<{ id: number }, [string, number, number]>(
     `SELECT o.id FROM outbox o JOIN deliveries d ON d.outbox_id = o.id AND d.relay = ?1
@@ -148,12 +159,13 @@ export function createOutboxStore(sql: Sqlite) {
     return relays
   }
 
-  const read = (row: DueRow, suspect: boolean): DueDelivery[] => {
+  const read = (row: DueRow, { suspect, lane }: { suspect: boolean; lane: number }) => {
     // What waits has its event: the schema sees to it.
     const text = findEvent.get(row.id)?.event
     if (!text) return []
     const { id: outboxId, attempts, accepted_at: acceptedAt, give_up_at: giveUpAt } = row
-    return [{ outboxId, text, attempts, acceptedAt, giveUpAt, suspect }]
+    const later = lane === lanes.later
+    return [{ outboxId, text, attempts, acceptedAt, giveUpAt, suspect, later }]
   }
 
   return {
@@ -170,10 +182,10 @@ export function createOutboxStore(sql: Sqlite) {
      * Take an event in for these relays. Whatever became of it there before, they are to be given it
      * now; where it waits already it goes on waiting.
      */
-    async add(event: NostrEvent, relays: readonly string[], times: Times): Promise<void> {
+    async add(event: NostrEvent, relays: readonly string[], entry: Entry): Promise<void> {
       const text = JSON.stringify(event)
       const size = Buffer.byteLength(text)
-      const { now, giveUpAt } = times
+      const { now, giveUpAt, lane } = entry
       const key = bytes(event.id)
       let id = insert.get(key, text, size, now, giveUpAt)?.id
       if (id !== undefined) addLoad.run(1, size)
@@ -182,7 +194,7 @@ export function createOutboxStore(sql: Sqlite) {
         if (id === undefined) throw new Error('the event was not inserted')
         if (reopen.run(text, now, giveUpAt, id).changes > 0) addLoad.run(1, size)
       }
-      for (const relay of relays) insertDelivery.run(id, relay, now)
+      for (const relay of relays) insertDelivery.run(id, relay, now, lanes[lane])
     },
 
     /** What became of an event at each relay, or null when it was never taken. */
@@ -198,24 +210,28 @@ export function createOutboxStore(sql: Sqlite) {
     },
 
     /**
-     * Up to `most` of what is due for a relay, longest due first, without what is under way. What the
-     * connection ended with comes alone, and only when there is nothing else.
+     * What is due for a relay and has room, lane by lane, longest due first, without what is under way.
+     * What the connection ended with comes alone, and only when there is nothing else.
      */
-    async due(
-      relay: string,
-      now: number,
-      most: number,
-      underWay: UnderWay,
-    ): Promise<DueDelivery[]> {
-      const rows = due.all(relay, 0, now, most + underWay.size)
-      const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, most)
-      if (idle.length > 0 || underWay.size > 0) return idle.flatMap((row) => read(row, false))
-      return due.all(relay, 1, now, 1).flatMap((row) => read(row, true))
+    async due(relay: string, now: number, room: Room, underWay: UnderWay): Promise<DueDelivery[]> {
+      const take = (lane: number, suspect: boolean, most: number) => {
+        if (most <= 0) return []
+        const rows = due.all(relay, Number(suspect), lane, now, most + underWay.size)
+        const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, most)
+        return idle.flatMap((row) => read(row, { suspect, lane }))
+      }
+      const found = take(lanes.own, false, room.places)
+      found.push(...take(lanes.others, false, room.places - found.length))
+      found.push(...take(lanes.later, false, Math.min(room.places - found.length, room.later)))
+      if (found.length > 0 || room.held) return found
+      return inOrder.flatMap((lane) => take(lane, true, 1)).slice(0, 1)
     },
 
     /** When something is due for a relay next, Unix seconds; null when nothing waits. */
     async nextDue(relay: string): Promise<number | null> {
-      const times = [0, 1].flatMap((suspect) => nextDue.get(relay, suspect)?.next_at ?? [])
+      const times = inOrder.flatMap((lane) =>
+        [0, 1].flatMap((suspect) => nextDue.get(relay, suspect, lane)?.next_at ?? []),
+      )
       return times.length > 0 ? Math.min(...times) : null
     },
 
@@ -239,7 +255,9 @@ export function createOutboxStore(sql: Sqlite) {
 
     /** Make up to `rowsMax` waiting deliveries of a relay due now, but for suspects; how many there were. */
     async hurry(relay: string, now: number, rowsMax: number): Promise<number> {
-      return hurry.run(relay, now, rowsMax).changes
+      let made = 0
+      for (const lane of inOrder) made += hurry.run(relay, now, rowsMax - made, lane).changes
+      return made
     },
 
     /** Give up what has waited too long for a relay, but for what is under way; how many there were. */

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import { limits } from '../limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
-import type { DueDelivery, OutboxStore, Outcome } from './outbox-store.ts'
+import type { DueDelivery, OutboxStore, Outcome, Room } from './outbox-store.ts'
 import type { Answered, RelayAnswer } from './relays-conversation.ts'
 
 /** Somewhere events are delivered to. */
@@ -72,8 +72,9 @@ function nextTurn(): Promise<void> {
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const { database, now, ended, failed } = options
   const inFlight = new Map<number, Promise<void>>()
-  /** What is under way may end the connection: nothing else is to suffer from it. */
-  let alone = false
+  /** What was given a moment ago: the others may go on waiting for an answer, but keep no place. */
+  const held = new Set<DueDelivery>()
+  let unanswered = 0
   let stopped = false
   let running: Promise<void> | null = null
   let again = false
@@ -120,6 +121,13 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   }
 
   const launch = async (item: DueDelivery) => {
+    const leave = () => {
+      held.delete(item)
+      wake()
+    }
+    held.add(item)
+    unanswered += item.text.length
+    const timer = setTimeout(leave, limits.relayPlaceSeconds * 1000)
     try {
       const outcome = await attempt(item)
       if (outcome === null) return
@@ -128,9 +136,10 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     } catch (cause) {
       pause(cause)
     } finally {
+      clearTimeout(timer)
+      unanswered -= item.text.length
       inFlight.delete(item.outboxId)
-      if (item.suspect) alone = false
-      wake()
+      leave()
     }
   }
 
@@ -165,14 +174,26 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       again ||= hurried
     }
     await expire()
-    const room = alone ? 0 : to.inFlightMax - inFlight.size
-    if (room > 0 && to.ready()) {
+    const room = roomNow()
+    if (room.places > 0 && to.ready()) {
       const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
       if (stopped) return
-      alone = due.some(({ suspect }) => suspect)
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
     await sleepUntilDue()
+  }
+
+  const roomNow = (): Room => {
+    const holding = [...held]
+    // A suspect may end the connection: nothing else is to suffer from it.
+    const full =
+      unanswered >= limits.relayUnansweredCharsMax || holding.some(({ suspect }) => suspect)
+    const later = Math.ceil(to.inFlightMax * limits.relayLaterShare)
+    return {
+      places: full ? 0 : to.inFlightMax - held.size,
+      later: later - holding.filter((item) => item.later).length,
+      held: held.size > 0,
+    }
   }
 
   const expire = async () => {
@@ -186,7 +207,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const sleepUntilDue = async () => {
     const next = await database.read(async (tx) => {
-      const open = to.ready() && inFlight.size < to.inFlightMax
+      const open = to.ready() && roomNow().places > 0
       const due = open ? await tx.outbox.nextDue(to.relay) : null
       return Math.min(due ?? Infinity, (await tx.outbox.nextGiveUp()) ?? Infinity)
     })

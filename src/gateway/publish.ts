@@ -5,7 +5,7 @@ import { kinds } from '../nostr/kinds.ts'
 import { Refusal } from '../refusal.ts'
 import { objection } from '../relay/objection.ts'
 import { giveUpAt } from './outbox.ts'
-import type { Delivery, OutboxStore } from './outbox-store.ts'
+import type { Delivery, Lane, OutboxStore } from './outbox-store.ts'
 import { embeddedRelay, type Gateway } from './service.ts'
 
 /**
@@ -27,6 +27,7 @@ export async function publish(
   // Ours would refuse it for good; better now than after a promise.
   if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
+  const lane = quotas.hurried(event.pubkey, address) ? 'later' : 'others'
   const { relays, fresh } = await gateway.database.transact(async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, author))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
@@ -34,7 +35,7 @@ export async function publish(
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
     const now = gateway.now()
-    const fresh = await enqueue(tx.outbox, event, targets, { now, reserved: false })
+    const fresh = await enqueue(tx.outbox, event, targets, { now, lane })
     await gateway.accepted(tx, event)
     return { relays: targets, fresh }
   })
@@ -54,23 +55,23 @@ function requireRoom(waitSeconds: number): void {
 
 /**
  * Put an event into the outbox, in the transaction of whatever caused it; relays that have it, or are
- * about to be given it, are left alone. False when that is all of them. Room is kept for our own.
- * Refuses `outbox-full`.
+ * about to be given it, are left alone. False when that is all of them. Room is kept for our own, and
+ * they go first. Refuses `outbox-full`.
  */
 export async function enqueue(
   outbox: OutboxStore,
   event: NostrEvent,
   relays: readonly string[],
-  { now, reserved }: { now: number; reserved: boolean },
+  { now, lane }: { now: number; lane: Lane },
 ): Promise<boolean> {
   const missing = await outbox.missing(event.id, relays)
   if (missing.length === 0) return false
   const { events, bytes } = await outbox.load()
-  const share = reserved ? 1 : limits.outboxOpenShare
+  const share = lane === 'own' ? 1 : limits.outboxOpenShare
   if (events >= limits.outboxEventsMax * share || bytes >= limits.outboxBytesMax * share) {
     throw new Refusal('outbox-full', { retryAfter: 30 })
   }
-  await outbox.add(event, missing, { now, giveUpAt: giveUpAt(event, now) })
+  await outbox.add(event, missing, { now, giveUpAt: giveUpAt(event, now), lane })
   return true
 }
 

@@ -32,6 +32,16 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
     perSecond: limits.relayStrangerPerSecond,
     entriesMax,
   })
+  const calmKeys = new Buckets({
+    burst: limits.calmKeyBurst,
+    perSecond: limits.calmKeyPerSecond,
+    entriesMax,
+  })
+  const calmAddresses = new Buckets({
+    burst: limits.calmAddressBurst,
+    perSecond: limits.calmAddressPerSecond,
+    entriesMax,
+  })
   const take = (quota: Buckets, who: string, cost: number) =>
     rateLimit ? quota.take(who, seconds(), cost) : 0
   const costOf = (size: number) => Math.ceil(size / limits.relayQuotaBytes)
@@ -42,7 +52,15 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
     /** What this key signed. */
     key: (pubkey: string, size: number): number => take(byKey, pubkey, costOf(size)),
     /** It was written before: whoever sends again what a key once signed uses up nothing of the key's. */
-    giveBack: (pubkey: string, size: number): void => byKey.give(pubkey, costOf(size)),
+    giveBack(pubkey: string, size: number): void {
+      byKey.give(pubkey, costOf(size))
+      calmKeys.give(pubkey)
+    },
+    /** This key or this address writes more than most do: others go before it where there is a queue. */
+    hurried(pubkey: string, address: string): boolean {
+      const waits = [calmKeys.take(pubkey, seconds()), calmAddresses.take(address, seconds())]
+      return waits.some((wait) => wait > 0)
+    },
     /** Remote signing (NIP-46) of strangers, by address. */
     stranger: (address: string): number => take(strangers, address, 1),
   }

@@ -3,6 +3,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
@@ -54,6 +55,31 @@ test('with the relay down and the process killed, the event arrives once when bo
   const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
   expect(problems).toEqual([])
 }, 40_000)
+
+test('who publishes a lot goes behind others, and what is said again costs its author no turn', async () => {
+  const dataDir = newDirectory()
+  const env = { RELAYS: 'ws://127.0.0.1:9' }
+  const server = await startServer({ dataDir, env })
+  const signer = newSigner()
+  const repeated = await publish(server, createEvent({ signer }))
+  for (let at = 0; at < 2 * limits.calmKeyBurst; at++) await publish(server, repeated)
+  const calm = await publish(server, createEvent({ signer }))
+  const eager = newSigner()
+  let last = calm
+  for (let at = 0; at <= 2 * limits.calmKeyBurst; at++) {
+    last = await publish(server, createEvent({ signer: eager }))
+  }
+  const other = await publish(server, createEvent())
+  await server.stop()
+  using sql = new Sqlite(join(dataDir, 'cuponera.db'))
+  const lane = ({ id }: NostrEvent) =>
+    sql
+      .query<{ lane: number }, [string]>(
+        `SELECT lane FROM deliveries JOIN outbox ON id = outbox_id WHERE event_id = unhex(?)`,
+      )
+      .get(id)?.lane
+  expect([calm, last, other].map(lane)).toEqual([1, 2, 1])
+}, 20_000)
 
 test('what is under way when the service stops is no failure of the relay, and goes at once at the start', async () => {
   let silent = true

@@ -11,11 +11,13 @@ import {
   retryDelay,
   startCourier,
 } from '../../src/gateway/outbox.ts'
+import type { Room } from '../../src/gateway/outbox-store.ts'
 import { enqueue, overall } from '../../src/gateway/publish.ts'
 import { reconnectDelay } from '../../src/gateway/relays.ts'
 import type { Answered, RelayAnswer } from '../../src/gateway/relays-conversation.ts'
 import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
+import { newSigner } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
 import { until } from '../support/faulty-relay.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
@@ -261,6 +263,32 @@ describe('a courier', () => {
     expect(box.delivery(poison, 'a').next_at - box.clock.now).toBeGreaterThanOrEqual(300)
   })
 
+  test('takes others in while events wait in vain for an answer, as far as memory allows', async () => {
+    const box = open()
+    const silent = createEvent({ content: 'x'.repeat(limits.relayUnansweredCharsMax / 2) })
+    const unanswered = Promise.withResolvers<RelayAnswer>()
+    for (let at = 0; at < 6; at++) await box.put('a', createEvent({ kind: 7 }))
+    const good = await box.put('a')
+    const seen = box.carry('a', ({ kind, content }) =>
+      kind === 7 || content === silent.content
+        ? unanswered.promise
+        : { accepted: true, message: '' },
+    )
+    await until('delivered', async () => (await box.state(good)) === 'a delivered 1', 5)
+    expect(seen).toHaveLength(7)
+    for (const signer of [newSigner(), newSigner()]) {
+      await box.put('a', createEvent({ content: silent.content, signer }))
+    }
+    box.wake()
+    await until('both are under way', () => seen.length === 9)
+    await box.put('a')
+    box.wake()
+    await Bun.sleep(1500)
+    expect(seen).toHaveLength(9)
+    unanswered.resolve({ accepted: true, message: '' })
+    await until('there is room', () => seen.length === 10)
+  }, 15_000)
+
   test('has no more under way than allowed', async () => {
     const box = open()
     for (let at = 0; at < 10; at++) await box.put('a')
@@ -336,6 +364,44 @@ describe('the outbox', () => {
     expect(await box.state(waits)).toBe('b pending 0')
   })
 
+  test('gives our own first, and has little room for who publishes a lot and for what failed before', async () => {
+    const box = open()
+    const failed = await box.put('a')
+    const suspect = await box.put('a', createEvent(), ['a'], 'own')
+    let up = true
+    const answer = ({ id }: NostrEvent) => {
+      if (id === failed.id) return { accepted: false, message: 'error: disk' }
+      up = false
+      return null
+    }
+    box.carry('a', answer, () => up)
+    await until('both were tried', () =>
+      [failed, suspect].every((event) => box.delivery(event, 'a').attempts === 1),
+    )
+    await box.couriers[0]?.stop()
+    const crowd = [await box.put('a', createEvent(), ['a'], 'later')]
+    crowd.push(await box.put('a', createEvent(), ['a'], 'later'))
+    const others = [await box.put('a'), await box.put('a')]
+    const own = await box.put('a', createEvent(), ['a'], 'own')
+    const given = async (room: Room, underWay: NostrEvent[] = []) => {
+      const ids = new Set(underWay.map((event) => box.row(event).id as number))
+      const due = await box.database.read((tx) => tx.outbox.due('a', start + 9, room, ids))
+      return due.map(({ text }) => (JSON.parse(text) as NostrEvent).id)
+    }
+    const all = [own, ...others, ...crowd, failed]
+    const idsOf = (events: NostrEvent[]) => events.map(({ id }) => id)
+    expect(await given({ places: 9, later: 9, held: false })).toEqual(idsOf(all))
+    expect(await given({ places: 9, later: 1, held: false })).toEqual(idsOf(all.slice(0, 4)))
+    expect(await given({ places: 9, later: -1, held: false })).toEqual(idsOf(all.slice(0, 3)))
+    expect(await given({ places: 2, later: 2, held: false })).toEqual(idsOf(all.slice(0, 2)))
+    expect(await given({ places: 2, later: 2, held: true }, all.slice(0, 2))).toEqual(
+      idsOf(all.slice(2, 4)),
+    )
+    // What the connection ended with comes alone, and when nothing was given a moment ago.
+    expect(await given({ places: 9, later: 9, held: true }, all)).toEqual([])
+    expect(await given({ places: 9, later: 9, held: false }, all)).toEqual([suspect.id])
+  })
+
   test('that is full refuses strangers and keeps room for our own', async () => {
     const box = open()
     const fill = (share: number) =>
@@ -345,9 +411,9 @@ describe('the outbox', () => {
       code: 'outbox-full',
       detail: { retryAfter: 30 },
     })
-    await box.put('a', createEvent(), ['a'], true)
+    await box.put('a', createEvent(), ['a'], 'own')
     fill(1)
-    await expect(box.put('a', createEvent(), ['a'], true)).rejects.toMatchObject({
+    await expect(box.put('a', createEvent(), ['a'], 'own')).rejects.toMatchObject({
       code: 'outbox-full',
     })
     box.sql(`UPDATE outbox_load SET events = 1, bytes = ${limits.outboxBytesMax}`)
@@ -385,7 +451,7 @@ function open() {
     query('SELECT * FROM outbox WHERE event_id = unhex(?)', event.id)
   const query = (text: string, ...values: string[]) => {
     using other = new Sqlite(path)
-    return other.query<Record<string, never>, string[]>(text).get(...values)
+    return other.query<Record<string, unknown>, string[]>(text).get(...values) ?? {}
   }
   const box = {
     clock,
@@ -406,10 +472,13 @@ function open() {
       for (const courier of couriers) courier.wake()
     },
     load: () => database.read((tx) => tx.outbox.load()),
-    async put(relay: string, event = createEvent(), relays = [relay], reserved = false) {
-      await database.transact((tx) =>
-        enqueue(tx.outbox, event, relays, { now: clock.now, reserved }),
-      )
+    async put(
+      relay: string,
+      event = createEvent(),
+      relays = [relay],
+      lane: 'own' | 'others' | 'later' = 'others',
+    ) {
+      await database.transact((tx) => enqueue(tx.outbox, event, relays, { now: clock.now, lane }))
       return event
     },
     delivery: (event: NostrEvent, relay: string) =>
@@ -418,7 +487,7 @@ function open() {
          WHERE o.event_id = unhex(?) AND relay = ?`,
         event.id,
         relay,
-      ) as unknown as { next_at: number; last_error: string | null },
+      ) as unknown as { next_at: number; last_error: string | null; attempts: number },
     async state(event: NostrEvent) {
       const found = await database.read((tx) => tx.outbox.find(event.id))
       return (found ?? []).map((one) => `${one.relay} ${one.state} ${one.attempts}`).join(', ')
