@@ -52,9 +52,7 @@ export function createAccountStore(sql: Sqlite) {
   const allowVouchers = sql.query<null, [number, Uint8Array]>(
     'UPDATE accounts SET allow_vouchers = ? WHERE pubkey = ?',
   )
-  const remove = sql.query<{ nonce_id: number | null }, [number]>(
-    'DELETE FROM accounts WHERE id = ? RETURNING nonce_id',
-  )
+  const remove = sql.query<null, [number]>('DELETE FROM accounts WHERE id = ?')
 
   return {
     async findByName(name: string): Promise<Account | null> {
@@ -84,9 +82,8 @@ export function createAccountStore(sql: Sqlite) {
       return allowVouchers.run(allowed ? 1 : 0, bytes(pubkey)).changes === 1
     },
 
-    /** Forget an account; the nonce that it burned, null when there was none. */
-    async remove(id: number): Promise<number | null> {
-      return remove.get(id)?.nonce_id ?? null
+    async remove(id: number): Promise<void> {
+      remove.run(id)
     },
   }
 }

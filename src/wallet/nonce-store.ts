@@ -16,7 +16,6 @@ export function createNonceStore(sql: Sqlite) {
   const burn = sql.query<null, [number, number]>(
     'UPDATE identity_nonces SET burned_at = ? WHERE id = ? AND burned_at IS NULL',
   )
-  const remove = sql.query<null, [number]>('DELETE FROM identity_nonces WHERE id = ?')
   const countOpen = sql.query<{ n: number }, [Uint8Array]>(
     'SELECT count(*) AS n FROM identity_nonces WHERE issuer = ? AND burned_at IS NULL',
   )
@@ -40,10 +39,6 @@ export function createNonceStore(sql: Sqlite) {
     /** False when somebody else burned it. */
     async burn(id: number, now: number): Promise<boolean> {
       return burn.run(now, id).changes === 1
-    },
-
-    async remove(id: number): Promise<void> {
-      remove.run(id)
     },
 
     /** How many of an issuer's nobody has used; bounded by what one may have. */

@@ -92,9 +92,8 @@ function remove({ database }: OperatorParts, text: string) {
   return database.transact(async (tx) => {
     const account = await tx.accounts.findByName(text.toLowerCase())
     if (!account) throw new Refusal('identity-unknown')
-    const nonceId = await tx.accounts.remove(account.id)
-    // A burned nonce is kept for the account it made, and goes with it.
-    if (nonceId !== null) await tx.nonces.remove(nonceId)
+    // The nonce that it burned stays: it is to be good for nobody again.
+    await tx.accounts.remove(account.id)
     return { removed: true as const }
   })
 }

@@ -323,11 +323,6 @@ describe('the check finds', () => {
       /^accounts row 1: the nonce it was registered with is not burned$/,
     ],
     [
-      'a burned nonce that made no account',
-      `${identity} UPDATE accounts SET nonce_id = NULL`,
-      /^identity_nonces row 1: it is burned, but no account was registered with it$/,
-    ],
-    [
       'an account whose wallet is reached in the clear',
       `${identity} UPDATE accounts SET lud16 = '{"callback":"http://wallet.example/"}'`,
       /^accounts row 1: its wallet has no https callback$/,

@@ -83,7 +83,7 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
   })
 })
 
-test('a nonce of the operator’s registers an identity, whose removal forgets it', async () => {
+test('a nonce of the operator’s registers an identity, and is burned also when that is removed', async () => {
   const server = await startServer({ env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
   const nonce = (await runCommand(['nonce'], server)).stdout.trim()
   const holder = newSigner()
@@ -91,8 +91,10 @@ test('a nonce of the operator’s registers an identity, whose removal forgets i
   const register = () => call(server.url, '/api/identity', { body })
   expect((await register()).status).toBe(200)
   expect((await runCommand(['identity', 'remove', 'ana'], server)).code).toBe(0)
-  expect((await register()).json.code).toBe('identity-nonce-unknown')
-  expect(readRows(server.dataDir)).toMatchObject({ accounts: [], identity_nonces: [] })
+  expect((await register()).json.code).toBe('identity-nonce-burned')
+  const asked = await call(server.url, `/api/nonce/${nonce}`)
+  expect([asked.status, asked.json.code]).toEqual([410, 'nonce-burned'])
+  expect(readRows(server.dataDir)).toMatchObject({ accounts: [], identity_nonces: [{}] })
   expect((await runCommand(['check'], server)).code).toBe(0)
 })
 
