@@ -376,7 +376,7 @@ export const limits = {
   cardNameCharsMax: 80,
   cardDescriptionCharsMax: 500,
   tokenCharsMax: 32,
-  /** Ten years: longer windows are mistakes, such as milliseconds. */
+  /** Ten years: longer than a card lasts. */
   cardLimitSecondsMax: 10 * 366 * 24 * 60 * 60,
   /** How old a wish about cards may be that a relay brings; LaWallet clients look back about as far. */
   cardChangeSeconds: 24 * 60 * 60,
