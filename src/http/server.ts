@@ -177,8 +177,7 @@ export function startServer(options: ServerOptions): HttpServer {
     if (method === 'OPTIONS') return replyOptions(route.methods)
     if (!route.methods.includes(method)) {
       const response = refuse(new Refusal('method-not-allowed'), route.pattern, method)
-      response.headers.set('Allow', route.methods.join(', '))
-      return response
+      return withAllow(response, route.methods)
     }
     const peer = bun.requestIP(request)?.address ?? ''
     const address = options.origins.client(request, peer)
@@ -215,6 +214,7 @@ export function startServer(options: ServerOptions): HttpServer {
     // Whatever was refused is its sender's affair, and costs nobody else behind the address.
     const refused = response.status >= 400 && response.status < 500
     if (refused && !supervised.has(path) && !facts.harmless) options.rateLimits.mistake(address)
+    if (response.status === 405) withAllow(response, route.methods)
     return method === 'HEAD' ? withoutBody(response) : response
   }
 
@@ -321,6 +321,12 @@ function asGetRequest(request: Request): Request {
 /** Path and query as they were sent. */
 function targetOf({ url }: Request): string {
   return url.slice(url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length))
+}
+
+/** What a 405 owes (RFC 9110): the methods of the path, whichever route refused. */
+function withAllow(response: Response, methods: readonly string[]): Response {
+  response.headers.set('Allow', methods.join(', '))
+  return response
 }
 
 async function withoutBody(response: Response): Promise<Response> {

@@ -4,7 +4,7 @@ import { parseObject } from '../http/body.ts'
 import { documented } from '../http/document.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { replyIdentityRefusal, replyJson } from '../http/reply.ts'
+import { replyJson } from '../http/reply.ts'
 import { Refusal, type RefusalCode } from '../refusal.ts'
 import { takenName } from './directory.ts'
 import { NameModel, NamesModel, NewNonceModel, OpenNonceModel, RegisteredModel } from './models.ts'
@@ -102,10 +102,8 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
     .get(
       '/identity',
       async ({ query }) => {
-        if (query.name) return replyJson(200, await takenName(identities, query.name))
-        const answer = replyIdentityRefusal(new Refusal('method-not-allowed'))
-        answer.headers.set('Allow', 'POST, OPTIONS')
-        return answer
+        if (!query.name) throw new Refusal('method-not-allowed')
+        return replyJson(200, await takenName(identities, query.name))
       },
       {
         query: NameModel,

@@ -245,18 +245,21 @@ describe('a request for an identity is refused, in this order', () => {
   })
 
   test('405: any method but POST, and GET that names nobody', async () => {
+    const both = 'POST, GET, HEAD, OPTIONS'
     const requests: [method: string, path: string, allow: string][] = [
-      ['PUT', '/api/identity', 'POST, GET, HEAD, OPTIONS'],
-      ['DELETE', '/api/identity/', 'POST, GET, HEAD, OPTIONS'],
-      ['GET', '/api/identity', 'POST, OPTIONS'],
-      ['GET', '/api/identity?name=', 'POST, OPTIONS'],
-      ['GET', '/api/identity?other=x', 'POST, OPTIONS'],
+      ['PUT', '/api/identity', both],
+      ['DELETE', '/api/identity/', both],
+      ['GET', '/api/identity', both],
+      ['GET', '/api/identity?name=', both],
+      ['GET', '/api/identity?other=x', both],
       ['PATCH', '/api/nonce', 'POST, OPTIONS'],
     ]
     for (const [method, path, allow] of requests) {
       const answer = await call(server.url, path, { method })
       expectIdentityRefusal(answer, 405, 'method-not-allowed', 'Must use POST method')
       expect(answer.headers.get('allow')).toBe(allow)
+      const options = await call(server.url, path, { method: 'OPTIONS' })
+      expect(options.headers.get('allow')).toBe(allow)
     }
   })
 
