@@ -1,4 +1,4 @@
-PRAGMA user_version = 14;
+PRAGMA user_version = 15;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -490,15 +490,17 @@ CREATE INDEX card_payments_by_card ON card_payments (card_id);
 -- What a payment takes from the limits of its card: reserved or spent while it counts.
 CREATE TABLE card_spends (
   payment_id INTEGER NOT NULL REFERENCES card_payments (id),
-  -- Of the payment, as is the time: what limits are summed by.
+  -- Of the payment, as is the time: what limits are summed by. Who held the card then: the next holder begins anew.
   card_id INTEGER NOT NULL,
+  holder BLOB NOT NULL CHECK (length(holder) = 32),
   token TEXT NOT NULL,
   amount INTEGER NOT NULL CHECK (amount > 0),
   at INTEGER NOT NULL,
   counts INTEGER NOT NULL CHECK (counts IN (0, 1)),
   PRIMARY KEY (payment_id, token)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX card_spends_counting ON card_spends (card_id, token, at, amount) WHERE counts = 1;
+CREATE INDEX card_spends_counting ON card_spends (card_id, holder, token, at, amount)
+  WHERE counts = 1;
 
 -- Keys that the settings name and that write events here: issuers of tokens, a ledger or a gateway elsewhere.
 CREATE TABLE named_keys (

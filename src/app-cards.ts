@@ -104,7 +104,7 @@ function fundsOf({ tokens }: Config, ledger: Ledger | null): Funds {
     tokens: () => [...tokens.keys()],
     balance: async (tx: Stores, pubkey, token) =>
       ledger ? tx.ledger.balance(token, pubkey) : null,
-    spent: (tx: Stores, { cardId, token, since }) => tx.payments.spent(cardId, token, since),
+    spent: (tx: Stores, card) => tx.payments.spent(card),
   }
 }
 

@@ -134,6 +134,11 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
         <> (SELECT count(*) FROM json_each(t.amounts))`,
       says: 'the limits of its card do not count what it holds',
     },
+    {
+      where: `FROM card_payments t JOIN card_scans s ON s.k1_hash = t.k1_hash
+        WHERE EXISTS (SELECT 1 FROM card_spends x WHERE x.payment_id = t.id AND x.holder <> s.holder)`,
+      says: 'it counts for another holder than that of its tap',
+    },
   ],
   card_scans: [
     {

@@ -13,6 +13,7 @@ import namedKeys from './step-11-named-keys.sql' with { type: 'text' }
 import suspects from './step-12-suspects.sql' with { type: 'text' }
 import intents from './step-13-intents.sql' with { type: 'text' }
 import lanes from './step-14-lanes.sql' with { type: 'text' }
+import spends from './step-15-spends.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -37,6 +38,7 @@ export const couponSchema: Schema = {
     11: suspects,
     12: intents,
     13: lanes,
+    14: spends,
   },
 }
 

@@ -68,7 +68,7 @@ const payment = (state: string, start = thirtyTwo('8')) => `
       state, created_at, expires_at, ended_at)
     VALUES (1, zeroblob(16), zeroblob(32), 1, zeroblob(32), '{"ARS":"5"}', ${start},
       (SELECT unhex(value) FROM facts WHERE name = 'manager'), '${state}', 1, 2, ${state === 'pending' ? 'NULL' : 1});
-  INSERT INTO card_spends VALUES (1, 1, 'ARS', 5, 1, 1);`
+  INSERT INTO card_spends VALUES (1, 1, zeroblob(32), 'ARS', 5, 1, 1);`
 
 describe('the check finds', () => {
   const wrongs: [name: string, sql: string, problem: RegExp][] = [
@@ -271,6 +271,11 @@ describe('the check finds', () => {
       'a reservation that the limits do not count',
       `${payment('pending')} UPDATE card_spends SET counts = 0`,
       /^card_payments row 1: the limits of its card do not count what it holds$/,
+    ],
+    [
+      'a payment that counts for somebody else',
+      `${payment('pending')} UPDATE card_spends SET holder = ${thirtyTwo('7')}`,
+      /^card_payments row 1: it counts for another holder than that of its tap$/,
     ],
     [
       'a payment that the limits count otherwise',

@@ -220,6 +220,29 @@ test('what waits for relays goes on waiting in a file of version 11', () => {
   ])
 })
 
+test('what a card has spent in a file of version 14 counts for who held it at the tap', () => {
+  const old = new Sqlite(':memory:')
+  old.run(firstSchema)
+  migrate(old, { ...couponSchema, text: 'PRAGMA user_version = 14;' })
+  old.run(`INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name,
+        holder, delegation, created_at, activated_at)
+      VALUES (1, '${'a'.repeat(36)}', zeroblob(7), 1, 0, '${'b'.repeat(36)}', '', '',
+        unhex('${'22'.repeat(32)}'), x'00', 1, 1);
+    INSERT INTO card_scans (k1_hash, card_id, holder, form, maxima, state, created_at, expires_at)
+      VALUES (zeroblob(16), 1, unhex('${'11'.repeat(32)}'), 'extended', '{}', 'used', 1, 2);
+    INSERT INTO card_payments (id, k1_hash, request, card_id, recipient, amounts, start_id, ledger, state,
+        created_at, expires_at, ended_at)
+      VALUES (1, zeroblob(16), randomblob(32), 1, zeroblob(32), '{}', randomblob(32), zeroblob(32), 'settled', 1, 2, 3),
+        (2, randomblob(16), randomblob(32), 1, zeroblob(32), '{}', randomblob(32), zeroblob(32), 'released', 1, 2, 3);
+    INSERT INTO card_spends VALUES (1, 1, 'ARS', 5, 1, 1), (2, 1, 'ARS', 6, 1, 0)`)
+  migrate(old, couponSchema)
+  const rows = old.query('SELECT lower(hex(holder)), amount, counts FROM card_spends').values()
+  expect(rows).toEqual([
+    ['11'.repeat(32), 5, 1],
+    ['22'.repeat(32), 6, 0],
+  ])
+})
+
 test('a file of version 1 becomes what a new file is, and keeps its rows', () => {
   const old = new Sqlite(':memory:')
   old.run(firstSchema)

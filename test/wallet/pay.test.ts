@@ -17,7 +17,7 @@ import {
   newUid,
   scanPath,
 } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
+import { damage, runCommand } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/events.ts'
 import { until } from '../support/faulty-relay.ts'
@@ -345,6 +345,33 @@ describe('limits', () => {
     // The window moves on.
     damage(server.dataDir, 'UPDATE card_spends SET at = at - 3600')
     ok(await once({ PESO: 60 }))
+  })
+
+  test('begin anew for the next holder of a card, and not for one who has it back', async () => {
+    const card = await newFundedCard(server, { PESO: 1000 })
+    const row = { name: 'día', description: '', token: 'PESO', amount: 50, delta: 86_400 }
+    const once = async (held: PaidCard, amount: number) =>
+      pay(server, payEvent({ k1: await tap(server, held), npub, tokens: { PESO: amount } }))
+    const giveTo = async (holder: PaidCard['holder']) => {
+      const code = `otc-${crypto.randomUUID()}`
+      const options = { dataDir: server.dataDir, env: payEnv }
+      expect((await runCommand(['cards', 'otc', card.uuid, code], options)).code).toBe(0)
+      expect((await activateCard(server, holder, code)).status).toBe(201)
+      const held = Object.assign(card, { holder })
+      await limitsOf(held, row)
+      return held
+    }
+    await limitsOf(card, row)
+    const first = card.holder
+    ok(await once(card, 40))
+    const second = newHolder()
+    await fund(server, second, { PESO: 1000 })
+    await giveTo(second)
+    ok(await once(card, 30))
+    refused(await once(card, 21), 400, 'limit-exceeded')
+    await giveTo(first)
+    refused(await once(card, 11), 400, 'limit-exceeded')
+    ok(await once(card, 10))
   })
 
   test('hold when many payments race', async () => {

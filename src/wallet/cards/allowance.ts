@@ -12,8 +12,8 @@ export async function allowanceOf(
   let most = (await funds.balance(tx, card.holder, token)) ?? limits.tokenAmountMax
   for (const limit of await tx.holders.limitsOf(card.id)) {
     if (limit.token !== token) continue
-    const since = now() - limit.delta
-    const spent = limit.delta === 0 ? 0n : await funds.spent(tx, { cardId: card.id, token, since })
+    const spending = { cardId: card.id, holder: card.holder, token, since: now() - limit.delta }
+    const spent = limit.delta === 0 ? 0n : await funds.spent(tx, spending)
     const left = limit.amount - spent
     if (left < most) most = left
   }

@@ -7,6 +7,7 @@ import { Refusal, type RefusalCode } from '../../refusal.ts'
 import { parseAmounts } from '../ledger/amount.ts'
 import { book, examine } from '../ledger/settle.ts'
 import { type Transaction, TransactionProblem, transactionTypes } from '../ledger/transaction.ts'
+import type { Card } from './card-store.ts'
 import { type Delegation, openAt, openDelegation } from './delegation.ts'
 import { parseInvoice } from './invoice.ts'
 import type { Payment } from './payment-store.ts'
@@ -94,7 +95,7 @@ function pay(payments: Payments, order: Order): Promise<Payment> {
     const now = cards.now()
     const scan = requireFree(await tx.scans.find(order.k1), order.form, now)
     const paymentHash = order.invoice?.paymentHash ?? null
-    const asked = { ...order, cardId: scan.cardId, paymentHash }
+    const asked = { ...order, cardId: scan.cardId, holder: scan.holder, paymentHash }
     let checked: Checked
     try {
       checked = await check(payments, tx, { order, scan, now })
@@ -162,7 +163,7 @@ async function check(
       if (amount > (scan.maxima.get(token) ?? 0n)) throw new Refusal('amount-too-large')
     }
   }
-  await requireWithinLimits(tx, card.id, order.amounts, now)
+  await requireWithinLimits(tx, card, order.amounts, now)
   const start = createStart(payments, order, { holder: card.holder, delegation, now })
   const { ledger } = payments
   return { start, transaction: ledger && (await examine(ledger, tx, start, now)) }
@@ -170,14 +171,15 @@ async function check(
 
 async function requireWithinLimits(
   tx: PaymentStores,
-  cardId: number,
+  { id: cardId, holder }: Pick<Card, 'id'> & { holder: string },
   amounts: Order['amounts'],
   now: number,
 ): Promise<void> {
   const rows = await tx.holders.limitsOf(cardId)
   for (const [token, amount] of amounts) {
     for (const row of rows.filter((limit) => limit.token === token)) {
-      const before = row.delta === 0 ? 0n : await tx.payments.spent(cardId, token, now - row.delta)
+      const spending = { cardId, holder, token, since: now - row.delta }
+      const before = row.delta === 0 ? 0n : await tx.payments.spent(spending)
       if (before + amount > row.amount) throw new Refusal('limit-exceeded')
     }
   }

@@ -24,10 +24,15 @@ type Asked = {
   k1: string
   request: string
   cardId: number
+  /** Whose card it is, in hex. */
+  holder: string
   recipient: string
   amounts: ReadonlyMap<string, bigint>
   paymentHash: string | null
 }
+
+/** Unix seconds. */
+type Spending = { cardId: number; holder: string; token: string; since: number }
 
 type PaymentRow = {
   id: number
@@ -93,14 +98,14 @@ export function createPaymentStore(sql: Sqlite) {
        ledger, state, code, message, created_at, expires_at, ended_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
-  const insertSpend = sql.query<null, [number, number, string, bigint, number]>(
-    `INSERT INTO card_spends (payment_id, card_id, token, amount, at, counts)
-     VALUES (?, ?, ?, ?, ?, 1)`,
+  const insertSpend = sql.query<null, [number, number, Uint8Array, string, bigint, number]>(
+    `INSERT INTO card_spends (payment_id, card_id, holder, token, amount, at, counts)
+     VALUES (?, ?, ?, ?, ?, ?, 1)`,
   )
   // In two halves: the sum of many amounts may be more than 64 bits hold.
-  const spent = sql.query<{ high: number; low: number }, [number, string, number]>(
+  const spent = sql.query<{ high: number; low: number }, [number, Uint8Array, string, number]>(
     `SELECT ifnull(sum(amount >> 32), 0) AS high, ifnull(sum(amount & 4294967295), 0) AS low
-     FROM card_spends WHERE card_id = ? AND token = ? AND at > ? AND counts = 1`,
+     FROM card_spends WHERE card_id = ? AND holder = ? AND token = ? AND at > ? AND counts = 1`,
   )
   const end = sql.query<
     null,
@@ -205,7 +210,7 @@ export function createPaymentStore(sql: Sqlite) {
       const outcome = { state, code: null, message: null, createdAt: now, expiresAt }
       const payment = add(asked, start, outcome)
       for (const [token, amount] of asked.amounts) {
-        insertSpend.run(payment.id, asked.cardId, token, amount, now)
+        insertSpend.run(payment.id, asked.cardId, bytes(asked.holder), token, amount, now)
       }
       return payment
     },
@@ -218,9 +223,10 @@ export function createPaymentStore(sql: Sqlite) {
       return add(asked, null, { state: 'refused', code, message, createdAt: now, expiresAt: now })
     },
 
-    /** What counts against a card's limits of a token, of what came after `since`. */
-    async spent(cardId: number, token: string, since: number): Promise<bigint> {
-      const { high, low } = spent.get(cardId, token, since) ?? { high: 0, low: 0 }
+    /** What counts against a card's limits of a token: what this holder paid with it after `since`. */
+    async spent({ cardId, holder, token, since }: Spending): Promise<bigint> {
+      const sum = spent.get(cardId, bytes(holder), token, since)
+      const { high, low } = sum ?? { high: 0, low: 0 }
       return (BigInt(high) << 32n) + BigInt(low)
     },
 

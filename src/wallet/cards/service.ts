@@ -64,6 +64,9 @@ export type Funds = {
   /** What a key has; null where a ledger elsewhere knows. Runs in the transaction that asks. */
   // A method: the ledger's stores are of the same transaction, but none of this folder's.
   balance(tx: CardStores, pubkey: string, token: string): Promise<bigint | null>
-  /** What payments of a card have spent or reserved since then, Unix seconds. */
-  spent(tx: CardStores, card: { cardId: number; token: string; since: number }): Promise<bigint>
+  /** What a holder's payments with a card have spent or reserved since then, Unix seconds. */
+  spent(
+    tx: CardStores,
+    card: { cardId: number; holder: string; token: string; since: number },
+  ): Promise<bigint>
 }
