@@ -7,9 +7,9 @@ import type { Stores } from './db/stores.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { VerifyEvent } from './nostr/event.ts'
-import type { FetchPublic } from './outbound/fetch-public.ts'
+import { type FetchPublic, OutboundError } from './outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from './outbound/lud16.ts'
-import { limitRequests, limitRequestsByHost } from './outbound/slots.ts'
+import { createSlotsByKey, limitRequests, limitRequestsByHost } from './outbound/slots.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from './outbound/voucher-service.ts'
 import { Refusal } from './refusal.ts'
 import { startResuming } from './wallet/resume.ts'
@@ -29,7 +29,7 @@ type TransferParts = {
 type RunningTransfers = {
   transfers: Transfers
   /** Somebody at this address sends a voucher away. Refuses `rate-limited`. */
-  leaving: (address: string) => void
+  counted: (address: string) => void
   stop(): void
 }
 
@@ -40,6 +40,7 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
   const refreshing = limitRequestsByHost(fetchPublic, limits.refreshPlaces)
   const looking = limitRequests(fetchPublic, limits.addressPlaces)
   const handing = limitRequests(fetchPublic, limits.handOverPlaces)
+  const bySender = createSlotsByKey(limits.senderPlaces)
   const limiter = (rule: { burst: number; perSecond: number }) => {
     const buckets = new Buckets({ ...rule, entriesMax: limits.transferRatesMax })
     return (key: string) => {
@@ -55,11 +56,18 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     previewElsewhere: createPreviewElsewhere(refreshing),
     lookUp: createLookUpAddress(looking),
     handOver: createHandOver(handing),
+    leaving: (sender, work) => bySender(sender, work).catch(nullWhenBusy),
     arriving: limiter(limits.arrivingRate),
     swapping: new Map(),
     postponed: () => resuming.wake(),
     warn: (event, facts) => log.warn(event, facts),
   }
   const resuming = startResuming(transfers, (cause) => log.warn('transfers.failed', { cause }))
-  return { transfers, leaving: limiter(limits.leavingRate), stop: () => resuming.stop() }
+  return { transfers, counted: limiter(limits.leavingRate), stop: () => resuming.stop() }
+}
+
+/** What goes out has answers for its own troubles: this one is about a place. */
+function nullWhenBusy(cause: unknown): null {
+  if (cause instanceof OutboundError) return null
+  throw cause
 }

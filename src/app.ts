@@ -263,7 +263,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     cardRoutes(cards.cards, rateLimits),
     payRoutes(payments.payments, rateLimits),
     directoryRoutes(wallet.identities),
-    transferRoutes(transferring.transfers, rateLimits, transferring.leaving),
+    transferRoutes(transferring.transfers, rateLimits, transferring.counted),
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: () => open })] : []),
     tlsRoutes(trusted),

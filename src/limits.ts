@@ -235,7 +235,8 @@ export const limits = {
   refreshDeadlineMs: 8000,
   refreshBodyBytesMax: 60 * 1024,
   previewDeadlineMs: 3000,
-  /** More than one sender has in a row, who may have slow servers of his own asked. */
+  /** Of one sender, who may have slow servers of his own asked: a quarter of all places. */
+  senderPlaces: { takenMax: 32, waitingMax: 32, waitMs: 500 },
   addressPlaces: { takenMax: 128, waitingMax: 128, waitMs: 1000 },
   handOverPlaces: { takenMax: 128, waitingMax: 128, waitMs: 1000 },
   /** At one service. */

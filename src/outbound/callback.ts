@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { parseJsonObject } from './json.ts'
-import { limitRequests } from './slots.ts'
+import { createSlotsByKey, limitRequests } from './slots.ts'
 
 /** The status and the JSON object that a wallet answers, as its text; null when it does not. */
 type AskWallet = (account: string, url: URL) => Promise<{ status: number; body: string } | null>
@@ -16,7 +16,11 @@ export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
     waitingMax: limits.callbacksWaitingMax,
     waitMs: limits.callbackWaitMs,
   })
-  const asked = new Map<string, number>()
+  const oneOf = createSlotsByKey({
+    takenMax: limits.callbacksPerAccountMax,
+    waitingMax: 0,
+    waitMs: 0,
+  })
   const bounds = {
     deadlineMs: limits.callbackDeadlineMs,
     bodyBytesMax: limits.callbackBodyBytesMax,
@@ -32,16 +36,5 @@ export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
     }
   }
 
-  return async (account, url) => {
-    const others = asked.get(account) ?? 0
-    if (others >= limits.callbacksPerAccountMax) throw new OutboundError('busy')
-    asked.set(account, others + 1)
-    try {
-      return await ask(url)
-    } finally {
-      const left = (asked.get(account) ?? 1) - 1
-      if (left > 0) asked.set(account, left)
-      else asked.delete(account)
-    }
-  }
+  return (account, url) => oneOf(account, () => ask(url))
 }

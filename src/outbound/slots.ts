@@ -28,6 +28,27 @@ export function limitRequestsByHost(fetchPublic: FetchPublic, rule: SlotRule): F
   }
 }
 
+/** So much work at once for each key, a short line behind it, and `busy` beyond that; idle keys are forgotten. */
+export function createSlotsByKey(rule: SlotRule) {
+  const entries = new Map<string, { slots: ReturnType<typeof createSlots>; users: number }>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const entry = entries.get(key) ?? { slots: createSlots(rule), users: 0 }
+    entries.set(key, entry)
+    entry.users += 1
+    try {
+      await entry.slots.take()
+      try {
+        return await work()
+      } finally {
+        entry.slots.give()
+      }
+    } finally {
+      entry.users -= 1
+      if (entry.users === 0) entries.delete(key)
+    }
+  }
+}
+
 /** So much work at once, a short line behind it, and `busy` for whoever comes or waits beyond that. */
 export function createSlots({ takenMax, waitingMax, waitMs }: SlotRule) {
   let taken = 0

@@ -7,7 +7,14 @@ import { parseAnyNonce, parseComment, parseOffer } from './offer.ts'
 import { receive } from './receive.ts'
 import type { Transfers } from './transfer-service.ts'
 
-type Outgoing = { nonce: string; voucher: unknown; to: string; comment: unknown }
+type Outgoing = {
+  nonce: string
+  voucher: unknown
+  to: string
+  comment: unknown
+  /** The client's address. */
+  sender: string
+}
 
 /**
  * `NOT_SENT`: the nonce has not left this process. `MOVED`: nobody accepted it, yet it has changed
@@ -36,7 +43,7 @@ type Parcel = {
  */
 export async function send(
   transfers: Transfers,
-  { nonce: sent, voucher, to, comment: word }: Outgoing,
+  { nonce: sent, voucher, to, comment: word, sender }: Outgoing,
   hosts: readonly string[],
 ): Promise<Sending> {
   const nonce = parseAnyNonce(sent)
@@ -59,7 +66,8 @@ export async function send(
   if (!event) throw new Error('a voucher without its event was neither found nor refused')
   const parcel = { nonce, comment, event, refreshUrl }
   if (hosts.includes(address.host)) return settleHere(transfers, parcel, address.name)
-  return handOver(transfers, parcel, address)
+  const sending = await transfers.leaving(sender, () => handOver(transfers, parcel, address))
+  return sending ?? notHandedOver(transfers, parcel, 'overloaded')
 }
 
 /** To a name of this service: the same operation, without the network. */
@@ -86,7 +94,7 @@ async function handOver(
   const { nonce, comment, event } = parcel
   const found = await transfers.lookUp(name, host)
   if (found.kind !== 'takes') {
-    return (await hasMoved(transfers, parcel, false)) ? moved : notSent(whyNot[found.kind])
+    return notHandedOver(transfers, parcel, whyNot[found.kind])
   }
   const word = comment === null ? {} : { comment }
   const json = { action: 'voucher', nonce, voucher: event, ...word }
@@ -97,6 +105,15 @@ async function handOver(
   if (!left) return notSent('address-silent')
   const { sentence, code } = new Refusal('transfer-unclear')
   return unknown((answer.kind === 'refused' && answer.reason) || sentence, code)
+}
+
+/** Nobody was offered it; it may have moved before. */
+async function notHandedOver(
+  transfers: Transfers,
+  parcel: Parcel,
+  code: RefusalCode,
+): Promise<Sending> {
+  return (await hasMoved(transfers, parcel, false)) ? moved : notSent(code)
 }
 
 const whyNot = {

@@ -32,7 +32,7 @@ const aboutSwaps = [
 export function transferRoutes(
   transfers: Transfers,
   rateLimits: RateLimits,
-  leaving: (address: string) => void,
+  counted: (address: string) => void,
 ) {
   return new Elysia({ name: 'transfers', prefix: '/api' })
     .post(
@@ -61,10 +61,11 @@ export function transferRoutes(
       '/transfer',
       async ({ request, body }) => {
         const { address, origins } = factsOf(request)
-        leaving(address)
+        counted(address)
         const { nonce, voucher, to, comment } = body
         const hosts = origins().map((origin) => new URL(origin).host)
-        const sending = await send(transfers, { nonce, voucher, to, comment }, hosts)
+        const outgoing = { nonce, voucher, to, comment, sender: address }
+        const sending = await send(transfers, outgoing, hosts)
         if (sending.code === 'voucher-unknown') rateLimits.failure(address)
         return replyJson(200, sending)
       },

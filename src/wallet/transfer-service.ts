@@ -47,6 +47,8 @@ export type Transfers = {
   previewElsewhere: PreviewElsewhere
   lookUp: LookUpAddress
   handOver: HandOver
+  /** Do what one more voucher of this sender's needs outside; null when he has too many on their way. */
+  leaving: <T>(sender: string, work: () => Promise<T>) => Promise<T | null>
   /** Somebody sends to this name. Refuses `rate-limited`. */
   arriving: (name: string) => void
   /** Swaps under way in this process, by row id of their intent: never two of one. */

@@ -159,7 +159,7 @@ describe('the limits', () => {
 })
 
 test('one sender of vouchers cannot take every place on the way out', () => {
-  const { burst } = bounds.leavingRate
-  expect(bounds.addressPlaces.takenMax).toBeGreaterThanOrEqual(2 * burst)
-  expect(bounds.handOverPlaces.takenMax).toBeGreaterThanOrEqual(2 * burst)
+  const { takenMax } = bounds.senderPlaces
+  expect(bounds.addressPlaces.takenMax).toBeGreaterThanOrEqual(4 * takenMax)
+  expect(bounds.handOverPlaces.takenMax).toBeGreaterThanOrEqual(4 * takenMax)
 })

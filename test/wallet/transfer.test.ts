@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
 import {
   call,
   createDefinition,
@@ -9,6 +10,7 @@ import {
   newSigner,
   nostrHeader,
 } from '../support/client.ts'
+import { until } from '../support/faulty-relay.ts'
 import { startForeignService } from '../support/foreign-service.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp } from '../support/server.ts'
@@ -35,6 +37,7 @@ let couponId: string
 
 beforeAll(async () => {
   const [first, second] = [await planShop('shop.test'), await planShop('localhost')]
+  first.env.TRUSTED_PROXIES = '127.0.0.1'
   here = await runShop(first, { knows: [second, foreign] })
   there = await runShop(second, { knows: [first, foreign] })
   addAccount(here.dataDir, ana.name, ana.signer.pubkey)
@@ -133,6 +136,33 @@ describe('the nonce has not left', () => {
     expect(sent).toMatchObject({ status: 'NOT_SENT', code })
     expect(sent.reason).toMatch(/\.$/)
   }
+
+  test('when its sender has as many on their way as one may, and another sender has not', async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    const slow = await openDoor({ take: () => promise.then((answer) => answer.clone()) })
+    const { nonce } = await mint()
+    const { takenMax, waitingMax } = limits.senderPlaces
+    const sendFrom = async (address: string, to: string) => {
+      const headers = { 'X-Forwarded-For': address }
+      const { json } = await call(here.server.url, '/api/transfer', {
+        body: { nonce, to },
+        headers,
+      })
+      return json
+    }
+    const one = Array.from({ length: takenMax + waitingMax + 1 }, () =>
+      sendFrom('203.0.113.1', slow.address),
+    )
+    expect(await Promise.race(one)).toMatchObject({ status: 'NOT_SENT', code: 'overloaded' })
+    await until('asked', async () => slow.offered.length === takenMax)
+    const quick = await openDoor({})
+    expect(await sendFrom('203.0.113.2', quick.address)).toEqual({ status: 'SENT' })
+    resolve(Response.json({ status: 'ACCEPTED' }))
+    const sent = (await Promise.all(one)).filter(({ status }) => status === 'SENT')
+    expect(sent.length).toBeGreaterThanOrEqual(takenMax)
+    slow.stop()
+    quick.stop()
+  })
 
   test('when the address leads nowhere, or to whom takes none', async () => {
     const { nonce } = await mint()
