@@ -9,11 +9,12 @@ import type { VerifyHash } from './nostr/delegation.ts'
 import type { NostrEvent, Signer } from './nostr/event.ts'
 import { kinds } from './nostr/kinds.ts'
 import { OperatorError } from './operator-error.ts'
+import { Refusal } from './refusal.ts'
 import { createConsumer } from './wallet/consumer.ts'
 import { issue } from './wallet/ledger/issue.ts'
 import { type Ledger, publishOwed, settle } from './wallet/ledger/settle.ts'
 import type { Token } from './wallet/ledger/token.ts'
-import { transactionTypes } from './wallet/ledger/transaction.ts'
+import { addresses, transactionTypes } from './wallet/ledger/transaction.ts'
 
 type LedgerParts = {
   tokens: ReadonlyMap<string, Token>
@@ -39,7 +40,7 @@ export type RunningLedger = {
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   /** Null where the ledger is elsewhere. */
   ledger: Ledger | null
-  /** An event was accepted over HTTP: what it does here, in the same transaction. */
+  /** An event was accepted over HTTP: what it does here, in the same transaction. Refuses `rate-limited`. */
   accepted(tx: Stores, event: NostrEvent): Promise<void>
   stop(): Promise<void>
 }
@@ -55,6 +56,7 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
   if (!embedded) return elsewhere
   await declareTokens(parts)
   const ledger: Ledger = { signer, verifyHash, tokens: parts.tokens, broadcast }
+  const admission = createAdmission(parts)
   const consumer = createConsumer<Stores>({
     database,
     filters: () => [
@@ -68,7 +70,7 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
         ]),
       },
     ],
-    admitted: createAdmission(parts),
+    admitted: admission.fromRelay,
     async consume(tx, event) {
       await settle(ledger, tx, event, now())
     },
@@ -92,6 +94,7 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
         ),
     },
     async accepted(tx, event) {
+      await admission.published(tx, event)
       await settle(ledger, tx, event, now())
     },
     async stop() {
@@ -137,7 +140,7 @@ async function declareTokens({ database, tokens }: LedgerParts): Promise<void> {
   }
 }
 
-/** Relays bring what anyone sends: each key has a share, and whoever has nothing here shares one. */
+/** Anyone may send: each key has a share of what relays bring, and whoever has nothing here shares one for all ways. */
 function createAdmission({ rateLimit, steady, signer, tokens, database }: LedgerParts) {
   const byKey = new Buckets({
     burst: limits.transactionKeyBurst,
@@ -149,14 +152,26 @@ function createAdmission({ rateLimit, steady, signer, tokens, database }: Ledger
     perSecond: limits.transactionStrangerPerSecond,
     entriesMax: 1,
   })
-  const issuers = new Set([...tokens.values()].map(({ issuer }) => issuer))
-  return async ({ id, pubkey }: NostrEvent): Promise<boolean> => {
-    // Our own come back from every relay that they were given to.
-    if (await database.read((tx) => tx.ledger.outcome(id))) return false
-    if (!rateLimit || pubkey === signer.pubkey || issuers.has(pubkey)) return true
-    if (byKey.take(pubkey, steady() / 1000) > 0) return false
-    const known = await database.read((tx) => tx.ledger.accountsOf(pubkey))
-    return known.length > 0 || strangers.take('', steady() / 1000) === 0
+  const ours = new Set([signer.pubkey, ...[...tokens.values()].map(({ issuer }) => issuer)])
+  const strangersWait = () => strangers.take('', steady() / 1000)
+  return {
+    async fromRelay({ id, pubkey }: NostrEvent): Promise<boolean> {
+      // Our own come back from every relay that they were given to.
+      if (await database.read((tx) => tx.ledger.outcome(id))) return false
+      if (!rateLimit || ours.has(pubkey)) return true
+      if (byKey.take(pubkey, steady() / 1000) > 0) return false
+      const known = await database.read((tx) => tx.ledger.accountsOf(pubkey))
+      return known.length > 0 || strangersWait() === 0
+    },
+
+    /** Over HTTP, where keys have quotas already. Refuses `rate-limited`. */
+    async published(tx: Stores, event: NostrEvent): Promise<void> {
+      if (!rateLimit || !addresses(event, signer.pubkey) || ours.has(event.pubkey)) return
+      if (await tx.ledger.outcome(event.id)) return
+      if ((await tx.ledger.accountsOf(event.pubkey)).length > 0) return
+      const wait = strangersWait()
+      if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
+    },
   }
 }
 

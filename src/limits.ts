@@ -332,7 +332,7 @@ export const limits = {
   transactionsWaitingMax: 1000,
   /** Ids of events from relays that were looked at, so that each relay's copy costs nothing. */
   eventsSeenMax: 10_000,
-  /** Start events by one key that relays may bring, and those by all keys that own nothing here. */
+  /** Start events by one key that relays may bring, and those by all keys that own nothing here, over HTTP too. */
   transactionKeyBurst: 60,
   transactionKeyPerSecond: 2,
   transactionStrangerBurst: 100,

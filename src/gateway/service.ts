@@ -21,7 +21,7 @@ export type Gateway = {
   outside: readonly string[]
   /** Where the embedded relay is reached, for `nevent`; null when it is not in use. */
   embeddedUrl: (() => string) | null
-  /** What else an accepted event does here, in the transaction that queues it. */
+  /** What else an accepted event does here, in the transaction that queues it. Refuses `rate-limited`. */
   // A method: it writes to stores of the same transaction that this folder does not know.
   accepted(tx: GatewayStores, event: NostrEvent): Promise<void>
   /** True when the embedded relay keeps events of this author. */

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { join } from 'node:path'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { limits } from '../../src/limits.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
@@ -11,6 +12,7 @@ import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, until } from '../support/faulty-relay.ts'
 import { balancesOf, createStart, newLedger, publish } from '../support/ledger.ts'
+import { readRows } from '../support/refusals.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -268,6 +270,28 @@ describe('refused with an error event', () => {
       expect(error?.tags.find(([name]) => name === 'expiration')?.[1]).toBe(expiration)
     }
   })
+})
+
+test('strangers together have a bound, over HTTP as from relays, and owners are not in it', async () => {
+  const { RATE_LIMIT: _, ...limited } = env as Record<string, string>
+  const bounded = await startServer({ env: limited })
+  const send = (from: Signer) =>
+    publish(bounded.url, start(from, manager.pubkey, { ARS: 1 }, { memo: crypto.randomUUID() }))
+  const owner = newSigner()
+  const issued = start(issuer, owner.pubkey, { ARS: 5 })
+  expect((await publish(bounded.url, issued)).status).toBe(202)
+  const strangers = Array.from({ length: limits.transactionStrangerBurst + 50 }, () => newSigner())
+  const answers = await Promise.all(strangers.map(send))
+  const over = answers.filter(({ status }) => status !== 202)
+  expect(over.length).toBeGreaterThan(0)
+  for (const { status, json, headers } of over) {
+    expect({ status, code: json.code }).toEqual({ status: 429, code: 'rate-limited' })
+    expect(headers.get('retry-after')).toBe('1')
+  }
+  const { ledger_refusals: refusals } = readRows(bounded.dataDir)
+  expect(refusals).toHaveLength(strangers.length - over.length)
+  for (const known of [owner, issuer]) expect((await send(known)).status).toBe(202)
+  await bounded.stop()
 })
 
 describe('left alone', () => {
