@@ -236,6 +236,26 @@ test('every warning about an announcement is documented', () => {
   expect(missing).toEqual([])
 })
 
+test('the log of the documented proxy holds no credential', () => {
+  const [, pattern = ''] = /"~(\^.+)" "\$before-";/.exec(readText('docs/operations.md')) ?? []
+  const logged = (path: string) => {
+    const before = new RegExp(pattern).exec(path)?.groups?.before
+    return before === undefined ? path : `${before}-`
+  }
+  const secret = 'Anf-OSv8elgEZg1_GQowWQ'
+  const withSecret = [...protocol.matchAll(/^### [A-Z]+ (\/\S*\{(?:nonce|handle|k1)\})$/gm)]
+  const paths = withSecret.map(([, path = '']) => path)
+  expect(paths).toContain('/api/nonce/{nonce}')
+  expect(paths).toContain('/card/pay/{k1}')
+  for (const path of paths) {
+    const asked = path.replace('{id}', 'x').replace(/\{\w+\}/, secret)
+    expect(logged(asked)).not.toContain(secret)
+  }
+  for (const path of ['/api/nonce', '/card/pay', '/api/coupons/x/mints', '/api/coupons/claim']) {
+    expect(logged(path)).toBe(path)
+  }
+})
+
 // ── docs/protocol.md: examples
 
 test('every JSON example of the documentation parses', () => {
