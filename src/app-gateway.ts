@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 import type { SqliteEngine } from './db/sqlite.ts'
 import type { Stores } from './db/stores.ts'
 import { notice, reconcile } from './gateway/announcements.ts'
-import { type Courier, type Destination, startCourier } from './gateway/outbox.ts'
+import { type Courier, type Destination, retryDelay, startCourier } from './gateway/outbox.ts'
 import { enqueue } from './gateway/publish.ts'
 import { openRelayLink, type RelayLink } from './gateway/relays.ts'
 import type { Answered, Subscription } from './gateway/relays-conversation.ts'
@@ -70,6 +70,7 @@ type Way = {
   courier: Courier
   /** Ask it for announcements, unless that is under way. */
   check(): void
+  retry?: ReturnType<typeof setTimeout>
   ended: { delivered: number; refused: number; expired: number }
   lastError: string | null
   latency: number | null
@@ -81,6 +82,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
   const { database, signer, verify, now, steady, log, embedded } = parts
   const failed = (cause: unknown) => log.warn('outbox.failed', { cause })
   const ways = new Map<string, Way>()
+  let stopped = false
   const { origins, relays } = parts
   const announcements = { database, now, verify, manager: signer.pubkey, origins, relays }
   const wake = (relays: readonly string[]) => {
@@ -95,6 +97,20 @@ export function startGateway(parts: GatewayParts): RunningGateway {
   ): Way => {
     const ended = { delivered: 0, refused: 0, expired: 0 }
     let checking = false
+    let failures = 0
+    let failingSince = 0
+    /** A check that failed is made again soon, with the patience of a delivery. */
+    const checked = (answered: boolean) => {
+      checking = false
+      if (answered) {
+        failures = 0
+        return
+      }
+      if (failures === 0) failingSince = now()
+      const delay = retryDelay(failures++, now() - failingSince, Math.random())
+      clearTimeout(way.retry)
+      if (!stopped) way.retry = setTimeout(way.check, delay * 1000)
+    }
     const count = (state: keyof typeof ended, deliveries: number) => {
       ended[state] += deliveries
     }
@@ -112,11 +128,16 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       check() {
         if (checking || !to.ready()) return
         checking = true
-        reconcile(announcements, to.relay, query)
-          .then(wakeAll, failed)
-          .finally(() => {
-            checking = false
-          })
+        reconcile(announcements, to.relay, query).then(
+          (answered) => {
+            wakeAll()
+            checked(answered)
+          },
+          (cause: unknown) => {
+            failed(cause)
+            checked(false)
+          },
+        )
       },
     }
     ways.set(to.relay, way)
@@ -156,6 +177,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
         signal: AbortSignal.timeout(limits.relayAnswerSeconds * 1000),
         most: limits.fetchMax,
         room: { bytes: limits.fetchBytesMax },
+        ours: true,
       })
       return ended === 'eose' ? events : null
     })
@@ -284,12 +306,14 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       },
     },
     async stop() {
+      stopped = true
       endChecks()
+      for (const { retry } of ways.values()) clearTimeout(retry)
       // Couriers first: what is under way when we hang up is no failure of the relay's.
-      const stopped = [...ways.values()].map(({ courier }) => courier.stop())
+      const stopping = [...ways.values()].map(({ courier }) => courier.stop())
       for (const link of links) link.close()
       await retiring
-      await Promise.all(stopped)
+      await Promise.all(stopping)
     },
   }
 }

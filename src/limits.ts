@@ -297,7 +297,7 @@ export const limits = {
   /** NIP-42: a challenge is a random word, and one or two a connection. */
   relayChallengeCharsMax: 256,
   relayChallengesMax: 10,
-  /** Subscriptions a relay outside is asked to serve at once: most allow twenty. */
+  /** Subscriptions a relay outside is asked to serve at once, and one more for announcements: most allow twenty. */
   relayQueriesMax: 16,
   /** Queries that a relay had not answered in time and may still be answering. */
   relayLeftMax: 64,

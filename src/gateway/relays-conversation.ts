@@ -11,8 +11,16 @@ export type RelayAnswer = Answered | null
 /** An `OK`, in time or not. */
 export type Answered = { accepted: boolean; message: string }
 
-/** What a query may take. `room` is shared by the relays of one fetch, so that all together stay small. */
-export type QueryOptions = { signal: AbortSignal; most: number; room: { bytes: number } }
+/**
+ * What a query may take. `room` is shared by the relays of one fetch, so that all together stay small.
+ * One that is `ours` has a place kept free for it; there is one at a time.
+ */
+export type QueryOptions = {
+  signal: AbortSignal
+  most: number
+  room: { bytes: number }
+  ours?: true
+}
 
 /** What is asked of relays for good: every event that matches, stored or new, again after each reconnect. */
 export type Subscription = {
@@ -164,6 +172,8 @@ export function createConversation(parts: ConversationParts) {
     if (!postpone(item, message)) item.end({ refused: message })
   }
 
+  const full = () => asking.size >= limits.relayQueriesMax
+
   const begin = (name: string, item: Asking) => {
     asking.set(name, item)
     send(item.text)
@@ -228,7 +238,8 @@ export function createConversation(parts: ConversationParts) {
     },
 
     /** Ask until EOSE, the bounds, or `signal`; the subscription is closed in any case. Never rejects. */
-    query(filters: readonly Filter[], { signal, most, room }: QueryOptions): Promise<QueryAnswer> {
+    query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer> {
+      const { signal, most, room } = options
       const name = `q${++serial}`
       const events = new Map<string, NostrEvent>()
       const matchers = filters.map(createMatcher)
@@ -241,7 +252,7 @@ export function createConversation(parts: ConversationParts) {
             if (typeof ended !== 'object') send(JSON.stringify(['CLOSE', name]))
             if (ended === 'silent') leave(name, most)
             const [next] = queued
-            if (next && queued.delete(next)) next()
+            if (next && !full() && queued.delete(next)) next()
           }
           resolve({ events: [...events.values()], ended })
         }
@@ -268,7 +279,7 @@ export function createConversation(parts: ConversationParts) {
         }
         if (signal.aborted) return resolve({ events: [], ended: 'silent' })
         signal.addEventListener('abort', late)
-        if (asking.size < limits.relayQueriesMax) start()
+        if (options.ours || !full()) start()
         else queued.add(start)
       })
     },

@@ -177,6 +177,32 @@ test('is asked for at the start: one question for all merchants, and nothing is 
   )
 })
 
+test('is asked for again soon where the relay refused to answer', async () => {
+  let busy = false
+  const relay = startFaultyRelay({
+    req(socket, name, message) {
+      if (!busy || !JSON.stringify(message).includes('30078')) return false
+      busy = false
+      tell(socket, 'CLOSED', name, 'error: busy')
+      return true
+    },
+  })
+  const dataDir = newDirectory()
+  const env = { RELAYS: relay.url }
+  const first = await startServer({ dataDir, env })
+  const { signer, put } = await merchant(first)
+  const event = announcement(signer)
+  await put(event)
+  await until('delivered', async () => (await state(first, event)) === 'delivered')
+  await first.stop()
+  relay.stored.length = 0
+  relay.received.length = 0
+  busy = true
+  await startServer({ dataDir, env })
+  await until('given again', () => relay.stored.length === 1, 15)
+  expect(asked(relay)).toHaveLength(2)
+}, 30_000)
+
 /** A server whose relay holds something when it is asked at the start. */
 async function found(held: (ours: NostrEvent, signer: Signer) => NostrEvent[]) {
   const relay = startFaultyRelay()

@@ -359,6 +359,20 @@ describe('asking', () => {
     expect(most).toBeLessThanOrEqual(limits.relayQueriesMax)
   })
 
+  test('for announcements has a place of its own while others wait in vain', async () => {
+    const { relay, link } = await connect({ req: (_socket, _name, message) => !isOurs(message) })
+    const isOurs = ([, , filter]: unknown[]) => JSON.stringify(filter).includes('30078')
+    const fetches = Array.from({ length: 2 * limits.relayQueriesMax }, () => ask(link, {}, 2000))
+    await until('all places are taken', () => relay.received.length === limits.relayQueriesMax)
+    const room = { bytes: 1000 }
+    const asked = { signal: AbortSignal.timeout(1000), most: 1, room, ours: true as const }
+    const { ended } = await link.query([{ kinds: [30_078], tags: new Map() }], asked)
+    expect(ended).toBe('eose')
+    const requests = relay.received.filter(([type]) => type === 'REQ')
+    expect(requests).toHaveLength(limits.relayQueriesMax + 1)
+    await Promise.all(fetches)
+  })
+
   test('that we ended goes on being answered by a relay that is slow, and it is not left for that', async () => {
     const event = createEvent()
     const asked: string[] = []
