@@ -22,8 +22,8 @@ type GatewayParts = {
   /** `embedded` and addresses, as configured. */
   relays: readonly string[]
   embedded: RelayHost | null
-  /** Where the embedded relay is reached. */
-  embeddedUrl: () => string
+  /** Where the embedded relay is reached, by whoever reached us at `asked`; null when nobody knows. */
+  embeddedUrl: (asked: string | null) => string | null
   /** Origins of this service, for announcements found on relays. */
   origins: () => readonly string[]
   /** Anyone may write to the embedded relay. */
@@ -52,8 +52,8 @@ export type RunningGateway = {
   recall(tx: Stores, eventId: string): Promise<void>
   /** Ask every relay for good; what is given back asks all of them anew. */
   subscribe(subscription: Subscription): () => void
-  /** Where relays are found, for who looks for events; ours first. */
-  addresses(): string[]
+  /** Where relays are found, for who looks for events and reached us at `asked`; ours first. */
+  addresses(asked: string | null): string[]
   /** The embedded relay's thread has come up. */
   embeddedUp(): void
   /** Every relay, in the order of the settings. */
@@ -254,7 +254,10 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       }
     },
     recall: (tx, eventId) => tx.outbox.recall(eventId, 'taken back', now()),
-    addresses: () => [...(embedded ? [parts.embeddedUrl()] : []), ...links.map(({ url }) => url)],
+    addresses: (asked) => {
+      const inside = embedded && parts.embeddedUrl(asked)
+      return [...(inside ? [inside] : []), ...links.map(({ url }) => url)]
+    },
     embeddedUp() {
       if (!embedded) return
       upSince = now()

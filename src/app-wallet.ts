@@ -18,8 +18,8 @@ type WalletParts = {
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
-  /** Addresses of the relays in use. */
-  relays: () => string[]
+  /** Addresses of the relays in use, for whoever reached us at `asked`. */
+  relays: (asked: string | null) => string[]
   /** Where this service is reached. */
   base: () => string
   /** What a URL must be for us to go there. */

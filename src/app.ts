@@ -46,6 +46,7 @@ import { type HttpServer, type ServerOptions, startServer } from './http/server.
 import { tlsRoutes } from './http/tls-routes.ts'
 import { loadKeyring } from './keyring.ts'
 import type { Log } from './log.ts'
+import { everyAddress } from './network.ts'
 import { npubOf } from './nostr/keys.ts'
 import {
   createFetchPublic,
@@ -58,6 +59,7 @@ import { startRelay } from './relay/host.ts'
 import { relayRoutes } from './relay/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { createSessions } from './session/session.ts'
+import { openable } from './tls/files.ts'
 import { pageRoutes } from './ui/routes.ts'
 import * as cardModels from './wallet/cards/models.ts'
 import * as payModels from './wallet/cards/pay-models.ts'
@@ -144,8 +146,12 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const running: RunningGateway = startGateway({
     relays: config.relays,
     embedded: relay,
-    embeddedUrl: () => `${(config.publicUrls[0] ?? url).replace(/^http/, 'ws')}/relay`,
-    origins: () => (config.publicUrls.length > 0 ? config.publicUrls : [secureUrl ?? url, url]),
+    embeddedUrl(asked) {
+      const at = [config.publicUrls[0], url, asked].find((one) => one && !everyAddress.test(one))
+      return at ? `${at.replace(/^http/, 'ws')}/relay` : null
+    },
+    origins: () =>
+      config.publicUrls.length > 0 ? config.publicUrls : [secureUrl ?? url, url].map(openable),
     open: () => open,
     rateLimit: config.rateLimit,
     database,
@@ -209,7 +215,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     verify,
     verifyHash,
     relays: running.addresses,
-    base: () => config.publicUrls[0] ?? url,
+    base: () => config.publicUrls[0] ?? openable(url),
     usable: createUrlRule(parts.outbound),
     fetchPublic,
   })

@@ -18,3 +18,6 @@ export function parseNetwork(text: string): Network | null {
 export function within(address: Address, [network, bits]: Network): boolean {
   return address.kind() === network.kind() && address.match(network, bits)
 }
+
+/** In the URL of a server that listens on every address of its machine: the one that nobody can reach. */
+export const everyAddress = /(?<=^https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/

@@ -2,7 +2,7 @@ import { version } from '../../package.json'
 import { type App, isPrivate, openManagement, start } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
-import { ownAddress } from '../tls/files.ts'
+import { openable } from '../tls/files.ts'
 
 /** Run the service until it is told to stop (SIGTERM, SIGINT). */
 export async function serve(config: Config, warnings: string[]): Promise<number> {
@@ -40,9 +40,4 @@ function startBlock(app: App, config: Config): string {
   ]
   const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
   return [`Cuponera ${version}`, ...lines].join('\n')
-}
-
-/** "Every address of this machine" can be listened on; a browser, on this machine or a phone, needs one. */
-function openable(url: string): string {
-  return url.replace(/\/\/(0\.0\.0\.0|\[::\])/, () => `//${ownAddress() ?? '127.0.0.1'}`)
 }

@@ -10,13 +10,14 @@ import { embeddedRelay, type Gateway } from './service.ts'
 
 /**
  * Take a signed event in and promise its delivery: when this resolves it is on disk; with the addresses
- * of the relays that are given it. `address` is the client's, `bytes` what it sent. Refuses `rate-limited`, `event-invalid`, `delegation-invalid`,
+ * of the relays that are given it. `address` is the client's, `bytes` what it sent, `asked` the origin
+ * it found us at. Refuses `rate-limited`, `event-invalid`, `delegation-invalid`,
  * `event-not-publishable`, `not-allowed`, `outbox-full`.
  */
 export async function publish(
   gateway: Gateway,
   value: unknown,
-  { address, bytes }: { address: string; bytes: number },
+  { address, bytes, asked }: { address: string; bytes: number; asked: string | null },
 ): Promise<{ event: NostrEvent; urls: string[] }> {
   const { quotas } = gateway
   requireRoom(quotas.address(address, bytes))
@@ -41,12 +42,12 @@ export async function publish(
   })
   if (!fresh) quotas.giveBack(event.pubkey, bytes)
   gateway.wake(relays)
-  return { event, urls: relays.map((relay) => urlOf(gateway, relay)) }
+  return { event, urls: relays.flatMap((relay) => urlOf(gateway, relay, asked) ?? []) }
 }
 
-/** Where a relay of a delivery is reached. */
-function urlOf({ embeddedUrl }: Gateway, relay: string): string {
-  return relay === embeddedRelay ? (embeddedUrl?.() ?? relay) : relay
+/** Where a relay of a delivery is reached, or null. */
+function urlOf({ embeddedUrl }: Gateway, relay: string, asked: string | null): string | null {
+  return relay === embeddedRelay ? (embeddedUrl?.(asked) ?? null) : relay
 }
 
 function requireRoom(waitSeconds: number): void {
@@ -76,13 +77,13 @@ export async function enqueue(
 }
 
 /** What became of a published event. Refuses `event-unknown`. */
-export async function publication(gateway: Gateway, id: string) {
+export async function publication(gateway: Gateway, id: string, asked: string | null) {
   const found = /^[0-9a-f]{64}$/.test(id)
     ? await gateway.database.read((tx) => tx.outbox.find(id))
     : null
   if (!found) throw new Refusal('event-unknown')
   const relays = found.map(({ relay, state, attempts, lastError }) => ({
-    url: urlOf(gateway, relay),
+    url: urlOf(gateway, relay, asked) ?? relay,
     status: state,
     attempts,
     // Before the first attempt: why there was none.

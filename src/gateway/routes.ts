@@ -27,8 +27,8 @@ export function gatewayRoutes(gateway: Gateway) {
           throw new Refusal('not-json-event')
         }
         if (!accepts(request)) throw new Refusal('not-acceptable')
-        const { address: from, body } = factsOf(request)
-        const sender = { address: from, bytes: body.byteLength }
+        const { address: from, body, origins } = factsOf(request)
+        const sender = { address: from, bytes: body.byteLength, asked: origins()[0] ?? null }
         const { event, urls } = await publish(gateway, value, sender)
         const location = { Location: `nostr:${address(event, urls)}`, 'Content-Length': '0' }
         return reply(202, '', location)
@@ -54,7 +54,10 @@ export function gatewayRoutes(gateway: Gateway) {
     )
     .get(
       '/publish/:id',
-      async ({ params }) => replyJson(200, await publication(gateway, params.id)),
+      async ({ request, params }) => {
+        const asked = factsOf(request).origins()[0] ?? null
+        return replyJson(200, await publication(gateway, params.id, asked))
+      },
       {
         ...documented({
           summary: 'What became of a published event',

@@ -19,8 +19,11 @@ export type Gateway = {
   verifyHash: VerifyHash
   /** Addresses of the relays outside, as configured and normalised. */
   outside: readonly string[]
-  /** Where the embedded relay is reached, for `nevent`; null when it is not in use. */
-  embeddedUrl: (() => string) | null
+  /**
+   * Where the embedded relay is reached by whoever reached us at `asked`, or null when nobody knows; null
+   * when it is not in use.
+   */
+  embeddedUrl: ((asked: string | null) => string | null) | null
   /** What else an accepted event does here, in the transaction that queues it. Refuses `rate-limited`. */
   // A method: it writes to stores of the same transaction that this folder does not know.
   accepted(tx: GatewayStores, event: NostrEvent): Promise<void>

@@ -4,7 +4,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { ownLikeDirectory, writeDurably } from '../durable.ts'
 import { limits } from '../limits.ts'
-import { parseAddress } from '../network.ts'
+import { everyAddress, parseAddress } from '../network.ts'
 import {
   type CertifiedKey,
   commonNameOf,
@@ -112,6 +112,11 @@ export function renewOwnCertificate(dataDir: string, now: number): ServedCertifi
 export function ownAddress(): string | null {
   const found = ownAddresses().find((address) => parseAddress(address)?.kind() === 'ipv4')
   return found ?? null
+}
+
+/** "Every address of this machine" can be listened on; a browser, on this machine or a phone, needs one. */
+export function openable(url: string): string {
+  return url.replace(everyAddress, () => ownAddress() ?? '127.0.0.1')
 }
 
 /** Of what a certificate is good for, what another device of the network finds this machine by. */

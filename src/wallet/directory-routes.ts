@@ -33,7 +33,10 @@ export function directoryRoutes(identities: Identities) {
   return new Elysia({ name: 'directory' })
     .get(
       '/.well-known/nostr.json',
-      async ({ query }) => replyJson(200, await namesDocument(identities, query.name ?? '')),
+      async ({ request, query }) => {
+        const asked = factsOf(request).origins()[0] ?? null
+        return replyJson(200, await namesDocument(identities, query.name ?? '', asked))
+      },
       {
         query: NameModel,
         ...documented({

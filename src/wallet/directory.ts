@@ -5,20 +5,31 @@ import type { Identities } from './service.ts'
 /** A NIP-05 document with one name in it, or with none. */
 type Names = { names: Record<string, string>; relays: Record<string, string[]> }
 
-/** Whose name this is (NIP-05); `_` is the service itself. Empty when it is nobody's. */
-export async function namesDocument(identities: Identities, text: string): Promise<Names> {
+/**
+ * Whose name this is (NIP-05), for whoever reached us at `asked`; `_` is the service itself. Empty when
+ * it is nobody's.
+ */
+export async function namesDocument(
+  identities: Identities,
+  text: string,
+  asked: string | null,
+): Promise<Names> {
   const name = text.toLowerCase()
   const pubkey =
     name === '_'
       ? identities.manager
       : (await identities.database.read((tx) => tx.accounts.findByName(name)))?.pubkey
   if (pubkey === undefined) return { names: {}, relays: {} }
-  return { names: { [name]: pubkey }, relays: { [pubkey]: identities.relays() } }
+  return { names: { [name]: pubkey }, relays: { [pubkey]: identities.relays(asked) } }
 }
 
 /** The same, for who wants to know whether a name is free. Refuses `identity-unknown`: it is. */
-export async function takenName(identities: Identities, text: string): Promise<Names> {
-  const document = await namesDocument(identities, text)
+export async function takenName(
+  identities: Identities,
+  text: string,
+  asked: string | null,
+): Promise<Names> {
+  const document = await namesDocument(identities, text, asked)
   if (Object.keys(document.names).length === 0) throw new Refusal('identity-unknown')
   return document
 }

@@ -101,9 +101,10 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
     )
     .get(
       '/identity',
-      async ({ query }) => {
+      async ({ request, query }) => {
         if (!query.name) throw new Refusal('method-not-allowed')
-        return replyJson(200, await takenName(identities, query.name))
+        const asked = factsOf(request).origins()[0] ?? null
+        return replyJson(200, await takenName(identities, query.name, asked))
       },
       {
         query: NameModel,

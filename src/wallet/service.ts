@@ -25,8 +25,8 @@ export type Identities = {
   selfSignup: boolean
   /** Names that nobody registers, besides those of `name.ts`. */
   reserved: ReadonlySet<string>
-  /** Where the events of identities are found; addresses of relays. */
-  relays: () => string[]
+  /** Where the events of identities are found, by whoever reached us at `asked`; addresses of relays. */
+  relays: (asked: string | null) => string[]
   /** Names this service among others that know its cards and accounts. */
   federationId: string
   /** Where this service is reached, when a request does not say. */

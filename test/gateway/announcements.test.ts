@@ -115,7 +115,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
   const running = startGateway({
     relays: [relay.url],
     embedded: null,
-    embeddedUrl: () => '',
+    embeddedUrl: () => null,
     origins: () => ['https://cupones.example'],
     open: () => true,
     rateLimit: true,

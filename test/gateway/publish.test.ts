@@ -129,6 +129,37 @@ describe('a good event', () => {
   })
 })
 
+describe('a service that listens on every address', () => {
+  const manager = newSigner(Buffer.alloc(32, 7))
+  const asked = (port: string): [string, string[]][] => [
+    [`127.0.0.1:${port}`, [`ws://127.0.0.1:${port}/relay`]],
+    [`till.local:${port}`, [`ws://till.local:${port}/relay`]],
+    ['shop.example', []],
+    [`0.0.0.0:${port}`, []],
+    [`[::]:${port}`, []],
+  ]
+
+  test.each(['0.0.0.0', '::'])(
+    '(%s) names its relay as it was found itself, or not',
+    async (host) => {
+      const env = { COUPON_MANAGER_NSEC: '07'.repeat(32), HOST: host }
+      const { port } = new URL((await startServer({ env })).url)
+      const url = `http://127.0.0.1:${port}`
+      for (const [name, relays] of asked(port)) {
+        const headers = { Host: name }
+        const event = createEvent({ signer: manager })
+        const published = await call(url, '/nostr/publish', { body: event, headers })
+        const location = published.headers.get('location') ?? ''
+        expect(decode(location.slice('nostr:'.length))).toMatchObject({ data: { relays } })
+        const { json } = await call(url, `/nostr/publish/${event.id}`, { headers })
+        expect(json.relays).toMatchObject([{ url: relays[0] ?? 'embedded' }])
+        const names = await call(url, '/.well-known/nostr.json?name=_', { headers })
+        expect(names.json.relays).toEqual({ [manager.pubkey]: relays })
+      }
+    },
+  )
+})
+
 test('a nevent names no relay whose address is too long for one', async () => {
   const long = `ws://127.0.0.1:9/${'a'.repeat(300)}`
   const shop = await startServer({ env: { RELAYS: `${long},ws://127.0.0.1:9/b` } })

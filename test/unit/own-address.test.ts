@@ -4,7 +4,7 @@ import { cleanUp, newDirectory } from '../support/server.ts'
 
 let networkInterfaces = os.networkInterfaces
 await mock.module('node:os', () => ({ ...os, networkInterfaces: () => networkInterfaces() }))
-const { ownAddress, renewOwnCertificate } = await import('../../src/tls/files.ts')
+const { openable, ownAddress, renewOwnCertificate } = await import('../../src/tls/files.ts')
 
 afterAll(cleanUp)
 
@@ -23,6 +23,16 @@ test('a machine is found at its first IPv4 address of a local network', () => {
   expect(ownAddress()).toBe('192.168.1.10')
   networkInterfaces = () => ({ eth0: [at('fd00::2')] })
   expect(ownAddress()).toBeNull()
+})
+
+test('where it listens on every address it is found at that one', () => {
+  networkInterfaces = () => ({ eth0: [at('192.168.1.10')] })
+  expect(openable('http://0.0.0.0:2121')).toBe('http://192.168.1.10:2121')
+  expect(openable('https://[::]')).toBe('https://192.168.1.10')
+  const others = ['http://127.0.0.1:2121', 'http://10.0.0.0.0.example', 'http://[::1]:2121']
+  expect(others.map(openable)).toEqual(others)
+  networkInterfaces = () => ({})
+  expect(openable('http://0.0.0.0:2121')).toBe('http://127.0.0.1:2121')
 })
 
 test('where a sandbox hides the addresses, a start and a certificate go without them', () => {
