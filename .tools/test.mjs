@@ -32,9 +32,13 @@ const biome = ['ci', '--error-on-warnings', `--colors=${colours ? 'force' : 'off
 await check('format and lint', bin('biome'), biome)
 await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
 const asked = process.argv.slice(2)
-const pages = asked.length === 0 || asked.some((path) => path.includes('ui'))
-const withPages = pages && process.env.SKIP_UI !== '1' && (await hasBrowser())
-await suite(asked.length > 0 ? asked : withPages ? ['./test'] : pathsButPages())
+const ofPages = (path) => /(^|[\\/])ui([\\/]|$)/.test(path)
+const skipped = process.env.SKIP_UI === '1'
+const pages = asked.length === 0 || asked.some(ofPages)
+const withPages = pages && !skipped && (await hasBrowser())
+const named = skipped ? asked.filter((path) => !ofPages(path)) : asked
+if (asked.length === 0) await suite(withPages ? ['./test'] : pathsButPages())
+else if (named.length > 0) await suite(named)
 if (pages && !withPages) tellOfPages()
 verdict()
 
@@ -52,7 +56,7 @@ function pathsButPages() {
 
 /** They were not run: said plainly, and held against the whole unless that was wanted. */
 function tellOfPages() {
-  if (process.env.SKIP_UI === '1') {
+  if (skipped) {
     console.log(`\nSKIP_UI=1: the ${countPages()} page tests were left out.`)
   } else if (asked.length === 0) {
     const tests = countPages()

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openHoldings } from '../../src/ui/coupon/holdings.ts'
+import { type Held, openHoldings, type Status, statusNow } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
 import type { Answer } from '../../src/ui/till/attempt.ts'
 import { openPendingList, type TextStore } from '../../src/ui/till/pending.ts'
@@ -287,6 +287,15 @@ test('without a pinned key, or without a voucher, nothing is said of the signatu
   expect(bare.redeemer.state()).toMatchObject({ step: 'shown' })
 })
 
+test('a service that answers and cannot tell is not called out of reach', async () => {
+  const { redeemer } = newTill([no(503, 'unavailable')])
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ step: 'unreachable', message: 'Una frase.' })
+  const { redeemer: alone } = newTill([lost])
+  await alone.look(nonce)
+  expect(alone.state()).toMatchObject({ step: 'unreachable', message: null })
+})
+
 // ── Making a coupon one's own
 
 function newTaker(answers: Answer[], store = newStore()) {
@@ -359,4 +368,35 @@ test.each([
   expect(await taker.take(nonce, facts.name)).toEqual({ step: 'gone', nonce, why })
   expect(pending.all()).toEqual([])
   expect(holdings.all()).toEqual([])
+})
+
+// ── What a device keeps
+
+function held(code: string, status: Status): Held {
+  const when = { claimedAt: null, checkedAt: now, addedAt: now }
+  return { ...facts, nonce: code, status, ...when, voucher: null, own: false, sent: null }
+}
+
+test('a full list lets go of what cannot be used, and of nothing else', () => {
+  const holdings = openHoldings(newStore(), 'coupons')
+  const code = (at: number) => `code-${at}`
+  for (let at = 0; at < 300; at++) holdings.put(held(code(at), at === 7 ? 'claimed' : 'minted'))
+  expect(holdings.put(held(code(300), 'minted'))).toBe(true)
+  expect([holdings.find(code(7)), holdings.find(code(300))?.status]).toEqual([null, 'minted'])
+  expect(holdings.put(held(code(301), 'minted'))).toBe(false)
+  expect([holdings.all().length, holdings.find(code(301))]).toEqual([300, null])
+  // What is known of one that is there may change all the same.
+  expect(holdings.put(held(code(0), 'voided'))).toBe(true)
+  expect(holdings.put(held(code(301), 'minted'))).toBe(true)
+  expect(holdings.find(code(0))).toBeNull()
+})
+
+test.each([
+  ['before its end', 'minted', now + 1, 0, 'minted'],
+  ['at its end', 'minted', now, -10, 'expired'],
+  ['on a clock that was ahead when the service called it good', 'minted', now - 900, 0, 'minted'],
+  ['without an end', 'minted', null, 0, 'minted'],
+  ['redeemed', 'claimed', now - 900, -1000, 'claimed'],
+] as const)('a coupon %s', (_is, status, expiresAt, checked, shown) => {
+  expect(statusNow({ status, expiresAt, checkedAt: now + checked }, now)).toBe(shown)
 })
