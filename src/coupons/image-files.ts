@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ImageKind, imageKindOf } from './image-type.ts'
@@ -46,6 +46,10 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
       const entry = entries.get(hash)
       if (!entry) return null
       entries.delete(hash)
+      if (!existsSync(entry.path)) {
+        total -= entry.bytes
+        return null
+      }
       entries.set(hash, entry)
       return entry
     },
@@ -53,6 +57,7 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
     async put(hash, kind, bytes) {
       const path = join(directory, `${hash}.${kind.ending}`)
       const unfinished = `${path}.new`
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
       const file = await open(unfinished, 'w', 0o600)
       try {
         await file.writeFile(bytes)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openImageFiles } from '../../src/coupons/image-files.ts'
 import { imageKind } from '../../src/coupons/image-type.ts'
@@ -151,6 +151,19 @@ describe('GET /api/coupons/images/{hash}', () => {
     await edit(id, urlOf('/3.png'))
     await edit(id, null)
     expect([await known('/2.png'), await known('/3.png')]).toEqual([true, false])
+  })
+
+  test('deleted by hand while the service runs, it is fetched again', async () => {
+    samples['/gone.png'] = ['image/png', png]
+    await define('/gone.png')
+    expect((await get('/gone.png')).response.status).toBe(200)
+    rmSync(join(server.dataDir, 'images', `${sha256Hex(urlOf('/gone.png'))}.png`))
+    const { response, bytes } = await get('/gone.png')
+    expect([response.status, Buffer.from(bytes)]).toEqual([200, png])
+    // And with the directory gone as well.
+    rmSync(join(server.dataDir, 'images'), { recursive: true })
+    expect((await get('/gone.png')).response.status).toBe(200)
+    expect(askedFor('/gone.png')).toBe(3)
   })
 
   test('is kept over a restart, and in no backup', async () => {
