@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { commonWords as t } from '../words/common.ts'
 import { Icon } from './icon.tsx'
 import { Preferences } from './preferences.tsx'
@@ -17,11 +18,13 @@ type Props = {
 
 /** What every page has around it. */
 export function Frame({ home, actions, sections, narrow = false, children }: Props) {
+  const main = useRef<HTMLElement>(null)
   return (
     <>
-      <a class="skip" href="#main">
+      {/* No link: what follows the # is a coupon's code on one page, and a view on another. */}
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
         {t('skip.main')}
-      </a>
+      </button>
       <header class="top">
         <div class="top-inner">
           <a class="brand" href={home}>
@@ -34,7 +37,7 @@ export function Frame({ home, actions, sections, narrow = false, children }: Pro
         </div>
       </header>
       {sections}
-      <main id="main" class={narrow ? 'main narrow' : 'main'} tabIndex={-1}>
+      <main ref={main} id="main" class={narrow ? 'main narrow' : 'main'} tabIndex={-1}>
         {children}
       </main>
       <Toasts />
