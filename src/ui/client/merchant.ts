@@ -19,14 +19,19 @@ const namesMax = 200
 const names = signal<Readonly<Record<string, string>>>(parseNames(device.read(place)))
 const asked = new Set<string>()
 
-/** The merchant's name where it is known, else enough of its npub; asks for it the first time. */
+/** The merchant's name where it is known, else enough of its npub. */
 export function merchantName(npub: string): string {
+  return knownName(npub) ?? short(npub)
+}
+
+/** The merchant's name, or null; asks for it the first time. */
+export function knownName(npub: string): string | null {
   const known = names.value[npub]
   if (known === undefined && !asked.has(npub)) {
     asked.add(npub)
     void lookUp(npub)
   }
-  return known ?? short(npub)
+  return known ?? null
 }
 
 async function lookUp(npub: string): Promise<void> {

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { Answer } from '../till/attempt.ts'
 import type { TextStore } from '../till/pending.ts'
 import { request } from './api.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, errorText } from './api-error.ts'
 import { device } from './storage.ts'
 
 /** False from the first request without an answer until the next one with. */
@@ -27,7 +27,9 @@ export async function ask(
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
     reachable.value = cause.code !== 'unreachable'
-    const { status, code, sentence: error, retryAfter } = cause
+    const { status, code, retryAfter } = cause
+    // What a page of the Wi-Fi answers is nothing that the service said.
+    const error = code === 'unreachable' || code === 'answer-invalid' ? '' : errorText(cause)
     return { status, body: { code, error }, retryAfter }
   }
 }

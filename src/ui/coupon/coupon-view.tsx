@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { couponPicture } from '../client/coupon-picture.ts'
 import { moment, secondsNow } from '../client/format.ts'
-import { merchantName } from '../client/merchant.ts'
+import { knownName, merchantName } from '../client/merchant.ts'
 import { couponLink, shareLink } from '../client/share.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
@@ -47,8 +47,8 @@ export function CouponView() {
         </Empty>
       )}
       {now.step === 'unreachable' && (
-        <Empty icon="warning" title={t('offline.title')}>
-          <p>{t('offline.none')}</p>
+        <Empty icon="warning" title={t(now.message ? 'busy.title' : 'offline.title')}>
+          <p>{now.message ?? t('offline.none')}</p>
           <Button kind="primary" onClick={() => void look(open.value ?? '')}>
             {t('again')}
           </Button>
@@ -69,7 +69,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const status = statusNow(held, secondsNow())
   const live = status === 'minted'
   const { name, description, coupon: benefit, expiresAt, npub } = held
-  const who = merchantName(npub)
+  const who = knownName(npub)
   return (
     <>
       <CouponCard
@@ -79,7 +79,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
       <p class="with-icon">
         <Icon name="shop" />
         <span class="grow">
-          {t('by', { who })}
+          {who === null ? t('by.unnamed') : t('by', { who })}
           <code class="block soft small" title={t('by.key')}>
             {npub}
           </code>

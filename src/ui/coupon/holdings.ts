@@ -24,12 +24,12 @@ export type Holdings = {
   /** Newest first. */
   all(): Held[]
   find(nonce: string): Held | null
-  /** Add it, or change what is known of it. False when this device keeps nothing. */
+  /** Add it, or change what is known of it. False when this device keeps nothing, or has no room left. */
   put(held: Held): boolean
   remove(nonce: string): void
 }
 
-/** About 2 KB each with its event; a browser keeps 5 MB. The oldest that cannot be used gives way first. */
+/** About 2 KB each with its event; a browser keeps 5 MB. */
 const holdingsMax = 300
 
 const statuses: string[] = ['minted', 'claimed', 'refreshed', 'voided', 'expired']
@@ -43,8 +43,8 @@ export function openHoldings(store: TextStore, name: string): Holdings {
     put(held) {
       const others = all().filter(({ nonce }) => nonce !== held.nonce)
       const before = all().find(({ nonce }) => nonce === held.nonce)
-      const list = [{ ...held, addedAt: before?.addedAt ?? held.addedAt }, ...others]
-      return keep(bounded(list).toSorted((one, other) => other.addedAt - one.addedAt))
+      const list = bounded([{ ...held, addedAt: before?.addedAt ?? held.addedAt }, ...others])
+      return list !== null && keep(list.toSorted((one, other) => other.addedAt - one.addedAt))
     },
     remove(nonce) {
       keep(all().filter((held) => held.nonce !== nonce))
@@ -52,16 +52,23 @@ export function openHoldings(store: TextStore, name: string): Holdings {
   }
 }
 
-/** The status of a coupon now: an expiry that came since it was asked for counts. */
-export function statusNow(held: Pick<Held, 'status' | 'expiresAt'>, now: number): Status {
-  const over = held.expiresAt !== null && held.expiresAt <= now
-  return held.status === 'minted' && over ? 'expired' : held.status
+/**
+ * The status of a coupon now: an expiry that came since it was asked for counts. A clock that had it over
+ * when the service said otherwise is wrong, and is not believed.
+ */
+export function statusNow(
+  { status, expiresAt, checkedAt }: Pick<Held, 'status' | 'expiresAt' | 'checkedAt'>,
+  now: number,
+): Status {
+  const over = expiresAt !== null && expiresAt <= now && checkedAt < expiresAt
+  return status === 'minted' && over ? 'expired' : status
 }
 
-function bounded(list: Held[]): Held[] {
+/** The oldest that cannot be used gives way; null when all can be: none of them is dropped unseen. */
+function bounded(list: Held[]): Held[] | null {
   if (list.length <= holdingsMax) return list
   const spent = list.findLastIndex(({ status }) => status !== 'minted')
-  return list.toSpliced(spent >= 0 ? spent : list.length - 1, list.length - holdingsMax)
+  return spent >= 0 ? list.toSpliced(spent, 1) : null
 }
 
 function parseHoldings(text: string | null): Held[] {

@@ -7,7 +7,7 @@ import { ask, createPause, keptTexts, reachable } from '../client/reach.ts'
 import { say } from '../parts/toast.tsx'
 import { codeOf, settles } from '../till/attempt.ts'
 import { openPendingList } from '../till/pending.ts'
-import { factsOf } from '../till/redeem.ts'
+import { factsOf, messageOf } from '../till/redeem.ts'
 import { isNonce, type Scanned } from '../till/scan.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { type Held, openHoldings, type Status } from './holdings.ts'
@@ -19,7 +19,8 @@ type View =
   /** `fresh`: the service said so just now; else it is what this device knew. */
   | { step: 'shown'; held: Held; fresh: boolean }
   | { step: 'unknown' }
-  | { step: 'unreachable' }
+  /** `message`: why the service, which was there, could not tell. */
+  | { step: 'unreachable'; message: string | null }
 
 const holdings = openHoldings(keptTexts, 'coupons')
 const waits = createPause()
@@ -108,7 +109,10 @@ function show(nonce: string | null, wrong = false): void {
   if (nonce !== null) {
     view.value = { step: 'looking' }
     void look(nonce)
-    if (pending.find(nonce)) void taker.take(nonce, '')
+    if (pending.find(nonce)) {
+      taking.value = { step: 'taking', nonce, lost: 0 }
+      void taker.take(nonce, '')
+    }
   } else if (wrong) {
     open.value = ''
     view.value = { step: 'unknown' }
@@ -143,7 +147,7 @@ export async function look(nonce: string): Promise<void> {
   } else if (before) {
     view.value = { step: 'shown', held: before, fresh: false }
   } else {
-    view.value = { step: 'unreachable' }
+    view.value = { step: 'unreachable', message: messageOf(answer) }
   }
 }
 

@@ -2,7 +2,7 @@
 import { parseEvent } from '../../nostr/event.ts'
 import { type Answer, type Ask, codeOf, type Pause, persist, settles } from '../till/attempt.ts'
 import type { Pending, PendingList } from '../till/pending.ts'
-import { factsOf } from '../till/redeem.ts'
+import { factsOf, messageOf } from '../till/redeem.ts'
 import type { Held, Holdings } from './holdings.ts'
 
 export type Taking =
@@ -80,8 +80,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     }
     const why = reasons[codeOf(answer)]
     if (why) return { step: 'gone', nonce, why }
-    const { error } = answer.body
-    return { step: 'refused', nonce, message: typeof error === 'string' ? error : null }
+    return { step: 'refused', nonce, message: messageOf(answer) }
   }
 
   const once = (open: Pending) => {

@@ -33,8 +33,17 @@ export type Redemption =
       facts: CouponFacts | null
       claimedAt: number | null
     }
-  /** The service could not be asked; `verdict` is what the signature alone proves. */
-  | { step: 'unreachable'; nonce: string; verdict: Verdict | null; voucher: NostrEvent | null }
+  /**
+   * The service could not be asked, or could not tell and said so in `message`; `verdict` is what the
+   * signature alone proves.
+   */
+  | {
+      step: 'unreachable'
+      nonce: string
+      message: string | null
+      verdict: Verdict | null
+      voucher: NostrEvent | null
+    }
   /** The service answered something that is neither: `message` is its own sentence, if it had one. */
   | { step: 'refused'; nonce: string; message: string | null }
 
@@ -105,7 +114,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const key = manager()
       const verdict =
         voucher && key !== null ? judgeVoucher(voucher, { manager: key, nonce, now: now() }) : null
-      show({ step: 'unreachable', nonce, verdict, voucher })
+      show({ step: 'unreachable', nonce, message: messageOf(answer), verdict, voucher })
     },
     async redeem() {
       if (state.step !== 'shown') return
@@ -168,8 +177,13 @@ function outcomeOf(nonce: string, answer: Answer, known: CouponFacts | null): Re
   return refused(nonce, answer)
 }
 
-function refused(nonce: string, { body }: Answer): Redemption {
-  return { step: 'refused', nonce, message: typeof body.error === 'string' ? body.error : null }
+function refused(nonce: string, answer: Answer): Redemption {
+  return { step: 'refused', nonce, message: messageOf(answer) }
+}
+
+/** The service's own sentence in an answer, or null. */
+export function messageOf({ body }: Answer): string | null {
+  return typeof body.error === 'string' && body.error !== '' ? body.error : null
 }
 
 function claimedAtOf({ body }: Answer): number | null {

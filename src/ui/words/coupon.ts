@@ -48,6 +48,7 @@ export const couponWords = createWords({
   until: ['Vale hasta el {when}', 'Good until {when}'],
   always: ['No vence', 'Does not expire'],
   by: ['Lo da {who}', 'Given by {who}'],
+  'by.unnamed': ['Lo da el comercio de esta clave:', 'Given by the merchant of this key:'],
   'by.key': ['Clave del comercio', 'Key of the merchant'],
   qr: ['QR de {name}', 'QR of {name}'],
   'qr.signed': ['QR con firma de {name}', 'Signed QR of {name}'],
@@ -67,6 +68,7 @@ export const couponWords = createWords({
     'Lo que ves es lo que sabíamos el {when}. El QR sirve igual en la caja.',
     'What you see is what we knew on {when}. The QR works at the till all the same.',
   ],
+  'busy.title': ['El servicio no puede responder', 'The service cannot answer'],
   'offline.none': [
     'No pudimos preguntar por este cupón. Probá de nuevo en un rato.',
     'We could not ask about this coupon. Try again in a while.',
@@ -88,8 +90,8 @@ export const couponWords = createWords({
     'It is yours: only you have this code, and it is among your coupons.',
   ],
   'take.unkept': [
-    'Ya es tuyo, pero este navegador no guarda nada. Guardá la imagen antes de cerrar: es la única copia.',
-    'It is yours, but this browser keeps nothing. Save the image before you close: it is the only copy.',
+    'Ya es tuyo, pero este equipo no lo pudo guardar. Guardá la imagen antes de cerrar: es la única copia.',
+    'It is yours, but this device could not keep it. Save the image before you close: it is the only copy.',
   ],
   'take.gone': [
     'Llegaste tarde: otra persona lo cambió antes o ya no vale.',
@@ -100,8 +102,8 @@ export const couponWords = createWords({
   keep: ['Guardar en mis cupones', 'Keep in my coupons'],
   kept: ['Está en tus cupones', 'It is among your coupons'],
   'kept.not': [
-    'Este navegador no guarda nada. Guardá la imagen.',
-    'This browser keeps nothing. Save the image.',
+    'Este equipo no lo pudo guardar. Guardá la imagen.',
+    'This device could not keep it. Save the image.',
   ],
   image: ['Guardar como imagen', 'Save as an image'],
   share: ['Compartir el enlace', 'Share the link'],
