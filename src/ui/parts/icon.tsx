@@ -26,6 +26,8 @@ const paths = {
   list: 'M8 6h12M8 12h12M8 18h12M4 6v.01M4 12v.01M4 18v.01',
   exit: 'M10 4H5v16h5M9 12h11m0 0l-4-4m4 4l-4 4',
   edit: 'M4 20h4L19 9l-4-4L4 16zM13 7l4 4',
+  settings:
+    'M4 7h9m5 0h2M15.5 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5zM4 17h2m5 0h9M8.5 14.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
   archive: 'M3 5h18v4H3zM5 9v10h14V9M10 13h4',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5m4-5v5',
   stop: 'M8 3h8l5 5v8l-5 5H8l-5-5V8zM8 12h8',

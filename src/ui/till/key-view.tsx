@@ -13,13 +13,16 @@ import { hasKey, keyBox, session, signOut } from './issue-state.ts'
 
 /** Signing in at a till: its own key under a PIN, or any other signer. */
 export function KeyView() {
+  // Here, and not in the forms: a key that was made and could not sign in has another form by then.
+  const [failure, setFailure] = useState<unknown>(null)
   return (
     <div class="stack wide">
       <div class="stack tight">
         <h1>{t('key.title')}</h1>
         <p class="soft">{t('key.lead')}</p>
       </div>
-      {hasKey.value ? <Unlock /> : <Create />}
+      {hasKey.value ? <Unlock onEnd={setFailure} /> : <Create onEnd={setFailure} />}
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       {hasExtension() && <Extension />}
     </div>
   )
@@ -51,12 +54,25 @@ export function AskPin() {
   if (session.asking.value?.kind !== 'local') return null
   return (
     <Dialog title={t('key.unlock')} onClose={signOut}>
-      <Unlock />
+      <UnlockAgain />
     </Dialog>
   )
 }
 
-function Create() {
+function UnlockAgain() {
+  const [failure, setFailure] = useState<unknown>(null)
+  return (
+    <div class="stack">
+      <Unlock onEnd={setFailure} />
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+    </div>
+  )
+}
+
+/** `onEnd` is told how it ended: what went wrong, or null. */
+type EndProps = { onEnd: (failure: unknown) => void }
+
+function Create({ onEnd }: EndProps) {
   const [pin, setPin] = useState('')
   const [again, setAgain] = useState('')
   const differs = again !== '' && pin !== again
@@ -64,6 +80,7 @@ function Create() {
     <KeyForm
       action={t('key.create')}
       ready={pin.length >= pinCharsMin && pin === again}
+      onEnd={onEnd}
       open={() => keyBox.create(pin)}
     >
       <PinField label={t('key.pin')} value={pin} onText={setPin} fresh />
@@ -81,12 +98,13 @@ function Create() {
   )
 }
 
-function Unlock() {
+function Unlock({ onEnd }: EndProps) {
   const [pin, setPin] = useState('')
   return (
     <KeyForm
       action={t('key.unlock')}
       ready={pin.length >= pinCharsMin}
+      onEnd={onEnd}
       open={() => keyBox.unlock(pin)}
     >
       <PinField label={t('key.pin')} value={pin} onText={setPin} />
@@ -113,25 +131,24 @@ function PinField({ fresh = false, ...field }: PinProps) {
   )
 }
 
-type FormProps = {
+type FormProps = EndProps & {
   action: string
   ready: boolean
   open: () => Promise<PageSigner>
   children: ComponentChildren
 }
 
-function KeyForm({ action, ready, open, children }: FormProps) {
+function KeyForm({ action, ready, onEnd, open, children }: FormProps) {
   const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
   const submit = async () => {
     setBusy(true)
-    setFailure(null)
+    onEnd(null)
     try {
       const signer = await open()
       hasKey.value = true
       await session.signIn(signer)
     } catch (cause) {
-      setFailure(cause)
+      onEnd(cause)
     } finally {
       setBusy(false)
     }
@@ -145,7 +162,6 @@ function KeyForm({ action, ready, open, children }: FormProps) {
       }}
     >
       {children}
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <Button type="submit" kind="primary" big icon="key" busy={busy} disabled={!ready}>
         {busy ? t('key.working') : action}
       </Button>

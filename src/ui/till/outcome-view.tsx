@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day, moment } from '../client/format.ts'
 import { merchantName } from '../client/merchant.ts'
@@ -166,11 +166,12 @@ function Facts({ facts }: { facts: CouponFacts }) {
   )
 }
 
-function Unreachable({ state: { verdict } }: Shown<'unreachable'>) {
+function Unreachable({ state: { message, verdict } }: Shown<'unreachable'>) {
   return (
     <div class="stack wide">
-      <Banner tone="wait" icon="warning" title={t('offline.title')}>
-        <p>{t('offline.detail')}</p>
+      <Banner tone="wait" icon="warning" title={t(message ? 'busy.title' : 'offline.title')}>
+        <p>{message ?? t('offline.detail')}</p>
+        {message && <p>{t('busy.detail')}</p>}
         <div class="row middle">
           <Button kind="primary" big onClick={retry}>
             {t('again')}
@@ -203,9 +204,18 @@ function Judged({ verdict }: { verdict: Verdict | null }) {
   )
 }
 
+/** How long the second tap of a hurried finger may take. */
+const restMs = 400
+
+/** Comes up where the button was that redeemed: a finger that taps twice must not put the outcome away. */
 function Next() {
+  const [rested, setRested] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(true), restMs)
+    return () => clearTimeout(timer)
+  }, [])
   return (
-    <Button big class="banner-next" icon="qr" onClick={goOn}>
+    <Button big class="banner-next" icon="qr" disabled={!rested} onClick={goOn}>
       {t('next')}
     </Button>
   )

@@ -2,7 +2,7 @@ import { npubEncode } from 'nostr-tools/nip19'
 import { useState } from 'preact/hooks'
 import { cameraTrouble } from '../client/camera.ts'
 import { short } from '../client/format.ts'
-import { merchantName } from '../client/merchant.ts'
+import { knownName } from '../client/merchant.ts'
 import { canShare } from '../client/share.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -57,7 +57,13 @@ function Able() {
               {!able && (
                 <>
                   <br />
-                  <span class="soft small">{t(secure ? 'able.why.browser' : 'able.why.http')}</span>
+                  <span class="soft small">
+                    {t(
+                      !secure
+                        ? 'able.why.http'
+                        : `able.why.${what === 'install' ? 'install' : 'browser'}`,
+                    )}
+                  </span>
                 </>
               )}
             </span>
@@ -87,11 +93,12 @@ function Shops() {
       {list.length === 0 && <p class="soft">{t('settings.shop.none')}</p>}
       <ul class="lines">
         {list.map((npub) => {
-          const who = merchantName(npub)
+          const named = knownName(npub)
+          const who = named ?? short(npub)
           return (
             <li key={npub} class="row apart">
               <span class="grow">
-                {who} <code class="soft small">{short(npub)}</code>
+                {named} <code class="soft small">{short(npub)}</code>
               </span>
               <IconButton
                 icon="trash"

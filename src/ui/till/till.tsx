@@ -18,7 +18,7 @@ import { listenToScanner } from './typing.ts'
 const tabs: readonly (readonly [TillTab, IconName])[] = [
   ['redeem', 'qr'],
   ['issue', 'ticket'],
-  ['settings', 'edit'],
+  ['settings', 'settings'],
 ]
 
 function Till() {

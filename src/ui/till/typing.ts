@@ -12,7 +12,6 @@ export function listenToScanner(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
     if (['Shift', 'CapsLock', 'Control', 'Alt'].includes(event.key)) return
     clearTimeout(timer)
-    const ending = event.key === 'Enter' || event.key === 'Tab'
     const scanning = wedge.busy()
     const readings = wedge.stroke({
       key: event.key,
@@ -21,8 +20,9 @@ export function listenToScanner(): void {
       capsLock: event.getModifierState('CapsLock'),
       atMs: event.timeStamp,
     })
-    // The Enter of a scanner must press no button, and its strokes must be no shortcuts.
-    if (readings || (scanning && (ending || !inText(event.target)))) {
+    // The Enter of a scanner must press no button, and its strokes must be no shortcuts; in a field they
+    // may as well be of a quick person.
+    if (readings || (scanning && !inText(event.target))) {
       event.preventDefault()
       event.stopPropagation()
     }

@@ -134,6 +134,8 @@ export const tillWords = createWords({
     'No pudimos preguntar por este cupón y NO se canjeó. Probá de nuevo cuando vuelva la conexión.',
     'We could not ask about this coupon and it was NOT redeemed. Try again when the connection is back.',
   ],
+  'busy.title': ['El servicio no puede responder', 'The service cannot answer'],
+  'busy.detail': ['Este cupón NO se canjeó.', 'This coupon was NOT redeemed.'],
   'offline.banner': [
     'Sin conexión con el servicio. No se puede canjear ni emitir hasta que vuelva.',
     'The service is out of reach. Nothing can be redeemed or issued until it is back.',
@@ -260,6 +262,10 @@ export const tillWords = createWords({
     'It takes https: browsers do not allow it on a page with http.',
   ],
   'able.why.browser': ['Este navegador no lo tiene.', 'This browser does not have it.'],
+  'able.why.install': [
+    'El navegador no lo ofrece ahora. Fijate en su menú: «Instalar» o «Agregar a inicio».',
+    'The browser does not offer it now. Look in its menu: “Install” or “Add to home screen”.',
+  ],
   'install.action': ['Instalar la caja', 'Install the till'],
   'update.ready': ['Hay una versión nueva de la caja.', 'There is a new version of the till.'],
   'update.action': ['Actualizar', 'Update'],
