@@ -80,6 +80,8 @@ export type VisitOptions = {
   height?: number
   dark?: boolean
   locale?: string
+  /** Let pages keep themselves on the device; else nothing stands between them and the network. */
+  worker?: boolean
   /** Runs in the page before its own scripts. */
   before?: string
 }
@@ -93,13 +95,21 @@ export type Visit = {
 
 /** A fresh visitor at an address of the server. */
 export async function visit(url: string, options: VisitOptions = {}): Promise<Visit> {
-  const { width = 360, height = 800, dark = false, locale = 'es-AR', before } = options
+  const {
+    width = 360,
+    height = 800,
+    dark = false,
+    locale = 'es-AR',
+    worker = false,
+    before,
+  } = options
   const opened = await openBrowser()
   const context = await opened.newContext({
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
     locale,
     reducedMotion: 'reduce',
+    serviceWorkers: worker ? 'allow' : 'block',
     // A device of the shop trusts its authority; this stands in for that.
     ignoreHTTPSErrors: true,
   })

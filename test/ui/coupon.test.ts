@@ -24,11 +24,15 @@ const merchant = newSigner()
 let server: TestServer
 let token: string
 let definition: string
+/** The code of a coupon that is over by the time it is asked for. */
+let brief: string
 
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT: 'off' } })
   token = await openSession(server.url, merchant)
   definition = await createDefinition(server.url, token, { name: 'Medialuna de regalo' })
+  const expiresAt = Math.floor(Date.now() / 1000) + 6
+  brief = await mint(server.url, await createDefinition(server.url, token, { expiresAt }))
 })
 
 const opened: Awaited<ReturnType<typeof visit>>[] = []
@@ -76,6 +80,11 @@ test('the code leaves the address bar, survives a reload, and reaches no server'
   await page.getByText('10 % de descuento').waitFor()
   expect(page.url()).toBe(`${server.url}/c`)
   await good(page, 'coupon')
+  // The way past the header for who uses a keyboard leads to the coupon, and not away from it.
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+  await page.getByText('Sin usar').waitFor()
   await page.reload()
   await page.getByText('Sin usar').waitFor()
   expect(asked.filter((url) => url.includes(nonce))).toEqual([])
@@ -175,7 +184,7 @@ test('a server killed in the middle of the swap gives the one successor to whoev
   const session = await openSession(first.url, merchant)
   const id = await createDefinition(first.url, session)
   const nonce = await mint(first.url, id, session)
-  const { page } = await open(`/c#${nonce}`, {}, first.url)
+  const { page } = await open(`/c#${nonce}`, { worker: true }, first.url)
   await page.getByText('Sin usar').waitFor()
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
   await page.route(
@@ -235,10 +244,7 @@ test('every end of a coupon has its word', async () => {
   await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
   const voided = await mint()
   await call(server.url, `/api/coupons/${definition}/mints/${voided}`, { method: 'DELETE', token })
-  const soon = Math.floor(Date.now() / 1000) + 3
-  const brief = await createDefinition(server.url, token, { expiresAt: soon })
-  const expired = await mint(server.url, brief)
-  while ((await statusOf(expired)) !== 'expired') await Bun.sleep(50)
+  while ((await statusOf(brief)) !== 'expired') await Bun.sleep(50)
   const { page } = await open('/c', { width: 320 })
   await page.getByText('Todavía no guardaste cupones').waitFor()
   await good(page, 'coupon-none')
@@ -248,7 +254,7 @@ test('every end of a coupon has its word', async () => {
   for (const [state, nonce, words] of [
     ['claimed', claimed, 'Se canjeó el'],
     ['voided', voided, 'El comercio anuló este cupón'],
-    ['expired', expired, 'Venció el'],
+    ['expired', brief, 'Venció el'],
     ['unknown', 'AAAAAAAAAAAAAAAAAAAAAA', 'Ningún cupón tiene ese código'],
   ] as const) {
     await page.getByLabel('Abrir un código').fill(nonce)
@@ -262,7 +268,7 @@ test('every end of a coupon has its word', async () => {
 
 test('kept coupons are asked about again, open without a connection, and can be removed', async () => {
   const nonce = await mint()
-  const { page, context } = await open(`/c#${nonce}`)
+  const { page, context } = await open(`/c#${nonce}`, { worker: true })
   await button(page, 'Guardar en mis cupones').click()
   await page.getByText('Está en tus cupones').waitFor()
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
@@ -313,8 +319,10 @@ test('sending is told as it ends', async () => {
     ['UNKNOWN', 'No sabemos si llegó', 'todavía puede tomarlo'],
   ] as const) {
     const nonce = await mint()
-    await page.goto('about:blank')
-    await page.goto(`${server.url}/c#${nonce}`)
+    await page.evaluate((code) => {
+      location.hash = code
+    }, nonce)
+    await page.getByText('Sin usar').waitFor()
     await page.route('**/api/transfer', async (route) => {
       if (status === null) return route.abort()
       const { to, nonce: sent } = route.request().postDataJSON()
@@ -333,7 +341,11 @@ test('sending is told as it ends', async () => {
     await page.getByText(words).waitFor()
     await good(page, `coupon-send-${(status ?? 'lost').toLowerCase()}`)
     await page.unrouteAll()
-    if (status !== 'UNKNOWN') continue
+    if (status !== 'UNKNOWN') {
+      await button(page, 'Cerrar').click()
+      await button(page, 'Volver a mis cupones').click()
+      continue
+    }
     await button(page, 'Recuperarlo ahora').click()
     await page.getByText('Ya es tuyo').waitFor()
     expect(await statusOf(nonce)).toBe('refreshed')
