@@ -7,6 +7,7 @@ import { kinds } from '../../nostr/kinds.ts'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { short } from './format.ts'
+import { parseRecord } from './json.ts'
 import { device } from './storage.ts'
 
 /** A profile (NIP-01). */
@@ -76,5 +77,8 @@ function nameOf(event: NostrEvent | null): string {
 }
 
 function parseNames(text: string | null): Record<string, string> {
-  return text === null ? {} : (JSON.parse(text) as Record<string, string>)
+  const names = Object.entries(parseRecord(text) ?? {})
+  return Object.fromEntries(
+    names.filter((one): one is [string, string] => typeof one[1] === 'string'),
+  )
 }

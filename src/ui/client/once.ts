@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.ts'
+import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
 import { device } from './storage.ts'
 
@@ -31,5 +32,5 @@ export async function once<T>(
 }
 
 function parsePending(text: string | null): Pending | null {
-  return text === null ? null : (JSON.parse(text) as Pending)
+  return parseRecord(text, 'key', 'body') as Pending | null
 }

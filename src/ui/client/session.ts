@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { secondsNow } from './format.ts'
+import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
 import type { PageSigner, SignerKind } from './signer.ts'
 import { tab } from './storage.ts'
@@ -135,7 +136,6 @@ export function createSession(
 }
 
 function parseKept(text: string | null): Kept | null {
-  if (text === null) return null
-  const kept = JSON.parse(text) as Kept
-  return kept.expiresAt > secondsNow() ? kept : null
+  const kept = parseRecord(text, 'pubkey', 'kind', 'token') as Kept | null
+  return kept && kept.expiresAt > secondsNow() ? kept : null
 }

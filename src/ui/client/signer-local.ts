@@ -1,6 +1,7 @@
 import { decode } from 'nostr-tools/nip19'
 import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
+import { parseRecord } from './json.ts'
 import { type PageSigner, SignerError } from './signer.ts'
 import { device } from './storage.ts'
 
@@ -22,10 +23,7 @@ export function createKeyBox(name: string) {
     return signerOf(secret)
   }
 
-  const find = (): KeptKey | null => {
-    const text = device.read(place)
-    return text === null ? null : (JSON.parse(text) as KeptKey)
-  }
+  const find = () => parseRecord(device.read(place), 'pubkey', 'ncryptsec') as KeptKey | null
 
   return {
     find,

@@ -1,7 +1,8 @@
 /** The coupons that a person keeps on this device. */
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parseEvent } from '../../nostr/event.ts'
-import { parseJson, type TextStore } from '../till/pending.ts'
+import { parseJson } from '../client/json.ts'
+import type { TextStore } from '../till/pending.ts'
 import type { CouponFacts } from '../till/redeem.ts'
 
 export type Status = 'minted' | 'claimed' | 'refreshed' | 'voided' | 'expired'

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { Benefit } from '../../coupons/benefit.ts'
 import { requestAs } from '../client/api.ts'
+import { parseRecord } from '../client/json.ts'
 import { once } from '../client/once.ts'
 import { reachable } from '../client/reach.ts'
 import { createSession, type Identity } from '../client/session.ts'
@@ -9,7 +10,6 @@ import { openExtension } from '../client/signer-extension.ts'
 import { createKeyBox } from '../client/signer-local.ts'
 import { restoreRemote } from '../client/signer-remote.ts'
 import { tab } from '../client/storage.ts'
-import { parseJson } from './pending.ts'
 import { pinShop, shops } from './state.ts'
 
 export type Mintable = {
@@ -101,5 +101,5 @@ export function signOut(): void {
 }
 
 function parseIssued(): Issued | null {
-  return parseJson(tab.read(issuedPlace)) as Issued | null
+  return parseRecord(tab.read(issuedPlace), 'nonce', 'name', 'npub') as Issued | null
 }

@@ -1,4 +1,5 @@
 /** Operations whose answer is not known yet, kept where a reload or a dead battery does not reach them. */
+import { parseJson } from '../client/json.ts'
 
 /** What is kept of the browser's storage; absent where the person forbids it. */
 export type TextStore = {
@@ -63,15 +64,4 @@ function isPending(value: unknown): value is Pending {
   const { nonce, key, startedAt, name } = value as Record<string, unknown>
   const texts = [nonce, key, name].every((one) => typeof one === 'string')
   return texts && typeof startedAt === 'number'
-}
-
-/** The value in a text of our own storage; null when somebody else wrote there. */
-export function parseJson(text: string | null): unknown {
-  if (text === null) return null
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }

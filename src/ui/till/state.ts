@@ -1,10 +1,11 @@
 /** What the till knows and shows; its views read it and call what is here. */
 import { effect, signal } from '@preact/signals'
 import { secondsNow } from '../client/format.ts'
+import { parseJson } from '../client/json.ts'
 import { randomText } from '../client/random.ts'
 import { ask, createPause, keptTexts, managerKey, reachable } from '../client/reach.ts'
 import { device } from '../client/storage.ts'
-import { openPendingList, type Pending, parseJson } from './pending.ts'
+import { openPendingList, type Pending } from './pending.ts'
 import { createRedeemer, type Outcome, type Redemption } from './redeem.ts'
 import { parseReadings, type Scanned } from './scan.ts'
 import { play } from './sound.ts'
