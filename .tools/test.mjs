@@ -17,11 +17,11 @@ const stragglerMs = 5000
 const colours = process.stdout.isTTY && !process.env.CI && !process.env.NO_COLOR
 const total = { passed: 0, failed: 0 }
 const timings = []
-let current
+const running = new Set()
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    current?.kill(signal)
+    for (const child of running) child.kill(signal)
     process.exit(1)
   })
 }
@@ -37,8 +37,8 @@ const skipped = process.env.SKIP_UI === '1'
 const pages = asked.length === 0 || asked.some(ofPages)
 const withPages = pages && !skipped && (await hasBrowser())
 const named = skipped ? asked.filter((path) => !ofPages(path)) : asked
-if (asked.length === 0) await suite(withPages ? ['./test'] : pathsButPages())
-else if (named.length > 0) await suite(named)
+if (asked.length === 0) await everything()
+else if (named.length > 0) await suite('tests', named)
 if (pages && !withPages) tellOfPages()
 verdict()
 
@@ -47,11 +47,21 @@ async function hasBrowser() {
   return code === 0
 }
 
-/** What is in test/, but for the page tests. */
-function pathsButPages() {
+/**
+ * What is in test/, in two halves side by side: what waits for relays and pages most of the time, and
+ * the rest, whose output is shown when it has ended.
+ */
+async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
   const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
-  return tests.filter(({ name }) => name !== 'ui').map(({ name }) => `./test/${name}`)
+  const names = tests.map(({ name }) => name).filter((name) => name !== 'ui' || withPages)
+  const waiting = names.filter((name) => ['gateway', 'relay', 'ui'].includes(name))
+  const busy = names.filter((name) => !waiting.includes(name))
+  const paths = (list) => list.map((name) => `./test/${name}`)
+  await Promise.all([
+    suite('tests of relays and pages', paths(waiting)),
+    suite('tests of the rest', paths(busy), 'at the end'),
+  ])
 }
 
 /** They were not run: said plainly, and held against the whole unless that was wanted. */
@@ -84,9 +94,9 @@ async function check(name, command, args) {
 }
 
 /** Takes the counts from Bun's summary; an end without one, or with nothing in it, is a failure. */
-async function suite(args) {
+async function suite(name, args, shown) {
   const options = ['test', '--isolate', '--no-orphans', `--timeout=${testTimeoutMs}`, ...args]
-  const { code, output } = await part('tests', bun, options)
+  const { code, output } = await part(name, bun, options, shown)
   const passed = count(output, 'pass')
   const failed = count(output, 'fail')
   total.passed += passed
@@ -105,9 +115,13 @@ function count(output, word) {
   return Number(lines.at(-1)?.[1] ?? 0)
 }
 
-/** Runs one part, shows its output as it comes and keeps it, without colours, for the counts. */
-function part(name, command, args) {
-  console.log(`\n── ${name}`)
+/**
+ * Runs one part, shows its output as it comes, or at the end, and keeps it, without colours, for the
+ * counts.
+ */
+function part(name, command, args, shown = 'as it comes') {
+  const live = shown === 'as it comes'
+  if (live) console.log(`\n── ${name}`)
   const started = performance.now()
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -118,12 +132,12 @@ function part(name, command, args) {
       killSignal: 'SIGKILL',
       shell: process.platform === 'win32' && existsSync(`${command}.cmd`),
     })
-    current = child
+    running.add(child)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8')
       stream.on('data', (text) => {
-        process.stdout.write(text)
+        if (live) process.stdout.write(text)
         output += text
       })
     }
@@ -132,7 +146,9 @@ function part(name, command, args) {
     const end = (code, signal) => {
       clearTimeout(straggler)
       child.off('close', end)
+      running.delete(child)
       for (const stream of [child.stdout, child.stderr]) stream.destroy()
+      if (!live) process.stdout.write(`\n── ${name}\n${output}`)
       timings.push(`${name} ${((performance.now() - started) / 1000).toFixed(1)} s`)
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a colour starts with
       resolve({ code: code ?? signal, output: output.replace(/\u001b\[[\d;]*m/g, '') })
