@@ -20,6 +20,8 @@ export async function makeKey(page: Page): Promise<void> {
 /** One step of the wizard on. */
 export async function next(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Seguir' }).click()
+  // The focus moves on in the next frame; what is typed before would land where it goes.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
 }
 
 /** The address that the shown QR carries. */
