@@ -6,13 +6,13 @@ import type { Log } from './log.ts'
 import { findOwnCertificate, readCertificate, type ServedCertificate } from './tls/files.ts'
 
 /** The certificate of the settings, else the shop's own; null: http alone. Throws CertificateError. */
-export function loadCertificate(config: Config, log: Log): ServedCertificate | null {
+export async function loadCertificate(config: Config, log: Log): Promise<ServedCertificate | null> {
   const { tlsCert, tlsKey, dataDir } = config
   const now = systemClock()
   const found =
     tlsCert !== null && tlsKey !== null
       ? readCertificate(tlsCert, tlsKey)
-      : findOwnCertificate(dataDir, now)
+      : await findOwnCertificate(dataDir, now)
   if (!found) return null
   if (found.readable) log.warn('tls.key', { hint: 'others can read TLS_KEY: chmod 600 it' })
   if (found.ends <= now) log.warn('tls.expired', { hint: 'browsers refuse this certificate' })

@@ -9,7 +9,7 @@ import { hostForOthers, renewOwnCertificate, tlsPath } from '../tls/files.ts'
 export async function tls(config: Config): Promise<number> {
   const { dataDir, port, tlsPort } = config
   openDataDir(dataDir)
-  const { authority, hosts, ends } = renewOwnCertificate(dataDir, systemClock())
+  const { authority, hosts, ends } = await renewOwnCertificate(dataDir, systemClock())
   const { fingerprint256, validTo } = new X509Certificate(authority ?? '')
   const page = `http://${hostForOthers(hosts)}:${port}/tls`
   const lines = [

@@ -109,11 +109,6 @@ export function issueCertificate(
   return { cert: signed(certificate, createPrivateKey(authority.key)), key: pemOf(privateKey) }
 }
 
-/** The common name in a certificate of ours. */
-export function commonNameOf(cert: string): string {
-  return /^CN=(.*)$/m.exec(new X509Certificate(cert).subject)?.[1] ?? ''
-}
-
 /** What every certificate has, apart from names and extensions. */
 function newCertificate(publicKey: KeyObject, life: Lifetime): Certificate {
   // Sixteen random bytes, positive and without a leading zero.

@@ -5,12 +5,7 @@ import { join } from 'node:path'
 import { ownLikeDirectory, writeDurably } from '../durable.ts'
 import { limits } from '../limits.ts'
 import { everyAddress, parseAddress } from '../network.ts'
-import {
-  type CertifiedKey,
-  commonNameOf,
-  createAuthority,
-  issueCertificate,
-} from './certificate.ts'
+import type { CertifiedKey } from './certificate.ts'
 
 /** A certificate cannot be used; the message says which file and why. */
 export class CertificateError extends Error {}
@@ -67,7 +62,10 @@ export function readCertificate(certPath: string, keyPath: string): ServedCertif
 }
 
 /** The certificate that `cuponera tls` made, renewed when it is due; null when there is none. */
-export function findOwnCertificate(dataDir: string, now: number): ServedCertificate | null {
+export async function findOwnCertificate(
+  dataDir: string,
+  now: number,
+): Promise<ServedCertificate | null> {
   if (!existsSync(tlsPath(dataDir, 'authorityCert'))) return null
   const found = readOwn(dataDir)
   const due =
@@ -80,7 +78,12 @@ export function findOwnCertificate(dataDir: string, now: number): ServedCertific
 }
 
 /** Make the authority unless it is there, and a new certificate in any case. */
-export function renewOwnCertificate(dataDir: string, now: number): ServedCertificate {
+export async function renewOwnCertificate(
+  dataDir: string,
+  now: number,
+): Promise<ServedCertificate> {
+  // Here alone: reading the library in would cost every start some 25 ms.
+  const { createAuthority, issueCertificate } = await import('./certificate.ts')
   const directory = join(dataDir, 'tls')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   ownLikeDirectory(directory)
@@ -183,7 +186,8 @@ function machineName(): string {
 }
 
 function authorityHost(dataDir: string): string {
-  const name = commonNameOf(readPem('authority', tlsPath(dataDir, 'authorityCert')))
+  const { subject } = new X509Certificate(readPem('authority', tlsPath(dataDir, 'authorityCert')))
+  const [, name = ''] = /^CN=(.*)$/m.exec(subject) ?? []
   return name.replace(/^Cuponera /, '')
 }
 

@@ -76,11 +76,11 @@ describe('cuponera tls', () => {
 describe('the certificate', () => {
   const now = secondsNow()
 
-  test('is made anew when its end is near, or the machine goes by another name', () => {
+  test('is made anew when its end is near, or the machine goes by another name', async () => {
     const own = newDirectory()
-    const first = renewOwnCertificate(own, now)
-    expect(findOwnCertificate(own, now)?.cert).toBe(first.cert)
-    const later = findOwnCertificate(own, now + 2.2 * year)
+    const first = await renewOwnCertificate(own, now)
+    expect((await findOwnCertificate(own, now))?.cert).toBe(first.cert)
+    const later = await findOwnCertificate(own, now + 2.2 * year)
     expect(later?.cert).not.toBe(first.cert)
     expect(later?.authority).toBe(first.authority)
     const authority = {
@@ -90,24 +90,24 @@ describe('the certificate', () => {
     const other = issueCertificate(authority, ['elsewhere.local'], { from: now, to: now + year })
     writeFileSync(join(own, 'tls/server.pem'), other.cert)
     writeFileSync(join(own, 'tls/server.key'), other.key)
-    expect(findOwnCertificate(own, now)?.hosts).toEqual(first.hosts)
+    expect((await findOwnCertificate(own, now))?.hosts).toEqual(first.hosts)
   })
 
-  test('torn by a crash between its two files, it is made anew', () => {
+  test('torn by a crash between its two files, it is made anew', async () => {
     const own = newDirectory()
-    renewOwnCertificate(own, now)
+    await renewOwnCertificate(own, now)
     const stray = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     writeFileSync(join(own, 'tls/server.key'), stray.export({ type: 'pkcs8', format: 'pem' }))
-    const found = findOwnCertificate(own, now)
+    const found = await findOwnCertificate(own, now)
     const key = createPrivateKey(found?.key ?? '')
     expect(new X509Certificate(found?.cert ?? '').checkPrivateKey(key)).toBe(true)
   })
 
-  test('is served without the authority’s key, which can be kept elsewhere', () => {
+  test('is served without the authority’s key, which can be kept elsewhere', async () => {
     const own = newDirectory()
-    const { cert } = renewOwnCertificate(own, now)
+    const { cert } = await renewOwnCertificate(own, now)
     rmSync(join(own, 'tls/authority.key'))
-    expect(findOwnCertificate(own, now + 3 * year)?.cert).toBe(cert)
+    expect((await findOwnCertificate(own, now + 3 * year))?.cert).toBe(cert)
   })
 
   test('of another name than the network’s, clients refuse: the authority may not speak for it', async () => {

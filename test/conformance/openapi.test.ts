@@ -594,7 +594,7 @@ describe('real answers match the document', () => {
     await refused('GET /tls/cuponera.crt', 'not-found')
     const before = server
     const dataDir = newDirectory()
-    renewOwnCertificate(dataDir, secondsNow())
+    await renewOwnCertificate(dataDir, secondsNow())
     server = await startServer({ dataDir, env: { TLS_PORT: '0' } })
     await ask('GET /tls')
     await ask('GET /tls/cuponera.crt')

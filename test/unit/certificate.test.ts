@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { commonNameOf, createAuthority, issueCertificate } from '../../src/tls/certificate.ts'
+import { createAuthority, issueCertificate } from '../../src/tls/certificate.ts'
 
 const life = { from: 1_800_000_000, to: 1_900_000_000 }
 const subject = { organisation: 'Cuponera', name: 'Cuponera caja' }
@@ -16,7 +16,7 @@ test('a certificate is for names and addresses, and names who signed it', () => 
   const [root, leaf] = [new X509Certificate(authority.cert), issue()]
   expect(root.subject).toBe('O=Cuponera\nCN=Cuponera caja')
   expect([leaf.subject, leaf.issuer]).toEqual(['O=Cuponera\nCN=caja.local', root.subject])
-  expect(commonNameOf(authority.cert)).toBe(subject.name)
+  expect(new X509Certificate(authority.cert).subject).toContain(`CN=${subject.name}`)
   expect(leaf.subjectAltName).toMatch(
     /^DNS:caja\.local, IP Address:10\.0\.0\.7, IP Address:(0:)+1$|::1$/,
   )

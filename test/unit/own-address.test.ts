@@ -35,11 +35,11 @@ test('where it listens on every address it is found at that one', () => {
   expect(openable('http://0.0.0.0:2121')).toBe('http://127.0.0.1:2121')
 })
 
-test('where a sandbox hides the addresses, a start and a certificate go without them', () => {
+test('where a sandbox hides the addresses, a start and a certificate go without them', async () => {
   networkInterfaces = () => {
     throw new Error('getifaddrs returned an error')
   }
   expect(ownAddress()).toBeNull()
-  const { hosts } = renewOwnCertificate(newDirectory(), Math.floor(Date.now() / 1000))
+  const { hosts } = await renewOwnCertificate(newDirectory(), Math.floor(Date.now() / 1000))
   expect(hosts).toContain('localhost')
 })
