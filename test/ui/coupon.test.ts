@@ -1,15 +1,14 @@
 /** The coupon page in a real browser: what its holder sees, takes, keeps, sends and never loses. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, shownQr, visit } from '../support/browser.ts'
+import { closeBrowser, shownQr, type VisitOptions } from '../support/browser.ts'
 import { runCommand } from '../support/cli.ts'
 import {
   call,
   createDefinition,
-  mintOne,
   newKey,
   newSigner,
   openSession,
@@ -17,49 +16,21 @@ import {
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
 import { good } from '../support/page-looks.ts'
-import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { closePages, openPage, startShop } from '../support/shop-pages.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
 
-const merchant = newSigner()
-let server: TestServer
-let token: string
-let definition: string
-/** The code of a coupon that is over by the time it is asked for. */
-let brief: string
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
-  token = await openSession(server.url, merchant)
-  definition = await createDefinition(server.url, token, { name: 'Medialuna de regalo' })
-  const expiresAt = Math.floor(Date.now() / 1000) + 6
-  brief = await mint(server.url, await createDefinition(server.url, token, { expiresAt }))
-})
-
-const opened: Awaited<ReturnType<typeof visit>>[] = []
-
-afterEach(async () => {
-  for (const { context } of opened.splice(0)) await context.close()
-})
+afterEach(closePages)
 
 afterAll(async () => {
   await closeBrowser()
   await cleanUp()
 })
 
-async function open(path: string, options: Parameters<typeof visit>[1] = {}, base = server.url) {
-  const visitor = await visit(`${base}${path}`, options)
-  visitor.context.setDefaultTimeout(15_000)
-  opened.push(visitor)
-  return visitor
-}
+const { merchant, server, token, definition, brief, mint, statusOf } = await startShop()
 
-async function mint(base = server.url, id = definition, session = token): Promise<string> {
-  return (await mintOne(base, session, id)).nonce
-}
-
-async function statusOf(nonce: string, base = server.url): Promise<string> {
-  return (await call(base, '/api/coupons/preview', { body: { nonce } })).json.status
-}
+const open = (path: string, options: VisitOptions = {}, base = server.url) =>
+  openPage(`${base}${path}`, options)
 
 /** The codes that a device keeps. */
 function keptCodes(page: Page): Promise<string[]> {

@@ -1,8 +1,14 @@
 /** The till in a real browser: how a code comes in, what becomes of it, and what survives. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
-import { closeBrowser, holdBeforeCamera, picture, shownQr, visit } from '../support/browser.ts'
+import {
+  closeBrowser,
+  holdBeforeCamera,
+  picture,
+  shownQr,
+  type VisitOptions,
+} from '../support/browser.ts'
 import {
   call,
   createDefinition,
@@ -13,44 +19,20 @@ import {
 } from '../support/client.ts'
 import { accessible } from '../support/page-checks.ts'
 import { good } from '../support/page-looks.ts'
-import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { closePages, openPage, startShop } from '../support/shop-pages.ts'
 
-const merchant = newSigner()
-let server: TestServer
-let token: string
-let definition: string
-/** The code of a coupon that is over by the time it is asked for. */
-let brief: string
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
-  token = await openSession(server.url, merchant)
-  definition = await createDefinition(server.url, token, { name: 'Medialuna de regalo' })
-  const expiresAt = Math.floor(Date.now() / 1000) + 6
-  brief = await mint(server.url, await createDefinition(server.url, token, { expiresAt }))
-})
-
-const opened: Awaited<ReturnType<typeof visit>>[] = []
-
-afterEach(async () => {
-  for (const { context } of opened.splice(0)) await context.close()
-})
+afterEach(closePages)
 
 afterAll(async () => {
   await closeBrowser()
   await cleanUp()
 })
 
-async function openTill(base = server.url, options: Parameters<typeof visit>[1] = {}) {
-  const visitor = await visit(`${base}/caja`, options)
-  visitor.context.setDefaultTimeout(15_000)
-  opened.push(visitor)
-  return visitor
-}
+const { merchant, server, token, definition, brief, mint, statusOf } = await startShop()
 
-async function mint(base = server.url, id = definition, session = token): Promise<string> {
-  return (await mintOne(base, session, id)).nonce
-}
+const openTill = (base = server.url, options: VisitOptions = {}) =>
+  openPage(`${base}/caja`, options)
 
 async function enter(page: Page, text: string) {
   await page.getByLabel('Código del cupón').fill(text)
@@ -59,10 +41,6 @@ async function enter(page: Page, text: string) {
 
 const redeem = (page: Page) => page.locator('.till-view').getByRole('button', { name: 'Canjear' })
 const title = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
-
-async function statusOf(nonce: string, base = server.url): Promise<string> {
-  return (await call(base, '/api/coupons/preview', { body: { nonce } })).json.status
-}
 
 async function redemptionsOf(base: string, session: string): Promise<number> {
   const { json } = await call(base, '/api/coupons/redemptions', { token: session })
