@@ -125,6 +125,14 @@ test('a bunker address connects, also when the signer wants to be asked twice', 
   await page.reload()
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
+  // Of whatever else lies in its place it knows nothing, and asks.
+  for (const spoilt of ['{"half', '{"client":"no key","pubkey":"none","relays":["ws://x"]}']) {
+    await page.evaluate((text) => sessionStorage.setItem('cuponera:remote-signer', text), spoilt)
+    await page.reload()
+    await press('Tu clave y sesión')
+    await press('Anunciarme de nuevo')
+    await page.getByRole('dialog', { name: 'Firmá de nuevo para seguir' }).waitFor()
+  }
 })
 
 test('a key that is brought along is kept encrypted, a wrong PIN says so', async () => {

@@ -1,6 +1,7 @@
 import { BunkerSigner, createNostrConnectURI, parseBunkerInput } from 'nostr-tools/nip46'
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { bytesToHex, hexToBytes } from 'nostr-tools/utils'
+import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
 import { type PageSigner, SignerError, type Waiting, waiting } from './signer.ts'
 import { tab } from './storage.ts'
@@ -8,8 +9,8 @@ import { tab } from './storage.ts'
 /** A person has to find the phone, open the app, read and agree. */
 const waitMs = 180_000
 
-type Pointer = { relays: string[]; pubkey: string; secret: string | null }
-type Kept = { client: string; pointer: Pointer }
+/** Our own key towards a signer, and where that is. */
+type Kept = { client: string; pubkey: string; relays: string[]; secret: string | null }
 
 const place = 'remote-signer'
 const metadata = { name: 'Cuponera' }
@@ -58,12 +59,22 @@ export function inviteSigner(relays: string[], signal: AbortSignal) {
 
 /** The signer this tab was connected to, if it was to one. */
 export async function restoreRemote(pubkey: string): Promise<PageSigner | null> {
-  const text = tab.read(place)
-  if (text === null) return null
-  const { client, pointer } = JSON.parse(text) as Kept
-  const secret = hexToBytes(client)
-  return remoteSigner(BunkerSigner.fromBunker(secret, pointer, { onauth }), pubkey)
+  const kept = parseKept(tab.read(place))
+  if (!kept) return null
+  const { client, ...pointer } = kept
+  return remoteSigner(BunkerSigner.fromBunker(hexToBytes(client), pointer, { onauth }), pubkey)
 }
+
+function parseKept(text: string | null): Kept | null {
+  const kept = parseRecord(text, 'client', 'pubkey') as Kept | null
+  const key = /^[0-9a-f]{64}$/
+  if (!kept || !key.test(kept.client) || !key.test(kept.pubkey)) return null
+  const { relays, secret } = kept
+  const somewhere = Array.isArray(relays) && relays.length > 0 && relays.every(isText)
+  return somewhere && (secret === null || isText(secret)) ? kept : null
+}
+
+const isText = (value: unknown) => typeof value === 'string'
 
 async function signerOf(
   bunker: BunkerSigner,
@@ -71,7 +82,7 @@ async function signerOf(
   signal?: AbortSignal,
 ): Promise<PageSigner> {
   const pubkey = await waitFor('key', bunker.getPublicKey(), signal, () => void bunker.close())
-  const kept: Kept = { client: bytesToHex(client), pointer: bunker.bp }
+  const kept: Kept = { client: bytesToHex(client), ...bunker.bp }
   tab.write(place, JSON.stringify(kept))
   return remoteSigner(bunker, pubkey)
 }
