@@ -58,14 +58,14 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
       const path = join(directory, `${hash}.${kind.ending}`)
       const unfinished = `${path}.new`
       mkdirSync(directory, { recursive: true, mode: 0o700 })
-      const file = await open(unfinished, 'w', 0o600)
       try {
-        await file.writeFile(bytes)
-        await file.sync()
-      } finally {
-        await file.close()
+        await write(unfinished, bytes)
+        await rename(unfinished, path)
+      } catch (cause) {
+        // On a full disk half a picture would only take more of what is left.
+        await rm(unfinished, { force: true })
+        throw cause
       }
-      await rename(unfinished, path)
       const before = entries.get(hash)
       if (before) forget(hash, before)
       entries.set(hash, { path, kind, bytes: bytes.length })
@@ -77,6 +77,16 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
       }
       return { path, kind }
     },
+  }
+}
+
+async function write(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'w', 0o600)
+  try {
+    await file.writeFile(bytes)
+    await file.sync()
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,7 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { shopCertificate } from '../support/certificates.ts'
 import {
   call,
   createDefinition,
@@ -10,7 +12,9 @@ import {
   newKey,
   newSigner,
   openSession,
+  sha256Hex,
 } from '../support/client.ts'
+import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { checkInvariants } from '../support/workload.ts'
 
@@ -70,6 +74,41 @@ test.each([
     while (!clean && !next.output().includes('"check.passed"')) await Bun.sleep(10)
     expect(await next.stop()).toBe(0)
     expect(checkInvariants(join(dataDir, 'cuponera.db'))).toEqual([])
+  },
+  30_000,
+)
+
+test.each([
+  ['no room for a file of its size', openLimited],
+  ['a full disk', openTmpfs],
+])(
+  'with %s a picture is told as unavailable and leaves no half behind; with room it comes',
+  async (_, open) => {
+    const picture = Buffer.alloc(limits.imageBytesMax, Buffer.from('89504e470d0a1a0a', 'hex'))
+    const far = Bun.serve({ port: 0, tls: shopCertificate, fetch: () => new Response(picture) })
+    const disk = open()
+    const { dataDir } = disk
+    const command = [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')]
+    const server = await startServer({ command, dataDir, env: { RATE_LIMIT: 'off' } })
+    const token = await openSession(server.url, newSigner())
+    const image = `https://shop.test:${far.port}/a.png`
+    const { nonce } = await mintOne(
+      server.url,
+      token,
+      await createDefinition(server.url, token, { image }),
+    )
+    const path = `/api/coupons/images/${sha256Hex(image)}`
+    disk.fill(server)
+    const answer = await call(server.url, path)
+    expectRefusal(answer, 503, 'unavailable', { retry: true })
+    expect(readdirSync(join(dataDir, 'images'))).toEqual([])
+    const preview = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+    expect([preview.status, preview.json.status]).toEqual([200, 'minted'])
+    disk.free()
+    const got = await fetch(`${server.url}${path}`)
+    expect([got.status, Buffer.from(await got.bytes()).equals(picture)]).toEqual([200, true])
+    await far.stop(true)
+    expect(await server.stop()).toBe(0)
   },
   30_000,
 )
@@ -157,7 +196,7 @@ function openTmpfs(): Disk {
   if (process.getuid?.() !== 0) return openLimited()
   const mountPoint = join(newDirectory(), 'disk')
   mkdirSync(mountPoint)
-  run(['mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', mountPoint])
+  run(['mount', '-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', mountPoint])
   mounted.push(mountPoint)
   const filler = join(mountPoint, 'filler')
   return {
