@@ -2,8 +2,12 @@ import type { Page } from 'playwright-core'
 import { picture } from './browser.ts'
 import { accessible, fits } from './page-checks.ts'
 
-/** One state of a page as it stands: kept as a picture; nothing sticks out, and axe finds nothing. */
+/**
+ * One state of a page as it stands: kept as a picture; nothing sticks out, and axe finds nothing.
+ * `PICTURES=all`: at every width, in both themes.
+ */
 export async function good(page: Page, name: string): Promise<void> {
+  if (process.env.PICTURES === 'all') return looks(page, name)
   await fits(page)
   await accessible(page)
   await picture(page, name)
@@ -32,8 +36,7 @@ export async function looks(page: Page, name: string): Promise<void> {
   for (const [width, theme] of process.env.PICTURES === 'all' ? all : kept) {
     await page.setViewportSize({ width, height: 800 })
     if (theme !== worn) {
-      await page.emulateMedia({ colorScheme: theme })
-      await page.locator(`html[data-theme="${theme}"]`).waitFor()
+      await wear(page, theme)
       worn = theme
       // The other colours; names and roles are the same.
       await accessible(page, ['color-contrast'])
@@ -43,6 +46,12 @@ export async function looks(page: Page, name: string): Promise<void> {
     await page.evaluate(() => window.scrollTo(0, 0))
     await picture(page, `${name}-${width}-${theme}`)
   }
-  await page.emulateMedia({ colorScheme: 'light' })
+  await wear(page, 'light')
   await page.setViewportSize(before)
+}
+
+/** A page with no script goes by the device alone. */
+async function wear(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.locator(`html:not([data-theme]), html[data-theme="${colorScheme}"]`).waitFor()
 }

@@ -6,7 +6,7 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, holdBeforeCamera, qrInPicture, visit } from '../support/browser.ts'
 import { call, createProof, newKey, newSigner, nostrHeader } from '../support/client.ts'
 import { makeKey, next, shownAddress } from '../support/merchant-page.ts'
-import { looks } from '../support/page-looks.ts'
+import { good, looks } from '../support/page-looks.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -40,6 +40,10 @@ const toNonce = (address: string) => address.split('#')[1] ?? ''
 test('a stranger is told what this is, and makes a key under a PIN', async () => {
   await heading('Cupones para tu negocio')
   await looks(page, 'panel-welcome')
+  await press(/^Crear mi clave/)
+  await page.getByLabel('Repetí el PIN').waitFor()
+  await good(page, 'panel-new-key')
+  await press('Entrar de otra forma')
   await makeKey(page)
   await looks(page, 'panel-first-steps')
 })
@@ -93,7 +97,10 @@ test('a coupon is made in three steps, and shown as it grows', async () => {
 })
 
 test('one is issued, and handed over as a QR', async () => {
+  await good(page, 'panel-coupon-new')
   await press('Entregar uno')
+  await page.getByRole('button', { name: 'Emitir uno' }).waitFor()
+  await good(page, 'panel-issue-one')
   await press('Emitir uno')
   await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
   await looks(page, 'panel-hand-over')
@@ -137,6 +144,7 @@ test('the first steps are all done, and what happened is told', async () => {
   await looks(page, 'panel-coupons')
   await page.getByLabel('Buscar un cupón').fill('nada de nada')
   await page.getByText('Nada coincide').waitFor()
+  await good(page, 'panel-coupons-none')
   await page.getByLabel('Buscar un cupón').fill('2X1 cafe')
   await page.getByText('1 cupón').waitFor()
   await page.getByLabel('Mostrar').selectOption('archived')
@@ -192,6 +200,7 @@ test('one voucher is voided by its row, all open ones by the red button', async 
   await looks(page, 'panel-manage')
   await press('Anular todos')
   await page.getByLabel('Para confirmar').fill('anular')
+  await good(page, 'panel-void-all')
   await page.getByRole('dialog').getByRole('button', { name: 'Anular todos' }).click()
   await page.getByText('Se anuló 1 cupón.').waitFor()
 })
@@ -208,23 +217,29 @@ test('an edit says that what is out does not change; archiving and deleting ask 
   await press('Archivar')
   await page.getByRole('dialog').getByRole('button', { name: 'Archivar' }).click()
   await page.getByText('Ya no se emite').waitFor()
+  await good(page, 'panel-archived')
   await press('Volver a activar')
   await press('Borrar')
   await page.getByText('en vez de borrarse, se archiva').waitFor()
+  await good(page, 'panel-delete')
   await press('Cancelar')
   await page.getByRole('tab', { name: 'Movimiento' }).click()
   await page.locator('.plot canvas').waitFor()
   await looks(page, 'panel-chart')
+  await page.getByText('Ver como tabla').click()
+  await good(page, 'panel-chart-table')
 })
 
 test('many are issued at once, and leaving them unprinted is asked about', async () => {
   await press('Emitir varios')
   await page.getByLabel('¿Cuántos?').fill('12')
+  await good(page, 'panel-issue-many')
   await page.getByRole('dialog').getByRole('button', { name: 'Emitir' }).click()
   await heading('12 cupones listos')
   await looks(page, 'panel-many')
   await page.keyboard.press('Escape')
   await page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
+  await good(page, 'panel-leave')
   await press('Sí, terminé')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
@@ -308,6 +323,7 @@ test('a name (NIP-05) that leads nowhere is told as such', async () => {
   await press('Autorizar')
   expect((await sent).postDataJSON().pubkey).toBe('caja@tienda.invalid')
   await main().getByRole('alert').getByText('No encontramos').waitFor()
+  await good(page, 'panel-till-wrong')
 })
 
 test('a till is authorised by its key, and taken back', async () => {
@@ -344,6 +360,7 @@ test('redemptions are filtered, and leave as a file that runs no formula', async
   expect(text).toContain('"2x1 en café, hasta $5.000"')
   await page.getByLabel('Hasta').fill('2020-01-01')
   await page.getByText('Ningún canje coincide').waitFor()
+  await good(page, 'panel-redemptions-none')
 })
 
 test('the page speaks English as soon as it is asked to', async () => {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { closeBrowser, picture, type Visit, visit } from '../support/browser.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
 import { fits } from '../support/page-checks.ts'
-import { looks } from '../support/page-looks.ts'
+import { good, looks } from '../support/page-looks.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -36,7 +36,7 @@ type Case = {
   says: string
   write: () => Promise<void>
   words: string
-  benefit: unknown
+  benefit: { type: string; [field: string]: unknown }
 }
 
 const cases: Case[] = [
@@ -124,6 +124,7 @@ test.each(cases)(
     if (one.type === 'Productos gratis') await looks(page, 'panel-wizard-wrong')
     await one.write()
     await page.locator('.coupon-benefit').getByText(one.words, { exact: true }).waitFor()
+    await good(page, `panel-wizard-${one.benefit.type}`)
     await next(page)
     const created = page.waitForResponse(
       (response) =>
@@ -161,6 +162,7 @@ test('names, dates and numbers that make no sense are told before anything is se
     'Elegí una fecha futura.',
     'Tiene que empezar con https://',
   ])
+  await good(page, 'panel-wizard-terms-wrong')
   await page.getByLabel('¿Cuántos como mucho?').fill('1.000')
   await page.getByLabel('Vence el').fill('2031-05-04')
   await page.getByLabel('Imagen').fill('')
@@ -188,7 +190,7 @@ test('a name without a space sticks out nowhere, and what looks like a formula o
   await fits(page)
   await page.goto(`${server.url}/panel#/coupons`)
   await page.locator('.tile-name').getByText(name).waitFor()
-  await fits(page)
+  await good(page, 'panel-coupons-many')
   await page.goto(`${server.url}/panel#/`)
   await page.getByText(`Cambió «${name}»`).waitFor()
   await fits(page)

@@ -166,12 +166,6 @@ function ShownQr({ held }: { held: Held }) {
           {t('qr.signed.show')}
         </Button>
       )}
-      {held.own && (
-        <p class="with-icon small">
-          <Icon name="lock" />
-          <span>{t('take.own')}</span>
-        </p>
-      )}
     </section>
   )
 }
@@ -228,23 +222,29 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
   }
   return (
     <section class="stack" aria-label={t('more')}>
-      {isKept ? (
+      {held.own && (
+        <p class="with-icon small">
+          <Icon name="lock" />
+          <span>{t('take.own')}</span>
+        </p>
+      )}
+      {isKept && (
         <p class="with-icon small" role="status">
           <Icon name="check" />
           <span>{t('kept')}</span>
         </p>
-      ) : (
-        <Button
-          icon="archive"
-          wide
-          onClick={() => {
-            if (!keep(held)) say(t('kept.not'), 'bad')
-          }}
-        >
-          {t('keep')}
-        </Button>
       )}
-      <div class="columns actions">
+      <div class="stack buttons">
+        {!isKept && (
+          <Button
+            icon="archive"
+            onClick={() => {
+              if (!keep(held)) say(t('kept.not'), 'bad')
+            }}
+          >
+            {t('keep')}
+          </Button>
+        )}
         <Button icon="send" onClick={onSend}>
           {t('send.title')}
         </Button>

@@ -136,7 +136,7 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
                 value={draft.description}
                 onText={(description) => change({ description })}
               />
-              <div class="pair">
+              <div class="pair wordy">
                 <Field
                   label={t('field.max')}
                   hint={t('field.max.hint')}

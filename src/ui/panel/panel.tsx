@@ -127,7 +127,7 @@ function NotAllowed() {
       <h1 ref={heading}>{t('not-allowed.title')}</h1>
       <p>{t('not-allowed.why')}</p>
       {who && <p class="mono small">{npubOf(who.pubkey)}</p>}
-      <div class="row">
+      <div class="actions">
         {who && <CopyButton text={npubOf(who.pubkey)} />}
         <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
         <Button kind="quiet" icon="exit" onClick={signOut}>

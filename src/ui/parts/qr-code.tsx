@@ -6,15 +6,21 @@ type Props = {
   label: string
   /** Of a long text: larger modules in place of room for damage. */
   dense?: boolean
+  /** On paper, which is white all around. */
+  bare?: boolean
 }
 
+/** The white that scanners want around a code, in modules (ISO/IEC 18004). */
+const quietZone = 4
+
 /** A QR code, black on white in every theme: scanners like it so. */
-export function QrCode({ text, label, dense = false }: Props) {
+export function QrCode({ text, label, dense = false, bare = false }: Props) {
   const { size, path } = useMemo(() => drawQr(text, dense ? 'low' : 'medium'), [text, dense])
+  const quiet = bare ? 0 : quietZone
   return (
     <div class="qr">
       <svg
-        viewBox={`0 0 ${size} ${size}`}
+        viewBox={[-quiet, -quiet, size + 2 * quiet, size + 2 * quiet].join(' ')}
         shape-rendering="crispEdges"
         role="img"
         aria-label={label}
@@ -30,7 +36,7 @@ export function drawQr(
   text: string,
   ecc: 'low' | 'medium' = 'medium',
 ): { size: number; path: string } {
-  // The encoder insists on a border: the frame around it is the style's.
+  // The encoder insists on a border: who draws it adds the quiet zone.
   const framed = encodeQR(text, 'raw', { border: 1, ecc })
   const rows = framed.slice(1, -1).map((row) => row.slice(1, -1))
   const runs = rows.flatMap((row, y) =>

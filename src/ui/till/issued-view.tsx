@@ -35,7 +35,7 @@ export function IssuedView({ issued }: { issued: Issued }) {
       </div>
       <p class="soft">{t('issue.scan')}</p>
       {localOrigin() && <Notice tone="wait">{t('issue.local', { host: location.host })}</Notice>}
-      <div class="row middle">
+      <div class="actions">
         <Button icon="share" onClick={() => void share()}>
           {t('issue.share')}
         </Button>
