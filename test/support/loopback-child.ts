@@ -1,7 +1,8 @@
 /**
  * The service as a test runs it, with a way out to the loopback: every name is 127.0.0.1. `FAULT`
  * says where it dies (kill -9): `before PATH` or `after PATH`, the request to that path of another
- * server, and `~N` behind it, not before the N-th time.
+ * server, and `~N` behind it, not before the N-th time. `HTTPS_PORT` stands in for 443, which not
+ * everybody may open.
  */
 import { start } from '../../src/app.ts'
 import { environment, readConfig } from '../../src/config.ts'
@@ -20,10 +21,16 @@ const around =
   async (url, request) => {
     const here = path !== '' && url.pathname.includes(path) && ++times >= Number(count)
     if (here && when === 'before') process.kill(process.pid, 'SIGKILL')
-    const answer = await fetchPublic(url, request)
+    const answer = await fetchPublic(withPort(url), request)
     if (here) process.kill(process.pid, 'SIGKILL')
     return answer
   }
+
+function withPort(url: URL): URL {
+  const there = new URL(url)
+  if (there.port === '') there.port = process.env.HTTPS_PORT ?? ''
+  return there
+}
 
 const log = createLog(config.logLevel, config.logFormat)
 const app = await start(config, log, { outbound, around })

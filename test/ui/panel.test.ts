@@ -1,9 +1,11 @@
 /** The merchant's way from nothing to the first redeemed coupon, and every state on it as it looks. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, holdBeforeCamera, qrInPicture, visit } from '../support/browser.ts'
+import { shopCertificate } from '../support/certificates.ts'
 import { call, createProof, newKey, newSigner, nostrHeader } from '../support/client.ts'
 import { makeKey, next, shownAddress } from '../support/merchant-page.ts'
 import { good, looks } from '../support/page-looks.ts'
@@ -13,8 +15,24 @@ let server: TestServer
 let page: Page
 let complaints: string[]
 
+/** The keys behind the names that shop.test knows (NIP-05). */
+const names: Record<string, string> = {}
+let far: ReturnType<typeof Bun.serve>
+
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  far = Bun.serve({
+    port: 0,
+    tls: shopCertificate,
+    fetch: ({ url }) =>
+      new URL(url).pathname === '/.well-known/nostr.json'
+        ? Response.json({ names })
+        : new Response('no', { status: 404 }),
+  })
+  server = await startServer({
+    // Its way out leads to the loopback, which the program's own never does.
+    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
+    env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
+  })
   const opened = await visit(`${server.url}/panel`)
   page = opened.page
   complaints = opened.complaints
@@ -23,6 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await closeBrowser()
+  await far.stop(true)
   await cleanUp()
 })
 
@@ -230,6 +249,25 @@ test('an edit says that what is out does not change; archiving and deleting ask 
   await good(page, 'panel-chart-table')
 })
 
+test('a question begins at its field, at the way back or at its title, and ends where it began', async () => {
+  const focus = page.locator(':focus')
+  const ask = async (name: string, begins: Locator) => {
+    const asks = page.getByRole('button', { name, exact: true })
+    await asks.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').locator(begins).and(focus).waitFor()
+    await page.keyboard.press('Escape')
+    await asks.and(focus).waitFor()
+  }
+  await ask('Entregar uno', page.getByRole('heading', { name: 'Entregá el cupón' }))
+  await ask('Emitir varios', page.getByLabel('¿Cuántos?'))
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await ask('Archivar', page.getByRole('button', { name: 'Archivar' }))
+  await ask('Borrar', page.getByRole('button', { name: 'Cancelar' }))
+  await ask('Anular todos', page.getByLabel('Para confirmar'))
+  await page.getByRole('tab', { name: 'Movimiento' }).click()
+})
+
 test('many are issued at once, and leaving them unprinted is asked about', async () => {
   await press('Emitir varios')
   await page.getByLabel('¿Cuántos?').fill('12')
@@ -318,12 +356,33 @@ test('a till is authorised by what the camera sees', async () => {
 })
 
 test('a name (NIP-05) that leads nowhere is told as such', async () => {
-  await page.getByLabel('Clave de la caja').fill('caja@tienda.invalid')
+  await page.getByLabel('Clave de la caja').fill('caja@shop.test')
   const sent = page.waitForRequest('**/api/coupons/minters')
   await press('Autorizar')
-  expect((await sent).postDataJSON().pubkey).toBe('caja@tienda.invalid')
+  expect((await sent).postDataJSON().pubkey).toBe('caja@shop.test')
   await main().getByRole('alert').getByText('No encontramos').waitFor()
   await good(page, 'panel-till-wrong')
+})
+
+test('a till is authorised by its name (NIP-05), and issues until it is taken back', async () => {
+  const till = newSigner()
+  const [coupon] = (await overview()).coupons
+  const issue = () =>
+    call(server.url, '/api/coupons/mint', { body: { couponId: coupon.id }, signer: till })
+  expect((await issue()).json.code).toBe('mint-not-allowed')
+  names.caja = till.pubkey
+  await page.getByLabel('¿Cómo la llamás?').fill('Caja con nombre')
+  await press('Autorizar')
+  const row = page.getByRole('listitem').filter({ hasText: 'Caja con nombre' })
+  await row.getByText(npubOf(till.pubkey).slice(0, 8)).waitFor()
+  const { status, json } = await issue()
+  const { nonce } = json
+  const preview = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+  expect([status, preview.json.status]).toEqual([200, 'minted'])
+  await row.getByRole('button').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Quitar' }).click()
+  await page.getByText('Todavía no hay cajas').waitFor()
+  expect((await issue()).json.code).toBe('mint-not-allowed')
 })
 
 test('a till is authorised by its key, and taken back', async () => {

@@ -197,8 +197,9 @@ test('a session that ended is signed for again, and what was typed is still ther
   // Escape would throw away what waits behind.
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
-  await page.getByLabel('PIN').fill(pin)
-  await page.getByRole('dialog').getByRole('button', { name: 'Entrar', exact: true }).click()
+  // The focus is where the answer goes.
+  await page.keyboard.type(pin)
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'No me pierdas' }).waitFor()
   await server.stop()
   server = before

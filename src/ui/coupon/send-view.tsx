@@ -46,6 +46,7 @@ export function SendView({ held, onClose }: { held: Held; onClose: () => void })
       >
         <p class="soft">{t('send.detail')}</p>
         <Field
+          data-begin
           label={t('send.to')}
           error={wrong ? t('send.wrong') : null}
           value={to}

@@ -173,6 +173,7 @@ function Kill({ coupon, onClose }: { coupon: Definition; onClose: () => void }) 
       <div class="stack">
         <p>{t('kill.why', { name: coupon.name })}</p>
         <Field
+          data-begin
           label={t('kill.type', { word })}
           value={typed}
           onText={setTyped}

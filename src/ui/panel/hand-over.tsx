@@ -62,6 +62,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
           <CouponCard coupon={{ ...coupon, image: couponPicture(coupon.image) }} />
           {many && (
             <Field
+              data-begin
               label={t('many.count')}
               hint={t('many.hint')}
               inputMode="numeric"

@@ -173,6 +173,7 @@ function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
       <h2 ref={heading}>{t('in.unlock')}</h2>
       <p class="soft small mono">{short(npubOf(pubkey))}</p>
       <Field
+        data-begin
         label={t('pin')}
         type="password"
         inputMode="numeric"

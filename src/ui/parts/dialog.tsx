@@ -15,15 +15,21 @@ type Props = {
   children: ComponentChildren
 }
 
-/** A question in front of the page. The browser keeps the focus inside; it goes back to where it was. */
+/**
+ * A question in front of the page. The browser keeps the focus inside; it goes back to where it was. It
+ * begins at what is marked with `data-begin`, else at the title, and never at the cross that puts it away.
+ */
 export function Dialog({ title, onClose, roomy = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
   const place = useToastPlace()
   useEffect(() => {
     const shown = dialog.current
     const before = document.activeElement
     shown?.showModal()
+    const start = shown?.querySelector<HTMLElement>('[data-begin]') ?? heading.current
+    start?.focus()
     return () => {
       shown?.close()
       // By now the dialog is gone from the page, and browsers give the focus back only to one that is not.
@@ -45,7 +51,9 @@ export function Dialog({ title, onClose, roomy = false, children }: Props) {
       onClose={() => dialog.current?.isConnected && dialog.current.showModal()}
     >
       <div class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 ref={heading} id={id} tabIndex={-1} class="quiet-focus">
+          {title}
+        </h2>
         {onClose && <IconButton icon="close" label={t('close')} onClick={onClose} />}
       </div>
       <div class="dialog-body">{children}</div>
@@ -53,6 +61,9 @@ export function Dialog({ title, onClose, roomy = false, children }: Props) {
     </dialog>
   )
 }
+
+/** Marks where the focus of a dialog begins. */
+const begin = { 'data-begin': '' }
 
 type ConfirmProps = {
   title: string
@@ -92,8 +103,16 @@ export function Confirm({
         {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       </div>
       <div class="dialog-foot">
-        <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
+        {/* Where it cannot be undone, an Enter too many only goes back. */}
+        <Button onClick={onClose} {...(danger && begin)}>
+          {t('cancel')}
+        </Button>
+        <Button
+          kind={danger ? 'danger' : 'primary'}
+          busy={busy}
+          onClick={() => void confirm()}
+          {...(!danger && begin)}
+        >
           {action}
         </Button>
       </div>

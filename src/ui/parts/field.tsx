@@ -23,6 +23,8 @@ type FieldProps = Shared & {
   /** Read out and shown as needed by the browser. */
   required?: boolean
   spellcheck?: boolean
+  /** A dialog with it begins here. */
+  'data-begin'?: true
 }
 
 /** One line of text, a number or a date, with its label. */

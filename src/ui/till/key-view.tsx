@@ -107,7 +107,7 @@ function Unlock({ onEnd }: EndProps) {
       onEnd={onEnd}
       open={() => keyBox.unlock(pin)}
     >
-      <PinField label={t('key.pin')} value={pin} onText={setPin} />
+      <PinField data-begin label={t('key.pin')} value={pin} onText={setPin} />
     </KeyForm>
   )
 }
@@ -118,6 +118,7 @@ type PinProps = {
   onText: (text: string) => void
   error?: string | null
   fresh?: boolean
+  'data-begin'?: true
 }
 
 function PinField({ fresh = false, ...field }: PinProps) {
