@@ -65,6 +65,8 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
   const ours = known.includes(facts.npub)
   const foreign = !ours && known.length > 0
   const who = merchantName(facts.npub)
+  // To note the shop moves the buttons, too.
+  const resting = !useRested(ours)
   return (
     <div class="stack wide preview">
       <Heading>{benefitBadge(facts.coupon)}</Heading>
@@ -87,7 +89,13 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
         <Notice tone={foreign ? 'bad' : 'wait'} icon="shop">
           <strong>{t(foreign ? 'shown.foreign' : 'shown.unsure')}</strong>
           <p>{t(foreign ? 'shown.foreign.detail' : 'shown.unsure.detail', { who })}</p>
-          <Button kind="plain" icon="check" onClick={() => pinShop(facts.npub)}>
+          <Button
+            kind="plain"
+            icon="check"
+            class="resting"
+            disabled={resting}
+            onClick={() => pinShop(facts.npub)}
+          >
             {t('shown.pin')}
           </Button>
         </Notice>
@@ -96,13 +104,14 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
         <Button
           kind={foreign ? 'danger' : 'primary'}
           wide
-          class="huge"
+          class="huge resting"
           icon="check"
+          disabled={resting}
           onClick={redeem}
         >
           {t(foreign ? 'shown.redeem.foreign' : 'shown.redeem')}
         </Button>
-        <Button wide big onClick={leave}>
+        <Button wide big class="resting" disabled={resting} onClick={leave}>
           {t('cancel')}
         </Button>
       </div>
@@ -207,15 +216,21 @@ function Judged({ verdict }: { verdict: Verdict | null }) {
 /** How long the second tap of a hurried finger may take. */
 const restMs = 400
 
+/** False for a moment after the screen changed: what comes up under a finger is not what it tapped. */
+function useRested(screen: boolean): boolean {
+  const [rested, setRested] = useState<boolean | null>(null)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(screen), restMs)
+    return () => clearTimeout(timer)
+  }, [screen])
+  return rested === screen
+}
+
 /** Comes up where the button was that redeemed: a finger that taps twice must not put the outcome away. */
 function Next() {
-  const [rested, setRested] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(true), restMs)
-    return () => clearTimeout(timer)
-  }, [])
+  const rested = useRested(true)
   return (
-    <Button big class="banner-next" icon="qr" disabled={!rested} onClick={goOn}>
+    <Button big class="banner-next resting" icon="qr" disabled={!rested} onClick={goOn}>
       {t('next')}
     </Button>
   )
