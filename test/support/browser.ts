@@ -140,6 +140,13 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
   return { page, context, complaints }
 }
 
+/** Before a page's own scripts: nothing is kept, as where a person switched storage off. */
+export const keepNothing = `
+  Storage.prototype.setItem = () => {
+    throw new DOMException('nothing is kept', 'QuotaExceededError')
+  }
+`
+
 /** What the first QR code on a page says. */
 export async function shownQr(page: Page): Promise<string> {
   const drawn = page.locator('.qr svg').first()

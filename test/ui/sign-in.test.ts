@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
 import type { Page } from 'playwright-core'
-import { closeBrowser, type Visit, visit } from '../support/browser.ts'
+import { closeBrowser, keepNothing, type Visit, visit } from '../support/browser.ts'
 import { chooseKey, makeKey, next, pin } from '../support/merchant-page.ts'
 import { looks } from '../support/page-looks.ts'
 import { startRemoteSigner } from '../support/remote-signer.ts'
@@ -162,6 +162,21 @@ test('a key that is brought along is kept encrypted, a wrong PIN says so', async
   await page.getByLabel('PIN').fill('999999')
   await press('Entrar')
   await page.getByText('Ese PIN no es').waitFor()
+})
+
+test('where the browser keeps nothing, it says that the key is lost, and offers the backup at once', async () => {
+  await open(keepNothing)
+  await press(/^Crear mi clave acá/)
+  const lost = page.getByRole('alert').getByText('Tu clave se pierde al cerrar')
+  await lost.waitFor()
+  await looks(page, 'panel-key-fleeting')
+  await press('Entrar de otra forma')
+  await makeKey(page)
+  await lost.waitFor()
+  const download = page.waitForEvent('download')
+  await press('Guardar la copia')
+  expect(await Bun.file(await (await download).path()).text()).toContain('ncryptsec1')
+  await lost.waitFor({ state: 'detached' })
 })
 
 test('a session that ended is signed for again, and what was typed is still there', async () => {

@@ -5,6 +5,7 @@ import { encodeQR } from 'qr'
 import {
   closeBrowser,
   holdBeforeCamera,
+  keepNothing,
   picture,
   shownQr,
   type VisitOptions,
@@ -418,6 +419,8 @@ test('without the service a voucher is checked by its signature, and nothing is 
 test('a till makes its key, the merchant authorises it, and a tap issues a coupon', async () => {
   const { page, complaints } = await openTill()
   await page.getByRole('button', { name: 'Emitir' }).click()
+  await page.getByLabel('PIN (6 números o más)').waitFor()
+  expect(await page.getByText('no guarda nada').count()).toBe(0)
   await good(page, 'till-key')
   await page.getByLabel('PIN (6 números o más)').fill('246810')
   await page.getByLabel('El mismo PIN, otra vez').fill('246811')
@@ -535,6 +538,20 @@ test('an extension signs for a till, too, whatever lies in its storage', async (
   await page.getByRole('button', { name: 'Emitir' }).click()
   await page.getByRole('button', { name: 'Entrar con la extensión de Nostr' }).click()
   await page.getByRole('button', { name: /Medialuna de regalo/ }).waitFor()
+})
+
+test('where the browser keeps nothing, a key is made with the word that it is lost with the page', async () => {
+  const { page } = await openTill(server.url, { before: keepNothing })
+  await page.getByRole('button', { name: 'Emitir' }).click()
+  const lost = page.getByRole('alert').getByText('La clave se pierde al cerrar')
+  await lost.waitFor()
+  await good(page, 'till-key-fleeting')
+  await page.getByLabel('PIN (6 números o más)').fill('246810')
+  await page.getByLabel('El mismo PIN, otra vez').fill('246810')
+  await page.getByRole('button', { name: 'Hacer la clave' }).click()
+  // Before the merchant goes for it, too.
+  await title(page, 'Falta que el comercio autorice esta caja').waitFor()
+  await lost.waitFor()
 })
 
 // ── The application

@@ -27,6 +27,8 @@ export function createKeyBox(name: string) {
 
   return {
     find,
+    /** False where the browser keeps nothing: the key is gone with the page. */
+    lasts: () => device.lasts(place),
     /** Make a new key and keep it under a PIN. */
     create: (pin: string) => keep(generateSecretKey(), pin),
     /** Keep a key that a person brings: an nsec, or an ncryptsec with its password; `only`: no other. */

@@ -4,6 +4,8 @@ type Storage = {
   /** False where the browser keeps nothing: then it is gone with the page. */
   write(name: string, value: string): boolean
   remove(name: string): void
+  /** Whether what has this name, or will have it, outlives the page; as far as a page can know. */
+  lasts(name: string): boolean
 }
 
 /** Kept on this device until it is removed. */
@@ -51,5 +53,15 @@ function keepIn(open: () => globalThis.Storage): Storage {
         () => undefined,
       )
     },
+    lasts: (name) =>
+      !memory.has(name) &&
+      attempt(
+        (storage) => {
+          storage.setItem(`${prefix}trial`, '')
+          storage.removeItem(`${prefix}trial`)
+          return true
+        },
+        () => false,
+      ),
   }
 }

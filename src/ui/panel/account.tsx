@@ -4,6 +4,7 @@ import { copyText, saveFile } from '../client/clipboard.ts'
 import { device } from '../client/storage.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
@@ -83,6 +84,7 @@ export function Backup({ onDone }: { onDone?: () => void }) {
     <section class="sheet stack backup" aria-label={t('backup.title')}>
       <h2>{t('backup.title')}</h2>
       <p>{t('backup.why')}</p>
+      {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       <div class="row">
         <Button kind="primary" icon="download" onClick={save}>
           {t('backup.save')}

@@ -8,7 +8,7 @@ import { Backup, needsBackup } from './account.tsx'
 import { Chart } from './chart.tsx'
 import { Checklist } from './checklist.tsx'
 import { happenings, listening } from './live.ts'
-import { findCoupon, session } from './state.ts'
+import { findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
 
 /** What to do first, and then how it goes. */
@@ -18,11 +18,13 @@ export function Home({ overview }: { overview: Overview }) {
   const [, setAsked] = useState(0)
   const minted = overview.coupons.reduce((sum, coupon) => sum + coupon.minted, 0)
   const claimed = overview.coupons.reduce((sum, coupon) => sum + coupon.claimed, 0)
-  const backup = who?.kind === 'local' && overview.coupons.length > 0 && needsBackup(who.pubkey)
+  const backup = who?.kind === 'local' && needsBackup(who.pubkey)
+  // Once there is something to lose; at once where the browser does not keep the key.
+  const urgent = overview.coupons.length > 0 || !keyBox.lasts()
   return (
     <div class="stack wide">
       <h1 ref={heading}>{t('home.title')}</h1>
-      {backup && <Backup onDone={() => setAsked((times) => times + 1)} />}
+      {backup && urgent && <Backup onDone={() => setAsked((times) => times + 1)} />}
       <Checklist overview={overview} />
       {minted > 0 && <Totals minted={minted} claimed={claimed} left={null} />}
       <div class="beside">

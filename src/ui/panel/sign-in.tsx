@@ -235,6 +235,7 @@ function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   return (
     <form class="stack" onSubmit={submit}>
       <h2 ref={heading}>{bring ? t('key.bring') : t('in.local')}</h2>
+      {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       {bring && (
         <Field
           label={t('key.text')}

@@ -19,7 +19,7 @@ import {
   trouble,
 } from './issue-state.ts'
 import { IssuedView } from './issued-view.tsx'
-import { KeyView } from './key-view.tsx'
+import { Fleeting, KeyView } from './key-view.tsx'
 
 /** While nobody has authorised this till: how often it looks whether somebody did. */
 const lookMs = 5000
@@ -110,6 +110,7 @@ function Unauthorised({ npub }: { npub: string }) {
     <section class="sheet stack center">
       <h2>{t('issue.none.title')}</h2>
       <p>{t('issue.none.detail')}</p>
+      {session.who.value?.kind === 'local' && <Fleeting />}
       <div class="qr-frame">
         <QrCode text={npub} label={t('issue.key.qr')} />
       </div>

@@ -21,11 +21,17 @@ export function KeyView() {
         <h1>{t('key.title')}</h1>
         <p class="soft">{t('key.lead')}</p>
       </div>
+      <Fleeting />
       {hasKey.value ? <Unlock onEnd={setFailure} /> : <Create onEnd={setFailure} />}
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       {hasExtension() && <Extension />}
     </div>
   )
+}
+
+/** Says so where a key made here is gone with the page. */
+export function Fleeting() {
+  return keyBox.lasts() ? null : <Notice tone="bad">{t('key.fleeting')}</Notice>
 }
 
 /** The key of a browser extension. A remote signer is for the panel: a till talks to its service alone. */

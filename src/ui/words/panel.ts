@@ -66,6 +66,10 @@ export const panelWords = createWords(
     'pin.again': ['Repetí el PIN', 'Repeat the PIN'],
     'pin.differ': ['No son iguales. Escribilo de nuevo.', 'They differ. Type it again.'],
     pin: ['PIN', 'PIN'],
+    'key.fleeting': [
+      'Este navegador no guarda nada: es una ventana privada o tiene bloqueado el almacenamiento. Tu clave se pierde al cerrar o actualizar esta página. Entrá desde una ventana común, o guardá la copia de seguridad antes de salir.',
+      'This browser keeps nothing: it is a private window, or storage is blocked. Your key is lost when this page is closed or reloaded. Come in from an ordinary window, or save the backup before you leave.',
+    ],
     'key.make': ['Crear mi clave', 'Make my key'],
     'key.bring': [
       'Ya tengo una clave (nsec o ncryptsec)',

@@ -231,6 +231,10 @@ export const tillWords = createWords({
     'Anotá el PIN: nadie lo puede recuperar. Si lo perdés, hacé una clave nueva y que el comercio la autorice.',
     'Write the PIN down: nobody can recover it. If you lose it, make a new key and have the merchant authorise it.',
   ],
+  'key.fleeting': [
+    'Este navegador no guarda nada: es una ventana privada o tiene bloqueado el almacenamiento. La clave se pierde al cerrar o actualizar esta página, y el comercio va a tener que autorizar otra. Abrí la caja en una ventana común.',
+    'This browser keeps nothing: it is a private window, or storage is blocked. The key is lost when this page is closed or reloaded, and the merchant will have to authorise another. Open the till in an ordinary window.',
+  ],
   'key.unlock': ['Abrir con el PIN', 'Open with the PIN'],
   'key.lock': ['Cerrar la caja', 'Lock the till'],
   'key.forget': ['Borrar la clave', 'Delete the key'],
