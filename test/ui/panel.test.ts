@@ -23,10 +23,12 @@ beforeAll(async () => {
   far = Bun.serve({
     port: 0,
     tls: shopCertificate,
-    fetch: ({ url }) =>
-      new URL(url).pathname === '/.well-known/nostr.json'
-        ? Response.json({ names })
-        : new Response('no', { status: 404 }),
+    fetch({ url }) {
+      const { pathname } = new URL(url)
+      if (pathname === '/.well-known/nostr.json') return Response.json({ names })
+      const gif = encodeQR('una foto', 'gif', { scale: 4 })
+      return pathname === '/foto.gif' ? new Response(gif) : new Response('no', { status: 404 })
+    },
   })
   server = await startServer({
     // Its way out leads to the loopback, which the program's own never does.
@@ -247,6 +249,44 @@ test('an edit says that what is out does not change; archiving and deleting ask 
   await looks(page, 'panel-chart')
   await page.getByText('Ver como tabla').click()
   await good(page, 'panel-chart-table')
+})
+
+test('a picture shows once it is saved, from this service alone; where it cannot be had, that is said', async () => {
+  const image = page.getByLabel('Imagen')
+  const drawn = () =>
+    page.waitForFunction(() => {
+      const picture = document.querySelector<HTMLImageElement>('.coupon-worth img')
+      return picture?.complete && picture.naturalWidth > 0
+    })
+  const change = async (path: string) => {
+    await page.getByRole('link', { name: 'Cambiar' }).click()
+    await next(page)
+    await image.fill(path === '' ? '' : `https://shop.test:${far.port}${path}`)
+  }
+  const save = async () => {
+    await press('Guardar los cambios')
+    await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
+  }
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await change('/foto.gif')
+  await page.getByText('La foto aparece cuando lo guardás').waitFor()
+  expect(await page.locator('.wizard-preview img').count()).toBe(0)
+  await looks(page, 'panel-wizard-picture')
+  await save()
+  await drawn()
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await change('/foto.gif')
+  await drawn()
+  expect(await page.getByText('La foto aparece').count()).toBe(0)
+  await image.fill(`https://shop.test:${far.port}/nada.gif`)
+  await page.getByText('La foto aparece').waitFor()
+  await save()
+  await page.getByText('No pudimos traer la foto').waitFor()
+  await looks(page, 'panel-pictureless')
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await change('')
+  await save()
+  expect(await page.getByText('No pudimos traer la foto').count()).toBe(0)
 })
 
 test('a question begins at its field, at the way back or at its title, and ends where it began', async () => {

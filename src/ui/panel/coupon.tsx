@@ -25,7 +25,8 @@ type Part = 'issued' | 'chart' | 'manage'
 export function Coupon({ coupon }: { coupon: Definition }) {
   const [part, setPart] = useState<Part>('issued')
   const [handing, setHanding] = useState<'one' | 'many' | null>(null)
-  const { minted, claimed, maxUses, expiresAt, archivedAt } = coupon
+  const [pictureless, setPictureless] = useState<string | null>(null)
+  const { minted, claimed, maxUses, expiresAt, archivedAt, image } = coupon
   const left = maxUses === null ? null : Math.max(0, maxUses - minted)
   const expired = expiresAt !== null && expiresAt <= secondsNow()
   const over = archivedAt !== null || expired || left === 0
@@ -43,8 +44,17 @@ export function Coupon({ coupon }: { coupon: Definition }) {
         )}
       </div>
       <div class="coupon-top">
-        <CouponCard coupon={{ ...coupon, image: couponPicture(coupon.image) }} spent={over} />
+        <CouponCard
+          coupon={{ ...coupon, image: couponPicture(image) }}
+          spent={over}
+          onLost={() => setPictureless(image)}
+        />
         <div class="stack">
+          {image !== null && pictureless === image && (
+            <Notice tone="wait" icon="image">
+              {t('coupon.pictureless')}
+            </Notice>
+          )}
           <Totals minted={minted} claimed={claimed} left={left} />
           {over ? (
             <p class="soft">{t('coupon.spent')}</p>

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { couponPicture } from '../client/coupon-picture.ts'
 import { go } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
 import { Button } from '../parts/button.tsx'
@@ -180,14 +181,16 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
             </Button>
           </div>
         </form>
-        <Preview draft={draft} />
+        <Preview draft={draft} saved={coupon?.image ?? null} />
       </div>
     </div>
   )
 }
 
-function Preview({ draft }: { draft: Draft }) {
+/** `saved`: the picture that the service has already. */
+function Preview({ draft, saved }: { draft: Draft; saved: string | null }) {
   const { benefit } = benefitOf(draft)
+  const chosen = draft.image.trim()
   const { authored } = authoredOf({ ...draft, image: '', maxUses: '' }, draft.expires)
   return (
     <aside class="stack tight wizard-preview" aria-label={t('preview')}>
@@ -199,11 +202,17 @@ function Preview({ draft }: { draft: Draft }) {
             description: draft.description,
             benefit,
             expiresAt: authored?.expiresAt ?? null,
-            image: null,
+            image: chosen === saved ? couponPicture(saved) : null,
           }}
         />
       ) : (
         <p class="ghost">{t('preview.placeholder')}</p>
+      )}
+      {/* No page asks a stranger for anything: the service does, once it has the address. */}
+      {chosen.startsWith('https://') && chosen !== saved && (
+        <Notice tone="idle" icon="image">
+          {t('preview.picture')}
+        </Notice>
       )}
     </aside>
   )

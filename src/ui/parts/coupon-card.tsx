@@ -13,20 +13,29 @@ type CouponLook = {
   image: string | null
 }
 
-type Props = { coupon: CouponLook; spent?: boolean }
+type Props = {
+  coupon: CouponLook
+  spent?: boolean
+  /** Told when the picture cannot be had. */
+  onLost?: () => void
+}
 
 /** A coupon as its holder sees it. */
-export function CouponCard({ coupon, spent = false }: Props) {
+export function CouponCard({ coupon, spent = false, onLost }: Props) {
   const { name, description, benefit, expiresAt } = coupon
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
   const [lost, setLost] = useState<string | null>(null)
   // A picture that cannot be had leaves the coupon as it is without one.
   const image = coupon.image === lost ? null : coupon.image
+  const lose = () => {
+    setLost(image)
+    onLost?.()
+  }
   return (
     <article class={spent ? 'coupon-card spent' : 'coupon-card'}>
       <div class={`coupon-worth ${image ? 'pictured' : ''} ${badgeSize(badge)}`}>
-        {image && <img src={image} alt="" onError={() => setLost(image)} />}
+        {image && <img src={image} alt="" onError={lose} />}
         <span>{badge}</span>
       </div>
       <div class="coupon-terms">

@@ -42,6 +42,10 @@ export const couponWords = createWords(
       'Completá los datos para ver el cupón.',
       'Fill in the details to see the coupon.',
     ],
+    'preview.picture': [
+      'La foto aparece cuando lo guardás: recién ahí el servicio la trae de esa dirección.',
+      'The picture shows once you save: only then does the service fetch it from that address.',
+    ],
 
     'type.percent': ['Un porcentaje de descuento', 'A percentage off'],
     'type.fixed': ['Un monto de descuento', 'An amount off'],
@@ -131,6 +135,10 @@ export const couponWords = createWords(
       'Some were issued: in place of deleting it, we archive it. Its redemptions stay on your books.',
     ],
     'coupon.delete.done': ['Borrado.', 'Deleted.'],
+    'coupon.pictureless': [
+      'No pudimos traer la foto de esa dirección, así que el cupón sale sin ella. Tiene que ser una imagen JPG, PNG, WebP, AVIF o GIF de hasta 1 MB.',
+      'The picture cannot be had from that address, so the coupon goes without it. It has to be a JPG, PNG, WebP, AVIF or GIF of up to 1 MB.',
+    ],
     'coupon.spent': ['Ya no se emite', 'No longer issued'],
     'tab.label': ['Partes del cupón', 'Parts of the coupon'],
     'tab.issued': ['Emitidos', 'Issued'],
