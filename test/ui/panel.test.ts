@@ -251,6 +251,44 @@ test('an edit says that what is out does not change; archiving and deleting ask 
   await good(page, 'panel-chart-table')
 })
 
+test('who changes a coupon that somebody else has changed meanwhile is told before it is overwritten', async () => {
+  const stored = async () => (await overview()).coupons[0]
+  const { id } = await stored()
+  const elsewhere = async (name: string) => {
+    const token = await page.evaluate(
+      () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token,
+    )
+    await call(server.url, `/api/coupons/${id}`, { method: 'PATCH', body: { name }, token })
+  }
+  const name = page.getByLabel('Nombre del cupón')
+  const told = page.getByText('Este cupón cambió después de que lo abriste')
+  // Nobody tells this window: it looks by itself before it saves.
+  await page.route('**/api/coupons/live', (route) => route.abort())
+  await page.reload()
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await page.getByRole('link', { name: 'Cambiar' }).click()
+  await next(page)
+  await name.fill('Lo mío')
+  await elsewhere('Lo de otro')
+  await press('Guardar los cambios')
+  await told.waitFor()
+  await looks(page, 'panel-edit-newer')
+  expect((await stored()).name).toBe('Lo de otro')
+  await press('Descartar lo mío')
+  expect(await name.inputValue()).toBe('Lo de otro')
+  await name.fill('Café para dos')
+  await elsewhere('Otra vez')
+  await press('Guardar los cambios')
+  await press('Seguir con lo mío')
+  expect(await told.count()).toBe(0)
+  await press('Guardar los cambios')
+  await heading('Café para dos')
+  expect((await stored()).name).toBe('Café para dos')
+  await page.unroute('**/api/coupons/live')
+  await page.reload()
+  await heading('Café para dos')
+})
+
 test('a picture shows once it is saved, from this service alone; where it cannot be had, that is said', async () => {
   const image = page.getByLabel('Imagen')
   const drawn = () =>

@@ -21,7 +21,7 @@ import {
   nameOf,
   type Wrongs,
 } from './draft.ts'
-import { changeCoupon, createCoupon } from './state.ts'
+import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
 const badges: Record<BenefitType, string> = {
@@ -34,8 +34,10 @@ const badges: Record<BenefitType, string> = {
 
 /** The wizard, for a new coupon and for one that is changed. */
 export function Editor({ coupon }: { coupon: Definition | null }) {
-  const [draft, setDraft] = useState<Draft>(() => (coupon ? draftOf(coupon) : emptyDraft))
-  const known = useRef(draft.expires).current
+  // What is being changed, as it was: another window may change it meanwhile.
+  const [opened, setOpened] = useState(() => (coupon ? draftOf(coupon) : emptyDraft))
+  const [draft, setDraft] = useState<Draft>(opened)
+  const stored = coupon ? draftOf(coupon) : opened
   const [at, setAt] = useState(coupon ? 1 : 0)
   const [wrongs, setWrongs] = useState<Wrongs>({})
   const [busy, setBusy] = useState(false)
@@ -53,19 +55,27 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
     // The keyboard and the screen reader come along.
     requestAnimationFrame(() => heading.current?.focus())
   }
+  const goOn = (from: Draft, draftNow: Draft) => {
+    setOpened(from)
+    setDraft(draftNow)
+    show(at)
+  }
   // What is wrong is where to go on.
   const toWrong = () =>
     void requestAnimationFrame(() =>
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
     )
   const save = async () => {
-    const { authored, wrongs: found } = authoredOf(draft, known)
+    const { authored, wrongs: found } = authoredOf(draft, opened.expires)
     setWrongs(found)
     if (!authored) return toWrong()
     setBusy(true)
     setFailure(null)
     try {
       if (coupon) {
+        await loadOverview()
+        const now = findCoupon(coupon.id)
+        if (now && !sameDraft(draftOf(now), opened)) return setBusy(false)
         await changeCoupon(coupon.id, authored)
         say(t('step.saved'))
         go('coupons', coupon.id)
@@ -167,6 +177,17 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
               />
             </div>
           )}
+          {!busy && !sameDraft(stored, opened) && (
+            <Notice tone="wait">
+              <div class="stack tight">
+                <p>{t('edit.newer')}</p>
+                <div class="row">
+                  <Button onClick={() => goOn(stored, stored)}>{t('edit.newer.take')}</Button>
+                  <Button onClick={() => goOn(stored, draft)}>{t('edit.newer.mine')}</Button>
+                </div>
+              </div>
+            </Notice>
+          )}
           {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
           <div class="wizard-foot">
             {at > 0 ? (
@@ -185,6 +206,11 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
       </div>
     </div>
   )
+}
+
+/** Drafts are plain text through and through, their fields always in the same order. */
+function sameDraft(one: Draft, other: Draft): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** `saved`: the picture that the service has already. */

@@ -27,6 +27,12 @@ export const couponWords = createWords(
       'Los cupones que ya entregaste no cambian: siguen valiendo lo que decían. Esto vale para los próximos.',
       'Coupons that are out do not change: they stay worth what they said. This is for the next ones.',
     ],
+    'edit.newer': [
+      'Este cupón cambió después de que lo abriste: alguien más lo está editando, o vos en otra ventana. Todavía no guardamos lo tuyo.',
+      'This coupon has changed since you opened it: somebody else is at it, or you in another window. Yours is not saved yet.',
+    ],
+    'edit.newer.take': ['Descartar lo mío y ver cómo quedó', 'Drop mine and show what it is now'],
+    'edit.newer.mine': ['Seguir con lo mío', 'Go on with mine'],
     'step.of': ['Paso {at} de {all}', 'Step {at} of {all}'],
     'step.type': ['¿Qué querés regalar?', 'What will you give?'],
     'step.benefit': ['Los detalles', 'The details'],
