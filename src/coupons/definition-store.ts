@@ -41,17 +41,14 @@ export type DefinitionStore = ReturnType<typeof createDefinitionStore>
 
 /** Definitions and their revisions; on one connection. */
 export function createDefinitionStore(sql: Sqlite) {
-  // CAST: SQLite prepares a join anew, at ten times its cost, for each bare `?` it is given.
-  const find = sql.query<DefinitionRow, [string]>(
-    `SELECT ${columns} WHERE d.uuid = CAST(? AS TEXT)`,
-  )
+  const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
   const list = sql.query<DefinitionRow, [Uint8Array]>(
-    `SELECT ${columns} WHERE d.owner = CAST(? AS BLOB) ORDER BY d.id DESC`,
+    `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
   )
   // The rows looked at are bounded, not only those shown: anyone may name a key as minter.
   const listOpen = sql.query<DefinitionRow, [Uint8Array, number, number]>(
     `SELECT ${columns} WHERE d.id IN (
-         SELECT id FROM definitions WHERE owner = CAST(?1 AS BLOB) AND archived_at IS NULL
+         SELECT id FROM definitions WHERE owner = ?1 AND archived_at IS NULL
          ORDER BY id DESC LIMIT ?3)
        AND ifnull(r.expires_at, ?2 + 1) > ?2
        AND (d.max_uses IS NULL OR d.issued - d.voided < d.max_uses)

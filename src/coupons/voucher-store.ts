@@ -63,30 +63,29 @@ export type VoucherStore = ReturnType<typeof createVoucherStore>
 
 /** Vouchers, what burned or redeemed them, and the kill switch; on one connection. */
 export function createVoucherStore(sql: Sqlite) {
-  // CAST: SQLite prepares such a statement anew, at ten times its cost, for each bare `?` it is given.
   const find = sql.query<VoucherRow, [Uint8Array]>(
-    `SELECT ${columns} FROM vouchers v WHERE v.handle = CAST(? AS BLOB)`,
+    `SELECT ${columns} FROM vouchers v WHERE v.handle = ?`,
   )
   const findEnd = sql.query<VoucherRow, [number]>(
     `SELECT ${columns} FROM vouchers v
      WHERE ifnull(v.root_id, v.id) = ? AND v.phase <> 'refreshed'`,
   )
-  const findListed = sql.query<ListedRow, [number]>(`${listed} WHERE v.id = CAST(? AS INTEGER)`)
+  const findListed = sql.query<ListedRow, [number]>(`${listed} WHERE v.id = ?`)
   const list = sql.query<ListedRow, [number, number, number]>(
-    `${listed} WHERE v.definition_id = CAST(? AS INTEGER) AND v.id < CAST(? AS INTEGER)
+    `${listed} WHERE v.definition_id = ? AND v.id < ?
      ORDER BY v.id DESC LIMIT ?`,
   )
   // Found through the refreshes: a chain is a list of successors, and has no index of its own.
   const listChain = sql.query<ListedRow, [number, number, number]>(
     `WITH RECURSIVE chain (id) AS (
-       SELECT CAST(?1 AS INTEGER)
+       SELECT ?1
        UNION ALL SELECT x.id FROM chain JOIN refreshes x ON x.voucher_id = chain.id LIMIT ?3)
-     ${listed} WHERE v.id IN chain AND root.id = CAST(?2 AS INTEGER) ORDER BY v.id`,
+     ${listed} WHERE v.id IN chain AND root.id = ?2 ORDER BY v.id`,
   )
   const findPromised = sql.query<PromiseRow, [number]>(
     `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at
      FROM revisions r JOIN definitions d ON d.id = r.definition_id
-     WHERE r.id = CAST(? AS INTEGER)`,
+     WHERE r.id = ?`,
   )
   const insert = sql.query<null, [Uint8Array, number, number, Uint8Array, number]>(
     `INSERT INTO vouchers (handle, definition_id, revision_id, minted_by, minted_at)
@@ -137,7 +136,7 @@ export function createVoucherStore(sql: Sqlite) {
      JOIN vouchers v ON v.id = x.voucher_id
      JOIN revisions r ON r.id = v.revision_id
      JOIN definitions d ON d.id = v.definition_id
-     WHERE x.owner = CAST(? AS BLOB) AND x.id < CAST(? AS INTEGER) ORDER BY x.id DESC LIMIT ?`,
+     WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
   )
   const countClaimed = sql.query<null, [number]>(
     'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',

@@ -1,7 +1,8 @@
-import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { Refusal } from '../refusal.ts'
+import { Connection } from './connection.ts'
 import type { Database, First } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 
@@ -31,6 +32,15 @@ type Job<Tx> = {
   outcome?: { value: unknown } | { refused: unknown }
 }
 
+/** The writing connection; every operation runs in a savepoint of its own. */
+type Writer<Tx> = {
+  connection: Sqlite
+  tx: Tx
+  begin: Statement
+  end: Statement
+  undo: Statement
+}
+
 /** An operation awaited something other than its transaction; the whole batch was undone. */
 class StalledOperation extends Error {}
 
@@ -40,7 +50,7 @@ class StalledOperation extends Error {}
  */
 export class SqliteEngine<Tx> implements Database<Tx> {
   readonly #options: SqliteOptions<Tx>
-  #writer: { connection: Sqlite; tx: Tx } | null = null
+  #writer: Writer<Tx> | null = null
   readonly #reader: { connection: Sqlite; tx: Tx }
   #readers = 0
   #queue: Job<Tx>[] = []
@@ -67,7 +77,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.cleanStart = this.#sound = state?.clean === 1
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
-    this.#writer = { connection, tx: options.stores(connection) }
+    this.#writer = createWriter(connection, options.stores)
     const reader = openConnection(options.path)
     reader.run('PRAGMA query_only = ON')
     this.#reader = { connection: reader, tx: options.stores(reader) }
@@ -193,10 +203,11 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
     const started = performance.now()
     this.#writer ??= this.#reopen()
-    const { connection, tx } = this.#writer
+    const writer = this.#writer
+    const { connection } = writer
     connection.run('BEGIN IMMEDIATE')
     for (const job of batch) {
-      await runJob(connection, tx, job)
+      await runJob(writer, job)
       if (watch.stalled) throw new StalledOperation()
     }
     if (now >= this.#newestStored + limits.clockBackSeconds) {
@@ -220,13 +231,22 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     connection?.close()
   }
 
-  #reopen(): { connection: Sqlite; tx: Tx } {
-    const connection = openConnection(this.#options.path)
-    return { connection, tx: this.#options.stores(connection) }
+  #reopen(): Writer<Tx> {
+    return createWriter(openConnection(this.#options.path), this.#options.stores)
   }
 }
 
-async function runJob<Tx>(connection: Sqlite, tx: Tx, job: Job<Tx>): Promise<void> {
+function createWriter<Tx>(connection: Sqlite, stores: (connection: Sqlite) => Tx): Writer<Tx> {
+  return {
+    connection,
+    tx: stores(connection),
+    begin: connection.query('SAVEPOINT operation'),
+    end: connection.query('RELEASE operation'),
+    undo: connection.query('ROLLBACK TO operation'),
+  }
+}
+
+async function runJob<Tx>({ tx, begin, end, undo }: Writer<Tx>, job: Job<Tx>): Promise<void> {
   try {
     await job.first?.(tx)
   } catch (refused) {
@@ -234,15 +254,15 @@ async function runJob<Tx>(connection: Sqlite, tx: Tx, job: Job<Tx>): Promise<voi
     job.outcome = { refused }
     return
   }
-  connection.run('SAVEPOINT operation')
+  begin.run()
   try {
     job.outcome = { value: await job.operation(tx) }
-    connection.run('RELEASE operation')
+    end.run()
   } catch (refused) {
     // A failure of the file itself concerns the whole batch.
     if (isSqliteFailure(refused)) throw refused
-    connection.run('ROLLBACK TO operation')
-    connection.run('RELEASE operation')
+    undo.run()
+    end.run()
     job.outcome = { refused }
   }
 }
@@ -259,7 +279,7 @@ function settle<Tx>(job: Job<Tx>): void {
 
 /** Open a connection with the settings that every promise of the port rests on. */
 export function openConnection(path: string): Sqlite {
-  const connection = new Sqlite(path, { create: true, readwrite: true, strict: true })
+  const connection = new Connection(path, { create: true, readwrite: true, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
   connection.run('PRAGMA journal_mode = WAL')
   // FULL: a commit is on disk before it is answered; a burn forgotten at power loss is a double spend.

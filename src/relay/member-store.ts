@@ -1,4 +1,5 @@
-import { Database as Sqlite } from 'bun:sqlite'
+import type { Database as Sqlite } from 'bun:sqlite'
+import { Connection } from '../db/connection.ts'
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
@@ -48,7 +49,7 @@ export function createMemberStore(sql: Sqlite) {
 
 /** The members on a connection of their own, for another thread; the coupon database is only read. */
 export function openMemberReader(path: string) {
-  const connection = new Sqlite(path, { readonly: true, strict: true })
+  const connection = new Connection(path, { readonly: true, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
   return { ...createMemberStore(connection), close: () => connection.close() }
 }

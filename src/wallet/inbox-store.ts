@@ -80,7 +80,7 @@ export function createInboxStore(sql: Sqlite) {
     `SELECT t.service, t.replacement AS handle, t.received_at, i.owner, i.coupon_id, i.name,
        i.description, i.image, i.benefit, i.expires_at, i.comment, i.ephemeral, i.payload,
        ${phase} AS phase
-     FROM ${rows} WHERE i.holder = CAST(? AS BLOB) ORDER BY i.id DESC LIMIT ?`,
+     FROM ${rows} WHERE i.holder = ? ORDER BY i.id DESC LIMIT ?`,
   )
   const count = sql.query<
     { total: number; unspent: number; of_owner: number },
@@ -88,11 +88,11 @@ export function createInboxStore(sql: Sqlite) {
   >(
     `SELECT count(*) AS total, count(CASE WHEN ${unspent} THEN 1 END) AS unspent,
        count(CASE WHEN i.owner = ?3 AND ${unspent} THEN 1 END) AS of_owner
-     FROM ${rows} WHERE i.holder = CAST(?1 AS BLOB)`,
+     FROM ${rows} WHERE i.holder = ?1`,
   )
   const removeWorthless = sql.query<null, [Uint8Array, number, number]>(
     `DELETE FROM inbox WHERE id IN (
-       SELECT i.id FROM ${rows} WHERE i.holder = CAST(?1 AS BLOB) AND NOT (${unspent})
+       SELECT i.id FROM ${rows} WHERE i.holder = ?1 AND NOT (${unspent})
        ORDER BY i.id LIMIT ?3)`,
   )
   const remove = sql.query<null, [Uint8Array, Uint8Array]>(

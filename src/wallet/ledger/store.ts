@@ -115,7 +115,7 @@ export function createLedgerStore(sql: Sqlite) {
   >(
     `SELECT m.id, m.event_id, CAST(e.amount AS TEXT) AS amount, m.sender, m.receiver, m.memo, m.settled_at
      FROM ledger_entries e JOIN ledger_movements m ON m.id = e.movement_id
-     WHERE e.account_id = CAST(? AS INTEGER) AND e.movement_id < CAST(? AS INTEGER)
+     WHERE e.account_id = ? AND e.movement_id < ?
      ORDER BY e.movement_id DESC LIMIT ?`,
   )
   const prune = sql.query<null, [number, number]>(

@@ -1,0 +1,33 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { Connection } from '../../src/db/connection.ts'
+
+/** What SQLite runs for this statement when `limit` is bound: its plan, if it looked at the limit. */
+function programOf(connection: Database, limit: number): string {
+  return JSON.stringify(connection.query('EXPLAIN SELECT id FROM rows LIMIT ?').all(limit))
+}
+
+function open<Opened extends Database>(opened: Opened): Opened {
+  opened.run('CREATE TABLE rows (id INTEGER PRIMARY KEY)')
+  return opened
+}
+
+test('a statement is planned without a look at what is bound, so that it is planned once', () => {
+  const looking = open(new Database(':memory:', { strict: true }))
+  // What the class is there for: SQLite by itself leaves out all that LIMIT 0 never runs.
+  expect(programOf(looking, 0)).not.toBe(programOf(looking, 5))
+  const connection = open(new Connection(':memory:', { strict: true }))
+  expect(programOf(connection, 0)).toBe(programOf(connection, 5))
+})
+
+test('parameters keep their places and numbers; strings and comments their marks', () => {
+  const connection = new Connection(':memory:', { strict: true })
+  const text = `SELECT '?' AS mark, 'it''s ?' AS quoted, ?2 AS second, -- why?
+    ?1 AS first`
+  expect(connection.query<unknown, [string, number]>(text).get('a', 2)).toEqual({
+    mark: '?',
+    quoted: "it's ?",
+    second: 2,
+    first: 'a',
+  })
+})
