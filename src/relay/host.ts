@@ -107,7 +107,7 @@ export function startRelay(
       case 'drop':
         return connections.drop(message.connection, message.reason)
       case 'accepted':
-        accepts.get(message.call)?.(message.verdicts)
+        accepts.get(message.call)?.(JSON.parse(message.verdicts) as (Verdict | null)[])
         accepts.delete(message.call)
         return
       case 'found':
@@ -135,7 +135,7 @@ export function startRelay(
     if (thread === null) return settle([])
     const call = ++serial
     accepts.set(call, settle)
-    post({ type: 'accept', call, events: sent.map(({ text }) => text) })
+    post({ type: 'accept', call, events: `[${sent.map(({ text }) => text).join(',')}]` })
   }
 
   /** Ask the thread and wait; refuses `overloaded` while it is being started again. */

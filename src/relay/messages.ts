@@ -42,8 +42,8 @@ export type ToRelay =
   /** This many characters left our memory towards the client. */
   | { type: 'taken'; connection: number; chars: number }
   | { type: 'close'; connection: number }
-  /** Verified events as JSON, which is cheaper to pass than what it says. */
-  | { type: 'accept'; call: number; events: string[] }
+  /** Verified events: a list in JSON, which is cheaper to pass than what it says. */
+  | { type: 'accept'; call: number; events: string }
   | { type: 'query'; call: number; filter: Filter }
   | { type: 'judge'; call: number; places: EventPlace[] }
   /** The service turned out to be public: strangers may no longer write. */
@@ -61,7 +61,8 @@ export type FromRelay =
       handled: number[]
     }
   | { type: 'drop'; connection: number; reason: string }
-  | { type: 'accepted'; call: number; verdicts: (Verdict | null)[] }
+  /** For each event its verdict, or null: a list in JSON, too. */
+  | { type: 'accepted'; call: number; verdicts: string }
   | { type: 'found'; call: number; events: NostrEvent[] }
   | { type: 'judged'; call: number; superseded: boolean[] }
   | { type: 'fault'; fault: Fault }

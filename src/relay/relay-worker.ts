@@ -53,15 +53,16 @@ function handle({ relay, exposure, end }: Running, message: Exclude<ToRelay, { t
 }
 
 async function accept(relay: Relay, { call, events }: Extract<ToRelay, { type: 'accept' }>) {
-  const one = async (text: string): Promise<Verdict | null> => {
+  const one = async (event: NostrEvent): Promise<Verdict | null> => {
     try {
-      return await relay.accept(JSON.parse(text) as NostrEvent)
+      return await relay.accept(event)
     } catch (cause) {
       report(cause)
       return null
     }
   }
-  post({ type: 'accepted', call, verdicts: await Promise.all(events.map(one)) })
+  const verdicts = await Promise.all((JSON.parse(events) as NostrEvent[]).map(one))
+  post({ type: 'accepted', call, verdicts: JSON.stringify(verdicts) })
 }
 
 function begin(settings: RelaySettings): Running {

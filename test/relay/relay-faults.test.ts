@@ -216,7 +216,7 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   await Bun.sleep(5)
   const asked = threads[1]?.received.at(-1)
   const call = asked?.type === 'accept' ? asked.call : 0
-  threads[1]?.tell({ type: 'accepted', call, verdicts: [{ accepted: true, message: '' }] })
+  threads[1]?.tell({ type: 'accepted', call, verdicts: '[{"accepted":true,"message":""}]' })
   expect(await again).toEqual({ accepted: true, message: '' })
   // It never came up: the next wait is longer.
   threads[1]?.end()
