@@ -1,12 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { neventEncode } from 'nostr-tools/nip19'
 import { NostrEventModel } from '../coupons/models.ts'
-import { parseObject } from '../http/body.ts'
 import { documented } from '../http/document.ts'
 import { factsOf } from '../http/facts.ts'
 import { reply, replyJson } from '../http/reply.ts'
-import type { NostrEvent } from '../nostr/event.ts'
+import { encodeNevent } from '../nostr/nevent.ts'
 import { Refusal } from '../refusal.ts'
 import { fetchEvents } from './fetch.ts'
 import { FilterModel, PublicationModel } from './models.ts'
@@ -22,7 +20,7 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/publish',
       async ({ request }) => {
-        const value = parseObject(factsOf(request).body)
+        const value = factsOf(request).object
         if (!value || Object.keys(value).length === 0 || !namesJson(request)) {
           throw new Refusal('not-json-event')
         }
@@ -30,7 +28,7 @@ export function gatewayRoutes(gateway: Gateway) {
         const { address: from, body, origins } = factsOf(request)
         const sender = { address: from, bytes: body.byteLength, asked: origins()[0] ?? null }
         const { event, urls } = await publish(gateway, value, sender)
-        const location = { Location: `nostr:${address(event, urls)}`, 'Content-Length': '0' }
+        const location = { Location: `nostr:${encodeNevent(event, urls)}`, 'Content-Length': '0' }
         return reply(202, '', location)
       },
       {
@@ -70,7 +68,7 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/fetch',
       async ({ request }) => {
-        const value = parseObject(factsOf(request).body)
+        const value = factsOf(request).object
         if (!value) throw new Refusal('not-json-filter')
         const { events, answered, silent } = await fetchEvents(gateway, value, request.signal)
         const heard = { 'X-Nostr-Relays': `answered=${answered} silent=${silent}` }
@@ -87,12 +85,6 @@ export function gatewayRoutes(gateway: Gateway) {
         }),
       },
     )
-}
-
-/** NIP-19 has one byte for the length of a relay's address, and no way to say a longer one. */
-function address({ id, pubkey, kind }: NostrEvent, urls: readonly string[]): string {
-  const relays = urls.filter((url) => Buffer.byteLength(url) <= 255).slice(0, 4)
-  return neventEncode({ id, relays, author: pubkey, kind })
 }
 
 function namesJson(request: Request): boolean {

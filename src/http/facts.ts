@@ -12,6 +12,8 @@ export type RequestFacts = {
   secure: () => boolean
   /** The exact bytes of the body. */
   body: Uint8Array
+  /** The JSON object that the body is, or null. */
+  object: Record<string, unknown> | null
   /** Longer bodies are refused. */
   bodyBytesMax: number
   /** Set once authentication passed. */

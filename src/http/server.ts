@@ -201,6 +201,7 @@ export function startServer(options: ServerOptions): HttpServer {
       origins,
       secure: () => options.origins.secure(request, peer),
       body: new Uint8Array(),
+      object: null,
       bodyBytesMax: bodyLimitOf(path),
       caller: null,
       spent: false,
@@ -237,9 +238,9 @@ export function startServer(options: ServerOptions): HttpServer {
     const composed = new Elysia({ normalize: false, handler: { standardHostname: false } })
       .onParse({ as: 'global' }, async ({ request }) => {
         const facts = factsOf(request)
-        const bytes = await readBody(request, facts.bodyBytesMax)
-        facts.body = bytes
-        return parseObject(bytes)
+        facts.body = await readBody(request, facts.bodyBytesMax)
+        facts.object = parseObject(facts.body)
+        return facts.object
       })
       .onError({ as: 'global' }, ({ error, request, route }) =>
         refuse(toRefusal(error, log), (route ?? '').replace(/\/$/, ''), request.method),

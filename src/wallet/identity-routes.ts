@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { NostrEventModel } from '../coupons/models.ts'
-import { parseObject } from '../http/body.ts'
 import { documented } from '../http/document.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -29,7 +28,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
   }
   const createNonce = async ({ request }: { request: Request }) => {
     const pay = (issuer: string) => rateLimits.key(issuer, 1)
-    const nonce = await requestNonce(identities, parseObject(factsOf(request).body), pay)
+    const nonce = await requestNonce(identities, factsOf(request).object, pay)
     return replyJson(200, { success: true, nonce })
   }
   const nonceDocument = documented({
@@ -69,11 +68,9 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
     .post(
       '/identity',
       async ({ request }) => {
-        const { body, origins } = factsOf(request)
+        const { object, origins } = factsOf(request)
         const hosts = [...origins(), identities.base()].map((origin) => new URL(origin).host)
-        const registered = await byNonce(request, () =>
-          registerIdentity(identities, parseObject(body), hosts),
-        )
+        const registered = await byNonce(request, () => registerIdentity(identities, object, hosts))
         return replyJson(200, { success: true, ...registered })
       },
       {

@@ -1,6 +1,6 @@
 /** POST /nostr/publish and what became of it: every status, in the order of the checks. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { decode, neventEncode } from 'nostr-tools/nip19'
+import { decode } from 'nostr-tools/nip19'
 import { limits } from '../../src/limits.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { damage } from '../support/cli.ts'
@@ -167,19 +167,6 @@ test('a nevent names no relay whose address is too long for one', async () => {
   expect(decode((headers.get('location') ?? '').slice(6))).toMatchObject({
     data: { relays: ['ws://127.0.0.1:9/b'] },
   })
-})
-
-test('the published nevent, whatever order its parts are in', () => {
-  const data = {
-    id: '7b6b54ee390ccd66b1340a2f5f4230420d8655fdc42ccf74136dd808840cfa18',
-    relays: ['wss://relay.lawallet.ar'],
-    author: 'a4c10dc7da61602206cf4affe58cf721bae1593b23f76736ab1f65c8a1df9674',
-    kind: 1112,
-  }
-  const published =
-    'nevent1qqs8k665acusentxky6q5t6lggcyyrvx2h7ugtx0wsfkmkqgssx05xqpzamhxue69uhhyetvv9ujumrpwaskcmr9wshxzuszyzjvzrw8mfskqgsxea90levv7usm4c2e8v3lweek4v0ktj9pm7t8gqcyqqqqgkqzedlme'
-  expect(decode(published)).toEqual({ type: 'nevent', data })
-  expect(decode(neventEncode(data))).toEqual({ type: 'nevent', data })
 })
 
 describe('refusals, in their order', () => {

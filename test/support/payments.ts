@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { bech32 } from '@scure/base'
+import { bech32 } from 'bech32'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { asking, cardEnv, cardEvent, type Holder, manager, newCard, scanPath } from './cards.ts'
 import { type Answer, call, type Json, newSigner } from './client.ts'
@@ -95,7 +95,7 @@ export function createInvoice(parts: InvoiceParts = {}): string {
     ...(expiry === undefined ? [] : tag(6, wordsOf(expiry, 3))),
     ...Array.from({ length: 104 }, () => 1),
   ]
-  return bech32.encode(`ln${network}${amount}`, words, false)
+  return bech32.encode(`ln${network}${amount}`, words, Number.MAX_SAFE_INTEGER)
 }
 
 function wordsOf(value: number, length: number): number[] {

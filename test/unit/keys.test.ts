@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bech32 } from '@scure/base'
+import { bech32 } from 'bech32'
 import { limits as bounds } from '../../src/limits.ts'
 import { npubOf, nsecOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
 

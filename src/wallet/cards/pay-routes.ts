@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { NostrEventModel } from '../../coupons/models.ts'
-import { parseObject } from '../../http/body.ts'
 import { documented } from '../../http/document.ts'
 import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
@@ -59,8 +58,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
   return new Elysia({ name: 'card-pay', prefix: '/card/pay' })
     .post(
       '/',
-      ({ request }) =>
-        answer(request, () => payExtended(payments, parseObject(factsOf(request).body))),
+      ({ request }) => answer(request, () => payExtended(payments, factsOf(request).object)),
       documented({
         summary: 'Pay a merchant from the card that was tapped',
         access: 'public',

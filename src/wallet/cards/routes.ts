@@ -1,7 +1,6 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { NostrEventModel } from '../../coupons/models.ts'
-import { parseObject } from '../../http/body.ts'
 import { documented } from '../../http/document.ts'
 import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
@@ -34,7 +33,7 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
       throw refused
     }
   }
-  const eventOf = (request: Request) => parseObject(factsOf(request).body)
+  const eventOf = (request: Request) => factsOf(request).object
   const notSupported = () => {
     throw new Refusal('not-supported')
   }
