@@ -20,6 +20,17 @@ export function createOrigins(rules: OriginRules) {
     return address !== null && rules.trustedProxies.some((network) => within(address, network))
   }
 
+  /** Parsing an address costs more than all else that is done with it, and most requests name the same. */
+  let last: { asked: string; origins: readonly string[] } = { asked: '', origins: [] }
+  const localOrigins = (asked: string) => {
+    if (asked === last.asked) return last.origins
+    const url = URL.parse(asked)
+    // Any other host would let a stranger's site have a merchant sign for it.
+    const origins = url && isLocalName(url.hostname) ? [url.origin] : []
+    last = { asked, origins }
+    return origins
+  }
+
   return {
     /** True when the peer speaks for somebody else without being declared in `TRUSTED_PROXIES`. */
     undeclaredProxy(request: Request, peer: string): boolean {
@@ -60,9 +71,7 @@ export function createOrigins(rules: OriginRules) {
       const said = (name: string) => (forwarded && lastOf(headers.get(name))) || null
       const host = said('x-forwarded-host') ?? headers.get('host')
       const scheme = said('x-forwarded-proto') ?? schemeOf(request)
-      const url = host === null ? null : URL.parse(`${scheme}://${host}`)
-      // Any other host would let a stranger's site have a merchant sign for it.
-      return url && isLocalName(url.hostname) ? [url.origin] : []
+      return host === null ? [] : localOrigins(`${scheme}://${host}`)
     },
   }
 }
