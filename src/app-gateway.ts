@@ -189,7 +189,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       relay: embeddedRelay,
       ready: embedded.ready,
       deliver: embedded.accept,
-      inFlightMax: limits.embeddedInFlightMax,
+      inFlightMax: limits.relayInFlightMax,
     }
     const query = async (filters: readonly Filter[]) =>
       (await Promise.all(filters.map(embedded.query))).flat()

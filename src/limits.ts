@@ -263,7 +263,6 @@ export const limits = {
   outboxKeptSeconds: 7 * 24 * 60 * 60,
   /** Events given to one relay at once, before it answered. */
   relayInFlightMax: 64,
-  embeddedInFlightMax: 256,
   /** An event keeps its place among those this long: a relay may well say nothing to a kind it ignores. */
   relayPlaceSeconds: 1,
   /** What may be without an answer in all, places or not: memory. */

@@ -97,7 +97,6 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const silence = suspect ? 'the connection ended' : 'no answer'
     return {
       outboxId,
-      relay: to.relay,
       state,
       attempts: 1,
       nextAt: Math.min(now() + delay, item.giveUpAt),
@@ -112,7 +111,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       const outcomes: Outcome[] = []
       const written = nextTurn().then(() => {
         waiting = null
-        return database.transact((tx) => tx.outbox.record(outcomes, now()))
+        return database.transact((tx) => tx.outbox.record(to.relay, outcomes, now()))
       })
       waiting = { outcomes, written }
     }
@@ -150,7 +149,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const error = state === 'delivered' ? null : answer.message
     try {
       const nextAt = now()
-      await write({ outboxId, relay: to.relay, state, attempts: 0, nextAt, error, suspect: false })
+      await write({ outboxId, state, attempts: 0, nextAt, error, suspect: false })
       ended(state, 1)
     } catch (cause) {
       pause(cause)
@@ -173,14 +172,14 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       hurried = made === limits.sweepRowsMax
       again ||= hurried
     }
-    await expire()
+    const nextGiveUp = await expire()
     const room = roomNow()
     if (room.places > 0 && to.ready()) {
       const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
       if (stopped) return
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
-    await sleepUntilDue()
+    await sleepUntilDue(nextGiveUp)
   }
 
   const roomNow = (): Room => {
@@ -196,22 +195,22 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  const expire = async () => {
-    const next = await database.read((tx) => tx.outbox.nextGiveUp())
-    if (next === null || next > now()) return
+  /** Unix seconds when something is to be given up next; never, when nothing waits. */
+  const expire = async (): Promise<number> => {
+    const next = async () => (await database.read((tx) => tx.outbox.nextGiveUp())) ?? Infinity
+    const first = await next()
+    if (first > now()) return first
     const most = limits.sweepRowsMax
     const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most, inFlight))
     if (count > 0) ended('expired', count)
     again ||= count === most
+    return next()
   }
 
-  const sleepUntilDue = async () => {
-    const next = await database.read(async (tx) => {
-      const open = to.ready() && roomNow().places > 0
-      const due = open ? await tx.outbox.nextDue(to.relay) : null
-      return Math.min(due ?? Infinity, (await tx.outbox.nextGiveUp()) ?? Infinity)
-    })
-    sleep(next - now())
+  const sleepUntilDue = async (nextGiveUp: number) => {
+    const open = to.ready() && roomNow().places > 0
+    const due = open ? await database.read((tx) => tx.outbox.nextDue(to.relay)) : null
+    sleep(Math.min(due ?? Infinity, nextGiveUp) - now())
   }
 
   const sleep = (seconds: number) => {
@@ -223,8 +222,10 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const run = async () => {
     do {
+      // What one turn of the loop brings is looked at together.
+      await nextTurn()
       again = false
-      await round()
+      if (!stopped) await round()
     } while (again && !stopped)
   }
 

@@ -65,15 +65,19 @@ export async function enqueue(
   relays: readonly string[],
   { now, lane }: { now: number; lane: Lane },
 ): Promise<boolean> {
-  const missing = await outbox.missing(event.id, relays)
-  if (missing.length === 0) return false
+  const missing = () => outbox.missing(event.id, relays)
   const { events, bytes } = await outbox.load()
   const share = lane === 'own' ? 1 : limits.outboxOpenShare
   if (events >= limits.outboxEventsMax * share || bytes >= limits.outboxBytesMax * share) {
+    if ((await missing()).length === 0) return false
     throw new Refusal('outbox-full', { retryAfter: 30 })
   }
-  await outbox.add(event, missing, { now, giveUpAt: giveUpAt(event, now), lane })
-  return true
+  const entry = { now, giveUpAt: giveUpAt(event, now), lane }
+  // Most are new: known ones are looked at when this says so.
+  if (await outbox.insert(event, relays, entry)) return true
+  const left = await missing()
+  if (left.length > 0) await outbox.add(event, left, entry)
+  return left.length > 0
 }
 
 /** What became of a published event. Refuses `event-unknown`. */
