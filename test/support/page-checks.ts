@@ -27,3 +27,22 @@ export async function fits(page: Page): Promise<void> {
   })
   expect(wide).toBeNull()
 }
+
+/**
+ * Whatever is pressed is large enough for a finger: 44 pixels high and wide. Neither a link within a
+ * sentence nor what only a keyboard reaches.
+ */
+export async function touchable(page: Page): Promise<void> {
+  const small = await page.evaluate(() => {
+    const pressed = 'a[href], button, input, select, textarea, summary'
+    return [...document.querySelectorAll<HTMLElement>(pressed)].flatMap((one) => {
+      const box = (one.closest('label') ?? one).getBoundingClientRect()
+      const seen =
+        one.checkVisibility({ visibilityProperty: true }) && !one.closest('.skip, .unseen, p')
+      const { width, height } = box
+      const fits = Math.round(height) >= 44 && Math.round(width) >= 44
+      return !seen || fits ? [] : [`${Math.round(width)}x${Math.round(height)} ${one.outerHTML}`]
+    })
+  })
+  expect(small).toEqual([])
+}

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { picture } from './browser.ts'
-import { accessible, fits } from './page-checks.ts'
+import { accessible, fits, touchable } from './page-checks.ts'
 
 /**
  * One state of a page as it stands: kept as a picture; nothing sticks out, and axe finds nothing.
@@ -9,6 +9,7 @@ import { accessible, fits } from './page-checks.ts'
 export async function good(page: Page, name: string): Promise<void> {
   if (process.env.PICTURES === 'all') return looks(page, name)
   await fits(page)
+  await touchable(page)
   await accessible(page)
   await picture(page, name)
 }
@@ -42,6 +43,7 @@ export async function looks(page: Page, name: string): Promise<void> {
       await accessible(page, ['color-contrast'])
     } else if (width === 360) await accessible(page)
     await fits(page)
+    await touchable(page)
     // Else the bar at the top shows in the middle of the picture.
     await page.evaluate(() => window.scrollTo(0, 0))
     await picture(page, `${name}-${width}-${theme}`)

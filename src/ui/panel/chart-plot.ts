@@ -36,6 +36,7 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
       axes: [
         {
           ...axis,
+          size: 36,
           space: 70,
           incrs: [86_400, 86_400 * 2, 86_400 * 7, 86_400 * 14, 86_400 * 30, 86_400 * 90],
           values: (_, splits) => splits.map((seconds) => dayName.format(seconds * 1000)),

@@ -83,7 +83,8 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
       </div>
       {ours ? (
         <Notice tone="good" icon="shop">
-          <strong>{t('shown.ours')}</strong> · {who}
+          <strong>{t('shown.ours')}</strong>
+          <p class="small">{who}</p>
         </Notice>
       ) : (
         <Notice tone={foreign ? 'bad' : 'wait'} icon="shop">
