@@ -176,7 +176,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       const { events, ended } = await link.query(filters, {
         signal: AbortSignal.timeout(limits.relayAnswerSeconds * 1000),
         most: limits.fetchMax,
-        room: { bytes: limits.fetchBytesMax },
+        bytesMax: limits.fetchBytesMax,
         ours: true,
       })
       return ended === 'eose' ? events : null
@@ -303,7 +303,9 @@ export function startGateway(parts: GatewayParts): RunningGateway {
           return links.map(async () => ({ events: [], ended: 'silent' as const }))
         }
         fetching++
-        const answers = links.map((link) => link.query(filters, options))
+        // Equal shares: no relay fills what another needs.
+        const bytesMax = Math.floor(limits.fetchBytesMax / links.length)
+        const answers = links.map((link) => link.query(filters, { ...options, bytesMax }))
         void Promise.all(answers).finally(() => fetching--)
         return answers
       },

@@ -29,8 +29,7 @@ export async function fetchEvents(
   const timer = setTimeout(stop, limits.fetchSeconds * 1000)
   gone.addEventListener('abort', stop)
   try {
-    const options = { signal: end.signal, most, room: { bytes: limits.fetchBytesMax } }
-    const outside = gateway.askOutside([asked], options)
+    const outside = gateway.askOutside([asked], { signal: end.signal, most })
     const [local, ...answers] = await Promise.all([
       gateway.local ? within(gateway.local(asked), end.signal, outside.length > 0) : [],
       ...outside,

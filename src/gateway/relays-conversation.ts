@@ -12,13 +12,13 @@ export type RelayAnswer = Answered | null
 export type Answered = { accepted: boolean; message: string }
 
 /**
- * What a query may take. `room` is shared by the relays of one fetch, so that all together stay small.
+ * What a query may take: so many events, and so many bytes of them.
  * One that is `ours` has a place kept free for it; there is one at a time.
  */
 export type QueryOptions = {
   signal: AbortSignal
   most: number
-  room: { bytes: number }
+  bytesMax: number
   ours?: true
 }
 
@@ -239,7 +239,8 @@ export function createConversation(parts: ConversationParts) {
 
     /** Ask until EOSE, the bounds, or `signal`; the subscription is closed in any case. Never rejects. */
     query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer> {
-      const { signal, most, room } = options
+      const { signal, most } = options
+      let room = options.bytesMax
       const name = `q${++serial}`
       const events = new Map<string, NostrEvent>()
       const matchers = filters.map(createMatcher)
@@ -268,8 +269,8 @@ export function createConversation(parts: ConversationParts) {
               return onWrong()
             if (events.has(event.id)) return onStray()
             // What is beyond the bounds is cut: the relay has answered all the same.
-            if (bytes > room.bytes) return end('eose')
-            room.bytes -= bytes
+            if (bytes > room) return end('eose')
+            room -= bytes
             events.set(event.id, event)
             if (events.size >= most) end('eose')
           },

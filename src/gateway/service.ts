@@ -38,8 +38,14 @@ export type Gateway = {
   local: ((filter: Filter) => Promise<NostrEvent[]>) | null
   /** Which of these it knows to be deleted or replaced. Refuses `overloaded`. */
   superseded: (places: EventPlace[]) => Promise<boolean[]>
-  /** Ask every relay outside. Refuses `overloaded` when too many fetches do. */
-  askOutside: (filters: readonly Filter[], options: QueryOptions) => Promise<QueryAnswer>[]
+  /**
+   * Ask every relay outside, each with an equal share of the bytes a fetch may take. Refuses
+   * `overloaded` when too many fetches do.
+   */
+  askOutside: (
+    filters: readonly Filter[],
+    options: Pick<QueryOptions, 'signal' | 'most'>,
+  ) => Promise<QueryAnswer>[]
 }
 
 /** A relay as its operator sees it. */

@@ -259,6 +259,37 @@ test('memory stays bounded whatever relays send', async () => {
   expect(text.length).toBeLessThan(limits.fetchBytesMax + 100_000)
 })
 
+test('a relay that sends a lot leaves the others their room', async () => {
+  const big = 'x'.repeat(200_000)
+  const flooded = Promise.withResolvers<void>()
+  const flood = startFaultyRelay({
+    req(socket, name) {
+      if (!isFetch(name)) return false
+      for (let at = 0; at < 30; at++) tell(socket, 'EVENT', name, createEvent({ content: big }))
+      flooded.resolve()
+      return true
+    },
+  })
+  const wanted = createEvent({ content: big })
+  const modest = startFaultyRelay({
+    req(socket, name) {
+      if (!isFetch(name)) return false
+      void flooded.promise.then(async () => {
+        // After the last of it was read and counted.
+        await until('the flood was cut', () => flood.received.some(([type]) => type === 'CLOSE'))
+        tell(socket, 'EVENT', name, wanted)
+        tell(socket, 'EOSE', name)
+      })
+      return true
+    },
+  })
+  const near = await startServer({ env: { RELAYS: `${flood.url},${modest.url}` } })
+  await until('connected', () => flood.open() === 1 && modest.open() === 1)
+  const { json } = await find({}, near)
+  expect(json.map(({ id }: NostrEvent) => id)).toContain(wanted.id)
+  expect(json.length).toBeGreaterThan(5)
+})
+
 test('too many requests of one address are refused, in the envelope', async () => {
   const strict = await startServer()
   const answers: Answer[] = []

@@ -37,9 +37,9 @@ async function converse(random: Random): Promise<void> {
   const wanted = parseFilter({ kinds: [1, 2] })
   if (!wanted) throw new Error('not a filter')
   const end = new AbortController()
-  const room = { bytes: 20_000 }
+  const bytesMax = 20_000
   const queries = Array.from({ length: random.below(25) }, () =>
-    conversation.query([wanted], { signal: end.signal, most: 1 + random.below(4), room }),
+    conversation.query([wanted], { signal: end.signal, most: 1 + random.below(4), bytesMax }),
   )
   const published = events.slice(0, 3).map((event) => conversation.publish(event, () => undefined))
 

@@ -54,8 +54,8 @@ async function connect(behaviour: Behaviour = {}) {
 const ask = (link: RelayLink, value: object = {}, milliseconds = 300, most = 100) => {
   const filter = parseFilter(value)
   if (!filter) throw new Error('not a filter')
-  const room = { bytes: limits.fetchBytesMax }
-  return link.query([filter], { signal: AbortSignal.timeout(milliseconds), most, room })
+  const bytesMax = limits.fetchBytesMax
+  return link.query([filter], { signal: AbortSignal.timeout(milliseconds), most, bytesMax })
 }
 
 describe('publishing', () => {
@@ -335,8 +335,8 @@ describe('asking', () => {
       },
     })
     expect((await ask(link, {}, 1000, 5)).events).toHaveLength(5)
-    const room = { bytes: 1_000_000 }
-    const asked = { signal: AbortSignal.timeout(1000), most: 100, room }
+    const bytesMax = 1_000_000
+    const asked = { signal: AbortSignal.timeout(1000), most: 100, bytesMax }
     const { events: found, ended } = await link.query([{ tags: new Map() }], asked)
     expect([found.length, ended]).toEqual([9, 'eose'])
   })
@@ -364,8 +364,8 @@ describe('asking', () => {
     const isOurs = ([, , filter]: unknown[]) => JSON.stringify(filter).includes('30078')
     const fetches = Array.from({ length: 2 * limits.relayQueriesMax }, () => ask(link, {}, 2000))
     await until('all places are taken', () => relay.received.length === limits.relayQueriesMax)
-    const room = { bytes: 1000 }
-    const asked = { signal: AbortSignal.timeout(1000), most: 1, room, ours: true as const }
+    const bytesMax = 1000
+    const asked = { signal: AbortSignal.timeout(1000), most: 1, bytesMax, ours: true as const }
     const { ended } = await link.query([{ kinds: [30_078], tags: new Map() }], asked)
     expect(ended).toBe('eose')
     const requests = relay.received.filter(([type]) => type === 'REQ')
