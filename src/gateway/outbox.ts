@@ -208,8 +208,9 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   }
 
   const sleepUntilDue = async (nextGiveUp: number) => {
-    const open = to.ready() && roomNow().places > 0
-    const due = open ? await database.read((tx) => tx.outbox.nextDue(to.relay)) : null
+    // Whatever holds a place wakes us when it leaves.
+    const idle = held.size === 0 && to.ready()
+    const due = idle ? await database.read((tx) => tx.outbox.nextDue(to.relay)) : null
     sleep(Math.min(due ?? Infinity, nextGiveUp) - now())
   }
 
