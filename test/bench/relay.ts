@@ -3,7 +3,7 @@ import { createDefinition, newSigner, openSession } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { benchDefinition, benchEnvironment, benchKeys } from './fixture.ts'
 import { kinds } from './kinds.ts'
-import { residentMb } from './machine.ts'
+import { median, residentMb } from './machine.ts'
 import type { Plan } from './main.ts'
 import { startLoader } from './processes.ts'
 import { copyRelayFile, fileAuthor, fileAuthors, fileKinds, makeRelayFile } from './relay-file.ts'
@@ -13,6 +13,7 @@ import { type Cell, judge, type Report, type Table, type Target } from './report
 const ingestPerSecondMin = 5000
 const queryP99MsMax = 10
 const publishPerSecondMin = 8000
+const publishRounds = 3
 
 type RelayPlan = Pick<Plan, 'command' | 'directory' | 'kept' | 'only' | 'say'> & { events: number }
 
@@ -70,20 +71,25 @@ export async function compareRelay(plan: RelayPlan): Promise<Pick<Report, 'table
     await server.stop()
   }
   if (wanted('publish')) {
-    plan.say('publish …')
-    const server = await start(plan, 'publish')
-    const job = { url: server.url, connections: 64, secret: benchKeys.merchant } as const
-    await run({ type: 'publish', ...job, count: 3000 })
-    const result = await run({ type: 'publish', ...job, count: 30_000 })
-    add('publish, 64 connections', result, server)
+    const rates: number[] = []
+    // What the machine does besides moves a single round by a tenth.
+    for (let round = 1; round <= publishRounds; round++) {
+      plan.say(`publish, round ${round} …`)
+      const server = await start(plan, `publish-${round}`)
+      const job = { url: server.url, connections: 64, secret: benchKeys.merchant } as const
+      await run({ type: 'publish', ...job, count: 3000 })
+      const result = await run({ type: 'publish', ...job, count: 30_000 })
+      add(`publish, 64 connections, round ${round}`, result, server)
+      rates.push(result.perSecond)
+      await server.stop()
+    }
     targets.push({
-      name: 'publish 202 at 64 connections',
-      measured: result.perSecond,
+      name: 'publish 202 at 64 connections, median of the rounds',
+      measured: median(rates),
       limit: publishPerSecondMin,
       unit: '/s',
       least: true,
     })
-    await server.stop()
   }
   if (wanted('subscribers')) {
     plan.say('200 subscribers …')
