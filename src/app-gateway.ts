@@ -303,8 +303,9 @@ export function startGateway(parts: GatewayParts): RunningGateway {
           return links.map(async () => ({ events: [], ended: 'silent' as const }))
         }
         fetching++
-        // Equal shares: no relay fills what another needs.
-        const bytesMax = Math.floor(limits.fetchBytesMax / links.length)
+        // Equal shares: no relay fills what another needs, and one that is away needs none.
+        const connected = links.filter((link) => link.connectedAt() !== null).length
+        const bytesMax = Math.floor(limits.fetchBytesMax / Math.max(connected, 1))
         const answers = links.map((link) => link.query(filters, { ...options, bytesMax }))
         void Promise.all(answers).finally(() => fetching--)
         return answers

@@ -12,7 +12,7 @@ export type RelayAnswer = Answered | null
 export type Answered = { accepted: boolean; message: string }
 
 /**
- * What a query may take: so many events, and so many bytes of them.
+ * What a query may take: so many events, and so many bytes of them; one event in any case.
  * One that is `ours` has a place kept free for it; there is one at a time.
  */
 export type QueryOptions = {
@@ -246,20 +246,29 @@ export function createConversation(parts: ConversationParts) {
       const matchers = filters.map(createMatcher)
       return new Promise((resolve) => {
         const start = () => begin(name, item)
+        const close = () => send(JSON.stringify(['CLOSE', name]))
         const end = (ended: QueryAnswer['ended']) => {
           signal.removeEventListener('abort', late)
           queued.delete(start)
           if (asking.delete(name)) {
-            if (typeof ended !== 'object') send(JSON.stringify(['CLOSE', name]))
-            if (ended === 'silent') leave(name, most)
+            if (typeof ended !== 'object') close()
             const [next] = queued
             if (next && !full() && queued.delete(next)) next()
           }
           resolve({ events: [...events.values()], ended })
         }
+        /** End it before the relay does: what is still on its way is nothing it did wrong. */
+        const cut = (ended: QueryAnswer['ended']) => {
+          if (asking.has(name)) {
+            leave(name, most)
+            // A notice ends nothing: the relay may still be looking.
+            if (typeof ended === 'object') close()
+          }
+          end(ended)
+        }
         const late = () => {
-          const said = item.refusal ?? item.notice
-          end(said === null ? 'silent' : { refused: said })
+          if (item.refusal !== null) return end({ refused: item.refusal })
+          cut(item.notice === null ? 'silent' : { refused: item.notice })
         }
         const item: Asking = {
           text: JSON.stringify(['REQ', name, ...filters.map(filterView)]),
@@ -268,11 +277,11 @@ export function createConversation(parts: ConversationParts) {
             if (!event || !matchers.some((matches) => matches(event)) || !verify(event))
               return onWrong()
             if (events.has(event.id)) return onStray()
-            // What is beyond the bounds is cut: the relay has answered all the same.
-            if (bytes > room) return end('eose')
+            // What is beyond the bounds is cut, the first never: the relay has answered all the same.
+            if (bytes > room && events.size > 0) return cut('eose')
             room -= bytes
             events.set(event.id, event)
-            if (events.size >= most) end('eose')
+            if (events.size >= most) cut('eose')
           },
           notice: null,
           refusal: null,

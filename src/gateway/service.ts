@@ -39,8 +39,8 @@ export type Gateway = {
   /** Which of these it knows to be deleted or replaced. Refuses `overloaded`. */
   superseded: (places: EventPlace[]) => Promise<boolean[]>
   /**
-   * Ask every relay outside, each with an equal share of the bytes a fetch may take. Refuses
-   * `overloaded` when too many fetches do.
+   * Ask every relay outside; those that are connected have equal shares of the bytes a fetch may
+   * take. Refuses `overloaded` when too many fetches do.
    */
   askOutside: (
     filters: readonly Filter[],

@@ -290,6 +290,17 @@ test('a relay that sends a lot leaves the others their room', async () => {
   expect(json.length).toBeGreaterThan(5)
 })
 
+test('a relay that is away takes no room from the others', async () => {
+  const relay = startFaultyRelay()
+  const content = 'x'.repeat(230_000)
+  relay.stored.push(createEvent({ content }), createEvent({ content }))
+  const away = Array.from({ length: limits.relaysMax - 1 }, (_, at) => `ws://127.0.0.1:9/${at}`)
+  const near = await startServer({ env: { RELAYS: [relay.url, ...away].join() } })
+  await until('connected', () => relay.open() === 1)
+  const wanted = relay.stored.map(({ id }) => id)
+  expect(ids(await find({ ids: wanted }, near)).sort()).toEqual(wanted.sort())
+})
+
 test('too many requests of one address are refused, in the envelope', async () => {
   const strict = await startServer()
   const answers: Answer[] = []

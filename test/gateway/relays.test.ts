@@ -341,6 +341,14 @@ describe('asking', () => {
     expect([found.length, ended]).toEqual([9, 'eose'])
   })
 
+  test('takes one event however little room there is', async () => {
+    const { relay, link } = await connect()
+    relay.stored.push(createEvent({ content: 'x'.repeat(1000) }))
+    const asked = { signal: AbortSignal.timeout(1000), most: 100, bytesMax: 100 }
+    const { events, ended } = await link.query([{ tags: new Map() }], asked)
+    expect([events, ended]).toEqual([relay.stored, 'eose'])
+  })
+
   test('asks no more at once than relays allow; the others wait for their turn', async () => {
     let open = 0
     let most = 0
@@ -393,6 +401,38 @@ describe('asking', () => {
     expect((await ask(link, {}, 5000)).ended).toBe('eose')
     expect(relay.connections()).toBe(1)
     expect(link.lastError()).toBeNull()
+  })
+
+  test('that we cut goes on being answered, and the relay is not left for that', async () => {
+    const events = Array.from({ length: limits.fetchMax }, () => createEvent())
+    const { relay, link } = await connect()
+    relay.stored.push(...events)
+    const rounds = Math.ceil(limits.relayStrayMax / limits.fetchMax) + 1
+    for (let at = 0; at < rounds; at++) {
+      const signal = AbortSignal.timeout(5000)
+      const few = { signal, most: limits.fetchMax, bytesMax: 2000 }
+      const { events: found, ended } = await link.query([{ tags: new Map() }], few)
+      expect([found.length < 10, ended]).toEqual([true, 'eose'])
+    }
+    // Each is ended by its last event, and its EOSE comes afterwards.
+    const filter = { ids: [events[0]?.id] }
+    for (let at = 0; at <= limits.relayStrayMax; at++) {
+      expect((await ask(link, filter, 5000, 1)).events).toHaveLength(1)
+    }
+    expect(link.lastError()).toBeNull()
+    expect(relay.connections()).toBe(1)
+  })
+
+  test('is closed when its time is over, also after a notice', async () => {
+    const { relay, link } = await connect({
+      req(socket) {
+        tell(socket, 'NOTICE', 'the service ends at midnight')
+        return true
+      },
+    })
+    const { ended } = await ask(link, {}, 100)
+    expect(ended).toEqual({ refused: 'the service ends at midnight' })
+    await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
   })
 
   test('has an end when the relay closes in the middle', async () => {
