@@ -322,3 +322,15 @@ test('sending is told as it ends', async () => {
     expect(await statusOf(nonce)).toBe('refreshed')
   }
 }, 30_000)
+
+test('where a device has its own colours, a QR stays black on white', async () => {
+  const { page } = await open(`/c#${await mint()}`, { dark: true })
+  await page.emulateMedia({ forcedColors: 'active' })
+  const drawn = page.locator('.qr')
+  await drawn.waitFor()
+  const colours = await drawn.evaluate((code) => {
+    const module = code.querySelector('path') as SVGPathElement
+    return [getComputedStyle(code).backgroundColor, getComputedStyle(module).fill]
+  })
+  expect(colours).toEqual(['rgb(255, 255, 255)', 'rgb(0, 0, 0)'])
+})

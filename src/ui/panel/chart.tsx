@@ -70,7 +70,7 @@ export function Chart({ only }: { only?: string }) {
 
 function DayTable({ days }: { days: readonly DayCount[] }) {
   return (
-    <table class="table narrow-table">
+    <table class="table">
       <thead>
         <tr>
           <th scope="col">{t('chart.day')}</th>
