@@ -461,6 +461,14 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await button.click()
   await title(page, 'Listo para el cliente').waitFor()
   expect(await count()).toBe(before + 1)
+  // A button of a coupon stands where the one was that puts this away.
+  const done = page.getByRole('button', { name: 'Listo', exact: true })
+  await pressAtOnce(page, () => done.click(), '.mint-button')
+  await button.and(page.locator(':enabled')).waitFor()
+  expect(await count()).toBe(before + 1)
+  await pressAtOnce(page, () => button.click(), '.issued .button.huge')
+  await done.waitFor()
+  expect(await count()).toBe(before + 2)
   expect(await shownQr(page)).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
   await good(page, 'till-issued')
 

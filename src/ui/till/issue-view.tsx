@@ -20,6 +20,7 @@ import {
 } from './issue-state.ts'
 import { IssuedView } from './issued-view.tsx'
 import { Fleeting, KeyView } from './key-view.tsx'
+import { useRested } from './resting.tsx'
 
 /** While nobody has authorised this till: how often it looks whether somebody did. */
 const lookMs = 5000
@@ -68,6 +69,8 @@ function Mintables({ pubkey }: { pubkey: string }) {
 }
 
 function MintButtons({ list }: { list: readonly Mintable[] }) {
+  // One of them comes up where the button was that put the coupon before away.
+  const rested = useRested()
   const shops = new Set(list.map(({ npub }) => npub))
   return (
     <ul class="mint-buttons">
@@ -76,7 +79,7 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
           <button
             type="button"
             class="mint-button"
-            disabled={minting.value !== null}
+            disabled={!rested || minting.value !== null}
             aria-busy={minting.value === one.id}
             onClick={() => void mint(one)}
           >

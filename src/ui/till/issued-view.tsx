@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { benefitText } from '../client/benefit-text.ts'
 import { couponLink, localOrigin, shareLink } from '../client/share.ts'
-import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { PrintRoom, printVouchers } from '../parts/print.tsx'
@@ -9,6 +8,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
 import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
+import { RestingButton } from './resting.tsx'
 
 /** The QR of a coupon just issued, for the customer across the counter. */
 export function IssuedView({ issued }: { issued: Issued }) {
@@ -36,20 +36,20 @@ export function IssuedView({ issued }: { issued: Issued }) {
       <p class="soft">{t('issue.scan')}</p>
       {localOrigin() && <Notice tone="wait">{t('issue.local', { host: location.host })}</Notice>}
       <div class="actions">
-        <Button icon="share" onClick={() => void share()}>
+        <RestingButton icon="share" onClick={() => void share()}>
           {t('issue.share')}
-        </Button>
-        <Button icon="print" onClick={() => printVouchers('58', [issued])}>
+        </RestingButton>
+        <RestingButton icon="print" onClick={() => printVouchers('58', [issued])}>
           {t('issue.print58')}
-        </Button>
-        <Button icon="print" onClick={() => printVouchers('80', [issued])}>
+        </RestingButton>
+        <RestingButton icon="print" onClick={() => printVouchers('80', [issued])}>
           {t('issue.print80')}
-        </Button>
+        </RestingButton>
       </div>
       {shown && <Field label={t('issue.link')} value={link} onText={() => undefined} />}
-      <Button kind="primary" icon="check" wide class="huge" onClick={handedOver}>
+      <RestingButton kind="primary" icon="check" wide class="huge" onClick={handedOver}>
         {t('issue.done')}
-      </Button>
+      </RestingButton>
       <PrintRoom />
     </section>
   )

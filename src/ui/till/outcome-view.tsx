@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day, moment } from '../client/format.ts'
 import { merchantName } from '../client/merchant.ts'
@@ -10,6 +10,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice, type Tone } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
 import type { CouponFacts, Outcome, Redemption } from './redeem.ts'
+import { RestingButton } from './resting.tsx'
 import { elsewhere, goOn, leave, pinShop, redeem, retry, shops } from './state.ts'
 
 /** The colour of each outcome; its word, its picture and its tune say the same. */
@@ -65,8 +66,6 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
   const ours = known.includes(facts.npub)
   const foreign = !ours && known.length > 0
   const who = merchantName(facts.npub)
-  // To note the shop moves the buttons, too.
-  const resting = !useRested(ours)
   return (
     <div class="stack wide preview">
       <Heading>{benefitBadge(facts.coupon)}</Heading>
@@ -90,31 +89,25 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
         <Notice tone={foreign ? 'bad' : 'wait'} icon="shop">
           <strong>{t(foreign ? 'shown.foreign' : 'shown.unsure')}</strong>
           <p>{t(foreign ? 'shown.foreign.detail' : 'shown.unsure.detail', { who })}</p>
-          <Button
-            kind="plain"
-            icon="check"
-            class="resting"
-            disabled={resting}
-            onClick={() => pinShop(facts.npub)}
-          >
+          <RestingButton kind="plain" icon="check" onClick={() => pinShop(facts.npub)}>
             {t('shown.pin')}
-          </Button>
+          </RestingButton>
         </Notice>
       )}
-      <div class="stack">
-        <Button
+      {/* To note the shop moves them: they rest again. */}
+      <div key={String(ours)} class="stack">
+        <RestingButton
           kind={foreign ? 'danger' : 'primary'}
           wide
-          class="huge resting"
+          class="huge"
           icon="check"
-          disabled={resting}
           onClick={redeem}
         >
           {t(foreign ? 'shown.redeem.foreign' : 'shown.redeem')}
-        </Button>
-        <Button wide big class="resting" disabled={resting} onClick={leave}>
+        </RestingButton>
+        <RestingButton wide big onClick={leave}>
           {t('cancel')}
-        </Button>
+        </RestingButton>
       </div>
     </div>
   )
@@ -134,12 +127,12 @@ function Redeeming({ state: { name, lost } }: Shown<'redeeming'>) {
       <p>{t('lost.detail')}</p>
       <p class="small">{t('lost.count', { n: lost })}</p>
       <div class="row middle">
-        <Button kind="primary" big onClick={retry}>
+        <RestingButton kind="primary" big onClick={retry}>
           {t('again')}
-        </Button>
-        <Button big onClick={leave}>
+        </RestingButton>
+        <RestingButton big onClick={leave}>
           {t('lost.later')}
-        </Button>
+        </RestingButton>
       </div>
     </Banner>
   )
@@ -183,12 +176,12 @@ function Unreachable({ state: { message, verdict } }: Shown<'unreachable'>) {
         <p>{message ?? t('offline.detail')}</p>
         {message && <p>{t('busy.detail')}</p>}
         <div class="row middle">
-          <Button kind="primary" big onClick={retry}>
+          <RestingButton kind="primary" big onClick={retry}>
             {t('again')}
-          </Button>
-          <Button big onClick={leave}>
+          </RestingButton>
+          <RestingButton big onClick={leave}>
             {t('close')}
-          </Button>
+          </RestingButton>
         </div>
       </Banner>
       <Judged verdict={verdict} />
@@ -214,26 +207,11 @@ function Judged({ verdict }: { verdict: Verdict | null }) {
   )
 }
 
-/** How long the second tap of a hurried finger may take. */
-const restMs = 400
-
-/** False for a moment after the screen changed: what comes up under a finger is not what it tapped. */
-function useRested(screen: boolean): boolean {
-  const [rested, setRested] = useState<boolean | null>(null)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(screen), restMs)
-    return () => clearTimeout(timer)
-  }, [screen])
-  return rested === screen
-}
-
-/** Comes up where the button was that redeemed: a finger that taps twice must not put the outcome away. */
 function Next() {
-  const rested = useRested(true)
   return (
-    <Button big class="banner-next resting" icon="qr" disabled={!rested} onClick={goOn}>
+    <RestingButton big class="banner-next" icon="qr" onClick={goOn}>
       {t('next')}
-    </Button>
+    </RestingButton>
   )
 }
 

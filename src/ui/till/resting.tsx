@@ -1,0 +1,22 @@
+import type { ComponentProps } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../parts/button.tsx'
+
+/** How long the second tap of a hurried finger may take. */
+const restMs = 400
+
+/** False for a moment after a screen came up: what is under a finger then is not what it tapped. */
+export function useRested(): boolean {
+  const [rested, setRested] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(true), restMs)
+    return () => clearTimeout(timer)
+  }, [])
+  return rested
+}
+
+/** A button that may come up where another was: the second tap of two does not press it. */
+export function RestingButton({ class: extra, ...button }: ComponentProps<typeof Button>) {
+  const rested = useRested()
+  return <Button {...button} class={`resting ${String(extra ?? '')}`} disabled={!rested} />
+}
