@@ -1,7 +1,7 @@
 /** The merchant's way from nothing to the first redeemed coupon, and every state on it as it looks. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, holdBeforeCamera, qrInPicture, visit } from '../support/browser.ts'
@@ -284,6 +284,23 @@ test('who changes a coupon that somebody else has changed meanwhile is told befo
   await press('Guardar los cambios')
   await heading('Café para dos')
   expect((await stored()).name).toBe('Café para dos')
+  // One's own change, whose answer was lost, is nobody else's.
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await page.getByRole('link', { name: 'Cambiar' }).click()
+  await next(page)
+  await page.getByLabel('Condiciones').fill('De mañana.')
+  const answerLost = async (route: Route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    await route.fetch()
+    await route.abort()
+  }
+  await page.route(`**/api/coupons/${id}`, answerLost, { times: 1 })
+  await press('Guardar los cambios')
+  await page.getByText('No pudimos hablar con el servicio').waitFor()
+  await page.unroute(`**/api/coupons/${id}`)
+  await press('Guardar los cambios')
+  await heading('Café para dos')
+  expect((await stored()).description).toBe('De mañana.')
   await page.unroute('**/api/coupons/live')
   await page.reload()
   await heading('Café para dos')

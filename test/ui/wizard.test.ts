@@ -175,6 +175,31 @@ test('names, dates and numbers that make no sense are told before anything is se
   await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
 })
 
+test('another language in the middle of a form changes no number, and nobody else is blamed for it', async () => {
+  const speak = (name: string) =>
+    page.getByRole('button', { name: new RegExp(`^${name}:`) }).click()
+  const amount = () => page.locator('.money input').inputValue()
+  await page.goto(`${server.url}/panel#/new`)
+  await page.getByRole('radio', { name: 'Un monto de descuento' }).check()
+  await next(page)
+  await fill('Monto', '5.000,50')
+  await speak('EN')
+  await page.getByText('$5,000.5').first().waitFor()
+  expect(await amount()).toBe('5000.5')
+  await speak('ES')
+  await page.getByText('$5.000,5').first().waitFor()
+  expect(await amount()).toBe('5000,5')
+  await next(page)
+  await press('Crear el cupón')
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await page.getByRole('link', { name: 'Cambiar' }).click()
+  await speak('EN')
+  await page.getByRole('button', { name: 'Next' }).waitFor()
+  expect(await amount()).toBe('5000.5')
+  expect(await page.getByText('This coupon has changed').count()).toBe(0)
+  await speak('ES')
+})
+
 test('a name without a space sticks out nowhere, and what looks like a formula or a tag is text', async () => {
   const name = `=1+1<b>${'x'.repeat(60)}`
   await page.goto(`${server.url}/panel#/new`)

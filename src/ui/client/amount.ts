@@ -1,8 +1,8 @@
-import { language } from './language.ts'
+import { type Language, language } from './language.ts'
 
-/** The number in what a person typed, with the separators of the language; NaN where there is none. */
-export function parseAmount(text: string): number {
-  const spanish = language.value === 'es'
+/** The number in what a person typed, with the separators of a language; NaN where there is none. */
+export function parseAmount(text: string, spoken: Language = language.value): number {
+  const spanish = spoken === 'es'
   const [group, point] = spanish ? ['.', ','] : [',', '.']
   const trimmed = text
     .trim()

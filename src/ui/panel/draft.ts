@@ -4,6 +4,7 @@ import { Refusal } from '../../refusal.ts'
 import { parseAmount, typed } from '../client/amount.ts'
 import { benefitText } from '../client/benefit-text.ts'
 import { secondsNow } from '../client/format.ts'
+import type { Language } from '../client/language.ts'
 import type { Definition } from '../client/wire.ts'
 import type { Authored } from './state.ts'
 
@@ -115,6 +116,24 @@ function fieldsOf(benefit: Definition['benefit']): Partial<Draft> {
       return { bought: benefit.buyProductD, gift: benefit.giftProductD }
     case 'freeItems':
       return { items: benefit.items.map(({ d, qty }) => ({ d, qty: String(qty) })) }
+  }
+}
+
+/** What was typed in another language, with the same numbers: `5.000` would be five in English. */
+export function retyped(draft: Draft, before: Language): Draft {
+  const again = (text: string) => {
+    const value = parseAmount(text, before)
+    return Number.isNaN(value) ? text : typed(value)
+  }
+  return {
+    ...draft,
+    percent: again(draft.percent),
+    amount: again(draft.amount),
+    buyQty: again(draft.buyQty),
+    payQty: again(draft.payQty),
+    items: draft.items.map(({ d, qty }) => ({ d, qty: again(qty) })),
+    capAmount: again(draft.capAmount),
+    maxUses: again(draft.maxUses),
   }
 }
 

@@ -1,5 +1,6 @@
-import { useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { couponPicture } from '../client/coupon-picture.ts'
+import { language } from '../client/language.ts'
 import { go } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
 import { Button } from '../parts/button.tsx'
@@ -19,9 +20,10 @@ import {
   draftOf,
   emptyDraft,
   nameOf,
+  retyped,
   type Wrongs,
 } from './draft.ts'
-import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
+import { type Authored, changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
 const badges: Record<BenefitType, string> = {
@@ -35,9 +37,10 @@ const badges: Record<BenefitType, string> = {
 /** The wizard, for a new coupon and for one that is changed. */
 export function Editor({ coupon }: { coupon: Definition | null }) {
   // What is being changed, as it was: another window may change it meanwhile.
-  const [opened, setOpened] = useState(() => (coupon ? draftOf(coupon) : emptyDraft))
-  const [draft, setDraft] = useState<Draft>(opened)
-  const stored = coupon ? draftOf(coupon) : opened
+  const [opened, setOpened] = useState(coupon)
+  const [draft, setDraft] = useState<Draft>(() => (coupon ? draftOf(coupon) : emptyDraft))
+  // Our own change, which may be there though its answer was lost.
+  const sent = useRef<Authored | null>(null)
   const [at, setAt] = useState(coupon ? 1 : 0)
   const [wrongs, setWrongs] = useState<Wrongs>({})
   const [busy, setBusy] = useState(false)
@@ -55,18 +58,25 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
     // The keyboard and the screen reader come along.
     requestAnimationFrame(() => heading.current?.focus())
   }
-  const goOn = (from: Draft, draftNow: Draft) => {
-    setOpened(from)
+  const isNewer = (now: Definition) => !sameTerms(now, opened) && !sameTerms(now, sent.current)
+  const goOn = (draftNow: Draft) => {
+    setOpened(coupon)
     setDraft(draftNow)
     show(at)
   }
+  const spoken = useRef(language.value)
+  useLayoutEffect(() => {
+    if (spoken.current === language.value) return
+    setDraft(retyped(draft, spoken.current))
+    spoken.current = language.value
+  }, [language.value])
   // What is wrong is where to go on.
   const toWrong = () =>
     void requestAnimationFrame(() =>
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
     )
   const save = async () => {
-    const { authored, wrongs: found } = authoredOf(draft, opened.expires)
+    const { authored, wrongs: found } = authoredOf(draft, opened ? draftOf(opened).expires : '')
     setWrongs(found)
     if (!authored) return toWrong()
     setBusy(true)
@@ -75,7 +85,8 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
       if (coupon) {
         await loadOverview()
         const now = findCoupon(coupon.id)
-        if (now && !sameDraft(draftOf(now), opened)) return setBusy(false)
+        if (now && isNewer(now)) return setBusy(false)
+        sent.current = authored
         await changeCoupon(coupon.id, authored)
         say(t('step.saved'))
         go('coupons', coupon.id)
@@ -177,13 +188,13 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
               />
             </div>
           )}
-          {!busy && !sameDraft(stored, opened) && (
+          {!busy && coupon && isNewer(coupon) && (
             <Notice tone="wait">
               <div class="stack tight">
                 <p>{t('edit.newer')}</p>
                 <div class="row">
-                  <Button onClick={() => goOn(stored, stored)}>{t('edit.newer.take')}</Button>
-                  <Button onClick={() => goOn(stored, draft)}>{t('edit.newer.mine')}</Button>
+                  <Button onClick={() => goOn(draftOf(coupon))}>{t('edit.newer.take')}</Button>
+                  <Button onClick={() => goOn(draft)}>{t('edit.newer.mine')}</Button>
                 </div>
               </div>
             </Notice>
@@ -208,9 +219,13 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
   )
 }
 
-/** Drafts are plain text through and through, their fields always in the same order. */
-function sameDraft(one: Draft, other: Draft): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+/** Whether two say the same; a benefit has its fields always in the same order. */
+function sameTerms(one: Authored, other: Authored | null): boolean {
+  return other !== null && termsOf(one) === termsOf(other)
+}
+
+function termsOf({ name, description, image, benefit, maxUses, expiresAt }: Authored): string {
+  return JSON.stringify([name, description, image, benefit, maxUses, expiresAt])
 }
 
 /** `saved`: the picture that the service has already. */
