@@ -267,11 +267,9 @@ export function createOutboxStore(sql: Sqlite) {
     /** Write down what came of attempts at a relay, and let go of events that are done. */
     async record(relay: string, outcomes: readonly Outcome[], now: number): Promise<void> {
       const idsOf = (some: readonly Outcome[]) => some.map(({ outboxId }) => outboxId)
-      const plain = outcomes.filter(
-        ({ state, attempts }) => state === 'delivered' && attempts === 1,
-      )
-      deliver.run(relay, JSON.stringify(idsOf(plain)))
-      for (const outcome of outcomes.filter((one) => !plain.includes(one))) {
+      const plain = ({ state, attempts }: Outcome) => state === 'delivered' && attempts === 1
+      deliver.run(relay, JSON.stringify(idsOf(outcomes.filter(plain))))
+      for (const outcome of outcomes.filter((one) => !plain(one))) {
         const { outboxId, state, attempts, nextAt, error, suspect } = outcome
         const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
         record.run(state, attempts, nextAt, said, outboxId, relay, Number(suspect))
