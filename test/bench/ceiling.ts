@@ -15,7 +15,6 @@ import { suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
-import { parseObject } from '../../src/http/body.ts'
 import { factsOf } from '../../src/http/facts.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { createOrigins } from '../../src/http/origin.ts'
@@ -86,7 +85,7 @@ function startStack(): string {
   const cards = new Elysia({ name: 'cards', prefix: '/card' }).post('/pay', ({ request }) => {
     const { event } = readRequest(
       { verify, verifyHash, now: systemClock },
-      parseObject(factsOf(request).body),
+      factsOf(request).object,
       { kinds: [21_111], type: null, invalid: 'card-event-invalid', stale: 'card-event-stale' },
     )
     // The delegation, the start event, the ledger's answer and two balances.
