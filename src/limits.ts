@@ -278,6 +278,8 @@ export const limits = {
   relayAnswerSeconds: 10,
   /** An event the connection ended with so often, at last while it was alone, is tried seldom. */
   suspectAttempts: 3,
+  /** And one of those has its turn this often, however much else there is to give. */
+  suspectTurnSeconds: 60,
   /** Events of one connection whose late answer is still listened for. */
   relayLateMax: 1000,
   /** What is kept and shown of a relay's words. */

@@ -37,8 +37,11 @@ export type Outcome = {
 
 /** Deliveries that wait for an answer. */
 type UnderWay = { has(outboxId: number): boolean; keys(): Iterable<number>; size: number }
-/** What may be begun, and how much of that in the last lane; `held`: something was begun a moment ago. */
-export type Room = { places: number; later: number; held: boolean }
+/**
+ * What may be begun, and how much of that in the last lane; `held`: something was begun a moment ago;
+ * `suspects`: it is the turn of one of them.
+ */
+export type Room = { places: number; later: number; held: boolean; suspects: boolean }
 type Entry = { now: number; giveUpAt: number; lane: Lane }
 type DueRow = {
   id: number
@@ -227,7 +230,8 @@ export function createOutboxStore(sql: Sqlite) {
 
     /**
      * What is due for a relay and has room, lane by lane, longest due first, without what is under way.
-     * What the connection ended with comes alone, and only when there is nothing else.
+     * What the connection ended with comes alone, and only when there is nothing else, or when it is its
+     * turn: then nothing else comes until it can.
      */
     async due(relay: string, now: number, room: Room, underWay: UnderWay): Promise<DueDelivery[]> {
       const busy = JSON.stringify([...underWay.keys()])
@@ -244,11 +248,14 @@ export function createOutboxStore(sql: Sqlite) {
           later: lane === lanes.later,
         }))
       }
+      const suspect = () => inOrder.flatMap((lane) => take(lane, true, 1)).slice(0, 1)
+      const first = room.suspects ? suspect() : []
+      if (first.length > 0) return room.held ? [] : first
       const found = take(lanes.own, false, room.places)
       found.push(...take(lanes.others, false, room.places - found.length))
       found.push(...take(lanes.later, false, Math.min(room.places - found.length, room.later)))
       if (found.length > 0 || room.held) return found
-      return inOrder.flatMap((lane) => take(lane, true, 1)).slice(0, 1)
+      return suspect()
     },
 
     /** When something is due for a relay next, Unix seconds; null when nothing waits. */

@@ -75,6 +75,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   /** What was given a moment ago: the others may go on waiting for an answer, but keep no place. */
   const held = new Set<DueDelivery>()
   let unanswered = 0
+  /** When a suspect had its turn last, or none was there for it. */
+  let suspectAt = now()
   let stopped = false
   let running: Promise<void> | null = null
   let again = false
@@ -177,6 +179,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     if (room.places > 0 && to.ready()) {
       const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
       if (stopped) return
+      if (due.some(({ suspect }) => suspect || room.suspects)) suspectAt = now()
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
     await sleepUntilDue(nextGiveUp)
@@ -192,6 +195,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       places: full ? 0 : to.inFlightMax - held.size,
       later: later - holding.filter((item) => item.later).length,
       held: held.size > 0,
+      suspects: now() - suspectAt >= limits.suspectTurnSeconds,
     }
   }
 

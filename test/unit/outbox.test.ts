@@ -263,6 +263,38 @@ describe('a courier', () => {
     expect(box.delivery(poison, 'a').next_at - box.clock.now).toBeGreaterThanOrEqual(300)
   })
 
+  test('gives such a one its turn also while others come all the time and get no answer', async () => {
+    const box = open()
+    const poison = await box.put('a')
+    const connection = { up: true }
+    const unanswered = Promise.withResolvers<RelayAnswer>()
+    const seen = box.carry(
+      'a',
+      ({ id }) => {
+        if (id !== poison.id) return unanswered.promise
+        connection.up = false
+        return null
+      },
+      () => connection.up,
+    )
+    await until('it ended', async () => (await box.state(poison)) === 'a pending 1')
+    const flow = setInterval(() => {
+      void box.put('a', createEvent({ kind: 7 })).then(box.wake)
+    }, 200)
+    try {
+      await until('others come', async () => {
+        connection.up = true
+        box.wake()
+        return seen.length > 3
+      })
+      box.clock.now += limits.suspectTurnSeconds
+      await until('it was tried', async () => (await box.state(poison)) === 'a pending 2', 8)
+    } finally {
+      clearInterval(flow)
+      unanswered.resolve(null)
+    }
+  }, 15_000)
+
   test('takes others in while events wait in vain for an answer, as far as memory allows', async () => {
     const box = open()
     const silent = createEvent({ content: 'x'.repeat(limits.relayUnansweredCharsMax / 2) })
@@ -390,16 +422,27 @@ describe('the outbox', () => {
     }
     const all = [own, ...others, ...crowd, failed]
     const idsOf = (events: NostrEvent[]) => events.map(({ id }) => id)
-    expect(await given({ places: 9, later: 9, held: false })).toEqual(idsOf(all))
-    expect(await given({ places: 9, later: 1, held: false })).toEqual(idsOf(all.slice(0, 4)))
-    expect(await given({ places: 9, later: -1, held: false })).toEqual(idsOf(all.slice(0, 3)))
-    expect(await given({ places: 2, later: 2, held: false })).toEqual(idsOf(all.slice(0, 2)))
-    expect(await given({ places: 2, later: 2, held: true }, all.slice(0, 2))).toEqual(
-      idsOf(all.slice(2, 4)),
+    expect(await given({ places: 9, later: 9, held: false, suspects: false })).toEqual(idsOf(all))
+    expect(await given({ places: 9, later: 1, held: false, suspects: false })).toEqual(
+      idsOf(all.slice(0, 4)),
     )
+    expect(await given({ places: 9, later: -1, held: false, suspects: false })).toEqual(
+      idsOf(all.slice(0, 3)),
+    )
+    expect(await given({ places: 2, later: 2, held: false, suspects: false })).toEqual(
+      idsOf(all.slice(0, 2)),
+    )
+    expect(
+      await given({ places: 2, later: 2, held: true, suspects: false }, all.slice(0, 2)),
+    ).toEqual(idsOf(all.slice(2, 4)))
     // What the connection ended with comes alone, and when nothing was given a moment ago.
-    expect(await given({ places: 9, later: 9, held: true }, all)).toEqual([])
-    expect(await given({ places: 9, later: 9, held: false }, all)).toEqual([suspect.id])
+    expect(await given({ places: 9, later: 9, held: true, suspects: false }, all)).toEqual([])
+    expect(await given({ places: 9, later: 9, held: false, suspects: false }, all)).toEqual([
+      suspect.id,
+    ])
+    // When it is its turn nothing else comes before it.
+    expect(await given({ places: 9, later: 9, held: true, suspects: true })).toEqual([])
+    expect(await given({ places: 9, later: 9, held: false, suspects: true })).toEqual([suspect.id])
   })
 
   test('that is full refuses strangers and keeps room for our own', async () => {
