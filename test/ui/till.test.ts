@@ -125,7 +125,7 @@ test('a scanner that types is heard wherever the focus is, and presses nothing',
   const { page } = await openTill()
   await page.getByRole('button', { name: 'Ajustes' }).focus()
   await scan(page, `${server.url}/c#${first}`)
-  await redeem(page).and(page.locator(':enabled')).focus()
+  await redeem(page).and(page.locator('[aria-disabled="false"]')).focus()
   // Another customer's code, with the focus on the button that redeems the first.
   await scan(page, second)
   await title(page, '10 %').waitFor()
@@ -278,8 +278,15 @@ test('a finger that taps twice redeems nothing, and does not put the outcome awa
   // However the screen is laid out: on some, one button stands where the other was.
   await pressAtOnce(page, () => enter(page, nonce), '.preview .huge')
   const ours = page.getByRole('button', { name: 'Sí, es de este comercio' })
-  await pressAtOnce(page, () => ours.click(), '.preview:has(.tone-good) .huge')
-  await redeem(page).and(page.locator(':enabled')).waitFor()
+  const noted = async () => {
+    await ours.and(page.locator('[aria-disabled="false"]')).focus()
+    await page.keyboard.press('Enter')
+  }
+  await pressAtOnce(page, noted, '.preview:has(.tone-good) .huge')
+  await title(page, '10 %').and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Tab')
+  await redeem(page).and(page.locator(':focus')).waitFor()
+  await redeem(page).and(page.locator('[aria-disabled="false"]')).waitFor()
   expect(await statusOf(nonce)).toBe('minted')
   await pressAtOnce(page, () => redeem(page).click(), '.banner-next')
   await title(page, 'Canjeado').waitFor()

@@ -67,7 +67,8 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
   const foreign = !ours && known.length > 0
   const who = merchantName(facts.npub)
   return (
-    <div class="stack wide preview">
+    // To note the shop moves the buttons: they rest again, and who pressed that one goes on from the title.
+    <div key={String(ours)} class="stack wide preview">
       <Heading>{benefitBadge(facts.coupon)}</Heading>
       <div class="stack tight preview-words">
         <p class="preview-benefit">{benefitText(facts.coupon)}</p>
@@ -94,8 +95,7 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
           </RestingButton>
         </Notice>
       )}
-      {/* To note the shop moves them: they rest again. */}
-      <div key={String(ours)} class="stack">
+      <div class="stack">
         <RestingButton
           kind={foreign ? 'danger' : 'primary'}
           wide

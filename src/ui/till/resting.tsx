@@ -15,8 +15,20 @@ export function useRested(): boolean {
   return rested
 }
 
-/** A button that may come up where another was: the second tap of two does not press it. */
-export function RestingButton({ class: extra, ...button }: ComponentProps<typeof Button>) {
+type Props = Omit<ComponentProps<typeof Button>, 'onClick'> & { onClick: () => void }
+
+/**
+ * A button that may come up where another was: the second tap of two does not press it. A Tab finds it
+ * meanwhile, as it would not find a disabled one.
+ */
+export function RestingButton({ class: extra, onClick, ...button }: Props) {
   const rested = useRested()
-  return <Button {...button} class={`resting ${String(extra ?? '')}`} disabled={!rested} />
+  return (
+    <Button
+      {...button}
+      class={`resting ${String(extra ?? '')}`}
+      aria-disabled={!rested}
+      onClick={() => rested && onClick()}
+    />
+  )
 }
