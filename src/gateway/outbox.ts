@@ -166,14 +166,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const round = async () => {
     if (now() < pausedUntil) return sleep(pausedUntil - now())
-    if (hurried) {
-      hurried = false
-      const made = await database.transact((tx) =>
-        tx.outbox.hurry(to.relay, now(), limits.sweepRowsMax),
-      )
-      hurried = made === limits.sweepRowsMax
-      again ||= hurried
-    }
+    if (hurried) await bringForward()
     const nextGiveUp = await expire()
     const room = roomNow()
     if (room.places > 0 && to.ready()) {
@@ -183,6 +176,19 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
     await sleepUntilDue(nextGiveUp)
+  }
+
+  const bringForward = async () => {
+    const most = limits.sweepRowsMax
+    hurried = false
+    try {
+      const made = await database.transact((tx) => tx.outbox.hurry(to.relay, now(), most))
+      if (made < most) return
+    } catch (cause) {
+      hurried = true
+      throw cause
+    }
+    hurried = again = true
   }
 
   const roomNow = (): Room => {

@@ -147,6 +147,27 @@ describe('a courier', () => {
     }
   })
 
+  test('remembers that the relay is back while nothing can be written', async () => {
+    const box = open()
+    const event = await box.put('a')
+    const relay = { fail: true }
+    box.carry('a', () => ({ accepted: !relay.fail, message: 'error: not now' }))
+    for (let attempts = 1; attempts <= 4; attempts++) {
+      await until('tried', async () => (await box.state(event)) === `a pending ${attempts}`)
+      if (attempts < 4) box.clock.now = box.delivery(event, 'a').next_at
+      box.wake()
+    }
+    relay.fail = false
+    box.broken = true
+    box.couriers[0]?.hurry()
+    await until('it failed', () => box.failures.length > 0)
+    box.broken = false
+    box.clock.now += limits.courierPauseSeconds
+    expect(box.delivery(event, 'a').next_at).toBeGreaterThan(box.clock.now)
+    box.wake()
+    await until('delivered', async () => (await box.state(event)) === 'a delivered 5')
+  })
+
   test('gives up when the time of an event is over, also while the relay is away', async () => {
     const box = open()
     const event = await box.put('a', createEvent({ kind: 20_001 }))
