@@ -50,12 +50,12 @@ afterAll(async () => {
 const main = () => page.locator('main')
 const heading = (name: string) => page.getByRole('heading', { name }).first().waitFor()
 const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
-const overview = async () => {
-  const token = await page.evaluate(
-    () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token,
-  )
-  return (await call(server.url, '/api/coupons', { token })).json
-}
+const tokenOf = () =>
+  page.evaluate(() => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token)
+const overview = async () =>
+  (await call(server.url, '/api/coupons', { token: await tokenOf() })).json
+const patch = async (id: string, body: Record<string, unknown>) =>
+  call(server.url, `/api/coupons/${id}`, { method: 'PATCH', body, token: await tokenOf() })
 const toNonce = (address: string) => address.split('#')[1] ?? ''
 
 test('a stranger is told what this is, and makes a key under a PIN', async () => {
@@ -254,12 +254,7 @@ test('an edit says that what is out does not change; archiving and deleting ask 
 test('who changes a coupon that somebody else has changed meanwhile is told before it is overwritten', async () => {
   const stored = async () => (await overview()).coupons[0]
   const { id } = await stored()
-  const elsewhere = async (name: string) => {
-    const token = await page.evaluate(
-      () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token,
-    )
-    await call(server.url, `/api/coupons/${id}`, { method: 'PATCH', body: { name }, token })
-  }
+  const elsewhere = (name: string) => patch(id, { name })
   const name = page.getByLabel('Nombre del cupón')
   const told = page.getByText('Este cupón cambió después de que lo abriste')
   // Nobody tells this window: it looks by itself before it saves.
@@ -304,6 +299,26 @@ test('who changes a coupon that somebody else has changed meanwhile is told befo
   await page.unroute('**/api/coupons/live')
   await page.reload()
   await heading('Café para dos')
+})
+
+test('a new name moves no expiry: a day that nobody touched keeps its clock time', async () => {
+  const stored = async () => (await overview()).coupons[0]
+  const { id } = await stored()
+  const expiresAt = Date.UTC(2031, 4, 4, 15, 30) / 1000
+  await patch(id, { expiresAt })
+  const edit = async (label: string, text: string) => {
+    await page.getByRole('tab', { name: 'Administrar' }).click()
+    await page.getByRole('link', { name: 'Cambiar' }).click()
+    await next(page)
+    await page.getByLabel(label).fill(text)
+    await press('Guardar los cambios')
+    await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
+  }
+  await page.reload()
+  await edit('Condiciones', 'De tarde.')
+  expect(await stored()).toMatchObject({ description: 'De tarde.', expiresAt })
+  await edit('Vence el', '')
+  expect((await stored()).expiresAt).toBeNull()
 })
 
 test('a picture shows once it is saved, from this service alone; where it cannot be had, that is said', async () => {

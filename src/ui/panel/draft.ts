@@ -39,6 +39,8 @@ export type Draft = {
   maxUses: string
   /** `YYYY-MM-DD` on the clock of this device. */
   expires: string
+  /** The moment that `expires` was read from: it stays, clock time and all, while that day does. */
+  expiresAt: number | null
 }
 
 /** What is wrong with a draft, by the path of the field; each is a key of the words under `wrong.`. */
@@ -75,6 +77,7 @@ export const emptyDraft: Draft = {
   image: '',
   maxUses: '',
   expires: '',
+  expiresAt: null,
 }
 
 /** A definition as it would have been typed. */
@@ -101,6 +104,7 @@ export function draftOf({
     image: image ?? '',
     maxUses: maxUses === null ? '' : String(maxUses),
     expires: expiresAt === null ? '' : dayOf(expiresAt),
+    expiresAt,
   }
 }
 
@@ -195,11 +199,8 @@ export function nameOf(draft: Draft): string {
   return [...benefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
 }
 
-/** What the service is sent, or what is wrong; `known`: an expiry that was there before may be past. */
-export function authoredOf(
-  draft: Draft,
-  known: string,
-): { authored: Authored | null; wrongs: Wrongs } {
+/** What the service is sent, or what is wrong. */
+export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: Wrongs } {
   const { benefit, wrongs } = benefitOf(draft)
   const found: Record<string, WrongKey> = { ...wrongs }
   const name = nameOf(draft)
@@ -213,12 +214,19 @@ export function authoredOf(
   ) {
     found.maxUses = 'wrong.max'
   }
-  const expiresAt = draft.expires === '' ? null : endOf(draft.expires)
+  const expiresAt = expiryOf(draft)
   const past = expiresAt !== null && !(expiresAt > secondsNow())
-  if (past && draft.expires !== known) found.expires = 'wrong.expires'
+  // One that was there before may be past.
+  if (past && expiresAt !== draft.expiresAt) found.expires = 'wrong.expires'
   if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
   const terms = { name, description: draft.description.trim(), image: image === '' ? null : image }
   return { authored: { ...terms, benefit, maxUses, expiresAt }, wrongs: {} }
+}
+
+/** When it expires; null for never. */
+export function expiryOf({ expires, expiresAt }: Draft): number | null {
+  if (expires === '') return null
+  return expiresAt !== null && dayOf(expiresAt) === expires ? expiresAt : endOf(expires)
 }
 
 /** The last second of a day on the clock of this device; NaN for no day. */

@@ -19,6 +19,7 @@ import {
   type Draft,
   draftOf,
   emptyDraft,
+  expiryOf,
   nameOf,
   retyped,
   type Wrongs,
@@ -76,7 +77,7 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
     )
   const save = async () => {
-    const { authored, wrongs: found } = authoredOf(draft, opened ? draftOf(opened).expires : '')
+    const { authored, wrongs: found } = authoredOf(draft)
     setWrongs(found)
     if (!authored) return toWrong()
     setBusy(true)
@@ -232,7 +233,6 @@ function termsOf({ name, description, image, benefit, maxUses, expiresAt }: Auth
 function Preview({ draft, saved }: { draft: Draft; saved: string | null }) {
   const { benefit } = benefitOf(draft)
   const chosen = draft.image.trim()
-  const { authored } = authoredOf({ ...draft, image: '', maxUses: '' }, draft.expires)
   return (
     <aside class="stack tight wizard-preview" aria-label={t('preview')}>
       <p class="soft small">{t('preview')}</p>
@@ -242,7 +242,7 @@ function Preview({ draft, saved }: { draft: Draft; saved: string | null }) {
             name: nameOf(draft),
             description: draft.description,
             benefit,
-            expiresAt: authored?.expiresAt ?? null,
+            expiresAt: expiryOf(draft),
             image: chosen === saved ? couponPicture(saved) : null,
           }}
         />
