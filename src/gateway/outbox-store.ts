@@ -88,7 +88,7 @@ export function createOutboxStore(sql: Sqlite) {
     `SELECT o.id, o.event, d.attempts, o.accepted_at, o.give_up_at
      FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
      WHERE d.relay = ? AND d.state = 'pending' AND d.suspect = ? AND d.lane = ? AND d.next_at <= ?
-       AND d.outbox_id NOT IN (SELECT value FROM json_each(?))
+       AND o.done_at IS NULL AND d.outbox_id NOT IN (SELECT value FROM json_each(?))
      ORDER BY d.next_at, d.outbox_id LIMIT ?`,
   )
   const nextDue = sql.query<{ next_at: number | null }, [string, number, number]>(

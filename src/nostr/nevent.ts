@@ -5,7 +5,7 @@ import type { NostrEvent } from './event.ts'
 const types = { special: 0, relay: 1, author: 2, kind: 3 } as const
 /** An entry has one byte for its length. */
 const valueBytesMax = 255
-const relaysMax = 4
+const namedMax = 4
 /** NIP-19 sets bech32's own limit aside. */
 const charsMax = 5000
 const utf8 = new TextEncoder()
@@ -19,7 +19,7 @@ export function encodeNevent(
   relays: readonly string[],
 ): string {
   const found = relays.map((relay) => utf8.encode(relay))
-  const sayable = found.filter(({ length }) => length <= valueBytesMax).slice(0, relaysMax)
+  const sayable = found.filter(({ length }) => length <= valueBytesMax).slice(0, namedMax)
   const bytes = Buffer.concat([
     entry(types.special, Uint8Array.fromHex(id)),
     ...sayable.map((relay) => entry(types.relay, relay)),

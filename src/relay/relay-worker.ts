@@ -61,8 +61,19 @@ async function accept(relay: Relay, { call, events }: Extract<ToRelay, { type: '
       return null
     }
   }
-  const verdicts = await Promise.all((JSON.parse(events) as NostrEvent[]).map(one))
+  const verdicts = await Promise.all(listIn(events).map(one))
   post({ type: 'accepted', call, verdicts: JSON.stringify(verdicts) })
+}
+
+/** Nothing, where a damaged file brought something that is no JSON: none of them has a verdict then. */
+function listIn(events: string): NostrEvent[] {
+  try {
+    return JSON.parse(events) as NostrEvent[]
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    report(cause)
+    return []
+  }
 }
 
 function begin(settings: RelaySettings): Running {

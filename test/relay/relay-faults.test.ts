@@ -4,6 +4,7 @@ import type { Database as Sqlite } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
@@ -222,6 +223,41 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   threads[1]?.end()
   expect(downs).toEqual([1, 2])
   await host.stop()
+})
+
+test('an event that cannot be stored fails alone, and a text that is none ends nothing', async () => {
+  const directory = newDirectory()
+  const couponsPath = join(directory, 'cuponera.db')
+  const stores = () => ({})
+  await new SqliteEngine({
+    path: couponsPath,
+    now: secondsNow,
+    schema: couponSchema,
+    stores,
+  }).close()
+  const faults: string[] = []
+  const up = Promise.withResolvers<void>()
+  const relayPath = join(directory, 'relay.db')
+  const host = startRelay(
+    { relayPath, couponsPath, open: true, rateLimit: false },
+    {
+      up: up.resolve,
+      down: (seconds) => faults.push(`down ${seconds}`),
+      fault: ({ name }) => faults.push(name),
+      steadyMs: () => performance.now(),
+    },
+  )
+  closers.push(host.stop)
+  await up.promise
+  const [first, last] = [createEvent(), createEvent()]
+  const stored = { accepted: true, message: '' }
+  // What the service hands over is checked: only a damaged file brings these.
+  const texts = [JSON.stringify(first), '{}', JSON.stringify(last)]
+  expect(await Promise.all(texts.map(host.accept))).toEqual([stored, null, stored])
+  expect(await Promise.all([host.accept('{'), host.accept(texts[0] ?? '')])).toEqual([null, null])
+  const again = await host.accept(texts[0] ?? '')
+  expect(again?.message).toStartWith('duplicate:')
+  expect(faults).toEqual(['TypeError'])
 })
 
 test('a relay that cannot open its file keeps neither claims nor publish from going on, and comes back', async () => {
