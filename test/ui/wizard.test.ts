@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser, picture, type Visit, visit } from '../support/browser.ts'
+import { call, newKey } from '../support/client.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
 import { fits } from '../support/page-checks.ts'
 import { good, looks } from '../support/page-looks.ts'
@@ -223,6 +224,69 @@ test('a name without a space sticks out nowhere, and what looks like a formula o
   await page.goto(`${server.url}/panel#/coupons`)
   await page.getByRole('link', { name: /Un nombre tan largo/ }).click()
   await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
+})
+
+test('who goes back in the middle of a form finds what was typed, and may begin again', async () => {
+  const step = (at: number) => page.getByText(`Paso ${at} de 3`).waitFor()
+  const told = page.getByText('Esto lo habías escrito')
+  const here = page.url()
+  await page.goto(`${server.url}/panel#/new`)
+  await page.getByRole('radio', { name: 'Un monto de descuento' }).check()
+  await next(page)
+  await fill('Monto', '5.000,50')
+  await next(page)
+  await page.getByLabel('Condiciones').fill('De lunes a viernes.')
+  await page.goBack()
+  await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
+  await page.goForward()
+  await step(3)
+  await told.waitFor()
+  expect(await page.getByLabel('Condiciones').inputValue()).toBe('De lunes a viernes.')
+  await good(page, 'panel-wizard-resumed')
+  // A reload by a finger that pulled too far, too; and another language writes its numbers anew.
+  await page.getByRole('button', { name: /^EN:/ }).click()
+  await page.goBack()
+  await page.getByRole('button', { name: 'Issue many' }).waitFor()
+  await page.getByRole('button', { name: /^ES:/ }).click()
+  await page.goForward()
+  await page.reload()
+  await step(3)
+  await press('Volver')
+  expect(await page.getByLabel('Monto', { exact: true }).inputValue()).toBe('5000,5')
+  await press('Empezar de nuevo')
+  await step(1)
+  expect(await told.count()).toBe(0)
+  await page.reload()
+  await step(1)
+  expect(await told.count()).toBe(0)
+  expect(await page.getByRole('radio', { name: 'Un porcentaje' }).isChecked()).toBe(true)
+  await page.goto(here)
+})
+
+test('a coupon that is deleted elsewhere takes with it nothing that is being typed', async () => {
+  const here = page.url()
+  const token = await page.evaluate(
+    () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token,
+  )
+  const fields = { name: 'Pasajero', benefit: { type: 'percent', percent: 15 } }
+  const { json } = await call(server.url, '/api/coupons', {
+    body: fields,
+    token,
+    headers: { 'Idempotency-Key': newKey() },
+  })
+  await page.goto(`${server.url}/panel#/coupons/${json.coupon.id}/edit`)
+  await next(page)
+  await fill('Nombre del cupón', 'Lo que escribí')
+  await call(server.url, `/api/coupons/${json.coupon.id}`, { method: 'DELETE', token })
+  await page.getByText('Este cupón ya no está').waitFor()
+  expect(await page.getByLabel('Nombre del cupón').inputValue()).toBe('Lo que escribí')
+  await looks(page, 'panel-edit-gone')
+  await press('Crear el cupón')
+  await page.getByRole('heading', { level: 1 }).getByText('Lo que escribí').waitFor()
+  // Saved, it does not wait there any more.
+  await page.goto(`${server.url}/panel#/coupons/${json.coupon.id}/edit`)
+  await page.getByText('Ese cupón no está').waitFor()
+  await page.goto(here)
 })
 
 /** Millimetres in the points of a PDF. */

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { couponPicture } from '../client/coupon-picture.ts'
 import { language } from '../client/language.ts'
 import { go } from '../client/route.ts'
@@ -25,6 +25,7 @@ import {
   type Wrongs,
 } from './draft.ts'
 import { type Authored, changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
+import { findUnsaved, keepUnsaved } from './unsaved.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
 const badges: Record<BenefitType, string> = {
@@ -35,21 +36,34 @@ const badges: Record<BenefitType, string> = {
   freeItems: '0 $',
 }
 
+type Props = {
+  coupon: Definition | null
+  /** Where what is not saved is kept meanwhile. */
+  place: string
+}
+
 /** The wizard, for a new coupon and for one that is changed. */
-export function Editor({ coupon }: { coupon: Definition | null }) {
+export function Editor({ coupon, place }: Props) {
+  const first = coupon ? 1 : 0
+  const [resumed, setResumed] = useState(() => findUnsaved(place))
   // What is being changed, as it was: another window may change it meanwhile.
-  const [opened, setOpened] = useState(coupon)
-  const [draft, setDraft] = useState<Draft>(() => (coupon ? draftOf(coupon) : emptyDraft))
+  const [opened, setOpened] = useState(resumed ? resumed.opened : coupon)
+  const [draft, setDraft] = useState<Draft>(() => resumed?.draft ?? freshDraft(coupon))
   // Our own change, which may be there though its answer was lost.
   const sent = useRef<Authored | null>(null)
-  const [at, setAt] = useState(coupon ? 1 : 0)
+  const [at, setAt] = useState(resumed?.at ?? first)
   const [wrongs, setWrongs] = useState<Wrongs>({})
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const form = useRef<HTMLFormElement>(null)
   const step = steps[at] ?? 'terms'
+  const gone = opened !== null && coupon === null
 
+  useEffect(() => {
+    const typedIn = JSON.stringify(draft) !== JSON.stringify(freshDraft(opened))
+    keepUnsaved(place, typedIn ? { draft, at, opened } : null)
+  }, [draft, at, opened])
   const change = (changes: Partial<Draft>) => {
     setDraft({ ...draft, ...changes })
     setWrongs({})
@@ -64,6 +78,12 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
     setOpened(coupon)
     setDraft(draftNow)
     show(at)
+  }
+  const beginAgain = () => {
+    setResumed(null)
+    setOpened(coupon)
+    setDraft(freshDraft(coupon))
+    show(first)
   }
   const spoken = useRef(language.value)
   useLayoutEffect(() => {
@@ -86,14 +106,16 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
       if (coupon) {
         await loadOverview()
         const now = findCoupon(coupon.id)
-        if (now && isNewer(now)) return setBusy(false)
+        if (!now || isNewer(now)) return setBusy(false)
         sent.current = authored
         await changeCoupon(coupon.id, authored)
         say(t('step.saved'))
+        keepUnsaved(place, null)
         go('coupons', coupon.id)
       } else {
         const created = await createCoupon(authored)
         say(t('step.created', { name: created.name }))
+        keepUnsaved(place, null)
         go('coupons', created.id)
       }
     } catch (cause) {
@@ -119,6 +141,17 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
     <div class="stack wide">
       <h1>{coupon ? t('edit.title') : t('new.title')}</h1>
       {coupon && <Notice tone="wait">{t('edit.frozen')}</Notice>}
+      {gone && <Notice tone="bad">{t('edit.gone')}</Notice>}
+      {resumed && !gone && (
+        <Notice tone="idle">
+          <div class="stack tight">
+            <p>{t('edit.resumed')}</p>
+            <div>
+              <Button onClick={beginAgain}>{t('edit.resumed.drop')}</Button>
+            </div>
+          </div>
+        </Notice>
+      )}
       <div class="wizard">
         <form ref={form} class="sheet stack wide" onSubmit={submit} noValidate>
           <div class="stack tight">
@@ -218,6 +251,10 @@ export function Editor({ coupon }: { coupon: Definition | null }) {
       </div>
     </div>
   )
+}
+
+function freshDraft(coupon: Definition | null): Draft {
+  return coupon ? draftOf(coupon) : emptyDraft
 }
 
 /** Whether two say the same; a benefit has its fields always in the same order. */

@@ -24,6 +24,7 @@ import { SignIn, Welcome } from './sign-in.tsx'
 import { WaitingNotice } from './sign-in-remote.tsx'
 import { failure, findCoupon, loadOverview, overview, session, signOut } from './state.ts'
 import { Tills } from './tills.tsx'
+import { findUnsaved } from './unsaved.ts'
 
 const sections = ['home', 'coupons', 'redemptions', 'tills'] as const
 
@@ -104,17 +105,22 @@ function Section() {
       </Notice>
     )
   }
-  if (first === 'new') return <Editor key="new" coupon={null} />
+  // Of one key alone: another may come in on this tab.
+  const place = `${session.who.value?.pubkey}:${id ?? 'new'}`
+  if (first === 'new') return <Editor key="new" coupon={null} place={place} />
   if (first === 'redemptions') return <Redemptions coupons={shown.coupons} />
   if (first === 'tills') return <Tills minters={shown.minters} />
   if (first !== 'coupons') return <Home overview={shown} />
   if (id === undefined) return <Coupons coupons={shown.coupons} />
   const coupon = findCoupon(id)
-  if (!coupon) return <Empty icon="search" title={t('coupon.unknown')} />
-  return third === 'edit' ? (
-    <Editor key={id} coupon={coupon} />
-  ) : (
+  // Deleted elsewhere, it takes with it nothing that somebody is typing.
+  if (third === 'edit' && (coupon || findUnsaved(place))) {
+    return <Editor key={id} coupon={coupon} place={place} />
+  }
+  return coupon ? (
     <Coupon key={id} coupon={coupon} />
+  ) : (
+    <Empty icon="search" title={t('coupon.unknown')} />
   )
 }
 

@@ -17,6 +17,7 @@ import type {
   Redemptions,
   VoucherResult,
 } from '../client/wire.ts'
+import { forgetUnsaved } from './unsaved.ts'
 
 /** The merchant's own key, where it was made or brought here. */
 export const keyBox = createKeyBox('merchant')
@@ -55,6 +56,7 @@ export async function loadOverview(): Promise<void> {
 
 export function signOut(): void {
   session.signOut()
+  forgetUnsaved()
   overview.value = null
   failure.value = null
 }

@@ -33,6 +33,15 @@ export const couponWords = createWords(
     ],
     'edit.newer.take': ['Descartar lo mío y ver cómo quedó', 'Drop mine and show what it is now'],
     'edit.newer.mine': ['Seguir con lo mío', 'Go on with mine'],
+    'edit.gone': [
+      'Este cupón ya no está: lo borraron en otro lado. Lo que escribiste sigue acá; si lo guardás, sale como un cupón nuevo.',
+      'This coupon is gone: it was deleted elsewhere. What you typed is still here; saved, it becomes a new coupon.',
+    ],
+    'edit.resumed': [
+      'Esto lo habías escrito y no lo guardaste: seguí donde quedaste.',
+      'You typed this and did not save it: go on where you left off.',
+    ],
+    'edit.resumed.drop': ['Empezar de nuevo', 'Start again'],
     'step.of': ['Paso {at} de {all}', 'Step {at} of {all}'],
     'step.type': ['¿Qué querés regalar?', 'What will you give?'],
     'step.benefit': ['Los detalles', 'The details'],
