@@ -294,6 +294,29 @@ test('a finger that taps twice redeems nothing, and does not put the outcome awa
   await title(page, 'Canjear un cupón').waitFor()
 })
 
+/** What puts a screen without an answer away. */
+const puttingOff = '.banner-wait .row .button:last-child'
+
+test('a finger that taps twice does not put an unconfirmed redemption away', async () => {
+  const { page } = await openTill()
+  await page.route('**/api/coupons/claim', (route) => route.abort())
+  await enter(page, await mint())
+  await pressAtOnce(page, () => redeem(page).click(), puttingOff)
+  await title(page, 'Sin confirmar').waitFor()
+  await page.getByRole('button', { name: 'Dejarlo para después' }).click()
+  await title(page, 'Canjes sin confirmar').waitFor()
+})
+
+test('a finger that taps twice does not put away that the service is out of reach', async () => {
+  const { page } = await openTill()
+  await page.route('**/api/coupons/preview', (route) => route.abort())
+  const nonce = await mint()
+  await pressAtOnce(page, () => enter(page, nonce), puttingOff)
+  await title(page, 'Sin conexión con el servicio').waitFor()
+  await page.getByRole('button', { name: 'Cerrar' }).click()
+  await title(page, 'Canjear un cupón').waitFor()
+})
+
 test('two tills want the same coupon: one redeems it, the other hears when', async () => {
   const nonce = await mint()
   const tills = [await openTill(), await openTill()]
