@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { couponPicture } from '../client/coupon-picture.ts'
 import { language } from '../client/language.ts'
 import { go } from '../client/route.ts'
@@ -60,7 +60,8 @@ export function Editor({ coupon, place }: Props) {
   const step = steps[at] ?? 'terms'
   const gone = opened !== null && coupon === null
 
-  useEffect(() => {
+  // Before anything else happens: what was typed last would be lost to a quick Back.
+  useLayoutEffect(() => {
     const typedIn = JSON.stringify(draft) !== JSON.stringify(freshDraft(opened))
     keepUnsaved(place, typedIn ? { draft, at, opened } : null)
   }, [draft, at, opened])
