@@ -147,43 +147,80 @@ export const keepNothing = `
   }
 `
 
-/** What the first QR code on a page says. */
-export async function shownQr(page: Page): Promise<string> {
-  const drawn = page.locator('.qr svg').first()
-  const box = (await drawn.getAttribute('viewBox')) ?? ''
-  const path = (await drawn.locator('path').getAttribute('d')) ?? ''
-  const [size = 0] = box.split(' ').slice(2).map(Number)
-  const [scale, quiet] = [4, 4]
-  const side = (size + 2 * quiet) * scale
+/** White modules that scanners want on each side of a code (ISO/IEC 18004). */
+const quietZone = 4
+
+/** What the first QR code within a part of a page says; it has its quiet zone as it is drawn there. */
+export async function shownQr(page: Page, within = 'body'): Promise<string> {
+  const path = page.locator(`${within} .qr path`).first()
+  await path.scrollIntoViewIfNeeded()
+  // The dark modules, which reach into three corners, on the page.
+  const { size, left, top, side } = await path.evaluate((drawn) => {
+    const { x, y, width } = drawn.getBoundingClientRect()
+    const modules = (drawn as SVGPathElement).getBBox().width
+    return { size: modules, left: x + scrollX, top: y + scrollY, side: width }
+  })
+  const quiet = (quietZone * side) / size
+  const [x, y] = [Math.ceil(left - quiet), Math.ceil(top - quiet)]
+  const end = (start: number) => Math.floor(start + side + quiet)
+  const clip = { x, y, width: end(left) - x, height: end(top) - y }
+  const shot = await page.screenshot({ fullPage: true, clip })
+  const { width, height, points } = await greyOf(page, shot.toString('base64'))
+  expect([width, height]).toEqual([clip.width, clip.height])
+  // A pixel on an edge may have a share of both of its sides.
+  const inside = (at: number, start: number) => at >= start - 1 && at <= start + side + 1
+  const edge = (at: number, length: number) => at === 0 || at === length - 1
+  const noisy = points.filter((grey, at) => {
+    const [column, row] = [at % width, Math.floor(at / width)]
+    const beside = inside(x + column, left) !== inside(y + row, top)
+    return beside && !edge(column, width) && !edge(row, height) && grey < 255
+  })
+  expect(noisy.length).toBe(0)
+  return decodeQR(drawnAgain(size, (await path.getAttribute('d')) ?? ''))
+}
+
+/** A picture of the modules of a path. */
+function drawnAgain(size: number, path: string) {
+  const scale = 4
+  const side = (size + 2 * quietZone) * scale
   const data = new Uint8Array(side * side * 4).fill(255)
   for (const [, x = '', y = ''] of path.matchAll(/M(\d+) (\d+)h1/g)) {
     for (let line = 0; line < scale; line++) {
-      const from = ((Number(y) + quiet) * scale + line) * side + (Number(x) + quiet) * scale
+      const from = ((Number(y) + quietZone) * scale + line) * side + (Number(x) + quietZone) * scale
       for (let at = from; at < from + scale; at++) data.fill(0, at * 4, at * 4 + 3)
     }
   }
-  return decodeQR({ width: side, height: side, data })
+  return { width: side, height: side, data }
+}
+
+/** The points of a picture in shades of grey, told by a page. */
+async function greyOf(page: Page, picture: string, scale = 1) {
+  const { points, ...size } = await page.evaluate(
+    async ([base64, smaller]) => {
+      const blob = new Blob([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))])
+      const image = await createImageBitmap(blob)
+      const canvas = new OffscreenCanvas(image.width * smaller, image.height * smaller)
+      const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D
+      pen.drawImage(image, 0, 0, canvas.width, canvas.height)
+      const { data } = pen.getImageData(0, 0, canvas.width, canvas.height)
+      const grey = data.filter((_, at) => at % 4 === 0)
+      return {
+        width: canvas.width,
+        height: canvas.height,
+        points: Array.from(grey, (one) => String.fromCharCode(one)).join(''),
+      }
+    },
+    [picture, scale] as const,
+  )
+  return { ...size, points: Array.from(points, (one) => one.charCodeAt(0)) }
 }
 
 /** What the QR code in a picture file says. */
 export async function qrInPicture(page: Page, path: string): Promise<string> {
   const bytes = (await Bun.file(path).bytes()).toBase64()
-  const { width, height, points } = await page.evaluate(async (base64) => {
-    const blob = new Blob([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))])
-    const image = await createImageBitmap(blob)
-    const canvas = new OffscreenCanvas(image.width / 2, image.height / 2)
-    const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D
-    pen.drawImage(image, 0, 0, canvas.width, canvas.height)
-    const { data } = pen.getImageData(0, 0, canvas.width, canvas.height)
-    const grey = data.filter((_, at) => at % 4 === 0)
-    return {
-      width: canvas.width,
-      height: canvas.height,
-      points: Array.from(grey, (one) => String.fromCharCode(one)).join(''),
-    }
-  }, bytes)
+  const { width, height, points } = await greyOf(page, bytes, 0.5)
   const data = new Uint8Array(width * height * 4).fill(255)
-  for (let at = 0; at < points.length; at++) data.fill(points.charCodeAt(at), at * 4, at * 4 + 3)
+  for (const [at, grey] of points.entries()) data.fill(grey, at * 4, at * 4 + 3)
   return decodeQR({ width, height, data })
 }
 

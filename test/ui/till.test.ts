@@ -499,7 +499,11 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await pressAtOnce(page, () => button.click(), '.issued .button.huge')
   await done.waitFor()
   expect(await count()).toBe(before + 2)
-  expect(await shownQr(page)).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor()
+    expect(await shownQr(page)).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
+  }
   await good(page, 'till-issued')
 
   // On paper there is the ticket alone, as wide as the roll.

@@ -1,7 +1,7 @@
 /** Each benefit through the wizard as a merchant types it, and coupons on paper. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { closeBrowser, picture, type Visit, visit } from '../support/browser.ts'
+import { closeBrowser, picture, shownQr, type Visit, visit } from '../support/browser.ts'
 import { call, newKey } from '../support/client.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
 import { fits } from '../support/page-checks.ts'
@@ -326,6 +326,7 @@ test('many are printed: ten to an A4 sheet, or a ticket each', async () => {
         }).length,
     )
     expect({ format, cut }).toEqual({ format, cut: 0 })
+    expect(await shownQr(page, '.paper')).toStartWith(`${server.url}/c#`)
     await picture(page, `print-${wide}`)
     await page.emulateMedia({ media: null })
     await page.setViewportSize({ width: 768, height: 800 })

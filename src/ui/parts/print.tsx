@@ -62,7 +62,7 @@ function PrintedCoupon({ voucher }: { voucher: Printed }) {
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
-        <QrCode text={couponLink(nonce)} label={t('qr.coupon')} bare />
+        <QrCode text={couponLink(nonce)} label={t('qr.coupon')} />
       </div>
       <div class="paper-words">
         <p class="paper-name">{name}</p>

@@ -6,21 +6,18 @@ type Props = {
   label: string
   /** Of a long text: larger modules in place of room for damage. */
   dense?: boolean
-  /** On paper, which is white all around. */
-  bare?: boolean
 }
 
 /** The white that scanners want around a code, in modules (ISO/IEC 18004). */
 const quietZone = 4
 
 /** A QR code, black on white in every theme: scanners like it so. */
-export function QrCode({ text, label, dense = false, bare = false }: Props) {
+export function QrCode({ text, label, dense = false }: Props) {
   const { size, path } = useMemo(() => drawQr(text, dense ? 'low' : 'medium'), [text, dense])
-  const quiet = bare ? 0 : quietZone
   return (
     <div class="qr">
       <svg
-        viewBox={[-quiet, -quiet, size + 2 * quiet, size + 2 * quiet].join(' ')}
+        viewBox={[-quietZone, -quietZone, size + 2 * quietZone, size + 2 * quietZone].join(' ')}
         shape-rendering="crispEdges"
         role="img"
         aria-label={label}
