@@ -227,6 +227,19 @@ test('each outcome has its word, colour, picture and tune, light and dark', asyn
   expect(complaints).toEqual([])
 }, 30_000)
 
+test('a name from right to left stays on its side of what stands beside it', async () => {
+  const fields = { name: 'قهوة', benefit: { type: 'percent', percent: 10 } }
+  const nonce = await mint(server.url, await createDefinition(server.url, token, fields))
+  const { page } = await openTill()
+  await enter(page, nonce)
+  await redeem(page).click()
+  await page.getByRole('button', { name: 'Otro cupón' }).click()
+  const line = page.locator('.lines .grow').getByText('قهوة')
+  const name = await line.boundingBox()
+  const moment = await page.locator('.lines .grow .small').boundingBox()
+  expect(moment?.x ?? 0).toBeGreaterThan(name?.x ?? Number.POSITIVE_INFINITY)
+})
+
 test('sounds can be switched off, and stay off', async () => {
   const { page } = await openTill(server.url, { before: silent })
   await page.getByRole('button', { name: 'Ajustes' }).click()

@@ -93,6 +93,18 @@ test.each(said)('says %j as %s', (benefit, badge, spanish, english) => {
   expect(text.benefitText(benefit)).toBe(english)
 })
 
+test('a name from right to left, or one that would turn it, turns no sentence', () => {
+  words.choose('es')
+  const say = words.createWords({
+    moved: ['«{name}» pasó de {who}, {when}', 'x {name} {who} {when}'],
+  })
+  const said = (name: string) => say('moved', { name, who: 'Ana', when: '5' })
+  expect(said('Café')).toBe('«Café» pasó de Ana, 5')
+  expect(said('قهوة')).toBe('«\u2068قهوة\u2069» pasó de Ana, 5')
+  expect(said('a\u202eb')).toBe('«\u2068a\u202eb\u2069» pasó de Ana, 5')
+  expect(said('\u2069\u2067ab')).toBe('«\u2068ab\u2069» pasó de Ana, 5')
+})
+
 const typed: [text: string, spanish: number, english: number][] = [
   ['5000', 5000, 5000],
   ['5.000', 5000, 5],

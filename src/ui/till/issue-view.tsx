@@ -98,7 +98,12 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
                 : one.remaining === null
                   ? t('issue.unlimited')
                   : t('issue.remaining', { n: one.remaining })}
-              {shops.size > 1 && ` · ${merchantName(one.npub)}`}
+              {shops.size > 1 && (
+                <>
+                  {' · '}
+                  <bdi>{merchantName(one.npub)}</bdi>
+                </>
+              )}
             </span>
           </button>
         </li>

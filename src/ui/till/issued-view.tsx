@@ -28,7 +28,10 @@ export function IssuedView({ issued }: { issued: Issued }) {
         {t('issue.ready')}
       </h1>
       <p>
-        <strong>{name}</strong> · {benefitText(coupon)}
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>{' '}
+        · <bdi>{benefitText(coupon)}</bdi>
       </p>
       <div class="qr-full">
         <QrCode text={link} label={t('issue.qr', { name })} />

@@ -171,7 +171,7 @@ function Recent() {
         {list.map(({ outcome, name, at }) => (
           <li key={`${at}${name}`} class="row apart">
             <span class="grow">
-              {name} <span class="soft small">· {moment(at)}</span>
+              <bdi>{name}</bdi> <span class="soft small">· {moment(at)}</span>
             </span>
             <Badge tone={outcomeTone[outcome]}>{t(`done.${outcome}`)}</Badge>
           </li>
