@@ -351,12 +351,26 @@ test('a picture shows once it is saved, from this service alone; where it cannot
   await image.fill(`https://shop.test:${far.port}/nada.gif`)
   await page.getByText('La foto aparece').waitFor()
   await save()
-  await page.getByText('No pudimos traer la foto').waitFor()
+  const told = page.getByText('No pudimos traer la foto')
+  await told.waitFor()
   await looks(page, 'panel-pictureless')
+  // A service that is out of reach says nothing of the address.
+  await page.route('**/api/coupons/images/*', (route) => route.abort())
+  let failures = 0
+  // By the picture, and by the page that asks why.
+  const asked = page.waitForEvent(
+    'requestfailed',
+    (one) => one.url().includes('/images/') && ++failures === 2,
+  )
+  await page.reload()
+  await Promise.race([asked, told.waitFor()])
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+  expect(await told.count()).toBe(0)
+  await page.unroute('**/api/coupons/images/*')
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await change('')
   await save()
-  expect(await page.getByText('No pudimos traer la foto').count()).toBe(0)
+  expect(await told.count()).toBe(0)
 })
 
 test('a question begins at its field, at the way back or at its title, and ends where it began', async () => {

@@ -16,7 +16,7 @@ import { useAttempt } from './attempt.ts'
 import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
-import { changeCoupon, deleteCoupon, voidAll } from './state.ts'
+import { changeCoupon, deleteCoupon, isUnavailable, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
 
 type Part = 'issued' | 'chart' | 'manage'
@@ -30,6 +30,10 @@ export function Coupon({ coupon }: { coupon: Definition }) {
   const left = maxUses === null ? null : Math.max(0, maxUses - minted)
   const expired = expiresAt !== null && expiresAt <= secondsNow()
   const over = archivedAt !== null || expired || left === 0
+  // Why there is none is for the service to say; one that is out of reach says nothing of the address.
+  const lookAt = async (lost: string | null) => {
+    if (await isUnavailable(lost)) setPictureless(lost)
+  }
   return (
     <div class="stack wide">
       <a class="back" href={hrefTo('coupons')}>
@@ -47,7 +51,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
         <CouponCard
           coupon={{ ...coupon, image: couponPicture(image) }}
           spent={over}
-          onLost={() => setPictureless(image)}
+          onLost={() => void lookAt(image)}
         />
         <div class="stack">
           {image !== null && pictureless === image && (

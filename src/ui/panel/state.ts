@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals'
 import { request, requestAs } from '../client/api.ts'
+import { ApiError } from '../client/api-error.ts'
+import { couponPicture } from '../client/coupon-picture.ts'
 import { once } from '../client/once.ts'
 import { createSession, type Identity } from '../client/session.ts'
 import type { PageSigner } from '../client/signer.ts'
@@ -101,6 +103,18 @@ export async function changeCoupon(
     body: changes,
   })
   keep(coupon)
+}
+
+/** Whether the service says that it cannot have the picture of that address. */
+export async function isUnavailable(image: string | null): Promise<boolean> {
+  const path = couponPicture(image)
+  if (path === null) return false
+  try {
+    await request(path)
+    return false
+  } catch (cause) {
+    return cause instanceof ApiError && cause.code === 'image-unavailable'
+  }
 }
 
 /** True when it is gone; false when it was archived, since vouchers of it are out. */
