@@ -406,6 +406,31 @@ test('many are issued at once, and leaving them unprinted is asked about', async
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
+test('codes that nobody has yet outlive a step back and a page that is loaded anew', async () => {
+  await press('Emitir varios')
+  await page.getByLabel('¿Cuántos?').fill('3')
+  await page.getByRole('dialog').getByRole('button', { name: 'Emitir' }).click()
+  await heading('3 cupones listos')
+  const place = page.url()
+  for (const _ of ['once', 'and again']) {
+    await page.goBack()
+    await page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
+    await press('Cancelar')
+    await heading('3 cupones listos')
+  }
+  const asked = page.waitForEvent('dialog')
+  const reload = page.reload().catch(() => null)
+  const question = await asked
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  await heading('3 cupones listos')
+  await page.keyboard.press('Escape')
+  await press('Sí, terminé')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(page.url()).toBe(place)
+  await reload
+})
+
 test('an answer that was lost costs no coupon: it is asked for again', async () => {
   const minted = async () => {
     const counts = await main().locator('.total').first().locator('dd').textContent()

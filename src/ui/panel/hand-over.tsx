@@ -12,6 +12,7 @@ import { Field, Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { type PrintFormat, printFormats, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { useStaying } from '../parts/staying.ts'
 import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
@@ -45,8 +46,10 @@ export function HandOver({ coupon, many, onClose }: Props) {
       })
     }
   }
+  const unprinted = vouchers.length > 1 && !given
+  useStaying(unprinted, () => setLeaving(true))
   const close = () => {
-    if (vouchers.length > 1 && !given) setLeaving(true)
+    if (unprinted) setLeaving(true)
     else onClose()
   }
   if (vouchers.length === 0) {
