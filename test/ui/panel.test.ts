@@ -418,6 +418,14 @@ test('codes that nobody has yet outlive a step back and a page that is loaded an
     await press('Cancelar')
     await heading('3 cupones listos')
   }
+  // Further back than one step, and to another place of this page.
+  for (const leave of ['history.go(-2)', "location.hash = '#/tills'"]) {
+    await page.evaluate(leave)
+    await page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
+    await press('Cancelar')
+    await heading('3 cupones listos')
+    expect(page.url()).toBe(place)
+  }
   const asked = page.waitForEvent('dialog')
   const reload = page.reload().catch(() => null)
   const question = await asked

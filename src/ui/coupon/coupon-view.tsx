@@ -192,7 +192,7 @@ function TakingNotice() {
   }, [step])
   if (!now) return null
   return (
-    <div ref={box} tabIndex={-1} class="quiet-focus">
+    <div ref={box} tabIndex={-1}>
       {now.step === 'taking' && (
         <Notice tone="wait" icon={now.lost > 0 ? 'warning' : 'clock'}>
           <div class="stack">

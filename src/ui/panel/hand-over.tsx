@@ -125,15 +125,12 @@ function Given({ vouchers, onGiven }: GivenProps) {
     if (copied) onGiven()
     say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
   }
-  const image = async () => {
-    await saveImage(voucher, location.host)
-    onGiven()
-  }
+  // Of several these hand on one: the others are still nobody's.
+  const image = () => saveImage(voucher, location.host)
   const share = async () => {
     const went = await shareLink(voucher.name, address)
     if (went === 'shown') return say(t('hand.uncopied'), 'wait')
     if (went === 'copied') say(t('hand.copied'))
-    onGiven()
   }
   return (
     <div class="hand">

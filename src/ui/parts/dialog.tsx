@@ -51,7 +51,7 @@ export function Dialog({ title, onClose, roomy = false, children }: Props) {
       onClose={() => dialog.current?.isConnected && dialog.current.showModal()}
     >
       <div class="dialog-head">
-        <h2 ref={heading} id={id} tabIndex={-1} class="quiet-focus">
+        <h2 ref={heading} id={id} tabIndex={-1}>
           {title}
         </h2>
         {onClose && <IconButton icon="close" label={t('close')} onClick={onClose} />}

@@ -8,9 +8,12 @@ export function useStaying(holds: boolean, ask: () => void): void {
   useEffect(() => {
     if (!holds) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    const here = location.href
     // One more entry of the history for this very page: going back leads no further.
-    const stay = () => history.pushState(null, '')
+    const stay = () => history.pushState(null, '', here)
     const goingBack = () => {
+      // From elsewhere we come back, and leave again by an entry of our own.
+      if (location.href !== here) stay()
       stay()
       ask()
     }
