@@ -201,7 +201,7 @@ CREATE TABLE deliveries (
   next_at INTEGER NOT NULL,
   -- What the relay or the way there said last.
   last_error TEXT,
-  -- The connection ended while it was under way: it goes alone, and after all others.
+  -- The connection ended while it was under way: it goes alone, after all others or when it is its turn.
   suspect INTEGER NOT NULL DEFAULT 0 CHECK (suspect IN (0, 1)),
   -- In this order: 0 the service's own words; 1 others; 2 those of somebody who publishes a lot, and
   -- what failed before.

@@ -102,13 +102,13 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     /** A check that failed is made again soon, with the patience of a delivery. */
     const checked = (answered: boolean) => {
       checking = false
+      clearTimeout(way.retry)
       if (answered) {
         failures = 0
         return
       }
       if (failures === 0) failingSince = now()
       const delay = retryDelay(failures++, now() - failingSince, Math.random())
-      clearTimeout(way.retry)
       if (!stopped) way.retry = setTimeout(way.check, delay * 1000)
     }
     const count = (state: keyof typeof ended, deliveries: number) => {

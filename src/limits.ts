@@ -261,7 +261,7 @@ export const limits = {
   ephemeralSeconds: 60,
   /** What became of an event can be asked this long. */
   outboxKeptSeconds: 7 * 24 * 60 * 60,
-  /** Events given to one relay at once, before it answered. */
+  /** Places for events given to one relay; each is kept until its answer, or as below. */
   relayInFlightMax: 64,
   /** An event keeps its place among those this long: a relay may well say nothing to a kind it ignores. */
   relayPlaceSeconds: 1,

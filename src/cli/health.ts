@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Status } from '../http/control.ts'
 import { limits } from '../limits.ts'
+import { everyAddress } from '../network.ts'
 import { tlsPath } from '../tls/files.ts'
 import { connect, NoAnswer } from './control.ts'
 
@@ -47,5 +48,5 @@ export function localAddress({ host, port, tlsPort, tlsCert, dataDir }: Config):
 
 /** "Every address of this machine" is one to listen on, not one to call. */
 function callable(address: string): string {
-  return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
+  return address.replace(everyAddress, (host) => (host === '[::]' ? '[::1]' : '127.0.0.1'))
 }

@@ -28,7 +28,7 @@ export async function publish(
   // Ours would refuse it for good; better now than after a promise.
   if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
-  const lane = quotas.hurried(event.pubkey, address) ? 'later' : 'others'
+  const lane = quotas.calm(event.pubkey, address) ? 'others' : 'later'
   const { relays, fresh } = await gateway.database.transact(async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, author))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning

@@ -6,7 +6,7 @@ export type RequestFacts = {
   method: string
   /** The key of the client's rate limits. */
   address: string
-  /** Origins a NIP-98 event may name for this request; asked only where one is verified. */
+  /** Origins this request may name, the one it came by first; worked out only when asked. */
   origins: () => readonly string[]
   /** Nobody on the way reads the answer. */
   secure: () => boolean

@@ -7,7 +7,7 @@ type FetchImage = (url: string) => Promise<Uint8Array | null>
 
 /** Build a fetcher of pictures over `fetchPublic`, bounded in size, work and waiting. */
 export function createImageFetcher(fetchPublic: FetchPublic): FetchImage {
-  const slots = createSlots({
+  const inTurn = createSlots({
     takenMax: limits.imageFetchesMax,
     waitingMax: limits.imageWaitingMax,
     waitMs: limits.imageWaitMs,
@@ -15,19 +15,18 @@ export function createImageFetcher(fetchPublic: FetchPublic): FetchImage {
   return async (text) => {
     const url = URL.parse(text)
     if (!url) return null
-    await slots.take()
-    try {
-      const { status, body } = await fetchPublic(url, {
-        deadlineMs: limits.imageDeadlineMs,
-        bodyBytesMax: limits.imageBytesMax,
-        accept: 'image/avif,image/webp,image/png,image/jpeg,image/gif',
-      })
-      return status === 200 ? body : null
-    } catch (error) {
-      if (error instanceof OutboundError) return null
-      throw error
-    } finally {
-      slots.give()
-    }
+    return inTurn(async () => {
+      try {
+        const { status, body } = await fetchPublic(url, {
+          deadlineMs: limits.imageDeadlineMs,
+          bodyBytesMax: limits.imageBytesMax,
+          accept: 'image/avif,image/webp,image/png,image/jpeg,image/gif',
+        })
+        return status === 200 ? body : null
+      } catch (error) {
+        if (error instanceof OutboundError) return null
+        throw error
+      }
+    })
   }
 }

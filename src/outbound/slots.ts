@@ -7,41 +7,25 @@ type SlotRule = { takenMax: number; waitingMax: number; waitMs: number }
  * waits beyond that is told `busy`, and nothing was sent.
  */
 export function limitRequests(fetchPublic: FetchPublic, rule: SlotRule): FetchPublic {
-  const slots = createSlots(rule)
-  return async (url, request) => {
-    await slots.take()
-    try {
-      return await fetchPublic(url, request)
-    } finally {
-      slots.give()
-    }
-  }
+  const inTurn = createSlots(rule)
+  return (url, request) => inTurn(() => fetchPublic(url, request))
 }
 
-/** The same for each host apart, so that none waits for another; for hosts that the operator named. */
+/** The same for each host apart, so that none waits for another. */
 export function limitRequestsByHost(fetchPublic: FetchPublic, rule: SlotRule): FetchPublic {
-  const ways = new Map<string, FetchPublic>()
-  return (url, request) => {
-    const way = ways.get(url.host) ?? limitRequests(fetchPublic, rule)
-    ways.set(url.host, way)
-    return way(url, request)
-  }
+  const inTurn = createSlotsByKey(rule)
+  return (url, request) => inTurn(url.host, () => fetchPublic(url, request))
 }
 
 /** So much work at once for each key, a short line behind it, and `busy` beyond that; idle keys are forgotten. */
 export function createSlotsByKey(rule: SlotRule) {
-  const entries = new Map<string, { slots: ReturnType<typeof createSlots>; users: number }>()
+  const entries = new Map<string, { inTurn: ReturnType<typeof createSlots>; users: number }>()
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const entry = entries.get(key) ?? { slots: createSlots(rule), users: 0 }
+    const entry = entries.get(key) ?? { inTurn: createSlots(rule), users: 0 }
     entries.set(key, entry)
     entry.users += 1
     try {
-      await entry.slots.take()
-      try {
-        return await work()
-      } finally {
-        entry.slots.give()
-      }
+      return await entry.inTurn(work)
     } finally {
       entry.users -= 1
       if (entry.users === 0) entries.delete(key)
@@ -54,34 +38,41 @@ export function createSlots({ takenMax, waitingMax, waitMs }: SlotRule) {
   let taken = 0
   const waiting = new Set<() => void>()
 
-  return {
-    take(): Promise<void> {
-      if (taken < takenMax) {
-        taken += 1
-        return Promise.resolve()
+  const take = (): Promise<void> => {
+    if (taken < takenMax) {
+      taken += 1
+      return Promise.resolve()
+    }
+    if (waiting.size >= waitingMax) return Promise.reject(new OutboundError('busy'))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.delete(proceed)
+        reject(new OutboundError('busy'))
+      }, waitMs)
+      const proceed = () => {
+        clearTimeout(timer)
+        resolve()
       }
-      if (waiting.size >= waitingMax) return Promise.reject(new OutboundError('busy'))
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(proceed)
-          reject(new OutboundError('busy'))
-        }, waitMs)
-        const proceed = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        waiting.add(proceed)
-      })
-    },
-    /** Hand the slot to whoever waits longest, or free it. */
-    give(): void {
-      const [next] = waiting
-      if (next === undefined) {
-        taken -= 1
-        return
-      }
-      waiting.delete(next)
-      next()
-    },
+      waiting.add(proceed)
+    })
+  }
+  /** Hand the slot to whoever waits longest, or free it. */
+  const give = () => {
+    const [next] = waiting
+    if (next === undefined) {
+      taken -= 1
+      return
+    }
+    waiting.delete(next)
+    next()
+  }
+
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    await take()
+    try {
+      return await work()
+    } finally {
+      give()
+    }
   }
 }

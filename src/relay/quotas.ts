@@ -56,10 +56,13 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
       byKey.give(pubkey, costOf(size))
       calmKeys.give(pubkey)
     },
-    /** This key or this address writes more than most do: others go before it where there is a queue. */
-    hurried(pubkey: string, address: string): boolean {
+    /**
+     * False when this key or this address writes more than most do: others go before it where there is
+     * a queue, with quotas or without.
+     */
+    calm(pubkey: string, address: string): boolean {
       const waits = [calmKeys.take(pubkey, seconds()), calmAddresses.take(address, seconds())]
-      return waits.some((wait) => wait > 0)
+      return waits.every((wait) => wait === 0)
     },
     /** Remote signing (NIP-46) of strangers, by address. */
     stranger: (address: string): number => take(strangers, address, 1),
