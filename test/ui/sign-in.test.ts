@@ -108,6 +108,18 @@ test('a remote signer scans our address, over the relay of this service', async 
   await page.getByText(signer.npub).waitFor()
 })
 
+test('where nobody scans, it waits three minutes, and says that nobody answered', async () => {
+  await open()
+  await page.clock.install()
+  await page.reload()
+  await press(/^Con mi firmador/)
+  await page.getByText(/Quedan 1[78]\d s/).waitFor()
+  await page.clock.fastForward(175_000)
+  await page.getByText(/Quedan [1-5] s/).waitFor()
+  await page.clock.fastForward(10_000)
+  await page.getByText('Esperamos tres minutos y nadie respondió').waitFor()
+})
+
 test('a bunker address connects, also when the signer wants to be asked twice', async () => {
   await open()
   await using signer = await startRemoteSigner(`${server.url.replace('http', 'ws')}/relay`)

@@ -45,14 +45,16 @@ export function inviteSigner(relays: string[], signal: AbortSignal) {
     ...metadata,
   })
   const signer = async () => {
-    const abort = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+    const over = new AbortController()
+    const abort = AbortSignal.any([signal, over.signal])
     const answered = BunkerSigner.fromURI(
       client,
       address,
       { onauth, skipSwitchRelays: true },
       abort,
     )
-    return signerOf(await waitFor('scan', answered, signal), client, signal)
+    const bunker = await waitFor('scan', answered, signal, () => over.abort())
+    return signerOf(bunker, client, signal)
   }
   return { address, signer: signer() }
 }
