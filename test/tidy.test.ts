@@ -31,8 +31,8 @@ test('every file imports only from the layers below its own', () => {
 })
 
 test('Elysia lives only at the edge, TypeBox there and in models.ts', () => {
-  const edge = /^src\/(app\.ts|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$/
-  const withModels = /^src\/(app\.ts|http\/|ui\/)|\/([a-z-]+-)?(routes|models)\.ts$/
+  const edge = /^src\/(app\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$/
+  const withModels = /^src\/(app\/|http\/|ui\/)|\/([a-z-]+-)?(routes|models)\.ts$/
   expect([
     ...importersOf(/^(elysia$|elysia\/(?!type)|@elysiajs\/)/, edge, /\/([a-z-]+-)?models\.ts$/),
     ...importersOf(/^(@sinclair\/typebox|elysia\/type)/, withModels),
@@ -55,10 +55,9 @@ test('bun:sqlite is imported only in src/db and in stores', () => {
   expect(importersOf(/^bun:sqlite$/, /^src\/db\/|\/([a-z-]+-)?store\.ts$/)).toEqual([])
 })
 
-test('nostr/ imports only itself, refusal.ts and limits.ts', () => {
+test('nostr/ imports only itself and base/', () => {
   const broken = localImports().filter(
-    ({ from, target }) =>
-      from.startsWith('src/nostr/') && !/^src\/(nostr\/|refusal\.ts$|limits\.ts$)/.test(target),
+    ({ from, target }) => from.startsWith('src/nostr/') && !/^src\/(nostr\/|base\/)/.test(target),
   )
   expect(broken.map(arrow)).toEqual([])
 })
@@ -77,7 +76,7 @@ test('nostr-tools is imported by subpath', () => {
 
 test('what runs in a browser takes from the rest of the program only what is pure', () => {
   const inBrowser = /^src\/ui\/[a-z]+\//
-  const pure = /^src\/(ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|limits\.ts$|refusal\.ts$)/
+  const pure = /^src\/(ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|base\/)/
   const broken = localImports().filter(
     ({ from, target, typesOnly }) => inBrowser.test(from) && !typesOnly && !pure.test(target),
   )
@@ -109,7 +108,7 @@ test('relative imports name a file that exists', () => {
 test('only the reach layer and the commands that call a server open connections', () => {
   const reach =
     /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control|card-sim)|ui\/(client\/api|till\/service-worker)\.ts)/
-  const serving = /^src\/(app\.ts|http\/|control)/
+  const serving = /^src\/(app\/|http\/)/
   // A method called fetch is not a call: its parameters are followed by a body.
   const client = /(?<![.\w#])fetch\((?![^)]*\) \{)|new WebSocket\(|Bun\.(connect|udpSocket|dns)\b/
   const modules = /^(node:)?(net|http|https|http2|dns|dns\/promises|tls|dgram)$/
@@ -121,15 +120,18 @@ test('only the reach layer and the commands that call a server open connections'
 })
 
 test('only config.ts reads the environment', () => {
-  expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, /^src\/config\.ts$/)).toEqual([])
+  expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, /^src\/app\/config\.ts$/)).toEqual([])
 })
 
 test('only clock.ts and pages read the clock, and only the edge and the engine the stopwatch', () => {
   expect([
-    ...placesOf(/\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/, /^src\/(clock\.ts$|ui\/[a-z]+\/)/),
+    ...placesOf(
+      /\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/,
+      /^src\/(base\/clock\.ts$|ui\/[a-z]+\/)/,
+    ),
     ...placesOf(
       /\bperformance\.now\b|\bBun\.nanoseconds\b|\bhrtime\b/,
-      /^src\/(app\.ts|http\/|db\/|cli\/|ui\/[a-z]+\/|relay\/relay-worker\.ts)/,
+      /^src\/(app\/|http\/|db\/|cli\/|ui\/[a-z]+\/|relay\/relay-worker\.ts)/,
     ),
   ]).toEqual([])
 })
@@ -266,12 +268,9 @@ test('every link inside the documentation leads somewhere', () => {
 type Layer = 'edge' | 'store' | 'reach' | 'core'
 
 function layerOf(path: string): Layer {
-  if (
-    /^src\/((main|app(-[a-z]+)?)\.ts$|cli\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$|^src\/relay\/relay-worker\.ts$/.test(
-      path,
-    )
-  )
-    return 'edge'
+  const edge =
+    /^src\/(main\.ts$|app\/|cli\/|http\/|ui\/|relay\/relay-worker\.ts$)|\/([a-z-]+-)?routes\.ts$/
+  if (edge.test(path)) return 'edge'
   if (/^src\/db\/|\/([a-z-]+-)?store\.ts$/.test(path)) return 'store'
   if (/^src\/(gateway\/relays|outbound\/)/.test(path)) return 'reach'
   return 'core'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { type BackupReport, partialOf, writeBackup } from '../db/backup.ts'
 import { rowsOf } from './check.ts'
 import { withDatabase } from './control.ts'

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
+import { findKeys, fingerprintOf, parseKeyring } from '../app/keyring.ts'
+import { systemClock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { createLog } from '../base/log.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { Refusal } from '../base/refusal.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { SqliteEngine } from '../db/sqlite.ts'
 import { createStores } from '../db/stores.ts'
 import { reasonOf } from '../http/reply.ts'
-import { findKeys, fingerprintOf, parseKeyring } from '../keyring.ts'
-import { limits } from '../limits.ts'
-import { createLog } from '../log.ts'
-import { OperatorError } from '../operator-error.ts'
-import { Refusal } from '../refusal.ts'
 import {
   type CardCommand,
   type CardOutcome,

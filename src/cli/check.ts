@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { type CheckReport, checkDatabase, noPause } from '../db/check.ts'
 import { withDatabase } from './control.ts'
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../base/clock.ts'
 import { nonceShaped } from '../coupons/nonce.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../base/clock.ts'
 import type { Signer } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { DemoFailure, expectEqual, type Json, type Reply } from './demo-checks.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../base/clock.ts'
 import { handleOf, handleText } from '../coupons/nonce.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createSigner, createVerifier } from '../crypto/sign-event.ts'

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
+import { limits } from '../base/limits.ts'
+import { everyAddress } from '../base/network.ts'
 import type { Status } from '../http/control.ts'
-import { limits } from '../limits.ts'
-import { everyAddress } from '../network.ts'
 import { tlsPath } from '../tls/files.ts'
 import { connect, NoAnswer } from './control.ts'
 

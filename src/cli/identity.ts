@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
+import { systemClock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { Refusal } from '../base/refusal.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import { readPins } from '../db/inspect.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { SqliteEngine } from '../db/sqlite.ts'
 import { createStores } from '../db/stores.ts'
 import { reasonOf } from '../http/reply.ts'
-import { limits } from '../limits.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { OperatorError } from '../operator-error.ts'
 import { createUrlRule } from '../outbound/fetch-public.ts'
-import { Refusal } from '../refusal.ts'
 import {
   type CommandOutcome,
   type IdentityCommand,

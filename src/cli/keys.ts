@@ -1,14 +1,8 @@
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { encrypt } from 'nostr-tools/nip49'
-import { databasePath, openDataDir } from '../app-data.ts'
-import { systemClock } from '../clock.ts'
-import type { Config } from '../config.ts'
-import { openKeyFile, sealKeyFile } from '../crypto/key-file.ts'
-import { openSchnorr } from '../crypto/schnorr.ts'
-import { partialOf, refuseTarget } from '../db/backup.ts'
-import { readPins } from '../db/inspect.ts'
-import { writeDurably } from '../durable.ts'
+import type { Config } from '../app/config.ts'
+import { databasePath, openDataDir } from '../app/data.ts'
 import {
   findKeys,
   fingerprintOf,
@@ -16,11 +10,17 @@ import {
   keyPath,
   parseKeyring,
   writeKey,
-} from '../keyring.ts'
-import { limits } from '../limits.ts'
+} from '../app/keyring.ts'
+import { settings } from '../app/settings.ts'
+import { systemClock } from '../base/clock.ts'
+import { writeDurably } from '../base/durable.ts'
+import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { openKeyFile, sealKeyFile } from '../crypto/key-file.ts'
+import { openSchnorr } from '../crypto/schnorr.ts'
+import { partialOf, refuseTarget } from '../db/backup.ts'
+import { readPins } from '../db/inspect.ts'
 import { npubOf, parseSecret } from '../nostr/keys.ts'
-import { OperatorError } from '../operator-error.ts'
-import { settings } from '../settings.ts'
 import { withoutServer } from './control.ts'
 import { readPassphrase } from './passphrase.ts'
 import { findMismatch } from './restore.ts'

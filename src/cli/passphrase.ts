@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import { limits } from '../limits.ts'
-import { OperatorError } from '../operator-error.ts'
+import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { UsageError } from './arguments.ts'
 
 /**

@@ -1,9 +1,9 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { openForReading } from '../db/inspect.ts'
 import { couponSchema, userVersion, versionOf } from '../db/migrations.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import type { RelayStatus } from '../gateway/service.ts'
-import { OperatorError } from '../operator-error.ts'
 import { withDatabase } from './control.ts'
 
 /** Say how each relay does; without a server, what waits for them in the database. */

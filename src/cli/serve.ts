@@ -1,7 +1,7 @@
 import { version } from '../../package.json'
-import { type App, isPrivate, openManagement, start } from '../app.ts'
-import type { Config } from '../config.ts'
-import { createLog } from '../log.ts'
+import type { Config } from '../app/config.ts'
+import { type App, isPrivate, openManagement, start } from '../app/start.ts'
+import { createLog } from '../base/log.ts'
 import { openable } from '../tls/files.ts'
 
 /** Run the service until it is told to stop (SIGTERM, SIGINT). */

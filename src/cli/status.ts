@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import type { Status } from '../http/control.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { connect, inUse, NoAnswer } from './control.ts'

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { encodeQR } from 'qr'
-import { openDataDir } from '../app-data.ts'
-import { systemClock } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
+import { openDataDir } from '../app/data.ts'
+import { systemClock } from '../base/clock.ts'
 import { hostForOthers, renewOwnCertificate, tlsPath } from '../tls/files.ts'
 
 /** Make the shop's own authority and a certificate of it, or renew the certificate; say what to do with them. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseAnnouncement } from './announcement.ts'
 import { requireMerchant } from './permission.ts'

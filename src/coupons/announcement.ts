@@ -1,4 +1,5 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import {
   contentObject,
   eventId,
@@ -8,7 +9,6 @@ import {
   type VerifyEvent,
 } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { Refusal } from '../refusal.ts'
 
 /** What an announcement is compared with. */
 export type AnnouncementFacts = {

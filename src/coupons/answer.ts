@@ -1,5 +1,5 @@
+import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
-import { Refusal } from '../refusal.ts'
 import type { CouponStores, Mint } from './service.ts'
 
 /** A finished answer: the body is kept as text, so that a repeat is the same byte for byte. */

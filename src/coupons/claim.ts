@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { limits } from '../limits.ts'
-import { Refusal } from '../refusal.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import {

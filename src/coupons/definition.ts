@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import { Refusal } from '../refusal.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { type Benefit, parseBenefit } from './benefit.ts'
 import { parseText } from './text.ts'
 

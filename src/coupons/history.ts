@@ -1,6 +1,6 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { Refusal } from '../refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { definitionView } from './definition.ts'
 import { minterView } from './minters.ts'

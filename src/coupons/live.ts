@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
-import { Refusal } from '../refusal.ts'
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { handleText } from './nonce.ts'
 
 /** Something that happened to a coupon and is on disk. It names vouchers by handle, never by nonce. */

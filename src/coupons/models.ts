@@ -1,5 +1,5 @@
 import { type StringOptions, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 
 /** JSON answers `null` for what is unset. */
 const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 
 const shape = /^[A-Za-z0-9_-]{22}$/
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { CouponStores, Mint } from './service.ts'

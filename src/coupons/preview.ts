@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import { handleOf } from './nonce.ts'
 import type { Mint } from './service.ts'
 import { statusOf, voucherFacts } from './voucher.ts'

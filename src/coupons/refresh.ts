@@ -1,5 +1,5 @@
+import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
-import { Refusal } from '../refusal.ts'
 import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponStores, Mint } from './service.ts'

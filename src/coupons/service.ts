@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
 import type { ProofStore } from '../session/proof-store.ts'

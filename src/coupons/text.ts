@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 
 type TextRule = {
   field: string

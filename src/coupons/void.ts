@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { handleOf, nonceShaped, parseHandle } from './nonce.ts'
 import { ownDefinition, requireMerchant } from './permission.ts'

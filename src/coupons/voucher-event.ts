@@ -1,6 +1,6 @@
+import { Refusal } from '../base/refusal.ts'
 import { contentObject, type NostrEvent, tagValue } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { Refusal } from '../refusal.ts'
 import { parseTerms, type Terms } from './definition.ts'
 import type { Promised } from './voucher.ts'
 

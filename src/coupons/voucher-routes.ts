@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
+import { Refusal } from '../base/refusal.ts'
 import { documented } from '../http/document.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { parseRepeat } from '../http/repeat.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { Refusal } from '../refusal.ts'
 import { parseIdempotencyKey } from './answer.ts'
 import { claim } from './claim.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import type { Terms } from './definition.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'

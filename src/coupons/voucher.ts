@@ -1,7 +1,7 @@
+import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent, Signer } from '../nostr/event.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { Refusal } from '../refusal.ts'
 import type { Terms } from './definition.ts'
 import { handleText } from './nonce.ts'
 

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { Voucher } from './voucher.ts'

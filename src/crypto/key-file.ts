@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
-import { limits } from '../limits.ts'
-import { OperatorError } from '../operator-error.ts'
+import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
 
 /** Costs a person half a second and 128 MiB once, and who tries passphrases as much for each. */
 const scrypt = { N: 2 ** 17, r: 8, p: 1 } as const

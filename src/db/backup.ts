@@ -9,8 +9,8 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ownLikeDirectory, syncDirectory, syncFile } from '../durable.ts'
-import { OperatorError } from '../operator-error.ts'
+import { ownLikeDirectory, syncDirectory, syncFile } from '../base/durable.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { type CheckReport, checkDatabase } from './check.ts'
 import { copyWhole, packRelay, relayBeside } from './relay-snapshot.ts'
 

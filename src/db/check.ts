@@ -1,5 +1,5 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { checkLedger } from './check-ledger.ts'
 import { type Counts, countHours, countSlice, type Hours, rowRules, tables } from './check-rules.ts'
 import { openForReading } from './inspect.ts'

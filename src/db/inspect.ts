@@ -1,5 +1,5 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../base/operator-error.ts'
 
 /** What a database says about the keys it was written with; null before its first start. */
 export type Pins = { manager: string | null; storeKey: string | null; cardKey: string | null }

@@ -1,4 +1,4 @@
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { type BackupJob, writeBackup } from './backup.ts'
 import { checkDatabase } from './check.ts'
 

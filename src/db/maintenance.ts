@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import { OperatorError } from '../operator-error.ts'
+import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { type BackupReport, partialOf, removePartial } from './backup.ts'
 import type { CheckReport } from './check.ts'
 import type { Job, Outcome } from './maintenance-worker.ts'

@@ -1,8 +1,8 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ownLikeDirectory } from '../durable.ts'
-import { OperatorError } from '../operator-error.ts'
+import { ownLikeDirectory } from '../base/durable.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { openForReading } from './inspect.ts'
 
 const pieceBytes = 1024 * 1024

@@ -9,8 +9,8 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ownLikeDirectory, syncDirectory, syncFile } from '../durable.ts'
-import { OperatorError } from '../operator-error.ts'
+import { ownLikeDirectory, syncDirectory, syncFile } from '../base/durable.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { type CheckReport, checkDatabase, noPause } from './check.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
 import { couponSchema, migrate } from './migrations.ts'

@@ -1,9 +1,9 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { type Filter, parseFilter } from '../nostr/filter.ts'
 import { addressOf, expirationOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { Refusal } from '../refusal.ts'
 import type { QueryAnswer } from './relays-conversation.ts'
 import type { Gateway } from './service.ts'
 

@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 
 const list = <T extends ReturnType<typeof t.String | typeof t.Integer>>(item: T) =>
   t.Optional(t.Array(item, { maxItems: limits.filterItemsMax }))

@@ -1,5 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 
 type DeliveryState = 'pending' | 'delivered' | 'refused' | 'expired'

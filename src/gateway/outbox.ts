@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
-import { limits } from '../limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
 import type { DueDelivery, OutboxStore, Outcome, Room } from './outbox-store.ts'

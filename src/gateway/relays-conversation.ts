@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { foreignWords } from '../base/words.ts'
 import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter, filterView } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { foreignWords } from '../words.ts'
 
 /** What a relay said to an event: `OK` with its message, or null when it said nothing in time. */
 export type RelayAnswer = Answered | null

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 
 /** False while a name of a relay cannot be looked up without making others wait: it is to be left for later. */
 export type NameCheck = (hostname: string) => Promise<boolean>

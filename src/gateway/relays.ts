@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
@@ -11,7 +11,7 @@ import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
 
 type GatewayStores = { outbox: OutboxStore; members: MemberStore }
 
-/** Everything the operations of this folder need; put together by `app-gateway.ts`. */
+/** Everything the operations of this folder need; put together by `app/gateway.ts`. */
 export type Gateway = {
   database: Database<GatewayStores>
   now: Clock

@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import { Refusal } from '../refusal.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 
 const empty = new Uint8Array()
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,6 +1,6 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
-import { type RefusalCode, refusalCodes } from '../refusal.ts'
+import { type RefusalCode, refusalCodes } from '../base/refusal.ts'
 
 /** Who may call a route. `state`: supervisors; never limited, and answered while the service drains. */
 type Access = 'state' | 'public' | 'signed' | 'any'

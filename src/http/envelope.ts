@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { replyGatewayRefusal, replyIdentityRefusal, replyRefusal } from './reply.ts'
 
 /** Whose clients read a refusal: that decides what it looks like. */

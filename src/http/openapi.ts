@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { Refusal, type RefusalCode, refusalCodes } from '../refusal.ts'
+import { Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts'
 import type { RouteDetail } from './document.ts'
 import { GatewayRefusalModel, IdentityRefusalModel, RefusalModel } from './document.ts'
 import { type Envelope, envelopeOf, exampleName, examplesOf } from './envelope.ts'

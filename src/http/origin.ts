@@ -1,4 +1,4 @@
-import { type Network, parseAddress, within } from '../network.ts'
+import { type Network, parseAddress, within } from '../base/network.ts'
 
 /** Which peers may speak for their clients, and where this service lives. */
 type OriginRules = {

@@ -1,5 +1,5 @@
-import { Buckets } from '../buckets.ts'
-import { Refusal } from '../refusal.ts'
+import { Buckets } from '../base/buckets.ts'
+import { Refusal } from '../base/refusal.ts'
 
 const entriesMax = 20_000
 

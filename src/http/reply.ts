@@ -1,4 +1,4 @@
-import type { Refusal, RefusalCode } from '../refusal.ts'
+import type { Refusal, RefusalCode } from '../base/refusal.ts'
 
 /** On every answer: who may read it, and that nobody keeps it. */
 const common = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { escapeHTML } from 'bun'
 import { encodeQR } from 'qr'
-import { parseAddress } from '../network.ts'
+import { parseAddress } from '../base/network.ts'
 import { hostForOthers } from '../tls/files.ts'
 
 /** The authority of a shop, and where the service is. */

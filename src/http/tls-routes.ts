@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import { documented, textModel } from './document.ts'
 import { createTlsPage, type TlsPlace } from './tls-page.ts'
 

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import type { NostrEvent } from './event.ts'
 
 /** A NIP-01 filter that was checked. Tag lists are keyed by their letter. */

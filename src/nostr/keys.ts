@@ -1,5 +1,5 @@
 import { decode, npubEncode, nsecEncode } from 'nostr-tools/nip19'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 
 const hex32 = /^[0-9a-f]{64}$/i
 /** Order of secp256k1: a secret is 1 to this minus one. */

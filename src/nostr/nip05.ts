@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 
 /** An internet identifier `name@domain`, in lower case, the domain in punycode (NIP-05). */
 type Nip05 = { name: string; domain: string }

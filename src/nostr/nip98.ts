@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { limits } from '../limits.ts'
-import { Refusal } from '../refusal.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from './event.ts'
 
 /** The request a NIP-98 event has to be about. */

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { parseJsonObject } from './json.ts'
 import { createSlotsByKey, limitRequests } from './slots.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { loopbackAddress, publicAddress } from './address.ts'
 import { createHostResolver, type ResolveHost } from './resolve.ts'
 

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { createSlots } from './slots.ts'
 

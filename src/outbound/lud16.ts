@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import { foreignWords } from '../words.ts'
+import { limits } from '../base/limits.ts'
+import { foreignWords } from '../base/words.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { parseJsonObject } from './json.ts'
 

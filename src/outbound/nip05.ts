@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { readNip05 } from '../nostr/nip05.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { parseJson } from './json.ts'

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 
 /** All addresses of a host name, or none. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>

@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import type { RefusalCode } from '../refusal.ts'
+import { limits } from '../base/limits.ts'
+import type { RefusalCode } from '../base/refusal.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { parseJsonObject } from './json.ts'
 

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { type Filter, parseFilter } from '../nostr/filter.ts'
 
 /** A message of a client (NIP-01, 42, 45), as far as it can be told without its meaning. */

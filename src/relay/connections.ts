@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { type Peer, type ToRelay, weightOf } from './messages.ts'
 
 /** One client's connection, as the server carries it. */

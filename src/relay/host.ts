@@ -1,7 +1,7 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
-import { Refusal } from '../refusal.ts'
 import { type Carrier, createConnections } from './connections.ts'
 import type {
   EventPlace,

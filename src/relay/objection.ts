@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, expirationOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'

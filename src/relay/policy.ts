@@ -1,5 +1,5 @@
-import { Buckets } from '../buckets.ts'
-import { limits } from '../limits.ts'
+import { Buckets } from '../base/buckets.ts'
+import { limits } from '../base/limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'

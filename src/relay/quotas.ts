@@ -1,5 +1,5 @@
-import { Buckets } from '../buckets.ts'
-import { limits } from '../limits.ts'
+import { Buckets } from '../base/buckets.ts'
+import { limits } from '../base/limits.ts'
 
 type QuotaOptions = {
   /** False: no quotas. */

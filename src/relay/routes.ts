@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { limits } from '../base/limits.ts'
 import { documented, textModel } from '../http/document.ts'
 import { replyJson } from '../http/reply.ts'
-import { limits } from '../limits.ts'
 
 type RelayInformation = {
   version: string

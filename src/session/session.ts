@@ -1,7 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
-import { Refusal } from '../refusal.ts'
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 
 /** What `POST /api/auth/session` answers. */
 export type Session = { token: string; pubkey: string; expiresAt: number }

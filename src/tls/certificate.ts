@@ -29,7 +29,7 @@ import {
   Time,
   TimeType,
 } from 'pkijs'
-import { parseAddress } from '../network.ts'
+import { parseAddress } from '../base/network.ts'
 
 /** A certificate and its private key, both PEM. */
 export type CertifiedKey = { cert: string; key: string }

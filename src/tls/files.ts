@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { ownLikeDirectory, writeDurably } from '../durable.ts'
-import { limits } from '../limits.ts'
-import { everyAddress, parseAddress } from '../network.ts'
+import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
+import { limits } from '../base/limits.ts'
+import { everyAddress, parseAddress } from '../base/network.ts'
 import type { CertifiedKey } from './certificate.ts'
 
 /** A certificate cannot be used; the message says which file and why. */

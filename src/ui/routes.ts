@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { type AnyElysia, Elysia } from 'elysia'
+import { Refusal } from '../base/refusal.ts'
 import { documented, textModel } from '../http/document.ts'
-import { Refusal } from '../refusal.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
 import type { Bundle, PageName } from './bundle.ts'

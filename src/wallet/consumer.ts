@@ -1,5 +1,5 @@
+import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
-import { limits } from '../limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 

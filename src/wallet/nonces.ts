@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { tagValue } from '../nostr/event.ts'
-import { Refusal } from '../refusal.ts'
 import { readIdentityRequest, rememberRequest } from './request.ts'
 import type { Identities, IdentityStores } from './service.ts'
 

@@ -1,8 +1,8 @@
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { parseText } from '../coupons/text.ts'
 import { type ReadVoucher, readVoucher } from '../coupons/voucher-event.ts'
-import { limits } from '../limits.ts'
 import { type NostrEvent, parseEvent, type VerifyEvent } from '../nostr/event.ts'
-import { Refusal } from '../refusal.ts'
 
 /** A voucher that changes hands, as its event says it is; only its service knows whether it still is. */
 export type Offer = ReadVoucher & {

@@ -1,7 +1,7 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
+import { foreignWords } from '../base/words.ts'
 import { contentObject } from '../nostr/event.ts'
-import { Refusal } from '../refusal.ts'
-import { foreignWords } from '../words.ts'
 import type { Account } from './account-store.ts'
 import type { Identities } from './service.ts'
 

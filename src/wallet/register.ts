@@ -1,6 +1,6 @@
+import { Refusal } from '../base/refusal.ts'
 import { tagValue } from '../nostr/event.ts'
 import { parsePubkey } from '../nostr/keys.ts'
-import { Refusal } from '../refusal.ts'
 import { type CallbackRules, parseLud16 } from './lud16.ts'
 import { isReserved, parseName } from './name.ts'
 import { nonceHash } from './nonces.ts'

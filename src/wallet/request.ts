@@ -1,4 +1,5 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { authorOf, type VerifyHash } from '../nostr/delegation.ts'
 import {
   contentObject,
@@ -10,7 +11,6 @@ import {
   withTextContent,
 } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
 import type { RequestStore } from './request-store.ts'
 
 /** An event that asks this service for something, checked. */

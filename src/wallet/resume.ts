@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../base/limits.ts'
 import { putOff, swap } from './swap.ts'
 import type { Transfers } from './transfer-service.ts'
 import type { Intent } from './transfer-store.ts'

@@ -1,7 +1,7 @@
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { handleOf, nonceShaped } from '../coupons/nonce.ts'
 import { mintedResult, refusalFor, statusOf, type Voucher } from '../coupons/voucher.ts'
 import type { NostrEvent } from '../nostr/event.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
 import { parseLightningAddress } from './address.ts'
 import { parseAnyNonce, parseComment, parseOffer } from './offer.ts'
 import { receive } from './receive.ts'

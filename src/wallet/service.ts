@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
@@ -9,7 +9,7 @@ import type { RequestStore } from './request-store.ts'
 /** What an operation on identities can read and write. */
 export type IdentityStores = { accounts: AccountStore; nonces: NonceStore; requests: RequestStore }
 
-/** Everything the operations on identities need; put together by `app-wallet.ts`. */
+/** Everything the operations on identities need; put together by `app/wallet.ts`. */
 export type Identities = {
   database: Database<IdentityStores>
   now: Clock

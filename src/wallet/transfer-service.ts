@@ -1,4 +1,5 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Refusal } from '../base/refusal.ts'
 import type { Refreshing } from '../coupons/refresh.ts'
 import type { Mint } from '../coupons/service.ts'
 import type { VoucherStore } from '../coupons/voucher-store.ts'
@@ -6,7 +7,6 @@ import type { Database } from '../db/database.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import type { HandOver, LookUpAddress } from '../outbound/lud16.ts'
 import type { PreviewElsewhere, RefreshElsewhere } from '../outbound/voucher-service.ts'
-import type { Refusal } from '../refusal.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { AccountStore } from './account-store.ts'
 import type { InboxStore } from './inbox-store.ts'
@@ -32,7 +32,7 @@ export type Swapped =
   /** `left`: the nonce was on its way to the service before this was known. */
   | { refused: Refusal; left: boolean }
 
-/** Everything the operations on transfers need; put together by `app-transfers.ts`. */
+/** Everything the operations on transfers need; put together by `app/transfers.ts`. */
 export type Transfers = {
   database: Database<TransferStores>
   now: Clock

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/base/limits.ts'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
-import { limits } from '../../src/limits.ts'
 import { copyDirectory, createPopulated, damage, runCommand } from '../support/cli.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { limits } from '../../src/base/limits.ts'
+import { refusalCodes } from '../../src/base/refusal.ts'
 import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
-import { limits } from '../../src/limits.ts'
-import { refusalCodes } from '../../src/refusal.ts'
 import { renewOwnCertificate } from '../../src/tls/files.ts'
 import {
   activateCard,

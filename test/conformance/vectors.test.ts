@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { npubEncode } from 'nostr-tools/nip19'
 import { getEventHash, verifyEvent as verifyIndependently } from 'nostr-tools/pure'
+import { Refusal } from '../../src/base/refusal.ts'
 import { eventId, type NostrEvent } from '../../src/nostr/event.ts'
 import { verifyHttpAuth } from '../../src/nostr/nip98.ts'
-import { Refusal } from '../../src/refusal.ts'
 import {
   call,
   createDefinition,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import type { Database } from '../../src/db/database.ts'
-import { limits } from '../../src/limits.ts'
-import { Refusal } from '../../src/refusal.ts'
 
 /** What a transaction of the contract can do: the smallest store that shows every promise. */
 export type Notes = {

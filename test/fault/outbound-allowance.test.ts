@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { settings } from '../../src/settings.ts'
+import { settings } from '../../src/app/settings.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { startForeignService } from '../support/foreign-service.ts'

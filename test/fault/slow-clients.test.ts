@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createConnection, type Socket } from 'node:net'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 

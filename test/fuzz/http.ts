@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { refusalCodes } from '../../src/refusal.ts'
+import { refusalCodes } from '../../src/base/refusal.ts'
 import {
   call,
   createDefinition,

@@ -1,7 +1,7 @@
 /** A merchant's announcement on its way to relays, and what is found there. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { startGateway } from '../../src/app-gateway.ts'
+import { startGateway } from '../../src/app/gateway.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { createStores } from '../../src/db/stores.ts'

@@ -1,6 +1,6 @@
 /** POST /nostr/fetch: what may be asked, who is asked, and what comes back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { type Answer, call, newSigner } from '../support/client.ts'
 import { createEvent, secondsNow } from '../support/events.ts'

@@ -1,7 +1,7 @@
 /** POST /nostr/publish and what became of it: every status, in the order of the checks. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { decode } from 'nostr-tools/nip19'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, createDefinition, newSigner, openSession } from '../support/client.ts'

@@ -1,7 +1,7 @@
 /** Random messages of a relay: the connection may be given up, nothing is thrown, nothing false gets in. */
 import { expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
 import { createConversation } from '../../src/gateway/relays-conversation.ts'
-import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseFilter } from '../../src/nostr/filter.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'

@@ -1,9 +1,9 @@
 /** The way to a relay outside, against relays that are slow, silent, lying or broken. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
+import { limits } from '../../src/base/limits.ts'
 import { openRelayLink, type RelayLink } from '../../src/gateway/relays.ts'
 import { createNameCheck } from '../../src/gateway/relays-names.ts'
-import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseFilter } from '../../src/nostr/filter.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'

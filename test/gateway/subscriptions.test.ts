@@ -1,7 +1,7 @@
 /** What relays are asked for good: by the ledger, over each connection, whatever relays do. */
 import { afterEach, expect, test } from 'bun:test'
 import type { ServerWebSocket } from 'bun'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/events.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/base/limits.ts'
 import { openImageFiles } from '../../src/coupons/image-files.ts'
 import { imageKind } from '../../src/coupons/image-type.ts'
-import { limits } from '../../src/limits.ts'
 import { shopCertificate } from '../support/certificates.ts'
 import {
   call,

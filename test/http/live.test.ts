@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { SignJWT } from 'jose'
+import { limits } from '../../src/base/limits.ts'
 import { createLive } from '../../src/coupons/live.ts'
 import { openEventStream } from '../../src/http/event-stream.ts'
-import { limits } from '../../src/limits.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import {
   call,

@@ -1,6 +1,6 @@
 /** What keeps memory bounded between clients, the main thread and the relay's. */
 import { expect, test } from 'bun:test'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import { createConnections } from '../../src/relay/connections.ts'
 import { type ToRelay, weightOf } from '../../src/relay/messages.ts'
 import { createReaders } from '../../src/relay/readers.ts'

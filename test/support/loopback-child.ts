@@ -4,9 +4,10 @@
  * server, and `~N` behind it, not before the N-th time. `HTTPS_PORT` stands in for 443, which not
  * everybody may open.
  */
-import { start } from '../../src/app.ts'
-import { environment, readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+
+import { environment, readConfig } from '../../src/app/config.ts'
+import { start } from '../../src/app/start.ts'
+import { createLog } from '../../src/base/log.ts'
 import type { FetchPublic } from '../../src/outbound/fetch-public.ts'
 import { testAuthority } from './certificates.ts'
 

@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode } from '../../src/refusal.ts'
+import { Refusal, type RefusalCode } from '../../src/base/refusal.ts'
 
 /** What a function refuses with; a fault is thrown on, no refusal at all is `null`. */
 export function refusalOf(run: () => unknown): { code: RefusalCode; field?: string } | null {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npubEncode, nsecEncode } from 'nostr-tools/nip19'
-import { ConfigError, type Environment, flagOf, readConfig } from '../../src/config.ts'
-import { settings } from '../../src/settings.ts'
+import { ConfigError, type Environment, flagOf, readConfig } from '../../src/app/config.ts'
+import { settings } from '../../src/app/settings.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-config-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

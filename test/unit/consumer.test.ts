@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
 import type { Database } from '../../src/db/database.ts'
-import { limits } from '../../src/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { createConsumer } from '../../src/wallet/consumer.ts'
 import { createEvent } from '../support/events.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createDecipheriv, scryptSync } from 'node:crypto'
+import { OperatorError } from '../../src/base/operator-error.ts'
 import { openKeyFile, sealKeyFile } from '../../src/crypto/key-file.ts'
-import { OperatorError } from '../../src/operator-error.ts'
 
 const passphrase = 'correct horse battery'
 const sealed = sealKeyFile('the secrets', 'npub1someone', passphrase)

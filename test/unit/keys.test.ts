@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { bech32 } from 'bech32'
-import { limits as bounds } from '../../src/limits.ts'
+import { limits as bounds } from '../../src/base/limits.ts'
 import { npubOf, nsecOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
 
 // The examples of NIP-19.

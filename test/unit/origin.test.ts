@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { type Network, parseNetwork } from '../../src/base/network.ts'
 import { createOrigins } from '../../src/http/origin.ts'
-import { type Network, parseNetwork } from '../../src/network.ts'
 
 const networks = (...texts: string[]) => texts.map((text) => parseNetwork(text) as Network)
 const open = createOrigins({ publicOrigins: [], trustedProxies: [] })

@@ -5,7 +5,7 @@ import { type Server, type Socket, createServer as tcpServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { createServer, type TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { limits as ours } from '../../src/limits.ts'
+import { limits as ours } from '../../src/base/limits.ts'
 import { publicAddress } from '../../src/outbound/address.ts'
 import {
   createFetchPublic,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import type { Payment } from '../../src/wallet/cards/payment-store.ts'
 import { awaitOutcome, type Payments } from '../../src/wallet/cards/payments.ts'
 

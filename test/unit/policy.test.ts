@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { createPolicy } from '../../src/relay/policy.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { Buckets } from '../../src/buckets.ts'
+import { Buckets } from '../../src/base/buckets.ts'
+import { limits as bounds } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import { createRateLimits } from '../../src/http/rate-limit.ts'
-import { limits as bounds } from '../../src/limits.ts'
-import { Refusal } from '../../src/refusal.ts'
 
 const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
 

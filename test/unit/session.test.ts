@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { Refusal } from '../../src/refusal.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import type { Session } from '../../src/session/session.ts'
 import { createSessions } from '../../src/session/session.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { foreignWords } from '../../src/words.ts'
+import { foreignWords } from '../../src/base/words.ts'
 
 describe('the words of another service', () => {
   const cases: [what: string, said: unknown, shown: string | null][] = [

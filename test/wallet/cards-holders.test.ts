@@ -12,7 +12,7 @@ import {
 import { requestCardActivation } from '@lawallet/utils/actions'
 import * as nip04 from 'nostr-tools/nip04'
 import * as nip44 from 'nostr-tools/nip44'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import {
   activateCard,
   asking,

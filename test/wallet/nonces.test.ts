@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/base/limits.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, sha256Hex } from '../support/client.ts'
 import { createEvent, secondsNow } from '../support/events.ts'

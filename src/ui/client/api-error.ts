@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../refusal.ts'
+import type { RefusalCode } from '../../base/refusal.ts'
 import { type ErrorKey, errorWords } from '../words/errors.ts'
 import { language } from './language.ts'
 

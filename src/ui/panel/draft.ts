@@ -1,6 +1,6 @@
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
-import { limits } from '../../limits.ts'
-import { Refusal } from '../../refusal.ts'
 import { parseAmount, typed } from '../client/amount.ts'
 import { benefitText } from '../client/benefit-text.ts'
 import { secondsNow } from '../client/format.ts'

@@ -1,7 +1,7 @@
-import type { RefusalCode } from '../../refusal.ts'
+import type { RefusalCode } from '../../base/refusal.ts'
 import { createWords } from '../client/language.ts'
 
-/** Spanish comes from the service (src/refusal.ts); here is what it cannot say itself, and English. */
+/** Spanish comes from the service (src/base/refusal.ts); here is what it cannot say itself, and English. */
 const own = {
   unreachable: [
     'No pudimos hablar con el servicio. Revisá la conexión y probá de nuevo.',

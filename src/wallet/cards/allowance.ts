@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import type { Card } from './card-store.ts'
 import type { CardStores, Cards } from './service.ts'
 

@@ -1,5 +1,5 @@
 import { createDecipheriv, hash } from 'node:crypto'
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import { authorOf } from '../../nostr/delegation.ts'
 import { type NostrEvent, tagValue } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'

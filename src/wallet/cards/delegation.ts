@@ -1,7 +1,7 @@
+import { Refusal } from '../../base/refusal.ts'
 import { seal, unseal } from '../../crypto/seal.ts'
 import { delegationHash, parseConditions } from '../../nostr/delegation.ts'
 import { kinds } from '../../nostr/kinds.ts'
-import { Refusal } from '../../refusal.ts'
 import type { Card } from './card-store.ts'
 import type { Cards } from './service.ts'
 

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import { rememberRequest } from '../request.ts'
 import { limitView } from './limits.ts'
 import { readCardRequest } from './requests.ts'

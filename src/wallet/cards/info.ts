@@ -1,4 +1,4 @@
-import { Refusal } from '../../refusal.ts'
+import { Refusal } from '../../base/refusal.ts'
 import type { Card } from './card-store.ts'
 import { openAt, openDelegation } from './delegation.ts'
 import type { CardStores, Cards } from './service.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import { amountView } from '../ledger/amount.ts'
 import type { CardLimit } from './holder-store.ts'
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../../refusal.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { codeMac } from './code.ts'
 import { readTap } from './read-tap.ts'
 import { codeOf, readCardRequest, requireWriter } from './requests.ts'

@@ -1,6 +1,6 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { npubOf } from '../../nostr/keys.ts'
-import { Refusal } from '../../refusal.ts'
 import type { Card } from './card-store.ts'
 import { openAt, openDelegation } from './delegation.ts'
 import { initialiseTag, keysOf, parseCid, parseNewTag } from './initialise.ts'

@@ -1,5 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import type { RefusalCode } from '../../refusal.ts'
+import type { RefusalCode } from '../../base/refusal.ts'
 import { k1HashOf } from './scan-store.ts'
 
 /** What was asked of a k1, and what came of it. */

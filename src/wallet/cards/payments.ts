@@ -1,10 +1,10 @@
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { foreignWords } from '../../base/words.ts'
 import type { Database } from '../../db/database.ts'
-import { limits } from '../../limits.ts'
 import { type NostrEvent, tagValue } from '../../nostr/event.ts'
 import type { Filter } from '../../nostr/filter.ts'
 import { kinds } from '../../nostr/kinds.ts'
-import { Refusal } from '../../refusal.ts'
-import { foreignWords } from '../../words.ts'
 import type { Ledger, LedgerStores } from '../ledger/settle.ts'
 import { parseContent, transactionTypes } from '../ledger/transaction.ts'
 import type { Payment, PaymentStore } from './payment-store.ts'
@@ -12,7 +12,7 @@ import type { CardStores, Cards } from './service.ts'
 
 export type PaymentStores = CardStores & LedgerStores & { payments: PaymentStore }
 
-/** Everything that paying needs; put together by `app-payments.ts`. */
+/** Everything that paying needs; put together by `app/payments.ts`. */
 export type Payments = {
   cards: Cards
   database: Database<PaymentStores>

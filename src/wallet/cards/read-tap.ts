@@ -1,5 +1,5 @@
+import { Refusal } from '../../base/refusal.ts'
 import type { First } from '../../db/database.ts'
-import { Refusal } from '../../refusal.ts'
 import type { Card } from './card-store.ts'
 import type { CardStores, Cards } from './service.ts'
 import { keyVersions } from './tag.ts'

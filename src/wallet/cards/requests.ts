@@ -1,8 +1,8 @@
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { seal, unseal } from '../../crypto/seal.ts'
-import { limits } from '../../limits.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { kinds } from '../../nostr/kinds.ts'
-import { Refusal } from '../../refusal.ts'
 import { readRequest, rememberRequest } from '../request.ts'
 import type { CardStores, Cards } from './service.ts'
 

@@ -1,5 +1,5 @@
-import { limits } from '../../limits.ts'
-import { Refusal } from '../../refusal.ts'
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { amountView } from '../ledger/amount.ts'
 import { allowanceOf } from './allowance.ts'
 import type { Card } from './card-store.ts'

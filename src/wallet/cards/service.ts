@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Correspondence } from '../../crypto/correspondence.ts'
 import type { Database } from '../../db/database.ts'
 import type { FactStore } from '../../db/fact-store.ts'
@@ -21,7 +21,7 @@ export type CardStores = {
   facts: FactStore
 }
 
-/** Everything the operations on cards need; put together by `app-cards.ts`. */
+/** Everything the operations on cards need; put together by `app/cards.ts`. */
 export type Cards = {
   database: Database<CardStores>
   now: Clock

@@ -1,6 +1,6 @@
+import { Refusal } from '../../base/refusal.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { npubOf } from '../../nostr/keys.ts'
-import { Refusal } from '../../refusal.ts'
 import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
 import { answerOnce, readCardRequest, requireWriter } from './requests.ts'
 import type { CardDesk, CardStores, Cards } from './service.ts'

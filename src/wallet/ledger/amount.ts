@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 
 const decimalText = /^[1-9]\d{0,18}$/
 

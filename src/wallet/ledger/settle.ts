@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import type { VerifyHash } from '../../nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../nostr/event.ts'
 import type { Account, LedgerStore, Outcome } from './store.ts'
@@ -15,7 +15,7 @@ import {
 
 export type LedgerStores = { ledger: LedgerStore }
 
-/** The embedded ledger; put together by `app-wallet.ts`. */
+/** The embedded ledger; put together by `app/ledger.ts`. */
 export type Ledger = {
   /** The manager key: who the ledger is. */
   signer: Signer

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
 
 /** A closed-loop token: amounts count its smallest unit, of which one token has 10^decimals. */

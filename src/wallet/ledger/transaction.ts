@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../base/limits.ts'
 import { authorOf, type VerifyHash } from '../../nostr/delegation.ts'
 import { contentObject, type NostrEvent, type Signer, tagValue } from '../../nostr/event.ts'
 import { expirationOf } from '../../nostr/kind-class.ts'

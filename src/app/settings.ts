@@ -1,9 +1,9 @@
-import { limits } from './limits.ts'
-import { type Network, parseNetwork } from './network.ts'
-import { parsePubkey, parseSecret } from './nostr/keys.ts'
-import type { CardLimit } from './wallet/cards/holder-store.ts'
-import { parseLimits } from './wallet/cards/limits.ts'
-import { parseTokens, type Token } from './wallet/ledger/token.ts'
+import { limits } from '../base/limits.ts'
+import { type Network, parseNetwork } from '../base/network.ts'
+import { parsePubkey, parseSecret } from '../nostr/keys.ts'
+import type { CardLimit } from '../wallet/cards/holder-store.ts'
+import { parseLimits } from '../wallet/cards/limits.ts'
+import { parseTokens, type Token } from '../wallet/ledger/token.ts'
 
 export type Setting<T> = {
   variable: string

@@ -1,18 +1,18 @@
-import type { SqliteEngine } from './db/sqlite.ts'
-import type { Stores } from './db/stores.ts'
-import type { Subscription } from './gateway/relays-conversation.ts'
-import { limits } from './limits.ts'
-import type { Log } from './log.ts'
-import type { NostrEvent } from './nostr/event.ts'
+import { limits } from '../base/limits.ts'
+import type { Log } from '../base/log.ts'
+import type { SqliteEngine } from '../db/sqlite.ts'
+import type { Stores } from '../db/stores.ts'
+import type { Subscription } from '../gateway/relays-conversation.ts'
+import type { NostrEvent } from '../nostr/event.ts'
 import {
   answerFilters,
   type Payments,
   releaseUnanswered,
   takeAnswer,
-} from './wallet/cards/payments.ts'
-import type { Cards } from './wallet/cards/service.ts'
-import { createConsumer } from './wallet/consumer.ts'
-import type { Ledger } from './wallet/ledger/settle.ts'
+} from '../wallet/cards/payments.ts'
+import type { Cards } from '../wallet/cards/service.ts'
+import { createConsumer } from '../wallet/consumer.ts'
+import type { Ledger } from '../wallet/ledger/settle.ts'
 
 type PaymentParts = {
   cards: Cards

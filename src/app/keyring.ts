@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
+import { mac } from '../crypto/seal.ts'
+import { nsecOf, parseSecret } from '../nostr/keys.ts'
 import type { Config } from './config.ts'
-import { mac } from './crypto/seal.ts'
-import { ownLikeDirectory, writeDurably } from './durable.ts'
-import { nsecOf, parseSecret } from './nostr/keys.ts'
 import { settings } from './settings.ts'
 
 /** The secrets of this service. */

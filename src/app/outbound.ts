@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { systemClock } from './clock.ts'
-import { createImageFinder, type Images } from './coupons/image.ts'
-import { openImageFiles } from './coupons/image-files.ts'
-import type { Mint } from './coupons/service.ts'
-import { limits } from './limits.ts'
-import { type FetchPublic, OutboundError } from './outbound/fetch-public.ts'
-import { createImageFetcher } from './outbound/image.ts'
-import { createNip05Resolver } from './outbound/nip05.ts'
-import { Refusal } from './refusal.ts'
+import { systemClock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
+import { createImageFinder, type Images } from '../coupons/image.ts'
+import { openImageFiles } from '../coupons/image-files.ts'
+import type { Mint } from '../coupons/service.ts'
+import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
+import { createImageFetcher } from '../outbound/image.ts'
+import { createNip05Resolver } from '../outbound/nip05.ts'
 
 /** NIP-05 over the guarded outbound door. */
 export function createNameResolver(fetchPublic: FetchPublic): Mint['resolveName'] {

@@ -1,13 +1,13 @@
-import type { Clock } from './clock.ts'
-import type { CouponStores } from './coupons/service.ts'
-import { sweepKilled } from './coupons/void.ts'
-import type { Database } from './db/database.ts'
-import type { OutboxStore } from './gateway/outbox-store.ts'
-import { limits } from './limits.ts'
-import type { ScanStore } from './wallet/cards/scan-store.ts'
-import type { LedgerStore } from './wallet/ledger/store.ts'
-import type { NonceStore } from './wallet/nonce-store.ts'
-import type { RequestStore } from './wallet/request-store.ts'
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import type { CouponStores } from '../coupons/service.ts'
+import { sweepKilled } from '../coupons/void.ts'
+import type { Database } from '../db/database.ts'
+import type { OutboxStore } from '../gateway/outbox-store.ts'
+import type { ScanStore } from '../wallet/cards/scan-store.ts'
+import type { LedgerStore } from '../wallet/ledger/store.ts'
+import type { NonceStore } from '../wallet/nonce-store.ts'
+import type { RequestStore } from '../wallet/request-store.ts'
 
 type Stores = CouponStores & {
   outbox: OutboxStore

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import { systemClock } from './clock.ts'
+import { systemClock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { TlsPlace } from '../http/tls-page.ts'
+import { findOwnCertificate, readCertificate, type ServedCertificate } from '../tls/files.ts'
 import type { Config } from './config.ts'
-import type { TlsPlace } from './http/tls-page.ts'
-import type { Log } from './log.ts'
-import { findOwnCertificate, readCertificate, type ServedCertificate } from './tls/files.ts'
 
 /** The certificate of the settings, else the shop's own; null: http alone. Throws CertificateError. */
 export async function loadCertificate(config: Config, log: Log): Promise<ServedCertificate | null> {

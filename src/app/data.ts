@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from './clock.ts'
-import { type Lock, takeLock } from './db/lock.ts'
-import { couponSchema } from './db/migrations.ts'
-import { SqliteEngine } from './db/sqlite.ts'
-import { createStores, type Stores } from './db/stores.ts'
-import type { Metrics } from './http/metrics.ts'
-import type { Log } from './log.ts'
+import { systemClock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { type Lock, takeLock } from '../db/lock.ts'
+import { couponSchema } from '../db/migrations.ts'
+import { SqliteEngine } from '../db/sqlite.ts'
+import { createStores, type Stores } from '../db/stores.ts'
+import type { Metrics } from '../http/metrics.ts'
 
 /** The start cannot go on; the message tells the operator why and what to do. */
 export class StartError extends Error {}
