@@ -8,18 +8,25 @@ import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
 
 type ClaimInput = {
   nonce: string
+  /** The merchant the till works for, hex; null: it does not say. */
+  owner: string | null
   /** Untrusted; filed when they qualify, dropped otherwise. */
   zapRequest: unknown
   amountMsat: unknown
 }
 
-/** Redeem a voucher. Again: the first time and the same event id, with status `claimed`. */
+/**
+ * Redeem a voucher. Again: the first time and the same event id, with status `claimed`. Refuses
+ * `voucher-unknown`, `other-merchant`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`.
+ */
 export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Promise<Answer> {
   const done: Change[] = []
   const answered = await mint.database.transact(async (tx) => {
     done.length = 0
     const voucher = await tx.vouchers.find(handleOf(input.nonce))
     if (!voucher) throw new Refusal('voucher-unknown')
+    // Before its phase is looked at: a till of another shop learns nothing of what became of it.
+    if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       if (voucher.phase === 'claimed') {

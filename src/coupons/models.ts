@@ -154,6 +154,12 @@ export const NonceModel = request({ nonce: sentNonce })
 
 export const ClaimModel = request({
   nonce: sentNonce,
+  owner: optional(
+    sentText({
+      pattern: '^[0-9a-fA-F]{64}$',
+      description: 'Merchant of the till, hex. The voucher of another merchant is refused',
+    }),
+  ),
   zapRequest: t.Optional(t.Unknown({ description: 'Kind 9734, signed; dropped when it is not' })),
   amountMsat: t.Optional(t.Unknown({ description: 'Integer, 0 or more; dropped when it is not' })),
 })

@@ -71,8 +71,9 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
       async ({ request, body }) => {
         const nonce = parseNonce(body.nonce)
         const { zapRequest, amountMsat } = body
+        const owner = body.owner?.toLowerCase() ?? null
         const repeat = parseRepeat(request, `claim ${nonce}`)
-        const input = { nonce, zapRequest, amountMsat }
+        const input = { nonce, owner, zapRequest, amountMsat }
         const answer = await byNonce(request, () => claim(mint, input, repeat))
         return reply(answer.status, answer.body)
       },
@@ -87,6 +88,7 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
             'nonce-invalid',
             'idempotency-key-invalid',
             'voucher-unknown',
+            'other-merchant',
             'idempotency-key-reused',
             'voucher-moved',
             'voucher-cancelled',

@@ -536,8 +536,10 @@ describe('real answers match the document', () => {
       content: '',
     })
     const key = { 'Idempotency-Key': newKey() }
-    const body = { nonce: next, zapRequest, amountMsat: 21_000 }
+    const body = { nonce: next, owner: owner.pubkey, zapRequest, amountMsat: 21_000 }
     await refused(claim, 'voucher-moved', { body: { nonce } })
+    const elsewhere = { nonce: next, owner: newSigner().pubkey }
+    await refused(claim, 'other-merchant', { body: elsewhere })
     expect((await ask(claim, { body, headers: key })).status).toBe('success')
     await ask(claim, { body, headers: key })
     expect((await ask(claim, { body: { nonce: next } })).status).toBe('claimed')

@@ -293,10 +293,14 @@ class World {
     const voucher = this.#someVoucher()
     const nonce = voucher?.nonce ?? this.#nonce(-1)
     const amountMsat = this.#random.pick([undefined, 0, 1000, -1, 1.5, 'x'])
+    const owner = this.#random.pick([null, null, null, ...owners])
     const run = (repeat: Parameters<typeof claim>[2]) =>
-      claim(this.mint, { nonce, zapRequest: undefined, amountMsat }, repeat)
+      claim(this.mint, { nonce, owner, zapRequest: undefined, amountMsat }, repeat)
     if (!voucher) {
       return { name: 'claim', run: () => run(null), expected: { refused: 'voucher-unknown' } }
+    }
+    if (owner !== null && owner !== this.#definitions.get(voucher.definition)?.owner) {
+      return { name: 'claim', run: () => run(null), expected: { refused: 'other-merchant' } }
     }
     return this.#once('claim', `claim ${nonce}`, String(amountMsat), false, run, () => {
       const again = voucher.phase === 'claimed'

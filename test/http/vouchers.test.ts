@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { npubOf } from '../../src/nostr/keys.ts'
 import {
   call,
   createDefinition,
@@ -199,6 +200,57 @@ describe('POST /api/coupons/claim', () => {
       ])
     }
   })
+
+  test('redeems with the owner of the voucher, in capitals too, or null', async () => {
+    expect((await claim(nonce, { owner: signer.pubkey })).json.status).toBe('success')
+    const shouted = await mintOne(server.url, token, couponId)
+    const owner = signer.pubkey.toUpperCase()
+    expect((await claim(shouted.nonce, { owner })).json.status).toBe('success')
+    const silent = await mintOne(server.url, token, couponId)
+    expect((await claim(silent.nonce, { owner: null })).json.status).toBe('success')
+  })
+
+  test('refuses the voucher of another merchant in every phase alike, and burns nothing', async () => {
+    const owner = newSigner().pubkey
+    const refused = () => refuses(server, () => claim(nonce, { owner }), 409, 'other-merchant')
+    await refused()
+    expect((await preview(nonce)).json.status).toBe('minted')
+    await claim(nonce)
+    await refused()
+    nonce = (await mintOne(server.url, token, couponId)).nonce
+    await voidOne(nonce)
+    await refused()
+    nonce = (await mintOne(server.url, token, couponId)).nonce
+    await refresh(nonce)
+    await refused()
+    const nobodys = 'A'.repeat(22)
+    await refuses(server, () => claim(nobodys, { owner }), 404, 'voucher-unknown')
+  })
+
+  test('refuses another merchant also under the key that redeemed it', async () => {
+    const key = { 'Idempotency-Key': newKey() }
+    const first = await claim(nonce, { owner: signer.pubkey }, key)
+    const owner = newSigner().pubkey
+    await refuses(server, () => claim(nonce, { owner }, key), 409, 'other-merchant')
+    expect((await claim(nonce, { owner: signer.pubkey }, key)).text).toBe(first.text)
+  })
+
+  const badOwners: [string, unknown][] = [
+    ['an npub', npubOf(signer.pubkey)],
+    ['63 digits', 'a'.repeat(63)],
+    ['65 digits', 'a'.repeat(65)],
+    ['other letters', 'g'.repeat(64)],
+    ['a newline at its end', `${'a'.repeat(64)}\n`],
+    ['an empty text', ''],
+    ['a number', 5],
+    ['a list', [signer.pubkey]],
+    ['an object', { toString: 1 }],
+  ]
+  for (const [name, owner] of badOwners) {
+    test(`refuses as owner ${name}`, async () => {
+      await refuses(server, () => claim(nonce, { owner }), 400, 'field-invalid', { field: 'owner' })
+    })
+  }
 
   test('refuses a refreshed and a voided voucher', async () => {
     await refresh(nonce)

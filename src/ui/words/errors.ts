@@ -48,6 +48,7 @@ const english = {
   'coupon-unknown': 'That coupon does not exist.',
   'voucher-unknown': 'That code belongs to no coupon. Check it.',
   'minter-unknown': 'We did not find that key. Check what you typed.',
+  'other-merchant': 'This coupon is of another merchant. It is redeemed at the one that issued it.',
   'voucher-claimed': 'This coupon was redeemed already.',
   'voucher-refreshed': 'This code was swapped for another: the coupon has moved on.',
   'voucher-voided': 'The merchant had voided this coupon already.',
