@@ -34,9 +34,11 @@ export function weightOf(text: string): number {
   return text.length + 100
 }
 
-/** From the main thread to the relay's. Connections and calls are numbered by the sender. */
-export type ToRelay =
-  | { type: 'begin'; settings: RelaySettings }
+/** From the main thread to the relay's. */
+export type ToRelay = { type: 'begin'; settings: RelaySettings } | ToRunningRelay
+
+/** The same, once it has begun. Connections and calls are numbered by the sender. */
+export type ToRunningRelay =
   | { type: 'open'; connection: number; peer: Peer }
   | { type: 'message'; connection: number; text: string }
   /** This many characters left our memory towards the client. */

@@ -5,7 +5,7 @@ import { createVerifier } from '../crypto/sign-event.ts'
 import { SqliteEngine } from '../db/sqlite.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { openMemberReader } from './member-store.ts'
-import type { FromRelay, RelaySettings, ToRelay, Verdict } from './messages.ts'
+import type { FromRelay, RelaySettings, ToRelay, ToRunningRelay, Verdict } from './messages.ts'
 import { createPolicy } from './policy.ts'
 import { createRelay, type Relay } from './relay.ts'
 import schema from './schema.sql' with { type: 'text' }
@@ -26,7 +26,7 @@ self.onmessage = ({ data }: MessageEvent<ToRelay>) => {
   else if (running) handle(running, data)
 }
 
-function handle({ relay, exposure, end }: Running, message: Exclude<ToRelay, { type: 'begin' }>) {
+function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
   switch (message.type) {
     case 'open':
       return relay.open(message.connection, message.peer)
@@ -52,7 +52,7 @@ function handle({ relay, exposure, end }: Running, message: Exclude<ToRelay, { t
   }
 }
 
-async function accept(relay: Relay, { call, events }: Extract<ToRelay, { type: 'accept' }>) {
+async function accept(relay: Relay, { call, events }: Extract<ToRunningRelay, { type: 'accept' }>) {
   const one = async (event: NostrEvent): Promise<Verdict | null> => {
     try {
       return await relay.accept(event)

@@ -9,7 +9,7 @@ import { CouponCard } from '../parts/coupon-card.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice, type Tone } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
-import type { CouponFacts, Outcome, Redemption } from './redeem.ts'
+import type { CouponFacts, Outcome, Redemption, RedemptionUnderWay } from './redeem.ts'
 import { RestingButton } from './resting.tsx'
 import { elsewhere, goOn, leave, pinShop, redeem, retry, shops } from './state.ts'
 
@@ -35,7 +35,7 @@ const outcomeIcon: Record<Outcome, IconName> = {
 type Shown<Step extends Redemption['step']> = { state: Extract<Redemption, { step: Step }> }
 
 /** A coupon that came before the till, in big words. */
-export function OutcomeView({ state }: { state: Exclude<Redemption, { step: 'idle' }> }) {
+export function OutcomeView({ state }: { state: RedemptionUnderWay }) {
   switch (state.step) {
     case 'looking':
       return (

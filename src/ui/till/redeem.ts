@@ -19,8 +19,10 @@ export type CouponFacts = {
 
 export type Outcome = 'success' | 'already' | 'expired' | 'voided' | 'moved' | 'unknown'
 
-export type Redemption =
-  | { step: 'idle' }
+export type Redemption = { step: 'idle' } | RedemptionUnderWay
+
+/** A redemption from the moment that a coupon came before the till. */
+export type RedemptionUnderWay =
   | { step: 'looking'; nonce: string }
   /** Good as far as the service knows; a tap redeems it. */
   | { step: 'shown'; nonce: string; facts: CouponFacts }
