@@ -220,12 +220,18 @@ test('the lock file names no download address', () => {
   expect(linesOf(['package-lock.json'], /"resolved"/)).toEqual([])
 })
 
+// Without it `npm ci` takes whatever the registry sends. npm leaves it out for a package it could not look up.
+test('the lock file has the hash of every package', () => {
+  const broken = Object.entries(lockedPackages()).filter(
+    ([path, { integrity, link }]) =>
+      path !== '' && !link && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''),
+  )
+  expect(broken.map(([path]) => path)).toEqual([])
+})
+
 // `npm ci` refuses a lock file without them, and npm leaves out those it could not look up.
 test('the lock file has the optional packages of every system', () => {
-  type Locked = { optionalDependencies?: Record<string, string> }
-  const { packages } = JSON.parse(readText('package-lock.json')) as {
-    packages: Record<string, Locked>
-  }
+  const packages = lockedPackages()
   const wanted = Object.values(packages).flatMap((one) =>
     Object.keys(one.optionalDependencies ?? {}),
   )
@@ -299,6 +305,16 @@ function filesBelow(folder: string): string[] {
     if (folder === '' && generated.includes(entry.name)) return []
     return entry.isDirectory() ? filesBelow(path) : [path]
   })
+}
+
+type Locked = {
+  integrity?: string
+  link?: boolean
+  optionalDependencies?: Record<string, string>
+}
+
+function lockedPackages(): Record<string, Locked> {
+  return JSON.parse(readText('package-lock.json')).packages
 }
 
 /** What a person wrote: not the lock file, which repeats what packages say. */
