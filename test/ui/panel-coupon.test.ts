@@ -1,0 +1,250 @@
+/** A merchant's coupon in the panel: made, edited, pictured, archived. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Locator, Page, Route } from 'playwright-core'
+import { encodeQR } from 'qr'
+import { closeBrowser } from '../support/browser.ts'
+import { shopCertificate } from '../support/certificates.ts'
+import { next } from '../support/merchant-page.ts'
+import { good, looks } from '../support/page-looks.ts'
+import { closePanels, openCoupon, signIn } from '../support/panel-page.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+/** The host of the pictures. */
+let far: ReturnType<typeof Bun.serve>
+
+beforeAll(async () => {
+  far = Bun.serve({
+    port: 0,
+    tls: shopCertificate,
+    fetch({ url }) {
+      const gif = encodeQR('una foto', 'gif', { scale: 4 })
+      const found = new URL(url).pathname === '/foto.gif'
+      return found ? new Response(gif) : new Response('no', { status: 404 })
+    },
+  })
+  server = await startServer({
+    // Its way out leads to the loopback, which the program's own never does.
+    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
+    env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
+  })
+})
+
+afterEach(closePanels)
+
+afterAll(async () => {
+  await closeBrowser()
+  await far.stop(true)
+  await cleanUp()
+})
+
+/** From the coupon to the last step of its form. */
+async function editTerms(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await page.getByRole('link', { name: 'Cambiar' }).click()
+  await next(page)
+}
+
+/** Back at the coupon, which then is as the form had it. */
+async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Guardar los cambios' }).click()
+  await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
+}
+
+test('a coupon is made in three steps, and shown as it grows', async () => {
+  const { open } = await signIn(server)
+  const { page, press, heading } = await open()
+  await page.getByRole('link', { name: 'Crear un cupón' }).click()
+  await looks(page, 'panel-wizard-type')
+  await page.getByRole('radio', { name: 'Llevás más' }).check()
+  await next(page)
+  await page.getByLabel('¿En qué productos?').fill('café')
+  await page.getByLabel('Poner un tope').check()
+  await page.getByRole('textbox', { name: 'Tope' }).fill('5.000')
+  await page.getByText('2x1 en café, hasta $5.000').waitFor()
+  await looks(page, 'panel-wizard-benefit')
+  await next(page)
+  await page.getByLabel('Nombre del cupón').fill('Café de a dos')
+  await page.getByLabel('¿Cuántos como mucho?').fill('40')
+  await looks(page, 'panel-wizard-terms')
+  await press('Crear el cupón')
+  await heading('Café de a dos')
+  await page.getByText('Todavía no emitiste ninguno').waitFor()
+  await good(page, 'panel-coupon-new')
+})
+
+test('an edit says that the vouchers that are out do not change', async () => {
+  const { page, press, heading } = await openCoupon(server, { issued: 1 })
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await page.getByRole('link', { name: 'Cambiar' }).click()
+  await page.getByText('Los cupones que ya entregaste no cambian').waitFor()
+  await looks(page, 'panel-edit')
+  await next(page)
+  await page.getByLabel('Nombre del cupón').fill('Café para dos')
+  await press('Guardar los cambios')
+  await heading('Café para dos')
+})
+
+test('archiving asks first, and is taken back', async () => {
+  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await press('Archivar')
+  await dialog().getByRole('button', { name: 'Archivar' }).click()
+  await page.getByText('Ya no se emite').waitFor()
+  await good(page, 'panel-archived')
+  await press('Volver a activar')
+  await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
+})
+
+test('deleting a coupon that is out says that it is archived', async () => {
+  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await press('Borrar')
+  await page.getByText('en vez de borrarse, se archiva').waitFor()
+  await good(page, 'panel-delete')
+  await press('Cancelar')
+  await dialog().waitFor({ state: 'detached' })
+})
+
+test('the chart of a coupon can be read as a table', async () => {
+  const { page } = await openCoupon(server, { issued: 1 })
+  await page.getByRole('tab', { name: 'Movimiento' }).click()
+  await page.locator('.plot canvas').waitFor()
+  await looks(page, 'panel-chart')
+  await page.getByText('Ver como tabla').click()
+  await good(page, 'panel-chart-table')
+})
+
+test('an edit that would overwrite a change made elsewhere says so first', async () => {
+  const { page, press, heading, id, ask, stored } = await openCoupon(server)
+  const elsewhere = (name: string) => ask(`/api/coupons/${id}`, { method: 'PATCH', body: { name } })
+  const name = page.getByLabel('Nombre del cupón')
+  const told = page.getByText('Este cupón cambió después de que lo abriste')
+  // Nobody tells this window: it looks by itself before it saves.
+  await page.route('**/api/coupons/live', (route) => route.abort())
+  await page.reload()
+  await editTerms(page)
+  await name.fill('Lo mío')
+  await elsewhere('Lo de otro')
+  await press('Guardar los cambios')
+  await told.waitFor()
+  await looks(page, 'panel-edit-newer')
+  expect((await stored()).name).toBe('Lo de otro')
+  await press('Descartar lo mío')
+  expect(await name.inputValue()).toBe('Lo de otro')
+  await name.fill('Café para dos')
+  await elsewhere('Otra vez')
+  await press('Guardar los cambios')
+  await press('Seguir con lo mío')
+  expect(await told.count()).toBe(0)
+  await press('Guardar los cambios')
+  await heading('Café para dos')
+  expect((await stored()).name).toBe('Café para dos')
+})
+
+test('a change of one’s own whose answer was lost is no change made elsewhere', async () => {
+  const { page, press, heading, id, stored } = await openCoupon(server)
+  await page.route('**/api/coupons/live', (route) => route.abort())
+  await page.reload()
+  await editTerms(page)
+  await page.getByLabel('Condiciones').fill('De mañana.')
+  const answerLost = async (route: Route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    await route.fetch()
+    await route.abort()
+  }
+  await page.route(`**/api/coupons/${id}`, answerLost, { times: 1 })
+  await press('Guardar los cambios')
+  await page.getByText('No pudimos hablar con el servicio').waitFor()
+  await page.unroute(`**/api/coupons/${id}`)
+  await press('Guardar los cambios')
+  await heading('Café de a dos')
+  expect((await stored()).description).toBe('De mañana.')
+})
+
+test('a new name moves no expiry: a day that nobody touched keeps its clock time', async () => {
+  const expiresAt = Date.UTC(2031, 4, 4, 15, 30) / 1000
+  const { page, stored } = await openCoupon(server, { fields: { expiresAt } })
+  const edit = async (label: string, text: string) => {
+    await editTerms(page)
+    await page.getByLabel(label).fill(text)
+    await save(page)
+  }
+  await edit('Condiciones', 'De tarde.')
+  expect(await stored()).toMatchObject({ description: 'De tarde.', expiresAt })
+  await edit('Vence el', '')
+  expect((await stored()).expiresAt).toBeNull()
+})
+
+const pictureless = (page: Page) => page.getByText('No pudimos traer la foto')
+
+test('a picture shows once it is saved, from this service alone', async () => {
+  const { page } = await openCoupon(server)
+  const drawn = () =>
+    page.waitForFunction(() => {
+      const picture = document.querySelector<HTMLImageElement>('.coupon-worth img')
+      return picture?.complete && picture.naturalWidth > 0
+    })
+  const address = `https://shop.test:${far.port}`
+  await editTerms(page)
+  await page.getByLabel('Imagen').fill(`${address}/foto.gif`)
+  await page.getByText('La foto aparece cuando lo guardás').waitFor()
+  expect(await page.locator('.wizard-preview img').count()).toBe(0)
+  await looks(page, 'panel-wizard-picture')
+  await save(page)
+  await drawn()
+  await editTerms(page)
+  await page.getByLabel('Imagen').fill(`${address}/foto.gif`)
+  await drawn()
+  expect(await page.getByText('La foto aparece').count()).toBe(0)
+  await page.getByLabel('Imagen').fill(`${address}/nada.gif`)
+  await page.getByText('La foto aparece').waitFor()
+})
+
+test('a picture that the service cannot have is missed aloud, until its address is taken out', async () => {
+  const image = `https://shop.test:${far.port}/nada.gif`
+  const { page } = await openCoupon(server, { fields: { image } })
+  await pictureless(page).waitFor()
+  await looks(page, 'panel-pictureless')
+  await editTerms(page)
+  await page.getByLabel('Imagen').fill('')
+  await save(page)
+  expect(await pictureless(page).count()).toBe(0)
+})
+
+test('a service that is out of reach says nothing of the address of a picture', async () => {
+  const image = `https://shop.test:${far.port}/nada.gif`
+  const { page } = await openCoupon(server, { fields: { image } })
+  await pictureless(page).waitFor()
+  await page.route('**/api/coupons/images/*', (route) => route.abort())
+  let failures = 0
+  // By the picture, and by the page that asks why.
+  const asked = page.waitForEvent(
+    'requestfailed',
+    (one) => one.url().includes('/images/') && ++failures === 2,
+  )
+  await page.reload()
+  await Promise.race([asked, pictureless(page).waitFor()])
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+  expect(await pictureless(page).count()).toBe(0)
+})
+
+test('a question begins at its field, at the way back or at its title, and ends where it began', async () => {
+  const { page, dialog } = await openCoupon(server, { issued: 1 })
+  const focus = page.locator(':focus')
+  const ask = async (name: string, begins: Locator) => {
+    const asks = page.getByRole('button', { name, exact: true })
+    await asks.focus()
+    await page.keyboard.press('Enter')
+    await dialog().locator(begins).and(focus).waitFor()
+    await page.keyboard.press('Escape')
+    await asks.and(focus).waitFor()
+  }
+  await ask('Entregar uno', page.getByRole('heading', { name: 'Entregá el cupón' }))
+  await ask('Emitir varios', page.getByLabel('¿Cuántos?'))
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await ask('Archivar', page.getByRole('button', { name: 'Archivar' }))
+  await ask('Borrar', page.getByRole('button', { name: 'Cancelar' }))
+  await ask('Anular todos', page.getByLabel('Para confirmar'))
+})

@@ -1,0 +1,152 @@
+/** Tills in the panel: authorised by photo, camera, name or key, and taken back. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { encodeQR } from 'qr'
+import { npubOf } from '../../src/nostr/keys.ts'
+import { closeBrowser, holdBeforeCamera } from '../support/browser.ts'
+import { shopCertificate } from '../support/certificates.ts'
+import { call, newSigner } from '../support/client.ts'
+import { good, looks } from '../support/page-looks.ts'
+import { closePanels, signIn } from '../support/panel-page.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+/** The host of the names (NIP-05). */
+let far: ReturnType<typeof Bun.serve>
+/** The keys behind the names that shop.test knows. */
+const names: Record<string, string> = {}
+
+beforeAll(async () => {
+  far = Bun.serve({
+    port: 0,
+    tls: shopCertificate,
+    fetch({ url }) {
+      const known = new URL(url).pathname === '/.well-known/nostr.json'
+      return known ? Response.json({ names }) : new Response('no', { status: 404 })
+    },
+  })
+  server = await startServer({
+    // Its way out leads to the loopback, which the program's own never does.
+    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
+    env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
+  })
+})
+
+afterEach(closePanels)
+
+afterAll(async () => {
+  await closeBrowser()
+  await far.stop(true)
+  await cleanUp()
+})
+
+/** A merchant with one coupon before the list of her tills. */
+async function openTills() {
+  const merchant = await signIn(server)
+  const id = await merchant.createCoupon()
+  const panel = await merchant.open('#/tills')
+  const key = panel.page.getByLabel('Clave de la caja')
+  await key.waitFor()
+  return { ...merchant, ...panel, id, key }
+}
+
+const noTills = (page: Page) => page.getByText('Todavía no hay cajas').waitFor()
+
+test('a till is authorised by a photo of its QR', async () => {
+  const till = newSigner()
+  const { page, press, dialog } = await openTills()
+  await page.getByLabel('Usar una foto del QR').setInputFiles({
+    name: 'foto.png',
+    mimeType: 'image/png',
+    buffer: await pictureOf(page, `nostr:${npubOf(till.pubkey)}`),
+  })
+  const read = (npub: string) =>
+    [...document.querySelectorAll('input')].some(({ value }) => value === npub)
+  await page.waitForFunction(read, npubOf(till.pubkey))
+  await press('Autorizar')
+  await page.getByText('Sin nombre').waitFor()
+  await press(/^Quitar la caja/)
+  await dialog().getByRole('button', { name: 'Quitar' }).click()
+  await noTills(page)
+})
+
+/** A QR code as a photo would hold it. */
+async function pictureOf(page: Page, text: string): Promise<Buffer> {
+  const rows = encodeQR(text, 'raw', { border: 4 })
+  const address = await page.evaluate((modules) => {
+    const canvas = document.createElement('canvas')
+    canvas.width = canvas.height = modules.length * 6
+    const pen = canvas.getContext('2d') as CanvasRenderingContext2D
+    for (const [y, row] of modules.entries()) {
+      for (const [x, dark] of row.entries()) {
+        pen.fillStyle = dark ? '#222' : '#eee'
+        pen.fillRect(x * 6, y * 6, 6, 6)
+      }
+    }
+    return canvas.toDataURL('image/png')
+  }, rows)
+  return Buffer.from(address.split(',')[1] ?? '', 'base64')
+}
+
+test('a till is authorised by what the camera sees', async () => {
+  const till = newSigner()
+  const { page, press, key } = await openTills()
+  holdBeforeCamera(`nostr:${npubOf(till.pubkey)}`)
+  await press('Escanear el QR')
+  const read = (npub: string) =>
+    [...document.querySelectorAll('input')].some(({ value }) => value === npub)
+  await page.waitForFunction(read, npubOf(till.pubkey))
+  await page.locator('.film').waitFor({ state: 'detached' })
+  expect(await key.inputValue()).toBe(npubOf(till.pubkey))
+})
+
+test('a name (NIP-05) that leads nowhere is told as such', async () => {
+  const { page, press, main, key } = await openTills()
+  await key.fill('caja@shop.test')
+  const sent = page.waitForRequest('**/api/coupons/minters')
+  await press('Autorizar')
+  expect((await sent).postDataJSON().pubkey).toBe('caja@shop.test')
+  await main().getByRole('alert').getByText('No encontramos').waitFor()
+  await good(page, 'panel-till-wrong')
+})
+
+test('a till is authorised by its name (NIP-05), and issues until it is taken back', async () => {
+  const till = newSigner()
+  const { page, press, dialog, key, id } = await openTills()
+  const issue = () =>
+    call(server.url, '/api/coupons/mint', { body: { couponId: id }, signer: till })
+  expect((await issue()).json.code).toBe('mint-not-allowed')
+  names.despacho = till.pubkey
+  await key.fill('despacho@shop.test')
+  await page.getByLabel('¿Cómo la llamás?').fill('Caja con nombre')
+  await press('Autorizar')
+  const row = page.getByRole('listitem').filter({ hasText: 'Caja con nombre' })
+  await row.getByText(npubOf(till.pubkey).slice(0, 8)).waitFor()
+  const { status, json } = await issue()
+  const { nonce } = json
+  const preview = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+  expect([status, preview.json.status]).toEqual([200, 'minted'])
+  await row.getByRole('button').click()
+  await dialog().getByRole('button', { name: 'Quitar' }).click()
+  await noTills(page)
+  expect((await issue()).json.code).toBe('mint-not-allowed')
+})
+
+test('a till is authorised by its key, and taken back', async () => {
+  const till = newSigner()
+  const { page, press, main, dialog, key } = await openTills()
+  await key.fill('nada')
+  await press('Autorizar')
+  await main().getByRole('alert').waitFor()
+  await key.fill(till.pubkey)
+  await page.getByLabel('¿Cómo la llamás?').fill('Caja del fondo')
+  await press('Autorizar')
+  await page.getByText('Caja del fondo').waitFor()
+  await looks(page, 'panel-tills')
+  const mintable = await call(server.url, '/api/coupons/mintable', { signer: till })
+  expect(mintable.json.coupons).toHaveLength(1)
+  await press('Quitar la caja Caja del fondo')
+  await dialog().getByRole('button', { name: 'Quitar' }).click()
+  await noTills(page)
+})

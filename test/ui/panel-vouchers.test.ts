@@ -1,0 +1,196 @@
+/** Vouchers in the panel: issued, handed over, followed, voided; and codes that nobody has yet. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { closeBrowser, qrInPicture, visit } from '../support/browser.ts'
+import { call, newKey } from '../support/client.ts'
+import { shownAddress } from '../support/merchant-page.ts'
+import { good, looks } from '../support/page-looks.ts'
+import { closePanels, openCoupon, type Panel, signIn } from '../support/panel-page.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+
+afterEach(closePanels)
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+const statusOf = async (nonce: string) =>
+  (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json.status
+
+test('one is issued, and handed over as a QR', async () => {
+  const { page, press, main, dialog } = await openCoupon(server)
+  await press('Entregar uno')
+  await page.getByRole('button', { name: 'Emitir uno' }).waitFor()
+  await good(page, 'panel-issue-one')
+  await press('Emitir uno')
+  await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
+  await looks(page, 'panel-hand-over')
+  const address = await shownAddress(page)
+  expect(address).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
+  const download = page.waitForEvent('download')
+  await press('Guardar imagen')
+  const image = await download
+  expect(image.suggestedFilename()).toMatch(/\.png$/)
+  expect(await qrInPicture(page, await image.path())).toBe(address)
+  // Behind the dialog nobody would hear it.
+  await page.context().grantPermissions(['clipboard-write'])
+  await press('Copiar el enlace')
+  await dialog().getByText('Enlace copiado').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Entregar uno' }).and(page.locator(':focus')).waitFor()
+  await main().getByText('Sin usar', { exact: true }).waitFor()
+})
+
+test('a redemption at the till shows in the panel by itself', async () => {
+  const { page, main, nonces } = await openCoupon(server, { issued: 1 })
+  await main().getByText('Sin usar', { exact: true }).waitFor()
+  const address = `${server.url}/c#${nonces[0]}`
+  const { page: phone, context } = await visit(address)
+  await phone.getByText('2x1 en café, hasta $5.000').waitFor()
+  await phone.goto(`${server.url}/caja`)
+  await phone.getByLabel('Código del cupón').fill(address)
+  await phone.getByRole('button', { name: 'Ver cupón' }).click()
+  await phone.locator('.till-view').getByRole('button', { name: 'Canjear' }).click()
+  await phone.getByRole('heading', { name: 'Canjeado', exact: true }).waitFor()
+  const started = performance.now()
+  await main().getByText('Canjeado', { exact: true }).waitFor()
+  console.log(`seen ${Math.round(performance.now() - started)} ms after the till`)
+  await context.close()
+  await looks(page, 'panel-coupon')
+})
+
+test('a coupon that moved on is followed, and voided wherever it is', async () => {
+  const { page, press, main, dialog, nonces } = await openCoupon(server, { issued: 1 })
+  const refreshed = await call(server.url, '/api/coupons/refresh', {
+    body: { nonce: nonces[0] },
+    headers: { 'Idempotency-Key': newKey() },
+  })
+  await main().getByText('Pasó a otra mano').waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'Pasó a otra mano' })
+  await row.getByRole('button', { name: 'Seguir' }).click()
+  await dialog().getByText('Sin usar', { exact: true }).waitFor()
+  await looks(page, 'panel-chain')
+  await press('Anularlo donde esté')
+  await press('Anularlo donde esté')
+  await dialog().getByText('Anulado').first().waitFor()
+  await page.keyboard.press('Escape')
+  expect(await statusOf(refreshed.json.nonce)).toBe('voided')
+})
+
+test('one voucher is voided by its row', async () => {
+  const { page, main, dialog, nonces } = await openCoupon(server, { issued: 2 })
+  const rows = main().getByRole('button', { name: /^Anular el cupón/ })
+  await rows.nth(1).waitFor()
+  await rows.first().click()
+  await looks(page, 'panel-void')
+  await dialog().getByRole('button', { name: 'Anular', exact: true }).click()
+  await dialog().waitFor({ state: 'detached' })
+  // The latest comes first.
+  const [older = '', newer = ''] = nonces
+  expect([await statusOf(older), await statusOf(newer)]).toEqual(['minted', 'voided'])
+})
+
+test('all open vouchers are voided by the red button, which asks for a word', async () => {
+  const { page, press, dialog, nonces } = await openCoupon(server, { issued: 1 })
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await looks(page, 'panel-manage')
+  await press('Anular todos')
+  await page.getByLabel('Para confirmar').fill('anular')
+  await good(page, 'panel-void-all')
+  await dialog().getByRole('button', { name: 'Anular todos' }).click()
+  await page.getByText('Se anuló 1 cupón.').waitFor()
+  expect(await statusOf(nonces[0] ?? '')).toBe('voided')
+})
+
+test('an answer that was lost costs no coupon: it is asked for again', async () => {
+  const { page, press, main, stored } = await openCoupon(server)
+  // The service does it, the answer never comes.
+  await page.route('**/api/coupons/mint', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await press('Entregar uno')
+  await press('Emitir uno')
+  await page.getByText('No pudimos hablar con el servicio').waitFor()
+  await looks(page, 'panel-lost-answer')
+  await page.unroute('**/api/coupons/mint')
+  await press('Emitir uno')
+  await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
+  await page.keyboard.press('Escape')
+  await main().locator('.total').first().getByText('1', { exact: true }).waitFor()
+  expect((await stored()).minted).toBe(1)
+})
+
+/** So many issued at once, none of which was printed or copied. */
+async function issueMany({ page, press, dialog, heading }: Panel, count: number): Promise<void> {
+  await press('Emitir varios')
+  await page.getByLabel('¿Cuántos?').fill(String(count))
+  await dialog().getByRole('button', { name: 'Emitir' }).click()
+  await heading(`${count} cupones listos`)
+}
+
+const unprinted = ({ page }: Panel) =>
+  page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
+
+test('many are issued at once, and leaving them unprinted is asked about', async () => {
+  const panel = await openCoupon(server)
+  const { page, press, dialog, heading } = panel
+  await press('Emitir varios')
+  await page.getByLabel('¿Cuántos?').fill('12')
+  await good(page, 'panel-issue-many')
+  await dialog().getByRole('button', { name: 'Emitir' }).click()
+  await heading('12 cupones listos')
+  await looks(page, 'panel-many')
+  await page.keyboard.press('Escape')
+  await unprinted(panel)
+  await good(page, 'panel-leave')
+  await press('Sí, terminé')
+  await dialog().waitFor({ state: 'detached' })
+})
+
+test('codes that nobody has yet outlive steps back and other places of this page', async () => {
+  const merchant = await signIn(server)
+  await merchant.createCoupon()
+  const panel = await merchant.open()
+  const { page, press, heading, dialog } = panel
+  await page.getByRole('link', { name: 'Cupones', exact: true }).click()
+  await page.getByRole('link', { name: /Café de a dos/ }).click()
+  await issueMany(panel, 3)
+  const place = page.url()
+  for (const _ of ['once', 'and again']) {
+    await page.goBack()
+    await unprinted(panel)
+    await press('Cancelar')
+    await heading('3 cupones listos')
+  }
+  for (const leave of ['history.go(-2)', "location.hash = '#/tills'"]) {
+    await page.evaluate(leave)
+    await unprinted(panel)
+    await press('Cancelar')
+    await heading('3 cupones listos')
+    expect(page.url()).toBe(place)
+  }
+  await page.keyboard.press('Escape')
+  await press('Sí, terminé')
+  await dialog().waitFor({ state: 'detached' })
+  expect(page.url()).toBe(place)
+})
+
+test('codes that nobody has yet make the browser ask before the page is loaded anew', async () => {
+  const panel = await openCoupon(server)
+  const { page, heading } = panel
+  await issueMany(panel, 3)
+  const asked = page.waitForEvent('dialog')
+  // A reload that is called off never ends; this asks for one and waits for nothing.
+  await page.evaluate(() => void setTimeout(() => location.reload()))
+  const question = await asked
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  await heading('3 cupones listos')
+})
