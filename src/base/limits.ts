@@ -8,6 +8,12 @@ export const limits = {
   authorizationBytesMax: 8 * 1024,
   /** Bun's own limit answers without envelope or CORS, so it sits far above ours. */
   serverBodyBytesMax: 8 * 1024 * 1024,
+  /** Nesting of a JSON text from outside: an event has 3, the deepest that we read 8. */
+  jsonDepthMax: 64,
+  /** Its keys: a wish about a hundred cards has 11 000, an event 7. */
+  jsonKeysMax: 20_000,
+  /** Digits of one of its numbers, the exponent's too: a double written out in full has 17 that count. */
+  jsonDigitsMax: 64,
   /** A body that trickles in slower than this holds a connection for nothing. */
   bodyReadSeconds: 10,
   /** Idle connections are closed by the server after this. */

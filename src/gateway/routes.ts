@@ -20,14 +20,13 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/publish',
       async ({ request }) => {
-        const value = factsOf(request).object
-        if (!value || Object.keys(value).length === 0 || !namesJson(request)) {
-          throw new Refusal('not-json-event')
-        }
+        const { object, excessive } = factsOf(request)
+        const something = excessive || Object.keys(object ?? {}).length > 0
+        if (!something || !namesJson(request)) throw new Refusal('not-json-event')
         if (!accepts(request)) throw new Refusal('not-acceptable')
         const { address: from, body, origins } = factsOf(request)
         const sender = { address: from, bytes: body.byteLength, asked: origins()[0] ?? null }
-        const { event, urls } = await publish(gateway, value, sender)
+        const { event, urls } = await publish(gateway, object, sender)
         const location = { Location: `nostr:${encodeNevent(event, urls)}`, 'Content-Length': '0' }
         return reply(202, '', location)
       },
@@ -68,9 +67,9 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/fetch',
       async ({ request }) => {
-        const value = factsOf(request).object
-        if (!value) throw new Refusal('not-json-filter')
-        const { events, answered, silent } = await fetchEvents(gateway, value, request.signal)
+        const { object, excessive } = factsOf(request)
+        if (!object && !excessive) throw new Refusal('not-json-filter')
+        const { events, answered, silent } = await fetchEvents(gateway, object, request.signal)
         const heard = { 'X-Nostr-Relays': `answered=${answered} silent=${silent}` }
         return replyJson(200, events, silent > 0 ? heard : undefined)
       },

@@ -1,11 +1,8 @@
+import { asObject, type JsonObject, readJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 
 const empty = new Uint8Array()
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** A body that is no JSON object: the schema of a route that wants one refuses it, after authentication. */
-const noObject = null
 
 /** Bodies that are being read, with the second by which each must have come. */
 const reading = new Set<{ until: number; late: () => void }>()
@@ -52,18 +49,18 @@ function sweep(): void {
   }
 }
 
-/** The JSON object in the bytes, or `noObject`. */
-export function parseObject(bytes: Uint8Array): Record<string, unknown> | typeof noObject {
-  try {
-    const value: unknown = JSON.parse(utf8.decode(bytes))
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return noObject
-    return value as Record<string, unknown>
-  } catch (cause) {
-    // TypeError: not UTF-8. RangeError: nested deeper than the parser's stack.
-    const expected = [SyntaxError, TypeError, RangeError]
-    if (expected.some((type) => cause instanceof type)) return noObject
-    throw cause
-  }
+/** A body as a JSON object; null: the schema of a route that wants one refuses it, after authentication. */
+type ParsedBody = {
+  object: JsonObject | null
+  /** It was not read at all: it nests too deep, or has too many keys or digits. */
+  excessive: boolean
+}
+
+/** What the bytes of a body say. */
+export function parseBody(bytes: Uint8Array): ParsedBody {
+  const reading = readJson(bytes, bytes.length)
+  if ('value' in reading) return { object: asObject(reading.value), excessive: false }
+  return { object: null, excessive: reading.refused !== 'not-json' }
 }
 
 async function readStream({ body }: Request, bytesMax: number): Promise<Uint8Array> {

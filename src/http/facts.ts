@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts'
 import type { Caller } from '../session/caller.ts'
 
 /** What the edge knows of a request besides what Elysia does. */
@@ -13,7 +14,9 @@ export type RequestFacts = {
   /** The exact bytes of the body. */
   body: Uint8Array
   /** The JSON object that the body is, or null. */
-  object: Record<string, unknown> | null
+  object: JsonObject | null
+  /** The body was not read as JSON: it nests too deep, or has too many keys or digits. */
+  excessive: boolean
   /** Longer bodies are refused. */
   bodyBytesMax: number
   /** Set once authentication passed. */

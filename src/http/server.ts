@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
-import { parseObject, readBody } from './body.ts'
+import { parseBody, readBody } from './body.ts'
 import type { RouteDetail } from './document.ts'
 import { replyEnveloped } from './envelope.ts'
 import { toRefusal } from './errors.ts'
@@ -202,6 +202,7 @@ export function startServer(options: ServerOptions): HttpServer {
       secure: () => options.origins.secure(request, peer),
       body: new Uint8Array(),
       object: null,
+      excessive: false,
       bodyBytesMax: bodyLimitOf(path),
       caller: null,
       spent: false,
@@ -239,8 +240,10 @@ export function startServer(options: ServerOptions): HttpServer {
       .onParse({ as: 'global' }, async ({ request }) => {
         const facts = factsOf(request)
         facts.body = await readBody(request, facts.bodyBytesMax)
-        facts.object = parseObject(facts.body)
-        return facts.object
+        const { object, excessive } = parseBody(facts.body)
+        facts.object = object
+        facts.excessive = excessive
+        return object
       })
       .onError({ as: 'global' }, ({ error, request, route }) =>
         refuse(toRefusal(error, log), (route ?? '').replace(/\/$/, ''), request.method),

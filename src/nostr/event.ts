@@ -1,3 +1,6 @@
+import { type JsonObject, parseJsonObject } from '../base/json.ts'
+import { limits } from '../base/limits.ts'
+
 /** A signed Nostr event (NIP-01). */
 export type NostrEvent = {
   id: string
@@ -51,7 +54,10 @@ export function parseEvent(value: unknown): NostrEvent | null {
   return { id, pubkey, created_at, kind, tags, content, sig }
 }
 
-/** The same, with a content that is an object as the text that JSON.stringify gives for it: some clients send that. */
+/**
+ * The value of a JSON text within its bounds, with a content that is an object as the text that
+ * JSON.stringify gives for it: some clients send that.
+ */
 export function withTextContent(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('content' in value)) return value
   const { content } = value
@@ -60,16 +66,8 @@ export function withTextContent(value: unknown): unknown {
 }
 
 /** The JSON object in a content, or null. */
-export function contentObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    const object = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return object ? (value as Record<string, unknown>) : null
-  } catch (cause) {
-    // RangeError: nested deeper than the parser's stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
-  }
+export function contentObject(text: string): JsonObject | null {
+  return parseJsonObject(text, limits.publishBytesMax)
 }
 
 /** The second item of the first tag of that name, or undefined. */

@@ -10,7 +10,7 @@ import { parseAmountMsat, parseZapRequest } from '../../src/coupons/zap-request.
 import { parseSuuid, suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier } from '../../src/crypto/sign-event.ts'
-import { parseObject } from '../../src/http/body.ts'
+import { parseBody } from '../../src/http/body.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import { eventId, parseEvent } from '../../src/nostr/event.ts'
 import { npubOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
@@ -316,7 +316,7 @@ export const parsers: Record<string, Fuzzed> = {
         }),
       ),
     ),
-  parseObject(random) {
+  parseBody(random) {
     const valid = JSON.stringify(definition)
     const bytes = random.pick([
       random.bytes(random.below(200)),
@@ -324,7 +324,7 @@ export const parsers: Record<string, Fuzzed> = {
       Buffer.from('[{"a":'.repeat(random.below(5000))),
       Buffer.from(valid).subarray(0, random.below(valid.length)),
     ])
-    return never(() => parseObject(bytes))
+    return never(() => parseBody(bytes).object)
   },
 }
 

@@ -1,0 +1,112 @@
+import { limits } from './limits.ts'
+
+/** A JSON object whose members nobody has looked at. */
+export type JsonObject = Record<string, unknown>
+
+/** Why a text is not read. */
+type JsonRefused = 'too-long' | 'too-deep' | 'too-many-keys' | 'number-too-long' | 'not-json'
+
+/** The value of a text, or why it is not read. */
+type JsonReading = { value: unknown } | { refused: JsonRefused }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Read a JSON text from outside, UTF-8 where it comes as bytes. Its bounds are checked in one pass before
+ * it becomes a value, so that nothing which walks or prints the value later can stall. `bytesMax` counts
+ * bytes, or UTF-16 units, which are never more. Duplicate keys: the last one counts.
+ */
+export function readJson(
+  source: string | Uint8Array,
+  bytesMax: number,
+  keysMax: number = limits.jsonKeysMax,
+): JsonReading {
+  if (source.length > bytesMax) return { refused: 'too-long' }
+  try {
+    const text = typeof source === 'string' ? source : utf8.decode(source)
+    const refused = findExcess(text, keysMax)
+    return refused === null ? { value: JSON.parse(text) } : { refused }
+  } catch (cause) {
+    // TypeError: not UTF-8.
+    if (cause instanceof SyntaxError || cause instanceof TypeError) return { refused: 'not-json' }
+    throw cause
+  }
+}
+
+/** The value of a JSON text from outside (`readJson`), or undefined. */
+export function parseJson(source: string | Uint8Array, bytesMax: number): unknown {
+  const reading = readJson(source, bytesMax)
+  return 'value' in reading ? reading.value : undefined
+}
+
+/** The object that a JSON text from outside is (`readJson`), or null. */
+export function parseJsonObject(source: string | Uint8Array, bytesMax: number): JsonObject | null {
+  return asObject(parseJson(source, bytesMax))
+}
+
+/** The array that a JSON text from outside is (`readJson`), or null. */
+export function parseJsonArray(source: string | Uint8Array, bytesMax: number): unknown[] | null {
+  const value = parseJson(source, bytesMax)
+  return Array.isArray(value) ? value : null
+}
+
+/** The value as an object, or null: an array is none. */
+export function asObject(value: unknown): JsonObject | null {
+  const object = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return object ? (value as JsonObject) : null
+}
+
+const quote = '"'.charCodeAt(0)
+const backslash = '\\'.charCodeAt(0)
+const [brace, braceEnd] = ['{'.charCodeAt(0), '}'.charCodeAt(0)]
+const [bracket, bracketEnd] = ['['.charCodeAt(0), ']'.charCodeAt(0)]
+const colon = ':'.charCodeAt(0)
+const comma = ','.charCodeAt(0)
+const [zero, nine] = ['0'.charCodeAt(0), '9'.charCodeAt(0)]
+
+/** The bound that a text goes beyond, or null. A text that is no JSON has one answer or the other. */
+function findExcess(text: string, keysMax: number): JsonRefused | null {
+  let depth = 0
+  let keys = 0
+  let digits = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    switch (unit) {
+      case quote:
+        at = endOfString(text, at)
+        break
+      case brace:
+      case bracket:
+        digits = 0
+        if (++depth > limits.jsonDepthMax) return 'too-deep'
+        break
+      case braceEnd:
+      case bracketEnd:
+        depth--
+        break
+      case colon:
+        digits = 0
+        if (++keys > keysMax) return 'too-many-keys'
+        break
+      case comma:
+        digits = 0
+        break
+      default:
+        if (unit < zero || unit > nine) break
+        if (++digits > limits.jsonDigitsMax) return 'number-too-long'
+    }
+  }
+  return null
+}
+
+/** Where the string that begins at `start` ends. */
+function endOfString(text: string, start: number): number {
+  for (let end = start; ; ) {
+    end = text.indexOf('"', end + 1)
+    if (end === -1) return text.length
+    let before = end - 1
+    while (text.charCodeAt(before) === backslash) before--
+    // Backslashes come in pairs, or the last of them hides the quote.
+    if ((end - before) % 2 === 1) return end
+  }
+}

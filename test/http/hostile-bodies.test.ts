@@ -1,0 +1,113 @@
+/** Bodies that are meant to stall whoever reads them: each is refused, and costs no more than a harmless one. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import { cardEnv } from '../support/cards.ts'
+import { type Answer, call } from '../support/client.ts'
+import { cpuMilliseconds } from '../support/cpu.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+const arrays = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+/** A body like one that nests, of the same length. */
+const harmless = (text: string) => `{"x":"${'a'.repeat(text.length - 8)}"}`
+
+/** Far above what reading costs, far below what printing did. */
+const ratioMax = 20
+const cpuMsMax = 500
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ env: { ...cardEnv, RATE_LIMIT: 'off', NODE_ENV: 'development' } })
+})
+afterAll(cleanUp)
+
+const post = (path: string, body: string) => call(server.url, path, { body })
+
+/** The answer to a body, which must not cost much more than a harmless one of the same length. */
+async function cheap(path: string, body: string): Promise<Answer> {
+  const cost = async (text: string) => {
+    const before = cpuMilliseconds(server.pid)
+    const answer = await post(path, text)
+    return { answer, cpu: cpuMilliseconds(server.pid) - before }
+  }
+  await cost(harmless(body))
+  const usual = await cost(harmless(body))
+  const { answer, cpu } = await cost(body)
+  const costly = cpu > ratioMax * Math.max(usual.cpu, 10) && cpu > cpuMsMax
+  expect({ costly, cpu, usual: usual.cpu }).toMatchObject({ costly: false })
+  return answer
+}
+
+const deep: [string, (room: number) => string][] = [
+  ['arrays', (room) => `{"x":${arrays(Math.floor((room - 8) / 2))}}`],
+  ['objects', (room) => `{"x":${objects(Math.floor((room - 9) / 6))}}`],
+  ['arrays in a content', (room) => `{"content":{"a":${arrays(Math.floor((room - 24) / 2))}}}`],
+]
+
+describe.each(deep)('%s, nested to the limit of the body,', (_, nested) => {
+  test.each([
+    ['/api/lud16/x/cb', limits.transferBytesMax],
+    ['/api/transfer', limits.transferBytesMax],
+    ['/api/coupons/claim', limits.bodyBytesMax],
+    ['/api/coupons/refresh', limits.bodyBytesMax],
+  ])('are refused as no body on %s', async (path, room) => {
+    const { status, json } = await cheap(path, nested(room))
+    expect([status, json.code]).toEqual([400, 'body-invalid'])
+  })
+
+  test.each([
+    ['/nostr/publish', limits.publishBytesMax, 422, 'event-invalid'],
+    ['/nostr/fetch', limits.publishBytesMax, 422, 'filter-invalid'],
+    ['/api/nonce', limits.bodyBytesMax, 400, 'identity-event-invalid'],
+    ['/api/identity', limits.bodyBytesMax, 400, 'identity-event-invalid'],
+    ['/ntag424', limits.bodyBytesMax, 422, 'card-event-invalid'],
+    ['/card', limits.bodyBytesMax, 422, 'card-event-invalid'],
+    ['/card/pay', limits.bodyBytesMax, 422, 'card-event-invalid'],
+    ['/card/data/request', limits.bodyBytesMax, 422, 'card-event-invalid'],
+    ['/card/config/request', limits.bodyBytesMax, 422, 'card-event-invalid'],
+  ])('are refused on %s as what it refuses without', async (path, room, status, code) => {
+    const answer = await cheap(path, nested(room))
+    expect([answer.status, answer.json.code]).toEqual([status, code])
+  })
+})
+
+test('one level more than 64 is too deep, 64 are not', async () => {
+  const at = (levels: number) => post('/nostr/publish', `{"content":${arrays(levels)}}`)
+  const claim = (levels: number) => post('/api/coupons/claim', `{"x":${arrays(levels)}}`)
+  const answers = [await at(63), await at(64), await claim(63), await claim(64)]
+  expect(answers.map(({ status, json }) => [status, json.code, json.field])).toEqual([
+    [422, 'event-invalid', undefined],
+    [422, 'event-invalid', undefined],
+    [400, 'field-invalid', 'nonce'],
+    [400, 'body-invalid', undefined],
+  ])
+})
+
+test('more keys, or more digits of a number, than any body has are refused like that', async () => {
+  const digits = `{"x":${'1'.repeat(limits.jsonDigitsMax + 1)}}`
+  const keys = `{${'"a":0,'.repeat(limits.jsonKeysMax)}"b":0}`
+  const answers = [
+    await post('/api/coupons/claim', digits),
+    await post('/nostr/publish', digits),
+    await post('/nostr/publish', keys),
+    await post('/nostr/fetch', keys),
+  ]
+  expect(answers.map(({ status, json }) => [status, json.code])).toEqual([
+    [400, 'body-invalid'],
+    [422, 'event-invalid'],
+    [422, 'event-invalid'],
+    [422, 'filter-invalid'],
+  ])
+})
+
+test('where a request names no JSON or wants none back, that is said first', async () => {
+  const body = `{"content":${arrays(1000)}}`
+  const sent = (headers: Record<string, string>) =>
+    call(server.url, '/nostr/publish', { body, headers })
+  expect((await sent({ 'Content-Type': 'text/plain' })).status).toBe(415)
+  expect((await sent({ Accept: 'text/html' })).status).toBe(406)
+})
+
+test('nothing of it was logged as a fault', () => {
+  expect(server.output()).not.toContain('"fault"')
+})
