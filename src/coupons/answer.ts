@@ -2,8 +2,11 @@ import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { CouponStores, Mint } from './service.ts'
 
-/** A finished answer: the body is kept as text, so that a repeat is the same byte for byte. */
-export type Answer = { status: number; body: string }
+/**
+ * A finished answer: the body is kept as text, so that a repeat is the same byte for byte. `kept:
+ * false`: whoever asks again hears the same anyway, so no row is stored for it.
+ */
+export type Answer = { status: number; body: string; kept?: false }
 
 /** The optional Idempotency-Key of a request, with what it is bound to. */
 export type Repeat = {
@@ -43,6 +46,7 @@ export async function once(
     return { status: kept.status, body: unseal(mint.storeKey, binding, kept.sealed) }
   }
   const answer = await run()
+  if (answer.kept === false) return answer
   const sealed = seal(mint.storeKey, binding, answer.body)
   await tx.answers.insert(slot, { request, status: answer.status, sealed }, mint.now())
   return answer

@@ -30,7 +30,8 @@ export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       if (voucher.phase === 'claimed') {
-        return answer(mint, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
+        const again = answer(mint, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
+        return { ...again, kept: false }
       }
       if (!live(voucher, now)) throw refusalFor(voucher, now, 'claim')
 

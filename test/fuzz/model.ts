@@ -313,6 +313,7 @@ class World {
       }
       const claimedAt = voucher.endedAt
       return {
+        kept: !again,
         check: (answer) =>
           differs(answer.status, again ? 'claimed' : 'success') ??
           differs(answer.claimedAt, claimedAt) ??
@@ -472,7 +473,9 @@ class World {
     run: (repeat: { key: string; scope: string; request: string } | null) => Promise<{
       body: string
     }>,
-    expect: () => { refused: string } | { check: (answer: Json) => string | undefined },
+    expect: () =>
+      | { refused: string }
+      | { check: (answer: Json) => string | undefined; kept?: boolean },
   ): Step {
     const key = this.#random.chance(0.4) ? this.#random.pick(keys) : null
     const repeat = key === null ? null : { key, scope, request }
@@ -488,7 +491,7 @@ class World {
     const expected = expect()
     if ('refused' in expected) return { ...step, expected }
     const record = { request, body: '' }
-    if (key !== null) this.#answers.set(`${scope} ${key}`, record)
+    if (key !== null && expected.kept !== false) this.#answers.set(`${scope} ${key}`, record)
     const check = ({ body }: Json) => {
       record.body = body
       return expected.check(JSON.parse(body))

@@ -203,6 +203,18 @@ describe('what is kept under a key', () => {
     expect((await ask('/api/coupons/claim', { nonce }, newKey(), null)).json.status).toBe('claimed')
   })
 
+  test('a claim that only repeats keeps nothing, so another payload under its key is no mistake', async () => {
+    const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
+    await ask('/api/coupons/claim', { nonce }, newKey(), null)
+    const rows = readRows(server.dataDir)
+    const key = newKey()
+    for (const amountMsat of [1, 2]) {
+      const again = await ask('/api/coupons/claim', { nonce, amountMsat }, key, null)
+      expect([again.status, again.json.status]).toEqual([200, 'claimed'])
+    }
+    expect(readRows(server.dataDir)).toEqual(rows)
+  })
+
   test('a refusal is not kept: the same request may succeed later', async () => {
     const key = newKey()
     const couponId = await createDefinition(server.url, token, { maxUses: 1 })
