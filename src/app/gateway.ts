@@ -287,7 +287,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       wake,
       outside: links.map(({ url }) => url),
       embeddedUrl: embedded ? parts.embeddedUrl : null,
-      keeps: async (tx, author) => parts.open() || tx.members.isMember(author),
+      keeps: async (tx, pubkey) => parts.open() || tx.members.isMember(pubkey),
       quotas: createWriteQuotas({ rateLimit: parts.rateLimit, seconds: () => steady() / 1000 }),
       trouble: (relay) => {
         const way = ways.get(relay)

@@ -23,14 +23,13 @@ export async function publish(
   requireRoom(quotas.address(address, bytes))
   const event = parseEvent(withTextContent(value))
   if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
-  const author = authorOf(event, gateway.verifyHash)
-  if (author === null) throw new Refusal('delegation-invalid')
+  if (authorOf(event, gateway.verifyHash) === null) throw new Refusal('delegation-invalid')
   // Ours would refuse it for good; better now than after a promise.
   if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
   const lane = quotas.calm(event.pubkey, address) ? 'others' : 'later'
   const { relays, fresh } = await gateway.database.transact(async (tx) => {
-    const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, author))
+    const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
     if (passed) requireRoom(quotas.stranger(address))
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside

@@ -27,8 +27,8 @@ export type Gateway = {
   /** What else an accepted event does here, in the transaction that queues it. Refuses `rate-limited`. */
   // A method: it writes to stores of the same transaction that this folder does not know.
   accepted(tx: GatewayStores, event: NostrEvent): Promise<void>
-  /** True when the embedded relay keeps events of this author. */
-  keeps: (tx: GatewayStores, author: string) => Promise<boolean>
+  /** True when the embedded relay keeps what this key signs. */
+  keeps: (tx: GatewayStores, pubkey: string) => Promise<boolean>
   quotas: WriteQuotas
   /** Wake the couriers of these relays. */
   wake: (relays: readonly string[]) => void

@@ -40,11 +40,46 @@ export function delegationHash(delegatee: string, conditions: string): string {
  * there (NIP-26; the first one counts). Null when the tag is there and not valid.
  */
 export function authorOf(event: NostrEvent, verify: VerifyHash): string | null {
-  const tag = event.tags.find((item) => item[0] === 'delegation')
+  const tag = delegationIn(event)
   if (!tag) return event.pubkey
   const [, delegator = '', text = '', token = ''] = tag
   if (!hex32.test(delegator) || !hex64.test(token)) return null
   const conditions = parseConditions(text)
   if (!conditions || !admits(conditions, event.kind, event.created_at)) return null
   return verify(token, delegationHash(event.pubkey, text), delegator) ? delegator : null
+}
+
+/**
+ * Like `authorOf`, where a delegation counts only when it was given to the key `delegatee`: one that
+ * was given to another service is worth nothing here.
+ */
+export function authorThrough(
+  delegatee: string,
+  event: NostrEvent,
+  verify: VerifyHash,
+): string | null {
+  return delegationIn(event) && event.pubkey !== delegatee ? null : authorOf(event, verify)
+}
+
+/**
+ * Like `authorOf`, where a delegation counts only when its conditions name the kind of the event and
+ * no other, and the event addresses the key `service` in a `p` tag.
+ */
+export function authorTowards(
+  service: string,
+  event: NostrEvent,
+  verify: VerifyHash,
+): string | null {
+  const tag = delegationIn(event)
+  if (tag) {
+    const kinds = parseConditions(tag[2] ?? '')?.kinds
+    if (kinds?.length !== 1 || kinds[0] !== event.kind) return null
+    if (!event.tags.some(([name, key]) => name === 'p' && key === service)) return null
+  }
+  return authorOf(event, verify)
+}
+
+/** The first `delegation` tag of an event. */
+function delegationIn({ tags }: NostrEvent): string[] | undefined {
+  return tags.find(([name]) => name === 'delegation')
 }

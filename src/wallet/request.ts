@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
-import { authorOf, type VerifyHash } from '../nostr/delegation.ts'
+import { authorTowards, type VerifyHash } from '../nostr/delegation.ts'
 import {
   contentObject,
   type NostrEvent,
@@ -16,13 +16,13 @@ import type { RequestStore } from './request-store.ts'
 /** An event that asks this service for something, checked. */
 export type WalletRequest = {
   event: NostrEvent
-  /** Who asks: its author, or the delegator of a valid `delegation` tag (NIP-26). */
+  /** Who asks: its author, or the delegator of a `delegation` tag (NIP-26) that counts here. */
   author: string
   /** The JSON object in its content; null when that is something else, such as empty. */
   content: Record<string, unknown> | null
 }
 
-type Checks = { verify: VerifyEvent; verifyHash: VerifyHash; now: () => number }
+type Checks = { verify: VerifyEvent; now: () => number }
 
 /** What a route takes, and its codes for what it does not. */
 type Asked = {
@@ -31,7 +31,9 @@ type Asked = {
   type: string | null
   /** An event without a `t` tag passes, too. */
   untyped?: boolean
-  /** No event, another kind or type, a wrong id or signature, a delegation that does not hold. */
+  /** Who asks with an event that was verified; null: it has a delegation that does not count. */
+  authorOf: (event: NostrEvent) => string | null
+  /** No event, another kind or type, a wrong id or signature, a delegation that does not count. */
   invalid: RefusalCode
   /** Dated more than `requestWindowSeconds` from now. */
   stale: RefusalCode
@@ -44,7 +46,7 @@ export function readRequest(checks: Checks, value: unknown, asked: Asked): Walle
     throw new Refusal(asked.invalid)
   }
   if (!checks.verify(event)) throw new Refusal(asked.invalid)
-  const author = authorOf(event, checks.verifyHash)
+  const author = asked.authorOf(event)
   if (author === null) throw new Refusal(asked.invalid)
   if (Math.abs(checks.now() - event.created_at) > limits.requestWindowSeconds) {
     throw new Refusal(asked.stale)
@@ -54,7 +56,7 @@ export function readRequest(checks: Checks, value: unknown, asked: Asked): Walle
 
 /** A request of the identity routes. Refuses `identity-event-invalid`, `identity-event-stale`. */
 export function readIdentityRequest(
-  checks: Checks,
+  { manager, verifyHash, ...checks }: Checks & { manager: string; verifyHash: VerifyHash },
   value: unknown,
   type: 'create-nonce' | 'create-identity',
 ): WalletRequest {
@@ -62,6 +64,7 @@ export function readIdentityRequest(
     kinds: [kinds.walletRegular],
     type,
     untyped: true,
+    authorOf: (event) => authorTowards(manager, event, verifyHash),
     invalid: 'identity-event-invalid',
     stale: 'identity-event-stale',
   })

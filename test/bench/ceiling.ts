@@ -23,7 +23,7 @@ import { createOrigins } from '../../src/http/origin.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { reply, replyJson } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
-import { delegationHash } from '../../src/nostr/delegation.ts'
+import { authorThrough, delegationHash } from '../../src/nostr/delegation.ts'
 import { createSessions } from '../../src/session/session.ts'
 import { openDelegation, sealDelegation } from '../../src/wallet/cards/delegation.ts'
 import { TapModel } from '../../src/wallet/cards/models.ts'
@@ -83,11 +83,13 @@ function startStack(): string {
   const delegation = benchDelegation()
   const verifyHash = createHashVerifier(schnorr)
   const cards = new Elysia({ name: 'cards', prefix: '/card' }).post('/pay', ({ request }) => {
-    const { event } = readRequest(
-      { verify, verifyHash, now: systemClock },
-      factsOf(request).object,
-      { kinds: [21_111], type: null, invalid: 'card-event-invalid', stale: 'card-event-stale' },
-    )
+    const { event } = readRequest({ verify, now: systemClock }, factsOf(request).object, {
+      kinds: [21_111],
+      type: null,
+      authorOf: (sent) => authorThrough(signer.pubkey, sent, verifyHash),
+      invalid: 'card-event-invalid',
+      stale: 'card-event-stale',
+    })
     // The delegation, the start event, the ledger's answer and two balances.
     const hash = delegationHash(signer.pubkey, delegation.conditions)
     if (!verifyHash(delegation.token, hash, delegation.holder)) throw new Refusal('unavailable')

@@ -201,7 +201,7 @@ class World {
       const before = Number(/created_at<(\d+)/.exec(conditions)?.[1])
       const after = Number(/created_at>(\d+)/.exec(conditions)?.[1])
       const within = event.created_at > after && event.created_at < before
-      const ours = event.pubkey === this.#manager.pubkey || holder === event.pubkey
+      const ours = event.pubkey === this.#manager.pubkey
       if (!good || !within || !ours) return 'La delegación'
     }
     const sender = holder ?? event.pubkey

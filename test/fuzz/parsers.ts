@@ -30,7 +30,7 @@ import { parseTokens, parseTokenText, tokenText } from '../../src/wallet/ledger/
 import { parseLud16 } from '../../src/wallet/lud16.ts'
 import { parseName } from '../../src/wallet/name.ts'
 import { parseComment, parseOffer } from '../../src/wallet/offer.ts'
-import { readRequest } from '../../src/wallet/request.ts'
+import { readIdentityRequest } from '../../src/wallet/request.ts'
 import { createProof, newSigner, nostrHeader, verifyEvent } from '../support/client.ts'
 import { walletObject } from '../support/identities.ts'
 import { createInvoice } from '../support/payments.ts'
@@ -259,15 +259,10 @@ export const parsers: Record<string, Fuzzed> = {
   parseNonce: (random) => parseNonce(textLike(random, [nonce])),
   parseIdempotencyKey: (random) =>
     parseIdempotencyKey(random.chance(0.1) ? null : textLike(random, ['una-llave-cualquiera'])),
-  readRequest(random) {
+  readIdentityRequest(random) {
     const tags = identityRequest.tags.filter(([tag]) => tag !== 'delegation' || random.chance(0.2))
-    return readRequest(checks, signedOrNot(random, { ...identityRequest, tags }), {
-      kinds: [1112],
-      type: 'create-identity',
-      untyped: random.chance(0.5),
-      invalid: 'identity-event-invalid',
-      stale: 'identity-event-stale',
-    })
+    const sent = signedOrNot(random, { ...identityRequest, tags })
+    return readIdentityRequest({ ...checks, manager: signer.pubkey }, sent, 'create-identity')
   },
   parseName(random) {
     const name = parseName(random.chance(0.2) ? anyValue(random) : textLike(random, ['Ana.1_-']))
@@ -312,7 +307,10 @@ export const parsers: Record<string, Fuzzed> = {
       parseCardWishes(
         fed(random, {
           'trusted-merchants': [{ pubkey: signer.pubkey }],
-          cards: { [couponId]: { name: 'x', status: 'ENABLED', limits: [cardLimit] } },
+          cid: uid.toHex(),
+          cards: {
+            [couponId]: { cid: uid.toHex(), name: 'x', status: 'ENABLED', limits: [cardLimit] },
+          },
         }),
       ),
     ),

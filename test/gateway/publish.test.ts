@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { decode } from 'nostr-tools/nip19'
 import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
+import { delegationTag, newHolder } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, createDefinition, newSigner, openSession } from '../support/client.ts'
 import { createEvent, secondsNow } from '../support/events.ts'
@@ -289,6 +290,21 @@ describe('a public service', () => {
     expect(decode((location ?? '').slice(6))).toMatchObject({
       data: { relays: ['wss://cupones.example/relay'] },
     })
+  })
+
+  test('403: keeps nothing of a stranger to whom a member delegated', async () => {
+    const shop = await startServer({ env })
+    const member = newHolder()
+    damage(
+      shop.dataDir,
+      `INSERT INTO minters (owner, pubkey, label, created_at)
+      VALUES (unhex('${newSigner().pubkey}'), unhex('${member.pubkey}'), NULL, 1)`,
+    )
+    expect((await publish(createEvent({ signer: member }), { to: shop })).status).toBe(202)
+    const federation = newSigner()
+    const tags = [delegationTag(member, federation, 'kind=1')]
+    const delegated = createEvent({ signer: federation, tags })
+    expectError(await publish(delegated, { to: shop }), 403, 'not-allowed')
   })
 
   test('hands a stranger’s event to relays outside, and does not keep it', async () => {

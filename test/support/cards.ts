@@ -82,6 +82,16 @@ export function delegationOf(
   return { conditions, token: schnorr.keypair(holder.secret).sign(hash).toHex() }
 }
 
+/** The tag of an event that `delegatee` signs for a holder. */
+export function delegationTag(
+  holder: Holder,
+  delegatee: Signer = manager,
+  conditions?: string,
+): string[] {
+  const delegation = delegationOf(holder, conditions, delegatee.pubkey)
+  return ['delegation', holder.pubkey, delegation.conditions, delegation.token]
+}
+
 export const contentOf = (answer: Answer): Json => JSON.parse(answer.json.content)
 
 /** POST /ntag424 for a tag; what its answer says. */

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier } from '../../src/crypto/sign-event.ts'
-import { admits, authorOf, delegationHash, parseConditions } from '../../src/nostr/delegation.ts'
+import {
+  admits,
+  authorOf,
+  authorThrough,
+  authorTowards,
+  delegationHash,
+  parseConditions,
+} from '../../src/nostr/delegation.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
-import { verifyEvent } from '../support/client.ts'
+import { delegationTag, newHolder } from '../support/cards.ts'
+import { newSigner, verifyEvent } from '../support/client.ts'
 
 const verify = createHashVerifier(openSchnorr())
 
@@ -93,6 +101,64 @@ const invalid: [string, NostrEvent][] = [
 ]
 test.each(invalid)('a delegation with %s is not valid', (_, made) => {
   expect(authorOf(made, verify)).toBeNull()
+})
+
+describe('a delegation that counts only when it was given to one key', () => {
+  const plain = event({ tags: [] })
+  test('is that of an event which this key signed', () => {
+    expect(authorThrough(delegatee, event(), verify)).toBe(delegator)
+    expect(authorThrough(delegatee, tagged(delegator, conditions), verify)).toBeNull()
+  })
+
+  test('is worth nothing in the hand of another, even of the delegator', () => {
+    expect(authorThrough(newSigner().pubkey, event(), verify)).toBeNull()
+    expect(authorThrough(delegator, event(), verify)).toBeNull()
+  })
+
+  test('leaves an event without one to its author', () => {
+    expect(authorThrough(delegator, plain, verify)).toBe(delegatee)
+  })
+})
+
+describe('a delegation that counts only when it is meant for a service', () => {
+  const [holder, signer, service] = [newHolder(), newSigner(), newSigner().pubkey]
+  const at = 1_800_000_000
+  const window = `created_at>${at - 9}&created_at<${at + 9}`
+  const made = (text: string, tags: string[][] = [['p', service]]) =>
+    event({
+      pubkey: signer.pubkey,
+      kind: 1112,
+      created_at: at,
+      tags: [...tags, delegationTag(holder, signer, text)],
+    })
+  const counts = (sent: NostrEvent) => authorTowards(service, sent, verify)
+
+  test.each(['kind=1112', `kind=1112&${window}`, `${window}&kind=1112`])('%s', (text) => {
+    expect(counts(made(text))).toBe(holder.pubkey)
+    expect(
+      counts(
+        made(text, [
+          ['p', signer.pubkey],
+          ['p', service],
+        ]),
+      ),
+    ).toBe(holder.pubkey)
+  })
+
+  test.each([window, `kind=1112&kind=1&${window}`, 'kind=1112&kind=1112', 'kind=1', 'x=1', ''])(
+    'is none of %p',
+    (text) => expect(counts(made(text))).toBeNull(),
+  )
+
+  test('is none of an event that does not name the service', () => {
+    for (const tags of [[], [['p', signer.pubkey]], [['e', service]]]) {
+      expect(counts(made('kind=1112', tags))).toBeNull()
+    }
+  })
+
+  test('leaves an event without one to its author', () => {
+    expect(counts(event({ tags: [] }))).toBe(delegatee)
+  })
 })
 
 describe('conditions', () => {

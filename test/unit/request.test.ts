@@ -3,7 +3,8 @@ import { limits } from '../../src/base/limits.ts'
 import { parseSuuid, suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier } from '../../src/crypto/sign-event.ts'
-import { delegationHash } from '../../src/nostr/delegation.ts'
+import { authorOf, delegationHash } from '../../src/nostr/delegation.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import { createResponse, readRequest } from '../../src/wallet/request.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
@@ -11,10 +12,12 @@ import { refusalOf } from '../support/refused.ts'
 
 const engine = openSchnorr()
 const now = 1_800_000_000
-const checks = { verify: verifyEvent, verifyHash: createHashVerifier(engine), now: () => now }
+const verifyHash = createHashVerifier(engine)
+const checks = { verify: verifyEvent, now: () => now }
 const asked = {
   kinds: [1112],
   type: 'create-identity',
+  authorOf: (event: NostrEvent) => authorOf(event, verifyHash),
   invalid: 'identity-event-invalid',
   stale: 'identity-event-stale',
 } as const

@@ -13,6 +13,7 @@ import { requestCardActivation } from '@lawallet/utils/actions'
 import * as nip04 from 'nostr-tools/nip04'
 import * as nip44 from 'nostr-tools/nip44'
 import { limits } from '../../src/base/limits.ts'
+import type { Signer } from '../../src/nostr/event.ts'
 import {
   activateCard,
   asking,
@@ -20,6 +21,7 @@ import {
   cardEvent,
   contentOf,
   delegationOf,
+  delegationTag,
   type Holder,
   initCard,
   manager,
@@ -285,6 +287,23 @@ describe('what a holder asks for', () => {
     damage(server.dataDir, 'DELETE FROM requests WHERE event_id = zeroblob(32)')
   })
 
+  test.each(['data', 'config'])('is told to nobody whom he delegated to (%s)', async (what) => {
+    const { holder, uuid } = await newCard(server)
+    const federation = newSigner()
+    const asked = (signer: Signer) => ({
+      signer,
+      kind: 1112,
+      tags: [delegationTag(holder, signer)],
+    })
+    const path = `/card/${what}/request`
+    const asks = (signer: Signer) => () =>
+      call(server.url, path, { body: cardEvent(`card-${what}-request`, '', asked(signer)) })
+    await refuses(asks(federation), 422, 'card-event-invalid')
+    await refuses(asks(holder), 422, 'card-event-invalid')
+    const answer = await asks(manager)()
+    expect([answer.status, answer.text.includes(uuid)]).toEqual([200, true])
+  })
+
   test('is not the reset or the donation of a card', async () => {
     for (const [method, path] of [
       ['POST', '/card/reset/request'],
@@ -302,7 +321,7 @@ describe('what a holder asks for', () => {
 })
 
 describe('what a holder changes', () => {
-  type Change = { signer?: Holder; createdAt?: number; kind?: number }
+  type Change = { signer?: Signer; createdAt?: number; kind?: number; tags?: string[][] }
   const change = (content: unknown, { kind = 1112, ...parts }: Change) =>
     cardEvent('card-config-change', content, { kind, ...parts })
   const publish = (body: object) => call(server.url, '/nostr/publish', { body })
@@ -416,6 +435,58 @@ describe('what a holder changes', () => {
     ]
     for (const event of unheard) await publish(event)
     expect(await named()).toBe('tres')
+  })
+
+  test('is nothing that he delegated to another service', async () => {
+    const { holder, uuid } = await newCard(server)
+    const federation = newSigner()
+    const before = await configOf(holder)
+    const wanted = { cards: { [uuid]: { limits: [] } }, 'trusted-merchants': [] }
+    for (const signer of [federation, holder]) {
+      const event = change(wanted, { signer, tags: [delegationTag(holder, signer)] })
+      expect((await publish(event)).status).toBe(202)
+      expect(await configOf(holder)).toEqual(before)
+    }
+    const ours = change(wanted, { signer: manager, tags: [delegationTag(holder)] })
+    expect((await publish(ours)).status).toBe(202)
+    expect((await configOf(holder)).cards[uuid].limits).toEqual([])
+  })
+
+  test('is of the card whose UID it names, or nothing at all', async () => {
+    const { holder, uuid, uid } = await newCard(server)
+    const second = await newCard(server, holder)
+    const other = await newCard(server)
+    const before = await configOf(holder)
+    const parts = { name: 'otra' }
+    const merchants = { 'trusted-merchants': [{ pubkey: newSigner().pubkey }] }
+    for (const wrong of [
+      { cid: second.uid, cards: { [uuid]: parts } },
+      { cid: other.uid, cards: { [uuid]: parts } },
+      { cid: uid, cards: { [uuid]: parts, [second.uuid]: parts } },
+      { cid: 'x', cards: { [uuid]: parts } },
+      { cid: 5, cards: { [uuid]: parts } },
+      { cid: other.uid, ...merchants },
+      { cards: { [uuid]: { ...parts, cid: second.uid } } },
+      { cards: { [uuid]: { ...parts, cid: '' } } },
+      { cards: { [uuid]: parts, [second.uuid]: { ...parts, cid: uid } } },
+      { cid: uid, cards: { [uuid]: { ...parts, cid: second.uid } } },
+    ]) {
+      expect((await publish(change(wrong, { signer: holder }))).status).toBe(202)
+      expect(await configOf(holder)).toEqual(before)
+    }
+    const named = async () => (await configOf(holder)).cards[uuid].name
+    const rightly = (name: string) => [
+      { cid: uid, cards: { [uuid]: { name } } },
+      { cid: uid.toUpperCase(), cards: { [uuid]: { name, cid: uid } } },
+      { cid: null, cards: { [uuid]: { name, cid: uid }, [other.uuid]: { cid: uid } } },
+    ]
+    for (const [at, right] of rightly('').entries()) {
+      const content = JSON.parse(JSON.stringify(right).replace('"name":""', `"name":"${at}"`))
+      await publish(change(content, { signer: holder }))
+      expect(await named()).toBe(String(at))
+    }
+    await publish(change({ cid: uid, ...merchants }, { signer: holder }))
+    expect(await configOf(holder)).toMatchObject(merchants)
   })
 
   test('changes nothing when any part of it makes no sense', async () => {

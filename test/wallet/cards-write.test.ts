@@ -241,6 +241,22 @@ describe('PATCH /ntag424', () => {
     expect((await patch(tapQuery(uid, 3), { otc })).status).toBe(204)
   })
 
+  test('is of the card that was tapped, where it names one', async () => {
+    const [uid, other] = [newUid(), newUid()]
+    await initCard(server, uid)
+    const { otc: untouched } = await initCard(server, other)
+    const otc = `cartel ${uid}`
+    const wrong = await patch(tapQuery(other, 1), { otc, cid: uid })
+    expect([wrong.status, wrong.json.code, wrong.json.field]).toEqual([
+      422,
+      'card-content-invalid',
+      'cid',
+    ])
+    expect((await initCard(server, other)).otc).toBe(untouched)
+    expect((await patch(tapQuery(uid, 1), { otc, cid: uid.toUpperCase() })).status).toBe(204)
+    expect((await initCard(server, uid)).otc).toBeNull()
+  })
+
   test('takes no answer of ours for a writer’s word, whatever a stranger had it repeat', async () => {
     const uid = newUid()
     await initCard(server, uid)
@@ -282,7 +298,7 @@ describe('PATCH /ntag424', () => {
     await refuses(() => patch('', 'x', { createdAt: 5 }), 422, 'card-event-stale')
     await refuses(() => patch('', 'x', { signer: stranger }), 422, 'card-content-invalid')
     await refuses(() => patch('', { otc: '' }, { signer: stranger }), 403, 'card-writer-only')
-    for (const wrong of [{}, { otc: '' }, { otc: 5 }, { otc: 'x'.repeat(129) }]) {
+    for (const wrong of [{}, { otc: '' }, { otc: 5 }, { otc: 'x'.repeat(129) }, { otc, cid: 5 }]) {
       await refuses(() => patch(good, wrong), 422, 'card-content-invalid')
     }
     await refuses(() => patch('', { otc }), 400, 'tap-invalid')

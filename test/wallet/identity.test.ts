@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { npubOf } from '../../src/nostr/keys.ts'
+import { delegationTag, newHolder } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
-import { createEvent } from '../support/events.ts'
+import { createEvent, secondsNow } from '../support/events.ts'
 import {
   expectIdentityRefusal,
   identityEvent,
@@ -81,6 +82,26 @@ describe('an identity', () => {
     expect({ status, names: json.names }).toEqual({ status: 200, names: { tomada: taken.pubkey } })
     const free = await call(server.url, '/api/identity?name=libre')
     expectIdentityRefusal(free, 404, 'identity-unknown', 'Not found')
+  })
+
+  test('is registered by a delegation that is meant for this, and by no other of an issuer', async () => {
+    const issuer = newHolder(managerSecret)
+    const phone = newSigner()
+    const nonce = await newNonce()
+    const wanted = { name: 'delegada', pubkey: newSigner().pubkey }
+    const asked = (conditions: string, to: string) => {
+      const tags = [['nonce', nonce], ['p', to], delegationTag(issuer, phone, conditions)]
+      return identityEvent(phone, null, wanted, { tags })
+    }
+    for (const event of [
+      asked(`created_at>${secondsNow() - 60}`, manager.pubkey),
+      asked('kind=1112&kind=1', manager.pubkey),
+      asked('kind=1112', phone.pubkey),
+    ]) {
+      const invalid = [400, 'identity-event-invalid', 'Should send as NOSTR event'] as const
+      expectIdentityRefusal(await register(event), ...invalid)
+    }
+    expect((await register(asked('kind=1112', manager.pubkey))).status).toBe(200)
   })
 
   test('makes its holder a member of the embedded relay', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
+import type { Signer } from '../../src/nostr/event.ts'
+import { delegationTag, newHolder } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, sha256Hex } from '../support/client.ts'
 import { createEvent, secondsNow } from '../support/events.ts'
@@ -83,6 +85,33 @@ describe('a nonce for an identity', () => {
     }
     const denied = [403, 'identity-not-authorized', 'Pubkey not authorized'] as const
     await refuses(() => create(request({ signer: stranger })), ...denied)
+  })
+
+  test('is made for a delegation that is meant for this, and for no other of an issuer', async () => {
+    const issuer = newHolder(secret)
+    const [stranger, phone] = [newSigner(), newSigner()]
+    const asked = (signer: Signer, conditions: string, to: string[]) =>
+      request({
+        signer,
+        tags: [
+          ['t', 'create-nonce'],
+          ...to.map((key) => ['p', key]),
+          delegationTag(issuer, signer, conditions),
+        ],
+      })
+    const window = `created_at>${secondsNow() - 60}&created_at<${secondsNow() + 60}`
+    const invalid = [400, 'identity-event-invalid', 'Should send as NOSTR event'] as const
+    const meant = [manager.pubkey]
+    for (const [conditions, to] of [
+      [window, meant],
+      [`kind=1112&kind=1&${window}`, meant],
+      [`kind=1112&${window}`, []],
+      [`kind=1112&${window}`, [stranger.pubkey]],
+    ] as const) {
+      await refuses(() => create(asked(stranger, conditions, [...to])), ...invalid)
+    }
+    const { status } = await create(asked(phone, `kind=1112&${window}`, meant))
+    expect(status).toBe(200)
   })
 
   test('is made once for an event, and never twice the same', async () => {

@@ -11,6 +11,7 @@ import {
   cardEnv,
   cardEvent,
   delegationOf,
+  delegationTag,
   initCard,
   manager,
   newHolder,
@@ -513,8 +514,7 @@ describe('what came of a k1', () => {
 test('a start event in the name of a holder is taken from nobody but the gateway', async () => {
   const card = await newFundedCard(server, { PESO: 10 })
   const thief = newSigner()
-  const { conditions, token } = delegationOf(card.holder, undefined, thief.pubkey)
-  const tags = [['delegation', card.holder.pubkey, conditions, token]]
+  const tags = [delegationTag(card.holder, thief)]
   const event = createStart({
     ledger: manager.pubkey,
     from: thief,

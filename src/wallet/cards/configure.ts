@@ -1,19 +1,25 @@
 import { createDecipheriv, hash } from 'node:crypto'
 import { limits } from '../../base/limits.ts'
-import { authorOf } from '../../nostr/delegation.ts'
+import { authorThrough } from '../../nostr/delegation.ts'
 import { type NostrEvent, tagValue } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
 import { kinds } from '../../nostr/kinds.ts'
+import type { Card } from './card-store.ts'
 import type { CardLimit } from './holder-store.ts'
 import { parseLimit } from './limits.ts'
 import type { CardStores, Cards } from './service.ts'
+import { parseUid } from './tag.ts'
 
 /** What a holder wants to be otherwise; what is absent stays. */
 type Changes = {
+  /** The UID of the only card that it may change; null: any of the holder's. */
+  cid: string | null
   merchants: string[] | null
   cards: Map<string, CardChanges>
 }
 type CardChanges = {
+  /** The UID that the card has to have; null: any. */
+  cid: string | null
   name?: string
   description?: string
   enabled?: boolean
@@ -33,13 +39,14 @@ export async function configure(cards: Cards, tx: CardStores, event: NostrEvent)
   if (!event.tags.some(([name, key]) => name === 'p' && key === manager)) return false
   const ahead = event.created_at - cards.now()
   if (ahead > limits.requestWindowSeconds || -ahead > limits.cardChangeSeconds) return false
-  const holder = authorOf(event, cards.verifyHash)
+  const holder = authorThrough(manager, event, cards.verifyHash)
   if (holder === null) return false
   const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   // Whoever holds no card costs no decryption, and leaves no row.
   if (held.length === 0) return false
   const changes = parseChanges(readContent(cards, event))
-  if (!changes || !(await tx.holders.change(holder, event))) return false
+  if (!changes || !namesItsCards(changes, held)) return false
+  if (!(await tx.holders.change(holder, event))) return false
   if (changes.merchants) await tx.holders.setMerchants(holder, changes.merchants)
   for (const card of held) {
     const wanted = changes.cards.get(card.uuid)
@@ -49,6 +56,15 @@ export async function configure(cards: Cards, tx: CardStores, event: NostrEvent)
     if (wanted.limits) await tx.holders.setLimits(card.id, wanted.limits)
   }
   return true
+}
+
+/** False when a UID in it is not that of the card which it would change. */
+function namesItsCards({ cid, cards }: Changes, held: readonly Card[]): boolean {
+  if (cid !== null && !held.some((card) => card.cid === cid)) return false
+  return held.every((card) => {
+    const wanted = cards.get(card.uuid)
+    return !wanted || [cid, wanted.cid].every((named) => named === null || named === card.cid)
+  })
 }
 
 /** The text in a content: multi-NIP-04, NIP-44 to the manager, or plain; as JSON, null when there is none. */
@@ -93,7 +109,9 @@ function decrypt(key: Uint8Array, iv: Uint8Array, body: string): string | null {
 /** The changes in an untrusted value; null when any part of it makes no sense. */
 export function parseChanges(value: unknown): Changes | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const { 'trusted-merchants': trusted, cards = {} } = value as Record<string, unknown>
+  const { 'trusted-merchants': trusted, cards = {}, ...rest } = value as Record<string, unknown>
+  const cid = parseNamedUid(rest.cid)
+  if (cid === undefined) return null
   const merchants = trusted === undefined ? null : parseMerchants(trusted)
   if (trusted !== undefined && merchants === null) return null
   if (typeof cards !== 'object' || cards === null || Array.isArray(cards)) return null
@@ -105,7 +123,13 @@ export function parseChanges(value: unknown): Changes | null {
     if (!one) return null
     changes.set(uuid.toLowerCase(), one)
   }
-  return { merchants, cards: changes }
+  return { cid, merchants, cards: changes }
+}
+
+/** A UID that may be absent: then null; undefined when it is none. */
+function parseNamedUid(value: unknown): string | null | undefined {
+  if (value === undefined || value === null) return null
+  return parseUid(value)?.toHex()
 }
 
 function parseMerchants(value: unknown): string[] | null {
@@ -120,7 +144,9 @@ function parseMerchants(value: unknown): string[] | null {
 function parseCardChanges(value: unknown): CardChanges | null {
   if (typeof value !== 'object' || value === null) return null
   const { name, description, status, limits: rows } = value as Record<string, unknown>
-  const changes: CardChanges = {}
+  const cid = parseNamedUid((value as Record<string, unknown>).cid)
+  if (cid === undefined) return null
+  const changes: CardChanges = { cid }
   if (name !== undefined) {
     if (!isText(name, limits.cardNameCharsMax)) return null
     changes.name = name

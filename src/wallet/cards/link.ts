@@ -1,12 +1,13 @@
 import { Refusal } from '../../base/refusal.ts'
 import { codeMac } from './code.ts'
+import { parseCid } from './initialise.ts'
 import { readTap } from './read-tap.ts'
 import { codeOf, readCardRequest, requireWriter } from './requests.ts'
 import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
  * PATCH /ntag424: give the card that was tapped the code that a writer chose; the same pair again
- * stays. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`,
+ * stays. A `cid` in the content is that of the tapped card. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`,
  * `card-writer-only`, what taps are refused with, `card-linked`, `otc-linked`.
  */
 export async function link(
@@ -17,10 +18,15 @@ export async function link(
   const request = readCardRequest(cards, value, { type: null })
   requireWriter(cards, request)
   const code = codeOf(request.content)
+  const { cid } = request.content
+  const named = cid === undefined || cid === null ? null : parseCid(cid)
   const { cardId, count } = await readTap(cards, p, c)
   await cards.database.transact(async (tx) => {
     const card = await tx.cards.findById(cardId)
     if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
+    if (named !== null && named !== card.cid) {
+      throw new Refusal('card-content-invalid', { field: 'cid' })
+    }
     const found = await tx.cards.findCode(codeMac(cards.storeKey, code))
     if (found?.cardId === cardId) return
     const open = await tx.cards.openCode(cardId)

@@ -1,6 +1,7 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { seal, unseal } from '../../crypto/seal.ts'
+import { authorThrough } from '../../nostr/delegation.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { kinds } from '../../nostr/kinds.ts'
 import { readRequest, rememberRequest } from '../request.ts'
@@ -30,6 +31,7 @@ export function readCardRequest(cards: Cards, value: unknown, expected: Expected
     kinds: taken,
     type,
     untyped,
+    authorOf: (event) => authorThrough(cards.signer.pubkey, event, cards.verifyHash),
     invalid: 'card-event-invalid',
     stale: 'card-event-stale',
   })

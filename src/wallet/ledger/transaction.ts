@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts'
-import { authorOf, type VerifyHash } from '../../nostr/delegation.ts'
+import { authorThrough, type VerifyHash } from '../../nostr/delegation.ts'
 import { contentObject, type NostrEvent, type Signer, tagValue } from '../../nostr/event.ts'
 import { expirationOf } from '../../nostr/kind-class.ts'
 import { kinds } from '../../nostr/kinds.ts'
@@ -65,11 +65,9 @@ export function addresses(event: NostrEvent, ledger: string): boolean {
  */
 export function readTransaction(start: NostrEvent, reading: Reading): Transaction {
   const { ledger, verifyHash, tokens, now } = reading
-  const sender = authorOf(start, verifyHash)
   // Who signs for somebody else is the gateway alone: it has checked the card and its limits.
-  if (sender === null || (sender !== start.pubkey && start.pubkey !== ledger)) {
-    throw new TransactionProblem('delegation-invalid')
-  }
+  const sender = authorThrough(ledger, start, verifyHash)
+  if (sender === null) throw new TransactionProblem('delegation-invalid')
   const [, second] = start.tags.filter(([name]) => name === 'p')
   const receiver = second?.[1] ?? ''
   if (!hex32.test(receiver) || receiver === sender) throw new TransactionProblem('receiver-invalid')
