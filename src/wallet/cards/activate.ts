@@ -36,11 +36,12 @@ export async function activate(cards: Cards, value: unknown): Promise<NostrEvent
       ntag424Cid: card.cid,
       limits: rows.map(limitView),
     }
-    return createResponse(cards.signer, request, {
+    const response = createResponse(cards.signer, request, {
       type: 'card-activate-response',
       content: JSON.stringify(answer),
       now: cards.now(),
     })
+    return { answer: response, again: response }
   })
 }
 

@@ -6,7 +6,14 @@ import { npubOf } from '../../nostr/keys.ts'
 import { createResponse, rememberRequest } from '../request.ts'
 import type { Card } from './card-store.ts'
 import { codeMac, firstCode } from './code.ts'
-import { answerOnce, type CardRequest, readCardRequest, requireWriter, textOf } from './requests.ts'
+import {
+  answerOnce,
+  type CardRequest,
+  type Granted,
+  readCardRequest,
+  requireWriter,
+  textOf,
+} from './requests.ts'
 import type { CardDesk, CardStores, Cards } from './service.ts'
 import { keyVersions, parseUid } from './tag.ts'
 import { counterMax } from './tap.ts'
@@ -22,7 +29,8 @@ type NewTag = {
 }
 
 /**
- * POST /ntag424: the keys to write to a tag, and a code to activate its card with; again, the same.
+ * POST /ntag424: the keys to write to a tag, and a code to activate its card with; again, the same, and
+ * for the very same event encrypted to the writer.
  * `secure`: nobody on the way reads the answer. Refuses `card-event-invalid`, `card-event-stale`,
  * `card-content-invalid`, `card-writer-only`, `encryption-needed`, `event-repeated`,
  * `card-counter-unknown`, `card-counter-low`, `card-versions-over`.
@@ -105,17 +113,21 @@ export async function requireSafeWay(
   throw new Refusal('encryption-needed')
 }
 
-/** The answer with keys: encrypted to the writer where the request has the tag `encrypted`. */
+/**
+ * The answer with keys: encrypted to the writer where the request has the tag `encrypted`, and always
+ * for an event that comes again: whoever sends it may only have seen it.
+ */
 export function answerKeys(
   { signer, correspondence, now }: Cards,
   request: CardRequest,
   type: string,
   value: object,
-): NostrEvent {
+): Granted {
   const text = JSON.stringify(value)
-  const { pubkey } = request.event
-  const content = wantsEncryption(request) ? correspondence.seal(pubkey, text) : text
-  return createResponse(signer, request, { type, content, now: now() })
+  const at = now()
+  const respond = (content: string) => createResponse(signer, request, { type, content, now: at })
+  const again = respond(correspondence.seal(request.event.pubkey, text))
+  return { answer: wantsEncryption(request) ? again : respond(text), again }
 }
 
 function wantsEncryption({ event }: CardRequest): boolean {

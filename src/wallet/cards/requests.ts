@@ -52,12 +52,18 @@ export function requireWriter(cards: Cards, { author }: CardRequest): void {
   if (!cards.writers.has(author)) throw new Refusal('card-writer-only')
 }
 
-/** Grant a request, or give the answer that it earned before. Refuses `event-repeated` for one of another route. */
+/** What a request earns: the answer now, and the one for whoever sends the same event again. */
+export type Granted = { answer: NostrEvent; again: NostrEvent }
+
+/**
+ * Grant a request, or give the answer that is kept for an event that came before. Refuses
+ * `event-repeated` for one of another route.
+ */
 export function answerOnce(
   cards: Cards,
   request: CardRequest,
   route: string,
-  grant: (tx: CardStores) => Promise<NostrEvent>,
+  grant: (tx: CardStores) => Promise<Granted>,
 ): Promise<NostrEvent> {
   const binding = { purpose: 'card', secret: request.event.id, key: 'answer' } as const
   return cards.database.transact(async (tx) => {
@@ -65,17 +71,17 @@ export function answerOnce(
     if (before) {
       if (!before.answer) throw new Refusal('event-repeated')
       const kept = JSON.parse(unsealed(cards, binding, before.answer) ?? '{}') as Kept
-      if (kept.route !== route || !kept.answer) throw new Refusal('event-repeated')
-      return kept.answer
+      if (kept.route !== route || !kept.again) throw new Refusal('event-repeated')
+      return kept.again
     }
-    const answer = await grant(tx)
-    const kept = JSON.stringify({ route, answer } satisfies Kept)
+    const { answer, again } = await grant(tx)
+    const kept = JSON.stringify({ route, again } satisfies Kept)
     await rememberRequest(tx.requests, request, seal(cards.storeKey, binding, kept))
     return answer
   })
 }
 
-type Kept = { route?: string; answer?: NostrEvent }
+type Kept = { route?: string; again?: NostrEvent }
 
 /** Null: another folder's answer lies there. */
 function unsealed(

@@ -7,7 +7,7 @@ import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
  * DELETE /ntag424: the card stops working, and here are the keys to wipe its tag with; again, the
- * same. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`, `card-writer-only`,
+ * same, and for the very same event encrypted to the writer. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`, `card-writer-only`,
  * `encryption-needed`, `card-unknown`, `event-repeated`.
  */
 export async function wipe(cards: Cards, value: unknown, secure: boolean): Promise<NostrEvent> {
