@@ -148,6 +148,12 @@ test('no test is skipped, singled out or only planned', () => {
   expect(linesOf(tests, /\b(test|it|describe)\.(skip|only|todo)\b/)).toEqual([])
 })
 
+test('tests read the second from one place', () => {
+  const tests = allFiles.filter((path) => path.startsWith('test/') && path.endsWith('.ts'))
+  const others = tests.filter((path) => path !== 'test/support/clock.ts')
+  expect(linesOf(others, /\bfloor\(Date\.now\(\) \/ 1(000|e3)\)/)).toEqual([])
+})
+
 test('file names are kebab-case', () => {
   const broken = allFiles
     .filter((path) => /^(src|test|docs|\.tools)\//.test(path))

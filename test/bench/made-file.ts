@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, createDefinition, newSigner, openSession } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { startServer } from '../support/server.ts'
 import { benchDefinition, benchEnvironment, benchKeys } from './fixture.ts'
 import { handleAt, phaseAt } from './nonces.ts'
@@ -53,7 +54,7 @@ function fill(database: Database, total: number, owner: Uint8Array): void {
   const refresh = database.query(
     'INSERT INTO refreshes (id, voucher_id, key_mac, sealed) VALUES (?, ?, ?, ?)',
   )
-  const newest = Math.floor(Date.now() / 1000)
+  const newest = secondsNow()
   // As long as the sealed answer of this definition.
   const sealed = randomBytes(900)
   for (let index = 0; index < total; index++) {

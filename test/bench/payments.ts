@@ -6,7 +6,7 @@ import { createSigner } from '../../src/crypto/sign-event.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import { sealDelegation } from '../../src/wallet/cards/delegation.ts'
 import { k1HashOf } from '../../src/wallet/cards/scan-store.ts'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import { benchKeys } from './fixture.ts'
 
 const schnorr = openSchnorr()

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import schema from '../../src/relay/schema.sql' with { type: 'text' }
+import { secondsNow } from '../support/clock.ts'
 
 /** Authors of a made file, and the kinds they wrote. */
 export const fileAuthors = 1000
@@ -33,7 +34,7 @@ export function makeRelayFile(kept: string, events: number, say: (line: string) 
   )
   const tag = database.query('INSERT INTO tags (letter, value, created_at, id) VALUES (?, ?, ?, ?)')
   const authors = Array.from({ length: fileAuthors }, (_, at) => fileAuthor(at))
-  const now = Math.floor(Date.now() / 1000)
+  const now = secondsNow()
   const sig = 'f'.repeat(128)
   database.run('BEGIN')
   for (let at = 0; at < events; at++) {

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { newSigner } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { textFrame } from '../support/raw-socket.ts'
 
 export type RelayJob =
@@ -44,7 +45,7 @@ function run(job: RelayJob): Promise<RelayResult> {
 /** So many notes of one key, as JSON. */
 function notes(secret: string, count: number): string[] {
   const signer = newSigner(Uint8Array.fromHex(secret))
-  const created_at = Math.floor(Date.now() / 1000)
+  const created_at = secondsNow()
   return Array.from({ length: count }, () => {
     const content = randomBytes(60).toString('hex')
     return JSON.stringify(signer.sign({ kind: 1, created_at, tags: [['t', 'bench']], content }))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sealDelegation } from '../../src/wallet/cards/delegation.ts'
 import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
 import { createTap } from '../../src/wallet/cards/tap.ts'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import { benchKeys } from './fixture.ts'
 import { benchDelegation } from './payments.ts'
 

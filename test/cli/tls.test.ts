@@ -9,7 +9,7 @@ import { findOwnCertificate, renewOwnCertificate } from '../../src/tls/files.ts'
 import { expiredCertificate, shopCertificate } from '../support/certificates.ts'
 import { runCommand } from '../support/cli.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
 const year = 365 * 86_400

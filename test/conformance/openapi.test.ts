@@ -35,7 +35,7 @@ import {
   percentBenefit,
   sha256Hex,
 } from '../support/client.ts'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
 import {
   identityEvent,
@@ -182,7 +182,7 @@ function announcement(changes: Json = {}, content: unknown = undefined) {
   ])
   return owner.sign({
     kind: 30_078,
-    created_at: Math.floor(Date.now() / 1000),
+    created_at: secondsNow(),
     tags: [['d', 'lacrypta.merchant/coupons']],
     content: JSON.stringify(content ?? { v: 2, ...Object.fromEntries(addresses) }),
     ...changes,
@@ -336,7 +336,7 @@ describe('real answers match the document', () => {
       image: picture,
       benefit: percentBenefit,
       maxUses: 5,
-      expiresAt: Math.floor(Date.now() / 1000) + 1000,
+      expiresAt: secondsNow() + 1000,
     }
     const { coupon } = await ask(route, { body: full, headers: key })
     await ask(route, { body: full, headers: key })
@@ -416,7 +416,7 @@ describe('real answers match the document', () => {
     await refused(route, 'announcement-content', { body: { event: announcement({}, []) } })
     const plain = announcement({}, { mintUrl: 'http://example.com' })
     await refused(route, 'announcement-url', { body: { event: plain } })
-    const ahead = announcement({ created_at: Math.floor(Date.now() / 1000) + 2000 })
+    const ahead = announcement({ created_at: secondsNow() + 2000 })
     await refused(route, 'announcement-future', { body: { event: ahead } })
     await refused(route, 'field-invalid', { body: { event: 5 } })
     await refused(route, 'field-invalid', { body: { event: { id: 1 } } })
@@ -501,7 +501,7 @@ describe('real answers match the document', () => {
   })
 
   test('of whoever holds a nonce', async () => {
-    const expiresAt = Math.floor(Date.now() / 1000) + 2
+    const expiresAt = secondsNow() + 2
     const brief = { name: 'Breve', benefit: percentBenefit, expiresAt }
     const short = await ask('POST /api/coupons', { body: brief })
     const { coupon } = await ask('POST /api/coupons', {
@@ -628,7 +628,7 @@ describe('real answers match the document', () => {
 
   test('of the gateway', async () => {
     const note = (changes: Json = {}) => {
-      const made = { kind: 1, created_at: Math.floor(Date.now() / 1000), tags: [], content: '' }
+      const made = { kind: 1, created_at: secondsNow(), tags: [], content: '' }
       return owner.sign({ ...made, ...changes })
     }
     const publish = 'POST /nostr/publish'
@@ -875,7 +875,7 @@ describe('real answers match the document', () => {
     const { otc } = JSON.parse((await ask(init, event({ cid: uid }))).content)
     const expiring = newUid()
     const short = JSON.parse((await ask(init, event({ cid: expiring }))).content)
-    const now = Math.floor(Date.now() / 1000)
+    const now = secondsNow()
     const window = `kind=1112&created_at>${now - 9}&created_at<${now + 2}`
     await activateCard(server, holder, short.otc, delegationOf(holder, window))
     const forwarded = { headers: { 'X-Forwarded-For': '203.0.113.9' } }

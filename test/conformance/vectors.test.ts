@@ -18,11 +18,12 @@ import {
   openSession,
   verifyEvent,
 } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 
 const sessionSecret = 'a session secret with more than 32 bytes: ñandú'
 const owner = newSigner()
-const inAnHour = Math.floor(Date.now() / 1000) + 3600
+const inAnHour = secondsNow() + 3600
 const benefit = {
   type: 'percent',
   percent: 12.5,
@@ -338,7 +339,7 @@ describe('session tokens', () => {
   })
 
   test('expire without leeway; a wrong signature counts before the expiry', async () => {
-    const past = { sub: owner.pubkey, iat: 1, exp: Math.floor(Date.now() / 1000) }
+    const past = { sub: owner.pubkey, iat: 1, exp: secondsNow() }
     expect(await reasonFor(signed(past))).toBe('session-expired')
     expect(
       await reasonFor(signed(past, { alg: 'HS256' }, 'another secret of 32 bytes or more')),

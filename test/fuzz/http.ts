@@ -10,6 +10,7 @@ import {
   nostrHeader,
   openSession,
 } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { callRaw, sendBytes } from '../support/raw.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import type { Random } from './random.ts'
@@ -184,7 +185,7 @@ function validRequest(random: Random, facts: Facts): Valid {
   const wallet = (type: string, content: object) =>
     facts.signer.sign({
       kind: 1112,
-      created_at: Math.floor(Date.now() / 1000),
+      created_at: secondsNow(),
       tags: [
         ['t', type],
         ['nonce', invitation],

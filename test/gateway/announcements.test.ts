@@ -7,7 +7,8 @@ import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { createStores } from '../../src/db/stores.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import {
   type FaultyRelay,
   startFaultyRelay,

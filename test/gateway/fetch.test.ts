@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { type Answer, call, newSigner } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 

@@ -6,7 +6,8 @@ import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseFilter } from '../../src/nostr/filter.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 
 const manager = newSigner()
 const authors = [newSigner(), newSigner()]

@@ -7,7 +7,8 @@ import { createNameCheck } from '../../src/gateway/relays-names.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseFilter } from '../../src/nostr/filter.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import {
   type Behaviour,
   startFaultyRelay,

@@ -4,7 +4,7 @@ import type { ServerWebSocket } from 'bun'
 import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { newSigner } from '../support/client.ts'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import {
   type Behaviour,
   startFaultyRelay,

@@ -10,6 +10,7 @@ import {
   percentBenefit,
   sha256Hex,
 } from '../support/client.ts'
+import { begun, secondsNow } from '../support/clock.ts'
 import { callRaw, sendBytes } from '../support/raw.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -18,8 +19,6 @@ const sessionSecret = randomBytes(32).toString('base64url')
 const signer = newSigner()
 let server: TestServer
 let token: string
-
-const seconds = () => Math.floor(Date.now() / 1000)
 
 beforeAll(async () => {
   server = await startServer({
@@ -57,8 +56,8 @@ function jwt(claims: Json, { secret = sessionSecret, alg = 'HS256' } = {}): stri
 
 const claims = (over: Json = {}) => ({
   sub: signer.pubkey,
-  iat: seconds(),
-  exp: seconds() + 43_200,
+  iat: secondsNow(),
+  exp: secondsNow() + 43_200,
   ...over,
 })
 
@@ -148,8 +147,11 @@ describe('what is malformed', () => {
       'an upper-case public key',
       () => nostrHeader({ ...good(), pubkey: signer.pubkey.toUpperCase() }),
     ],
-    ['a created_at in text', () => nostrHeader({ ...good(), created_at: String(seconds()) })],
-    ['a created_at with a fraction', () => nostrHeader({ ...good(), created_at: seconds() + 0.5 })],
+    ['a created_at in text', () => nostrHeader({ ...good(), created_at: String(secondsNow()) })],
+    [
+      'a created_at with a fraction',
+      () => nostrHeader({ ...good(), created_at: secondsNow() + 0.5 }),
+    ],
     ['a tag that is no list', () => nostrHeader({ ...good(), tags: [{ u: url() }] })],
     ['a tag with a number', () => nostrHeader({ ...good(), tags: [['u', 1]] })],
     ['another kind', () => signed({ kind: 27_236 })],
@@ -220,7 +222,7 @@ describe('what is malformed', () => {
   })
 
   test('the signature is checked before the time, the time before the address', async () => {
-    const old = { createdAt: seconds() - 1000 }
+    const old = { createdAt: secondsNow() - 1000 }
     const forged = { ...createProof(signer, url(), old), sig: good().sig }
     expectRefusal(await withHeader(nostrHeader(forged)), 401, 'auth-malformed', {
       reason: 'malformed',
@@ -291,8 +293,8 @@ describe('what is accepted', () => {
           ],
         }),
     ],
-    ['59 s ago', () => signed({ createdAt: seconds() - 59 })],
-    ['60 s ahead', () => signed({ createdAt: seconds() + 60 })],
+    ['59 s ago', () => signed({ createdAt: secondsNow() - 59 })],
+    ['60 s ahead', () => signed({ createdAt: secondsNow() + 60 })],
   ]
   for (const [name, header] of cases) {
     test(`${name} is accepted`, async () => {
@@ -302,16 +304,19 @@ describe('what is accepted', () => {
 
   test('exactly 60 s ago is accepted, 61 is expired', async () => {
     // Begin with a fresh second, so that none ticks away between signing and checking.
-    await Bun.sleep(1005 - (Date.now() % 1000))
-    const edge = [signed({ createdAt: seconds() - 60 }), signed({ createdAt: seconds() - 61 })]
+    await begun(secondsNow() + 1)
+    const edge = [
+      signed({ createdAt: secondsNow() - 60 }),
+      signed({ createdAt: secondsNow() - 61 }),
+    ]
     const [exact, late] = await Promise.all(edge.map((header) => withHeader(header)))
     expect(exact?.status).toBe(200)
     if (late) expectRefusal(late, 401, 'auth-expired', { reason: 'expired' })
   })
 
   test('61 s ahead is expired', async () => {
-    await Bun.sleep(1005 - (Date.now() % 1000))
-    const answer = await withHeader(signed({ createdAt: seconds() + 61 }))
+    await begun(secondsNow() + 1)
+    const answer = await withHeader(signed({ createdAt: secondsNow() + 61 }))
     expectRefusal(answer, 401, 'auth-expired', { reason: 'expired' })
   })
 
@@ -528,7 +533,7 @@ describe('replay', () => {
   })
 
   test('two identical events of one second have one id, and the second is a replay', async () => {
-    const createdAt = seconds()
+    const createdAt = secondsNow()
     const tags = [
       ['u', `${server.url}/api/coupons`],
       ['method', 'GET'],
@@ -634,13 +639,13 @@ describe('sessions', () => {
   const bearer = (text: string) => withHeader(`Bearer ${text}`)
 
   test('a signature opens one of exactly twelve hours', async () => {
-    const before = seconds()
+    const before = secondsNow()
     const { status, json } = await call(server.url, '/api/auth/session', { body: {}, signer })
     expect(status).toBe(200)
     expect(new Set(Object.keys(json))).toEqual(new Set(['expiresAt', 'pubkey', 'token']))
     expect(json.pubkey).toBe(signer.pubkey)
     expect(json.expiresAt).toBeGreaterThanOrEqual(before + 43_200)
-    expect(json.expiresAt).toBeLessThanOrEqual(seconds() + 43_200)
+    expect(json.expiresAt).toBeLessThanOrEqual(secondsNow() + 43_200)
     const [head, payload] = json.token
       .split('.')
       .slice(0, 2)
@@ -718,10 +723,10 @@ describe('sessions', () => {
     ['a subject that is no key', () => jwt(claims({ sub: 'merchant' }))],
     ['an upper-case subject', () => jwt(claims({ sub: signer.pubkey.toUpperCase() }))],
     ['no expiry', () => jwt(claims({ exp: undefined }))],
-    ['an expiry in text', () => jwt(claims({ exp: String(seconds() + 100) }))],
+    ['an expiry in text', () => jwt(claims({ exp: String(secondsNow() + 100) }))],
     [
       'an expired token of another secret',
-      () => jwt(claims({ exp: seconds() - 1 }), { secret: 'x'.repeat(32) }),
+      () => jwt(claims({ exp: secondsNow() - 1 }), { secret: 'x'.repeat(32) }),
     ],
     ['a Nostr event', () => encoded(createProof(signer, `${server.url}/api/coupons`))],
   ]
@@ -736,13 +741,13 @@ describe('sessions', () => {
   test('a session past its expiry has expired, without leeway', async () => {
     const expired = { reason: 'session-expired' } as const
     expectRefusal(
-      await bearer(jwt(claims({ exp: seconds() - 1 }))),
+      await bearer(jwt(claims({ exp: secondsNow() - 1 }))),
       401,
       'auth-session-expired',
       expired,
     )
     expectRefusal(
-      await bearer(jwt(claims({ exp: seconds() }))),
+      await bearer(jwt(claims({ exp: secondsNow() }))),
       401,
       'auth-session-expired',
       expired,
@@ -750,9 +755,10 @@ describe('sessions', () => {
   })
 
   test('a session that was good expires while it is used', async () => {
-    const short = jwt(claims({ exp: seconds() + 2 }))
+    const exp = secondsNow() + 2
+    const short = jwt(claims({ exp }))
     expect((await bearer(short)).status).toBe(200)
-    await Bun.sleep(2100)
+    await begun(exp)
     expectRefusal(await bearer(short), 401, 'auth-session-expired', { reason: 'session-expired' })
   })
 

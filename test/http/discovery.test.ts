@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { call, type Json, newSigner, openSession } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
-const seconds = () => Math.floor(Date.now() / 1000)
 let server: TestServer
 let manager: string
 let signer: Signer
@@ -43,7 +43,7 @@ type Over = { kind?: number; created_at?: number; tags?: string[][]; content?: u
 const announcement = ({ content = goodContent(), ...over }: Over = {}, by: Signer = signer) =>
   by.sign({
     kind: 30_078,
-    created_at: seconds(),
+    created_at: secondsNow(),
     tags: goodTags(),
     content: typeof content === 'string' ? content : JSON.stringify(content),
     ...over,
@@ -109,13 +109,13 @@ describe('PUT /api/coupons/discovery', () => {
     ['a content nested deep', () => announcement({ content: '['.repeat(7000) }), 'content'],
     [
       'a created_at 16 minutes ahead',
-      () => announcement({ created_at: seconds() + 960 }),
+      () => announcement({ created_at: secondsNow() + 960 }),
       'future',
     ],
   ]
   for (const [name, event, code] of refused) {
     test(`refuses ${name}`, async () => {
-      await put(announcement({ created_at: seconds() - 100 }))
+      await put(announcement({ created_at: secondsNow() - 100 }))
       await refuses(server, () => put(event()), 400, `announcement-${code}`)
     })
   }
@@ -155,7 +155,7 @@ describe('PUT /api/coupons/discovery', () => {
     ]
     for (const [over, by, code] of steps) {
       const { status, json } = await put(
-        announcement({ created_at: seconds() + 5000, ...over }, by),
+        announcement({ created_at: secondsNow() + 5000, ...over }, by),
       )
       expect([status, json.code]).toEqual([400, `announcement-${code}`])
     }
@@ -253,11 +253,13 @@ describe('PUT /api/coupons/discovery', () => {
   }
 
   test('takes a created_at 14 minutes ahead', async () => {
-    expect((await put(announcement({ created_at: seconds() + 840 }))).json.warnings).toBeUndefined()
+    expect(
+      (await put(announcement({ created_at: secondsNow() + 840 }))).json.warnings,
+    ).toBeUndefined()
   })
 
   test('the newer one wins, the older is 409', async () => {
-    const [older, newer] = [announcement({ created_at: seconds() - 10 }), announcement()]
+    const [older, newer] = [announcement({ created_at: secondsNow() - 10 }), announcement()]
     await put(older)
     expect((await put(newer)).status).toBe(200)
     await refuses(server, () => put(older), 409, 'announcement-older')
@@ -265,7 +267,7 @@ describe('PUT /api/coupons/discovery', () => {
   })
 
   test('at the same time the lower id wins', async () => {
-    const created_at = seconds()
+    const created_at = secondsNow()
     const events = ['a', 'b'].map((client) =>
       announcement({ created_at, tags: [...goodTags(), ['client', client]] }),
     )
@@ -308,7 +310,7 @@ describe('DELETE /api/coupons/discovery', () => {
   test('makes room for an older one', async () => {
     await put(announcement())
     await withdraw()
-    expect((await put(announcement({ created_at: seconds() - 100 }))).status).toBe(200)
+    expect((await put(announcement({ created_at: secondsNow() - 100 }))).status).toBe(200)
   })
 })
 
@@ -335,7 +337,7 @@ test('with PUBLIC_URL its origins are this service, and may be plain http', asyn
       ['d', 'lacrypta.merchant/coupons'],
       ['p', pubkey],
     ]
-    const event = own.sign({ kind: 30_078, created_at: seconds(), tags, content })
+    const event = own.sign({ kind: 30_078, created_at: secondsNow(), tags, content })
     const answer = await call(open.url, '/api/coupons/discovery', {
       method: 'PUT',
       body: { event },
@@ -361,6 +363,6 @@ function signedFor(by: Signer, url: string): string {
     ['method', 'POST'],
     ['nonce', crypto.randomUUID()],
   ]
-  const event = by.sign({ kind: 27_235, created_at: seconds(), tags, content: '' })
+  const event = by.sign({ kind: 27_235, created_at: secondsNow(), tags, content: '' })
   return `Nostr ${Buffer.from(JSON.stringify(event)).toString('base64')}`
 }

@@ -9,6 +9,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
+import { begun, secondsNow } from '../support/clock.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -253,14 +254,14 @@ describe('what is kept under a key', () => {
 
   test('a claim is repeated when the voucher has expired meanwhile', async () => {
     const key = newKey()
-    const expiresAt = Math.floor(Date.now() / 1000) + 2
+    const expiresAt = secondsNow() + 2
     const { nonce } = await mintOne(
       server.url,
       token,
       await createDefinition(server.url, token, { expiresAt }),
     )
     const first = await ask('/api/coupons/claim', { nonce }, key, null)
-    await Bun.sleep(expiresAt * 1000 - Date.now() + 30)
+    await begun(expiresAt)
     expect((await ask('/api/coupons/claim', { nonce }, key, null)).text).toBe(first.text)
   })
 

@@ -16,6 +16,7 @@ import {
   nostrHeader,
   openSession,
 } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const secret = 's'.repeat(32)
@@ -198,7 +199,7 @@ describe('GET /api/coupons/live', () => {
     const token = await new SignJWT()
       .setProtectedHeader({ alg: 'HS256' })
       .setSubject(newSigner().pubkey)
-      .setExpirationTime(Math.floor(Date.now() / 1000) + 2)
+      .setExpirationTime(secondsNow() + 2)
       .sign(new TextEncoder().encode(secret))
     const stream = await listen(token)
     expect(stream.response.status).toBe(200)

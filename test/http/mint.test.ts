@@ -14,11 +14,11 @@ import {
   percentBenefit,
   verifyEvent,
 } from '../support/client.ts'
+import { begun, secondsNow } from '../support/clock.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const signer = newSigner()
-const seconds = () => Math.floor(Date.now() / 1000)
 let server: TestServer
 let token: string
 let manager: string
@@ -78,14 +78,14 @@ const resultFields = [
 
 describe('POST /api/coupons/mint', () => {
   test('answers exactly the voucher result, signed by the manager', async () => {
-    const expiresAt = seconds() + 1000
+    const expiresAt = secondsNow() + 1000
     const image = 'https://fotos.example/cafe.png'
     const couponId = await createDefinition(server.url, token, {
       description: 'Con leche',
       image,
       expiresAt,
     })
-    const before = seconds()
+    const before = secondsNow()
     const { status, json } = await mint({ couponId, x: 1 })
     expect(status).toBe(200)
     const { voucher, nonce, ...rest } = json
@@ -171,7 +171,7 @@ describe('POST /api/coupons/mint', () => {
     const couponId = await createDefinition(server.url, token, { maxUses: 1 })
     const byStranger = () => mint({ couponId }, stranger)
     await mint({ couponId })
-    await patch(couponId, { archived: true, expiresAt: seconds() - 1 })
+    await patch(couponId, { archived: true, expiresAt: secondsNow() - 1 })
     await refuses(server, byStranger, 403, 'mint-not-allowed')
     await refuses(server, () => mint({ couponId }), 410, 'coupon-archived')
     await patch(couponId, { archived: false })
@@ -265,7 +265,7 @@ describe('POST /api/coupons/mint', () => {
   })
 
   test('what a voucher promises is frozen; the next one gets the new terms', async () => {
-    const couponId = await createDefinition(server.url, token, { expiresAt: seconds() + 5000 })
+    const couponId = await createDefinition(server.url, token, { expiresAt: secondsNow() + 5000 })
     const old = await mintOne(server.url, token, couponId)
     const promised = await preview(old.nonce)
     const terms = {
@@ -273,12 +273,12 @@ describe('POST /api/coupons/mint', () => {
       description: 'Otra cosa',
       image: 'https://fotos.example/otra.png',
       benefit: { type: 'fixed', amount: 5, currency: 'USD' },
-      expiresAt: seconds() - 10,
+      expiresAt: secondsNow() - 10,
     }
     await patch(couponId, terms)
     expect(await preview(old.nonce)).toEqual(promised)
     await refuses(server, () => mint({ couponId }), 410, 'coupon-expired')
-    await patch(couponId, { expiresAt: seconds() + 9000 })
+    await patch(couponId, { expiresAt: secondsNow() + 9000 })
     const next = await mintOne(server.url, token, couponId)
     expect(next).toMatchObject({
       name: 'Otro nombre',
@@ -321,11 +321,11 @@ describe('POST /api/coupons/mint', () => {
   })
 
   test('a voucher expires by itself', async () => {
-    const couponId = await createDefinition(server.url, token, { expiresAt: seconds() + 2 })
+    const couponId = await createDefinition(server.url, token, { expiresAt: secondsNow() + 2 })
     const { nonce, expiresAt } = await mintOne(server.url, token, couponId)
     const spare = await mintOne(server.url, token, couponId)
     expect((await preview(nonce)).status).toBe('minted')
-    await Bun.sleep(expiresAt * 1000 - Date.now() + 30)
+    await begun(expiresAt)
     expect(await preview(nonce)).toMatchObject({ status: 'expired', claimedAt: null })
     expect((await mints(couponId)).map(({ status }) => status)).toEqual(['expired', 'expired'])
     await refuses(server, () => claim(nonce), 410, 'voucher-expired')
@@ -540,7 +540,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     const couponId = await createDefinition(server.url, token)
     const first = (await mint({ couponId, count: 500 })).json.vouchers
     expect((await voidAll(couponId)).json).toEqual({ voided: 500 })
-    await Bun.sleep(1010)
+    await begun(secondsNow() + 1)
     const second = (await mint({ couponId, count: 300 })).json.vouchers
     expect((await voidAll(couponId)).json).toEqual({ voided: 300 })
     await nobodyLeft()

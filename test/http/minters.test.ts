@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { nprofileEncode, npubEncode } from 'nostr-tools/nip19'
 import { limits } from '../../src/base/limits.ts'
 import { call, createDefinition, type Json, newSigner, openSession } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -195,7 +196,7 @@ describe('GET /api/coupons/mintable', () => {
       description: 'De A',
       image: 'https://fotos.example/a.png',
       maxUses: 2,
-      expiresAt: Math.floor(Date.now() / 1000) + 1000,
+      expiresAt: secondsNow() + 1000,
     })
     const couponB = await createDefinition(server.url, tokenB, { name: 'B' })
     const own = await createDefinition(server.url, by, { name: 'Propio' })
@@ -235,7 +236,7 @@ describe('GET /api/coupons/mintable', () => {
     await change({ archived: true })
     expect(await ids()).toEqual([own, couponA])
     await change({ archived: false })
-    await change({ expiresAt: Math.floor(Date.now() / 1000) - 1 }, couponA, tokenA)
+    await change({ expiresAt: secondsNow() - 1 }, couponA, tokenA)
     expect(await ids()).toEqual([own, couponB])
     await remove(till.pubkey, tokenB)
     expect(await ids()).toEqual([own])

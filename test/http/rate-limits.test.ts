@@ -13,6 +13,7 @@ import {
   nostrHeader,
   openSession,
 } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 
@@ -126,7 +127,7 @@ test('claims of vouchers that are gone take nothing from others behind the addre
 test('a session that expired is told so, also when the mistakes of its address are used up', async () => {
   const secret = randomBytes(32).toString('base64url')
   const server = await startServer({ env: { SESSION_JWT_SECRET: secret } })
-  const past = Math.floor(Date.now() / 1000) - 10
+  const past = secondsNow() - 10
   const token = await new SignJWT()
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(newSigner().pubkey)

@@ -10,13 +10,13 @@ import {
   openSession,
   verifyEvent,
 } from '../support/client.ts'
+import { begun, secondsNow } from '../support/clock.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
 const signer = newSigner()
 const customer = newSigner()
-const seconds = () => Math.floor(Date.now() / 1000)
 let server: TestServer
 let token: string
 let couponId: string
@@ -157,7 +157,7 @@ describe('preview', () => {
 
 describe('POST /api/coupons/claim', () => {
   test('answers success once, then claimed with the first time and the same event', async () => {
-    const before = seconds()
+    const before = secondsNow()
     const first = await claim(nonce)
     expect(first.status).toBe(200)
     const { status, claimedAt, voucher, ...rest } = first.json
@@ -172,7 +172,7 @@ describe('POST /api/coupons/claim', () => {
     ])
     expect(JSON.parse(voucher.content)).toMatchObject({ v: 1, phase: 'claimed', claimedAt, nonce })
     expect(verifyEvent(voucher)).toBe(true)
-    await Bun.sleep(1010)
+    await begun(secondsNow() + 1)
     const rows = readRows(server.dataDir)
     const again = await claim(nonce, { amountMsat: 5 })
     expect(again.status).toBe(200)
@@ -266,7 +266,7 @@ describe('what is filed with a redemption', () => {
   const order = (over: Json = {}) =>
     customer.sign({
       kind: 9734,
-      created_at: seconds(),
+      created_at: secondsNow(),
       tags: [
         ['p', signer.pubkey],
         ['coupon', couponId],
@@ -468,13 +468,13 @@ describe('POST /api/coupons/refresh', () => {
   })
 
   test('a retry gets the same bytes after the voucher expired', async () => {
-    const id = await createDefinition(server.url, token, { expiresAt: seconds() + 2 })
+    const id = await createDefinition(server.url, token, { expiresAt: secondsNow() + 2 })
     const { nonce: short, expiresAt } = await mintOne(server.url, token, id)
     const key = newKey()
     const first = await refresh(short, key)
     expect(first.status).toBe(201)
     expect(first.json.expiresAt).toBe(expiresAt)
-    await Bun.sleep(expiresAt * 1000 - Date.now() + 30)
+    await begun(expiresAt)
     const again = await refresh(short, key)
     expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
     await refuses(server, () => refresh(first.json.nonce), 410, 'voucher-expired')

@@ -4,7 +4,7 @@ import NDK, { NDKEvent, NDKPrivateKeySigner, NDKRelayAuthPolicies } from '@nostr
 import { SimplePool } from 'nostr-tools/pool'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { Relay } from 'nostr-tools/relay'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let open: TestServer

@@ -22,7 +22,8 @@ import {
   openSession,
   verifyEvent,
 } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 

@@ -1,7 +1,8 @@
 /** What NIP-01, 09, 11, 40 and 45 ask of a relay, over a WebSocket to a running server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { call, newSigner } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import { closeClients, connectRelay, type RelayClient } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 

@@ -6,7 +6,8 @@ import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
 import { createTap } from '../../src/wallet/cards/tap.ts'
 import { type Answer, type CallOptions, call, type Json } from './client.ts'
-import { createEvent, secondsNow } from './events.ts'
+import { secondsNow } from './clock.ts'
+import { createEvent } from './events.ts'
 import type { TestServer } from './server.ts'
 
 const schnorr = openSchnorr()

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
+import { secondsNow } from './clock.ts'
 
 const engine = openSchnorr()
 
@@ -35,7 +36,7 @@ export function createProof(signer: Signer, url: string, options: ProofOptions =
   ]
   return signer.sign({
     kind: options.kind ?? 27_235,
-    created_at: options.createdAt ?? Math.floor(Date.now() / 1000),
+    created_at: options.createdAt ?? secondsNow(),
     tags,
     content: '',
   })

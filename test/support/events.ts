@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { newSigner } from './client.ts'
+import { secondsNow } from './clock.ts'
 
 type Parts = {
   kind?: number
@@ -8,11 +9,6 @@ type Parts = {
   tags?: string[][]
   content?: string
   signer?: Signer
-}
-
-/** Seconds now, as events count them. */
-export function secondsNow(): number {
-  return Math.floor(Date.now() / 1000)
 }
 
 /** A signed event; what is left out is a fresh key's note of now. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { shopCertificate } from './certificates.ts'
 import { type Json, newSigner, percentBenefit } from './client.ts'
+import { secondsNow } from './clock.ts'
 
 /** A refresh that reached a foreign service. */
 export type Asked = { nonce: string; key: string | null; body: Json }
@@ -61,7 +62,7 @@ export function startForeignService() {
       ['phase', 'minted'],
       ...(expiresAt ? [['expiration', String(expiresAt)]] : []),
     ]
-    const created_at = Math.floor(Date.now() / 1000)
+    const created_at = secondsNow()
     const voucher: NostrEvent = signer.sign({
       kind: 20_402,
       created_at,

@@ -3,7 +3,7 @@ import { bech32 } from 'bech32'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { asking, cardEnv, cardEvent, type Holder, manager, newCard, scanPath } from './cards.ts'
 import { type Answer, call, type Json, newSigner } from './client.ts'
-import { secondsNow } from './events.ts'
+import { secondsNow } from './clock.ts'
 import { createStart, publish } from './ledger.ts'
 import type { TestServer } from './server.ts'
 

@@ -3,6 +3,7 @@ import { npubEncode } from 'nostr-tools/nip19'
 import { decrypt, encrypt, getConversationKey } from 'nostr-tools/nip44'
 import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
 import type { NostrEvent } from '../../src/nostr/event.ts'
+import { secondsNow } from './clock.ts'
 
 type Request = { id: string; method: string; params: string[] }
 
@@ -29,7 +30,7 @@ export async function startRemoteSigner(relay: string): Promise<RemoteSigner> {
   const send = (to: string, message: unknown) => {
     const content = encrypt(JSON.stringify(message), getConversationKey(own, to))
     const event = finalizeEvent(
-      { kind: 24_133, created_at: Math.floor(Date.now() / 1000), tags: [['p', to]], content },
+      { kind: 24_133, created_at: secondsNow(), tags: [['p', to]], content },
       own,
     )
     socket.send(JSON.stringify(['EVENT', event]))

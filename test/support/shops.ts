@@ -8,6 +8,7 @@ import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { shopCertificate } from './certificates.ts'
 import { call, type Json, newSigner } from './client.ts'
+import { secondsNow } from './clock.ts'
 import { newDirectory, startServer, type TestServer } from './server.ts'
 
 /** A TLS door on 127.0.0.1 in front of a server that may be killed and come back elsewhere. */
@@ -114,7 +115,7 @@ export function addAccount(dataDir: string, name: string, pubkey: string): void 
   const key = Buffer.from(pubkey, 'hex')
   file.run(
     'INSERT INTO accounts (uuid, name, pubkey, created_by, created_at) VALUES (?, ?, ?, ?, ?)',
-    [crypto.randomUUID(), name, key, key, Math.floor(Date.now() / 1000)],
+    [crypto.randomUUID(), name, key, key, secondsNow()],
   )
   file.close()
 }

@@ -1,5 +1,6 @@
 import { afterAll, expect, mock, test } from 'bun:test'
 import os from 'node:os'
+import { secondsNow } from '../support/clock.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 
 let networkInterfaces = os.networkInterfaces
@@ -40,6 +41,6 @@ test('where a sandbox hides the addresses, a start and a certificate go without 
     throw new Error('getifaddrs returned an error')
   }
   expect(ownAddress()).toBeNull()
-  const { hosts } = await renewOwnCertificate(newDirectory(), Math.floor(Date.now() / 1000))
+  const { hosts } = await renewOwnCertificate(newDirectory(), secondsNow())
   expect(hosts).toContain('localhost')
 })

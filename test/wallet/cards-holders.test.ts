@@ -32,7 +32,7 @@ import {
 } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
-import { secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
 import { until } from '../support/faulty-relay.ts'
 import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'

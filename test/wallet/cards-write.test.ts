@@ -28,7 +28,8 @@ import {
   newSigner,
   verifyEvent,
 } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import { until } from '../support/faulty-relay.ts'
 import { publish } from '../support/ledger.ts'
 import { fund } from '../support/payments.ts'

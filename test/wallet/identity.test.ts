@@ -3,7 +3,8 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { delegationTag, newHolder } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
-import { createEvent, secondsNow } from '../support/events.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createEvent } from '../support/events.ts'
 import {
   expectIdentityRefusal,
   identityEvent,

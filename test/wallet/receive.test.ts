@@ -12,6 +12,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
+import { begun, secondsNow } from '../support/clock.ts'
 import { expectCommonHeaders, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, type Holder, newHolder, openInbox } from '../support/shops.ts'
@@ -270,10 +271,10 @@ describe('a voucher is refused', () => {
     const path = `/api/coupons/${couponId}/mints/${voided.nonce}`
     await call(server.url, path, { method: 'DELETE', token })
     await expectRefused(() => arrive('ana', offer(voided)), 'voucher-cancelled')
-    const soon = Math.floor(Date.now() / 1000) + 1
+    const soon = secondsNow() + 1
     const brief = await createDefinition(server.url, token, { expiresAt: soon })
     const expired: Minted = await mintOne(server.url, token, brief)
-    while (Date.now() / 1000 < soon) await Bun.sleep(20)
+    await begun(soon)
     await expectRefused(() => arrive('ana', offer(expired)), 'voucher-expired')
   })
 })
