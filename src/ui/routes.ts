@@ -56,8 +56,7 @@ export function pageRoutes(place: () => PagePlace) {
       'Access-Control-Allow-Origin': '*',
       ...securityHeaders(name, request.headers.get('host')),
     }
-    const known = request.headers.get('if-none-match')?.split(/\s*,\s*/) ?? []
-    return known.some((tag) => tag.replace(/^W\//, '') === etag)
+    return isKnown(etag, request.headers.get('if-none-match'))
       ? new Response(null, { status: 304, headers })
       : new Response(html, { headers })
   }
@@ -117,6 +116,11 @@ export function pageRoutes(place: () => PagePlace) {
       }),
     )
   return routes
+}
+
+/** Whether `If-None-Match` names it. Split at the comma alone: a pattern with the spaces tries each run of them again and again. */
+function isKnown(etag: string, header: string | null): boolean {
+  return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
 /** Asked about each time, so that a device learns of a new build; the worker talks to this service alone. */
