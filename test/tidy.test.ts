@@ -39,6 +39,17 @@ test('Elysia lives only at the edge, TypeBox there and in models.ts', () => {
   ]).toEqual([])
 })
 
+test('only http/elysia.ts loads Elysia, in the mode that it sets', () => {
+  const loading = src
+    .filter(({ path }) => path !== 'src/http/elysia.ts')
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier, typesOnly }) => /^elysia(\/|$)/.test(specifier) && !typesOnly)
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    )
+  expect(loading).toEqual([])
+})
+
 test('models.ts takes nothing from Elysia but its TypeBox', () => {
   const broken = src
     .filter(({ path }) => /\/([a-z-]+-)?models\.ts$/.test(path))
@@ -119,8 +130,9 @@ test('only the reach layer and the commands that call a server open connections'
   ]).toEqual([])
 })
 
-test('only config.ts reads the environment', () => {
-  expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, /^src\/app\/config\.ts$/)).toEqual([])
+test('only config.ts reads the environment, and only production.ts changes it', () => {
+  const touching = /^src\/(app\/config|http\/production)\.ts$/
+  expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, touching)).toEqual([])
 })
 
 test('only clock.ts and pages read the clock, and only the edge and the engine the stopwatch', () => {

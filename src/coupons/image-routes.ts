@@ -1,5 +1,5 @@
-import { Elysia } from 'elysia'
 import { documented, textModel } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import type { createImageFinder } from './image.ts'
 
 const pictureModel = textModel(

@@ -1,6 +1,6 @@
-import { Elysia } from 'elysia'
 import type { Authenticator } from '../http/auth.ts'
 import { documented, textModel } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
 import type { Live } from './live.ts'
 import { requireMerchant } from './permission.ts'

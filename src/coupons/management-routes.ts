@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { Authenticator } from '../http/auth.ts'
 import { documented } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { parseRepeat } from '../http/repeat.ts'

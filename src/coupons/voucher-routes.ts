@@ -1,6 +1,6 @@
-import { Elysia } from 'elysia'
 import { Refusal } from '../base/refusal.ts'
 import { documented } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { parseRepeat } from '../http/repeat.ts'

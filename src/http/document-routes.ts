@@ -1,7 +1,8 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
-import { type AnyElysia, Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import { createDocsPage } from './docs-page.ts'
 import { documented, textModel } from './document.ts'
+import { Elysia } from './elysia.ts'
 import { describeApi } from './openapi.ts'
 import { reply } from './reply.ts'
 

@@ -1,6 +1,6 @@
-import { ValidationError } from 'elysia'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
+import { ValidationError } from './elysia.ts'
 
 /** What to answer for anything thrown: a refusal as it is, a schema's no as a refusal, the rest logged. */
 export function toRefusal(error: unknown, log: Log): Refusal {

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { documented, textModel } from './document.ts'
+import { Elysia } from './elysia.ts'
 import type { Metrics } from './metrics.ts'
 import { replyJson } from './reply.ts'
 

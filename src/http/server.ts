@@ -1,11 +1,12 @@
 import type { Server, ServerWebSocket } from 'bun'
-import { type AnyElysia, Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseBody, readBody } from './body.ts'
 import type { RouteDetail } from './document.ts'
+import { Elysia } from './elysia.ts'
 import { replyEnveloped } from './envelope.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
@@ -84,6 +85,7 @@ export function startServer(options: ServerOptions): HttpServer {
   const { hostname, port, tls } = options
   const listener = {
     hostname,
+    development: false,
     idleTimeout: limits.idleSeconds,
     maxRequestBodySize: limits.serverBodyBytesMax,
     async fetch(request: Request, bun: Server<SocketData>) {

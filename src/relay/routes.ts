@@ -1,6 +1,6 @@
-import { Elysia } from 'elysia'
 import { limits } from '../base/limits.ts'
 import { documented, textModel } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 
 type RelayInformation = {

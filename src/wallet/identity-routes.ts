@@ -1,7 +1,7 @@
-import { Elysia } from 'elysia'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { NostrEventModel } from '../coupons/models.ts'
 import { documented } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { replyJson } from '../http/reply.ts'

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { Authenticator } from '../http/auth.ts'
 import { documented } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 import { forget, listInbox } from './inbox.ts'
 import { readPreferences, writePreferences } from './preferences.ts'

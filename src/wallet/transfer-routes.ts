@@ -1,5 +1,5 @@
-import { Elysia } from 'elysia'
 import { documented } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { replyJson } from '../http/reply.ts'

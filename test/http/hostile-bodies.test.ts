@@ -83,6 +83,14 @@ test('one level more than 64 is too deep, 64 are not', async () => {
   ])
 })
 
+test('a refusal names the field, and repeats nothing of its value', async () => {
+  const marked = `[${'["marca",'.repeat(60)}0${']'.repeat(60)}]`
+  const body = `{"action":"voucher","voucher":{},"nonce":[${Array.from({ length: 90 }, () => marked)}]}`
+  const { status, text, json } = await cheap('/api/lud16/x/cb', body)
+  expect([status, Object.keys(json)]).toEqual([400, ['status', 'reason', 'code', 'field']])
+  expect([json.code, json.field, text.includes('marca')]).toEqual(['field-invalid', 'nonce', false])
+})
+
 test('more keys, or more digits of a number, than any body has are refused like that', async () => {
   const digits = `{"x":${'1'.repeat(limits.jsonDigitsMax + 1)}}`
   const keys = `{${'"a":0,'.repeat(limits.jsonKeysMax)}"b":0}`

@@ -1,6 +1,6 @@
-import { Elysia } from 'elysia'
 import type { Authenticator } from '../../http/auth.ts'
 import { documented } from '../../http/document.ts'
+import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
 import { type Books, balances } from './balances.ts'
 import { BalancesModel } from './models.ts'
