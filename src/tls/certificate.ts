@@ -54,8 +54,8 @@ const oids = {
 }
 
 /**
- * Make an authority that can speak for `names` and what is below them, and for no other name.
- * Addresses stay free: BoringSSL knows no constraint of them and refuses every address under one.
+ * Make an authority that can speak for servers with `names` and what is below them, and for nothing
+ * else. Addresses stay free: BoringSSL knows no constraint of them and refuses every address under one.
  */
 export function createAuthority(
   subject: Subject,
@@ -71,6 +71,8 @@ export function createAuthority(
     extension('basicConstraints', true, new BasicConstraints({ cA: true, pathLenConstraint: 0 })),
     // keyCertSign, cRLSign
     extension('keyUsage', true, bits(0b0000_0110)),
+    // On an authority it bounds all that it signs: clients pass over what is for mail or programs.
+    extension('extendedKeyUsage', false, serverAuth()),
     extension('nameConstraints', true, new NameConstraints({ permittedSubtrees })),
     extension('subjectKeyId', false, keyId(certificate)),
   ]
@@ -97,7 +99,7 @@ export function issueCertificate(
     extension('basicConstraints', true, new BasicConstraints({ cA: false })),
     // digitalSignature
     extension('keyUsage', true, bits(0b1000_0000)),
-    extension('extendedKeyUsage', false, new ExtKeyUsage({ keyPurposes: [oids.serverAuth] })),
+    extension('extendedKeyUsage', false, serverAuth()),
     extension('alternativeNames', false, new GeneralNames({ names })),
     extension('subjectKeyId', false, keyId(certificate)),
     extension(
@@ -168,6 +170,7 @@ function extension(
   return new Extension({ extnID: oids[id], critical, extnValue: schema.toBER() })
 }
 
+const serverAuth = () => new ExtKeyUsage({ keyPurposes: [oids.serverAuth] })
 const dnsName = (value: string) => new GeneralName({ type: 2, value })
 const octets = (bytes: Uint8Array) => new OctetString({ valueHex: bytes })
 

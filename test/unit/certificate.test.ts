@@ -36,6 +36,13 @@ test('what a key may do is marked critical: sign certificates, or serve', () => 
   expect(after(leaf, '0603551d0f')).toStartWith('0101ff0404' + '03020780')
 })
 
+test('both are for servers alone: the authority signs nothing for mail, programs or clients', () => {
+  const serverAuth = '1.3.6.1.5.5.7.3.1'
+  for (const certificate of [new X509Certificate(authority.cert), issue()]) {
+    expect(certificate.keyUsage).toEqual([serverAuth])
+  }
+})
+
 test('times are to the second on both sides of 2050, and serial numbers are never the same', () => {
   const [from, to] = [2_500_000_000, 2_600_000_000]
   const long = issue({ from, to })
