@@ -4,6 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
+import { modernSuites } from '../tls/suites.ts'
 import { parseBody, readBody } from './body.ts'
 import type { RouteDetail } from './document.ts'
 import { Elysia } from './elysia.ts'
@@ -146,7 +147,7 @@ export function startServer(options: ServerOptions): HttpServer {
 
   function serveSecurely({ cert, key, port }: NonNullable<typeof tls>) {
     try {
-      return Bun.serve<SocketData>({ ...listener, port, tls: { cert, key } })
+      return Bun.serve<SocketData>({ ...listener, port, tls: { cert, key, ciphers: modernSuites } })
     } catch (cause) {
       void plain?.stop(true)
       throw cause

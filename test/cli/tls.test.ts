@@ -4,9 +4,10 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
 import { createAuthority, issueCertificate } from '../../src/tls/certificate.ts'
 import { findOwnCertificate, renewOwnCertificate } from '../../src/tls/files.ts'
-import { expiredCertificate, shopCertificate } from '../support/certificates.ts'
+import { expiredCertificate, rsaCertificate, shopCertificate } from '../support/certificates.ts'
 import { runCommand } from '../support/cli.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
@@ -243,6 +244,25 @@ describe('a service with a certificate', () => {
     expect(status).toBe(404)
   })
 
+  test('takes modern suites alone: a fresh key for each connection, and authenticated encryption', async () => {
+    const twelve: ConnectionOptions = { maxVersion: 'TLSv1.2' }
+    const tries: [asked: ConnectionOptions, spoken: string | null][] = [
+      [{}, 'TLSv1.3'],
+      [twelve, 'TLSv1.2'],
+      // Safari and older Androids begin with these.
+      [{ ...twelve, ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' }, 'TLSv1.2'],
+      [{ ...twelve, ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305' }, 'TLSv1.2'],
+      [{ ...twelve, ciphers: 'ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA' }, null],
+      [{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }, null],
+    ]
+    for (const [asked, spoken] of tries) {
+      expect({ asked, spoken: await protocolOf(secure, { ...asked, ca }) }).toEqual({
+        asked,
+        spoken,
+      })
+    }
+  })
+
   test('on one port for both it speaks https only, and its commands know', async () => {
     const own = join(newDirectory(), 'data')
     await runCommand(['tls'], { dataDir: own })
@@ -279,6 +299,17 @@ describe('TLS_CERT and TLS_KEY', () => {
     // Somebody else's authority: there is nothing to explain.
     expect((await fetch(`${shop.url}/tls`)).status).toBe(404)
     expect(shop.output()).not.toContain('tls.')
+    await shop.stop()
+  })
+
+  test('with an RSA key are served without its key exchange: a key that is stolen later opens no old connection', async () => {
+    const path = write(rsaCertificate)
+    const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
+    const shop = await startServer({ env })
+    const speak = (ciphers: string) =>
+      protocolOf(secureOf(shop), { maxVersion: 'TLSv1.2', ciphers, ca: rsaCertificate.cert })
+    expect(await speak('ECDHE-RSA-AES128-GCM-SHA256')).toBe('TLSv1.2')
+    expect(await speak('AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA')).toBeNull()
     await shop.stop()
   })
 
@@ -321,3 +352,15 @@ describe('TLS_CERT and TLS_KEY', () => {
     expect(stderr).toBe('cuponera: TLS_CERT and TLS_KEY: set both or neither\n')
   })
 })
+
+/** The version that a client and an address of https agree on, or null. */
+function protocolOf(url: string, options: ConnectionOptions): Promise<string | null> {
+  const { hostname: host, port } = new URL(url)
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const socket = connectSecurely({ host, port: Number(port), ...options }, () => {
+    resolve(socket.getProtocol())
+    socket.end()
+  })
+  socket.on('error', () => resolve(null))
+  return promise
+}
