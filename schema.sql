@@ -1,4 +1,4 @@
-PRAGMA user_version = 15;
+PRAGMA user_version = 16;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -78,7 +78,7 @@ CREATE TABLE vouchers (
   FOREIGN KEY (definition_id, root_id) REFERENCES vouchers (definition_id, id)
 ) STRICT;
 -- A chain of refreshes has one end: the only voucher of it that can be, or was, spent or voided.
-CREATE UNIQUE INDEX vouchers_chain_end ON vouchers (ifnull(root_id, id)) WHERE phase <> 'refreshed';
+CREATE UNIQUE INDEX vouchers_chain_end ON vouchers (coalesce(root_id, id)) WHERE phase <> 'refreshed';
 
 -- What burned a voucher, and the answer to repeat for ever. The id is the successor's.
 CREATE TABLE refreshes (
@@ -246,6 +246,13 @@ CREATE TABLE requests (
   answer BLOB,
   accepted_until INTEGER NOT NULL
 ) STRICT;
+
+-- One row, kept in step: how many requests are remembered, so that the limit is checked without counting.
+CREATE TABLE request_load (
+  id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  rows INTEGER NOT NULL CHECK (rows >= 0)
+) STRICT;
+INSERT INTO request_load (id, rows) VALUES (1, 0);
 
 -- NTAG 424 DNA cards: a row for each time a tag was initialised. None of their keys is here: they
 -- follow from CARD_MASTER_KEY, the UID and the version.

@@ -120,6 +120,10 @@ export const limits = {
   relayProbeRows: 1000,
   /** Rows one filter may look at: what bounds a query that matches little among much. */
   relayRowsVisitedMax: 20_000,
+  /** Rows read from an index at once: a row holds an event of up to 256 KiB. */
+  relayPageRowsMax: 64,
+  /** Events that may come in while a question is being answered. */
+  relayWaitingMax: 1000,
   /** What one filter answers at most, and without `limit`. */
   relayLimitMax: 500,
   /** Characters of the events in one answer; the oldest are left out, and found with `until`. */

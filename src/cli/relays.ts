@@ -1,5 +1,6 @@
 import type { Config } from '../app/config.ts'
 import { OperatorError } from '../base/operator-error.ts'
+import { createSql } from '../db/connection.ts'
 import { openForReading } from '../db/inspect.ts'
 import { couponSchema, userVersion, versionOf } from '../db/migrations.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
@@ -28,7 +29,7 @@ async function readWaiting(database: string): Promise<Map<string, number>> {
     if (userVersion(sql) < versionOf(couponSchema)) {
       throw new OperatorError('the database is of an older version: start the server once')
     }
-    return await createOutboxStore(sql).waiting()
+    return await createOutboxStore(createSql(sql)).waiting()
   } finally {
     sql.close()
   }

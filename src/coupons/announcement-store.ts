@@ -1,10 +1,10 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 
 export type AnnouncementStore = ReturnType<typeof createAnnouncementStore>
 
 /** Each merchant's current announcement; on one connection. */
-export function createAnnouncementStore(sql: Sqlite) {
+export function createAnnouncementStore(sql: Sql) {
   const find = sql.query<{ event: string }, [Uint8Array]>(
     'SELECT event FROM announcements WHERE owner = ?',
   )
@@ -12,8 +12,9 @@ export function createAnnouncementStore(sql: Sqlite) {
     `INSERT INTO announcements (owner, event_id, created_at, event) VALUES (?, ?, ?, ?)
      ON CONFLICT (owner) DO UPDATE SET event_id = excluded.event_id,
        created_at = excluded.created_at, event = excluded.event
-     WHERE excluded.created_at > created_at
-       OR (excluded.created_at = created_at AND excluded.event_id < event_id)`,
+     WHERE excluded.created_at > announcements.created_at
+       OR (excluded.created_at = announcements.created_at
+         AND excluded.event_id < announcements.event_id)`,
   )
   const page = sql.query<{ event: string }, [Uint8Array, number]>(
     'SELECT event FROM announcements WHERE owner > ? ORDER BY owner LIMIT ?',
@@ -22,13 +23,13 @@ export function createAnnouncementStore(sql: Sqlite) {
 
   return {
     async find(owner: string): Promise<NostrEvent | null> {
-      const row = find.get(Buffer.from(owner, 'hex'))
+      const row = await find.get(Buffer.from(owner, 'hex'))
       return row && (JSON.parse(row.event) as NostrEvent)
     },
 
     /** The announcements of the owners after this one, in their order; all of them page by page. */
     async page(afterOwner: string, most: number): Promise<NostrEvent[]> {
-      const rows = page.all(Buffer.from(afterOwner, 'hex'), most)
+      const rows = await page.all(Buffer.from(afterOwner, 'hex'), most)
       return rows.map(({ event }) => JSON.parse(event) as NostrEvent)
     },
 
@@ -36,12 +37,12 @@ export function createAnnouncementStore(sql: Sqlite) {
     async put(event: NostrEvent): Promise<boolean> {
       const owner = Buffer.from(event.pubkey, 'hex')
       const id = Buffer.from(event.id, 'hex')
-      return put.run(owner, id, event.created_at, JSON.stringify(event)).changes === 1
+      return (await put.changes(owner, id, event.created_at, JSON.stringify(event))) === 1
     },
 
     /** False when there was none. */
     async remove(owner: string): Promise<boolean> {
-      return remove.run(Buffer.from(owner, 'hex')).changes === 1
+      return (await remove.changes(Buffer.from(owner, 'hex'))) === 1
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 /** An answer kept for the optional Idempotency-Key. */
 type KeptAnswer = { request: Uint8Array; status: number; sealed: Uint8Array }
@@ -6,7 +6,7 @@ type KeptAnswer = { request: Uint8Array; status: number; sealed: Uint8Array }
 export type AnswerStore = ReturnType<typeof createAnswerStore>
 
 /** Answers kept for the optional Idempotency-Key; on one connection. */
-export function createAnswerStore(sql: Sqlite) {
+export function createAnswerStore(sql: Sql) {
   const find = sql.query<KeptAnswer, [Uint8Array]>(
     'SELECT request, status, sealed FROM answers WHERE slot = ?',
   )
@@ -20,7 +20,7 @@ export function createAnswerStore(sql: Sqlite) {
 
   return {
     async find(slot: Uint8Array): Promise<KeptAnswer | null> {
-      return find.get(slot)
+      return await find.get(slot)
     },
 
     async insert(slot: Uint8Array, answer: KeptAnswer, now: number): Promise<void> {
@@ -29,7 +29,7 @@ export function createAnswerStore(sql: Sqlite) {
 
     /** Delete up to `rowsMax` of the oldest answers from before `before`; how many there were. */
     async prune(rowsMax: number, before: number): Promise<number> {
-      return prune.run(rowsMax, before).changes
+      return await prune.changes(rowsMax, before)
     },
   }
 }

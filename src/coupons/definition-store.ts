@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 import type { Benefit } from './benefit.ts'
 import type { Definition, NewDefinition, Terms } from './definition.ts'
 import { createImageStore } from './image-store.ts'
@@ -40,7 +40,7 @@ const columns = `
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>
 
 /** Definitions and their revisions; on one connection. */
-export function createDefinitionStore(sql: Sqlite) {
+export function createDefinitionStore(sql: Sql) {
   const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
   const list = sql.query<DefinitionRow, [Uint8Array]>(
     `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
@@ -50,7 +50,7 @@ export function createDefinitionStore(sql: Sqlite) {
     `SELECT ${columns} WHERE d.id IN (
          SELECT id FROM definitions WHERE owner = ?1 AND archived_at IS NULL
          ORDER BY id DESC LIMIT ?3)
-       AND ifnull(r.expires_at, ?2 + 1) > ?2
+       AND (r.expires_at IS NULL OR r.expires_at > ?2)
        AND (d.max_uses IS NULL OR d.issued - d.voided < d.max_uses)
      ORDER BY d.id DESC`,
   )
@@ -87,12 +87,12 @@ export function createDefinitionStore(sql: Sqlite) {
   const take = sql.query<null, [number, number, number]>(
     `UPDATE definitions SET issued = issued + ?1 WHERE id = ?2 AND archived_at IS NULL
        AND (max_uses IS NULL OR issued - voided + ?1 <= max_uses)
-       AND ifnull((SELECT expires_at FROM revisions WHERE id = revision_id), ?3 + 1) > ?3`,
+       AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?3)`,
   )
   const countTotal = sql.query<null, [number]>('UPDATE totals SET issued = issued + ? WHERE id = 1')
   const countMinted = sql.query<null, [number, number, number]>(
     `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, ?3, 0)
-     ON CONFLICT DO UPDATE SET minted = minted + ?3`,
+     ON CONFLICT (definition_id, hour) DO UPDATE SET minted = hourly.minted + excluded.minted`,
   )
   const deleteRevisions = sql.query<null, [number]>('DELETE FROM revisions WHERE definition_id = ?')
   const deleteDefinition = sql.query<null, [number]>('DELETE FROM definitions WHERE id = ?')
@@ -105,8 +105,8 @@ export function createDefinitionStore(sql: Sqlite) {
   )
   const images = createImageStore(sql)
 
-  const addRevision = (definitionId: number, issued: number, terms: Terms) => {
-    const row = insertRevision.get(
+  const addRevision = async (definitionId: number, issued: number, terms: Terms) => {
+    const row = await insertRevision.get(
       definitionId,
       issued,
       terms.name,
@@ -122,42 +122,42 @@ export function createDefinitionStore(sql: Sqlite) {
 
   return {
     async find(id: string): Promise<StoredDefinition | null> {
-      const row = find.get(id)
+      const row = await find.get(id)
       return row && toDefinition(row)
     },
 
     /** All of an owner's, newest first, archived included. */
     async list(owner: string): Promise<StoredDefinition[]> {
-      return list.all(Buffer.from(owner, 'hex')).map(toDefinition)
+      return (await list.all(Buffer.from(owner, 'hex'))).map(toDefinition)
     },
 
     /** An owner's that may be minted now, newest first, of its `most` newest unarchived ones. */
     async listMintable(owner: string, now: number, most: number): Promise<StoredDefinition[]> {
-      return listOpen.all(Buffer.from(owner, 'hex'), now, most).map(toDefinition)
+      return (await listOpen.all(Buffer.from(owner, 'hex'), now, most)).map(toDefinition)
     },
 
     /** Merchants that list a key as minter; the first that did so first, at most `most`. */
     async merchantsOf(pubkey: string, most: number): Promise<string[]> {
-      const rows = merchantsOf.all(Buffer.from(pubkey, 'hex'), most)
+      const rows = await merchantsOf.all(Buffer.from(pubkey, 'hex'), most)
       return rows.map(({ owner }) => Buffer.from(owner).toString('hex'))
     },
 
     async count(owner: string): Promise<number> {
-      return count.get(Buffer.from(owner, 'hex'))?.n ?? 0
+      return (await count.get(Buffer.from(owner, 'hex')))?.n ?? 0
     },
 
     async insert(id: string, owner: string, input: NewDefinition, now: number): Promise<void> {
-      const row = insert.get(id, Buffer.from(owner, 'hex'), input.maxUses, now, now)
+      const row = await insert.get(id, Buffer.from(owner, 'hex'), input.maxUses, now, now)
       if (!row) throw new Error('the definition was not inserted')
-      addRevision(row.id, 0, input)
+      await addRevision(row.id, 0, input)
     },
 
     /** Write the edited definition; terms that a voucher already points to stay as they are. */
     async update(edited: StoredDefinition, termsChanged: boolean): Promise<void> {
       update.run(edited.maxUses, edited.archivedAt, edited.updatedAt, edited.rowId)
       if (!termsChanged) return
-      const before = imageOf.get(edited.revisionId)
-      const inPlace = rewriteRevision.run(
+      const before = await imageOf.get(edited.revisionId)
+      const inPlace = await rewriteRevision.changes(
         edited.name,
         edited.description,
         edited.image,
@@ -166,14 +166,14 @@ export function createDefinitionStore(sql: Sqlite) {
         edited.revisionId,
         edited.issued,
       )
-      if (inPlace.changes === 0) return addRevision(edited.rowId, edited.issued, edited)
+      if (inPlace === 0) return addRevision(edited.rowId, edited.issued, edited)
       images.add(edited.image)
       images.drop(before?.image ?? null)
     },
 
     /** Take `count` slots for vouchers; false when it is archived, expired or has too few left. */
     async take(rowId: number, count: number, now: number): Promise<boolean> {
-      if (take.run(count, rowId, now).changes !== 1) return false
+      if ((await take.changes(count, rowId, now)) !== 1) return false
       countTotal.run(count)
       countMinted.run(rowId, hourOf(now), count)
       return true
@@ -181,7 +181,7 @@ export function createDefinitionStore(sql: Sqlite) {
 
     /** Delete a definition from which nothing was ever minted. */
     async delete(rowId: number): Promise<void> {
-      const named = imagesOf.all(rowId)
+      const named = await imagesOf.all(rowId)
       deleteRevisions.run(rowId)
       for (const { image } of named) images.drop(image)
       deleteDefinition.run(rowId)

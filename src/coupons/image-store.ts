@@ -1,12 +1,12 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
+import type { Sql } from '../db/sql.ts'
 
 export type ImageStore = ReturnType<typeof createImageStore>
 
 /** The addresses of images that revisions name, found by their hash; on one connection. */
-export function createImageStore(sql: Sqlite) {
+export function createImageStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, string]>(
-    'INSERT INTO images (hash, url) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO images (hash, url) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
   )
   const find = sql.query<{ url: string }, [Uint8Array]>('SELECT url FROM images WHERE hash = ?')
   const remove = sql.query<null, [Uint8Array, string]>(
@@ -26,7 +26,7 @@ export function createImageStore(sql: Sqlite) {
 
     /** The address behind a hash, or null when no revision names it. `hash`: hex. */
     async find(hash: string): Promise<string | null> {
-      return find.get(Buffer.from(hash, 'hex'))?.url ?? null
+      return (await find.get(Buffer.from(hash, 'hex')))?.url ?? null
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 /** A key that may mint a merchant's coupons. */
 export type Minter = { pubkey: string; label: string | null; createdAt: number }
@@ -8,7 +8,7 @@ type MinterRow = { pubkey: Uint8Array; label: string | null; created_at: number 
 export type MinterStore = ReturnType<typeof createMinterStore>
 
 /** Who may mint for whom; on one connection. */
-export function createMinterStore(sql: Sqlite) {
+export function createMinterStore(sql: Sql) {
   const find = sql.query<MinterRow, [Uint8Array, Uint8Array]>(
     'SELECT pubkey, label, created_at FROM minters WHERE owner = ? AND pubkey = ?',
   )
@@ -30,18 +30,18 @@ export function createMinterStore(sql: Sqlite) {
 
   return {
     async find(owner: string, pubkey: string): Promise<Minter | null> {
-      const row = find.get(bytes(owner), bytes(pubkey))
+      const row = await find.get(bytes(owner), bytes(pubkey))
       return row && toMinter(row)
     },
 
     /** All of an owner's, newest first. */
     async list(owner: string): Promise<Minter[]> {
       // The unique index finds them, a sort of at most a thousand rows orders them.
-      return list.all(bytes(owner)).map(toMinter)
+      return (await list.all(bytes(owner))).map(toMinter)
     },
 
     async count(owner: string): Promise<number> {
-      return count.get(bytes(owner))?.n ?? 0
+      return (await count.get(bytes(owner)))?.n ?? 0
     },
 
     async insert(owner: string, minter: Minter): Promise<void> {
@@ -54,7 +54,7 @@ export function createMinterStore(sql: Sqlite) {
 
     /** False when it was not listed. */
     async remove(owner: string, pubkey: string): Promise<boolean> {
-      return remove.run(bytes(owner), bytes(pubkey)).changes === 1
+      return (await remove.changes(bytes(owner), bytes(pubkey))) === 1
     },
   }
 }

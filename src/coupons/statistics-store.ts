@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 /** What happened to a coupon on one day: vouchers first minted, and redeemed. `day`: days since 1970. */
 type DayRow = { day: number; minted: number; claimed: number }
@@ -6,25 +6,26 @@ type DayRow = { day: number; minted: number; claimed: number }
 export type StatisticsStore = ReturnType<typeof createStatisticsStore>
 
 /** The hourly counters, read in days; on one connection. */
-export function createStatisticsStore(sql: Sqlite) {
+export function createStatisticsStore(sql: Sql) {
   const listOwned = sql.query<{ id: number; uuid: string }, [Uint8Array, number]>(
     'SELECT id, uuid FROM definitions WHERE owner = ? AND id < ? ORDER BY id DESC',
   )
   const listDays = sql.query<DayRow, [number, number, number, number]>(
-    `SELECT (hour + ?4) / 24 AS day, sum(minted) AS minted, sum(claimed) AS claimed
+    `SELECT (hour + ?4) / 24 AS day, CAST(sum(minted) AS BIGINT) AS minted,
+       CAST(sum(claimed) AS BIGINT) AS claimed
      FROM hourly WHERE definition_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY day ORDER BY day`,
   )
 
   return {
     /** An owner's definitions older than row `before`, newest first. */
     async listOwned(owner: string, before: number): Promise<{ rowId: number; couponId: string }[]> {
-      const rows = listOwned.all(Buffer.from(owner, 'hex'), before)
+      const rows = await listOwned.all(Buffer.from(owner, 'hex'), before)
       return rows.map(({ id, uuid }) => ({ rowId: id, couponId: uuid }))
     },
 
     /** Days with something in them, `fromHour` to before `toHour`, that begin `offset` hours before UTC's. */
     async days(rowId: number, hours: { from: number; to: number; offset: number }) {
-      return listDays.all(rowId, hours.from, hours.to, hours.offset)
+      return await listDays.all(rowId, hours.from, hours.to, hours.offset)
     },
   }
 }

@@ -1,5 +1,5 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../base/limits.ts'
+import type { Sql } from '../db/sql.ts'
 import type { Terms } from './definition.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'
@@ -52,7 +52,7 @@ const columns = `
      AND k.upto_voucher_id >= v.id ORDER BY k.upto_voucher_id LIMIT 1) AS killed_at`
 const listed = `
   SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root
-  FROM vouchers v JOIN vouchers root ON root.id = ifnull(v.root_id, v.id)`
+  FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)`
 
 /** True of a row that is stored as minted and was not stopped by the kill switch. */
 const open = `phase = 'minted' AND NOT EXISTS (
@@ -62,13 +62,13 @@ const open = `phase = 'minted' AND NOT EXISTS (
 export type VoucherStore = ReturnType<typeof createVoucherStore>
 
 /** Vouchers, what burned or redeemed them, and the kill switch; on one connection. */
-export function createVoucherStore(sql: Sqlite) {
+export function createVoucherStore(sql: Sql) {
   const find = sql.query<VoucherRow, [Uint8Array]>(
     `SELECT ${columns} FROM vouchers v WHERE v.handle = ?`,
   )
   const findEnd = sql.query<VoucherRow, [number]>(
     `SELECT ${columns} FROM vouchers v
-     WHERE ifnull(v.root_id, v.id) = ? AND v.phase <> 'refreshed'`,
+     WHERE coalesce(v.root_id, v.id) = ? AND v.phase <> 'refreshed'`,
   )
   const findListed = sql.query<ListedRow, [number]>(`${listed} WHERE v.id = ?`)
   const list = sql.query<ListedRow, [number, number, number]>(
@@ -77,10 +77,11 @@ export function createVoucherStore(sql: Sqlite) {
   )
   // Found through the refreshes: a chain is a list of successors, and has no index of its own.
   const listChain = sql.query<ListedRow, [number, number, number]>(
-    `WITH RECURSIVE chain (id) AS (
-       SELECT ?1
-       UNION ALL SELECT x.id FROM chain JOIN refreshes x ON x.voucher_id = chain.id LIMIT ?3)
-     ${listed} WHERE v.id IN chain AND root.id = ?2 ORDER BY v.id`,
+    `WITH RECURSIVE chain (id, step) AS (
+       SELECT ?1, 1
+       UNION ALL SELECT x.id, step + 1
+       FROM chain JOIN refreshes x ON x.voucher_id = chain.id WHERE step < ?3)
+     ${listed} WHERE v.id IN (SELECT id FROM chain) AND root.id = ?2 ORDER BY v.id`,
   )
   const findPromised = sql.query<PromiseRow, [number]>(
     `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at
@@ -93,18 +94,19 @@ export function createVoucherStore(sql: Sqlite) {
   )
   const insertSuccessor = sql.query<null, [Uint8Array, number, number]>(
     `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at)
-     SELECT ?1, definition_id, revision_id, ifnull(root_id, id), minted_by, ?2
+     SELECT ?1, definition_id, revision_id, coalesce(root_id, id), minted_by, ?2
      FROM vouchers WHERE id = ?3`,
   )
   const leave = sql.query<null, [Phase, number, number, number]>(
     `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${open}
-       AND ifnull((SELECT expires_at FROM revisions WHERE id = revision_id), ?4 + 1) > ?4`,
+       AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?4)`,
   )
   const voidOne = sql.query<null, [number, number]>(
     `UPDATE vouchers SET phase = 'voided', ended_at = ?1 WHERE id = ?2 AND ${open}`,
   )
-  const insertRefresh = sql.query<null, [number, number, Uint8Array, Uint8Array]>(
-    'INSERT INTO refreshes (id, voucher_id, key_mac, sealed) VALUES (?, ?, ?, ?)',
+  const insertRefresh = sql.query<null, [Uint8Array, number, Uint8Array, Uint8Array]>(
+    `INSERT INTO refreshes (id, voucher_id, key_mac, sealed)
+     SELECT id, ?2, ?3, ?4 FROM vouchers WHERE handle = ?1`,
   )
   const findRefresh = sql.query<{ key_mac: Uint8Array; sealed: Uint8Array }, [number]>(
     'SELECT key_mac, sealed FROM refreshes WHERE voucher_id = ?',
@@ -143,7 +145,7 @@ export function createVoucherStore(sql: Sqlite) {
   )
   const countRedeemed = sql.query<null, [number, number]>(
     `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, 0, 1)
-     ON CONFLICT DO UPDATE SET claimed = claimed + 1`,
+     ON CONFLICT (definition_id, hour) DO UPDATE SET claimed = hourly.claimed + 1`,
   )
   const countVoided = sql.query<null, [number, number]>(
     'UPDATE definitions SET voided = voided + ? WHERE id = ?',
@@ -160,7 +162,7 @@ export function createVoucherStore(sql: Sqlite) {
   )
   const insertKill = sql.query<null, [number, number, number]>(
     `INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, ?, ?)
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT (definition_id, upto_voucher_id) DO NOTHING`,
   )
   const nextKill = sql.query<
     { definition_id: number; upto_voucher_id: number; swept_voucher_id: number },
@@ -187,10 +189,8 @@ export function createVoucherStore(sql: Sqlite) {
 
   // Immutable from the first voucher that points there, and only found through one.
   const promises = new Map<number, Promised>()
-  const promisedBy = (revisionId: number): Promised => {
-    const known = promises.get(revisionId)
-    if (known) return known
-    const row = findPromised.get(revisionId)
+  const promisedBy = async (revisionId: number): Promise<Promised> => {
+    const row = await findPromised.get(revisionId)
     if (!row) throw new Error('a voucher points to a revision that does not exist')
     if (promises.size >= limits.promisesCachedMax) promises.clear()
     const promised = toPromised(row)
@@ -198,9 +198,10 @@ export function createVoucherStore(sql: Sqlite) {
     return promised
   }
 
-  const toVoucher = (row: VoucherRow): Voucher => {
+  const toVoucher = async (row: VoucherRow): Promise<Voucher> => {
     const killed = row.phase === 'minted' && row.killed_at !== null
-    const { couponId, owner, terms } = promisedBy(row.revision_id)
+    const known = promises.get(row.revision_id)
+    const { couponId, owner, terms } = known ?? (await promisedBy(row.revision_id))
     return {
       rowId: row.id,
       definitionRowId: row.definition_id,
@@ -214,8 +215,8 @@ export function createVoucherStore(sql: Sqlite) {
     }
   }
 
-  const toListed = (row: ListedRow): ListedVoucher => ({
-    ...toVoucher(row),
+  const toListed = async (row: ListedRow): Promise<ListedVoucher> => ({
+    ...(await toVoucher(row)),
     handle: row.handle,
     root: row.root,
     mintedBy: hex(row.minted_by),
@@ -224,20 +225,20 @@ export function createVoucherStore(sql: Sqlite) {
 
   return {
     async find(handle: Uint8Array): Promise<Voucher | null> {
-      const row = find.get(handle)
+      const row = await find.get(handle)
       return row && toVoucher(row)
     },
 
     /** Where refreshes have brought a chain: its one voucher that is not refreshed. */
     async findEnd(rootId: number): Promise<Voucher> {
-      const row = findEnd.get(rootId)
+      const row = await findEnd.get(rootId)
       if (!row) throw new Error('a chain of refreshes has no end')
       return toVoucher(row)
     },
 
     /** A voucher that is there, with what the list shows of it. */
     async findListed(rowId: number): Promise<ListedVoucher> {
-      const row = findListed.get(rowId)
+      const row = await findListed.get(rowId)
       if (!row) throw new Error('a voucher that was just found is gone')
       return toListed(row)
     },
@@ -245,12 +246,12 @@ export function createVoucherStore(sql: Sqlite) {
     /** One row more than the page holds, newest first. */
     async list(definitionRowId: number, page: Page): Promise<ListedVoucher[]> {
       const before = page.before ?? Number.MAX_SAFE_INTEGER
-      return list.all(definitionRowId, before, page.limit + 1).map(toListed)
+      return Promise.all((await list.all(definitionRowId, before, page.limit + 1)).map(toListed))
     },
 
     /** The voucher of a chain that stands at `from` and what refreshes made of it, oldest first; at most `most`. */
     async listChain(rootId: number, from: number, most: number): Promise<ListedVoucher[]> {
-      return listChain.all(from, rootId, most).map(toListed)
+      return Promise.all((await listChain.all(from, rootId, most)).map(toListed))
     },
 
     /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
@@ -261,7 +262,7 @@ export function createVoucherStore(sql: Sqlite) {
 
     /** Redeem; false when it was not live. The terms decide the expiry, read again here. */
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
-      if (leave.run('claimed', now, voucher.rowId, now).changes !== 1) return false
+      if ((await leave.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       insertRedemption.run(
         voucher.rowId,
         bytes(voucher.owner),
@@ -277,22 +278,22 @@ export function createVoucherStore(sql: Sqlite) {
 
     /** Burn `old` and insert its successor; false when it was not live. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
-      if (leave.run('refreshed', by.now, old.rowId, by.now).changes !== 1) return false
-      const { lastInsertRowid } = insertSuccessor.run(by.handle, by.now, old.rowId)
-      insertRefresh.run(Number(lastInsertRowid), old.rowId, by.keyMac, by.sealed)
+      if ((await leave.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
+      insertSuccessor.run(by.handle, by.now, old.rowId)
+      insertRefresh.run(by.handle, old.rowId, by.keyMac, by.sealed)
       addTotals.run(0, 0, 1)
       return true
     },
 
     /** What burned a voucher, or null when it was not refreshed. */
     async findRefresh(rowId: number): Promise<{ keyMac: Uint8Array; sealed: Uint8Array } | null> {
-      const row = findRefresh.get(rowId)
+      const row = await findRefresh.get(rowId)
       return row && { keyMac: row.key_mac, sealed: row.sealed }
     },
 
     /** Void one open voucher, expired or not; false when it was not open. */
     async void(voucher: Voucher, now: number): Promise<boolean> {
-      if (voidOne.run(now, voucher.rowId).changes !== 1) return false
+      if ((await voidOne.changes(now, voucher.rowId)) !== 1) return false
       countVoided.run(1, voucher.definitionRowId)
       addTotals.run(0, 1, 0)
       return true
@@ -300,7 +301,7 @@ export function createVoucherStore(sql: Sqlite) {
 
     /** Void all that is open now, in constant time: every check honours the cut-off. */
     async kill(definitionRowId: number, openCount: number, now: number): Promise<void> {
-      const last = newest.get(definitionRowId)
+      const last = await newest.get(definitionRowId)
       if (!last) return
       insertKill.run(definitionRowId, last.id, now)
       countVoided.run(openCount, definitionRowId)
@@ -309,7 +310,7 @@ export function createVoucherStore(sql: Sqlite) {
 
     /** The cut-off whose rows are marked next; oldest first, so that each row gets its own time. */
     async nextKill(): Promise<Kill | null> {
-      const row = nextKill.get()
+      const row = await nextKill.get()
       return (
         row && {
           definitionRowId: row.definition_id,
@@ -322,7 +323,7 @@ export function createVoucherStore(sql: Sqlite) {
     /** Mark up to `rowsMax` rows of a cut-off, and forget it when none is left. */
     async sweep(kill: Kill, rowsMax: number): Promise<void> {
       const { definitionRowId, upto, swept } = kill
-      const end = sweepEnd.get(definitionRowId, swept, upto, rowsMax)?.id ?? upto
+      const end = (await sweepEnd.get(definitionRowId, swept, upto, rowsMax))?.id ?? upto
       markKilled.run(definitionRowId, swept, end, upto)
       if (end >= upto) deleteKill.run(definitionRowId, upto)
       else moveSweep.run(end, definitionRowId, upto)
@@ -331,7 +332,7 @@ export function createVoucherStore(sql: Sqlite) {
     /** One row more than the page holds, newest first. */
     async listRedemptions(owner: string, page: Page): Promise<Redemption[]> {
       const before = page.before ?? Number.MAX_SAFE_INTEGER
-      return listRedemptions.all(bytes(owner), before, page.limit + 1).map((row) => ({
+      return (await listRedemptions.all(bytes(owner), before, page.limit + 1)).map((row) => ({
         rowId: row.id,
         handle: row.handle,
         claimedAt: row.ended_at,
@@ -344,7 +345,7 @@ export function createVoucherStore(sql: Sqlite) {
     },
 
     async totals(): Promise<Totals> {
-      return totals.get() ?? { issued: 0, claimed: 0, voided: 0, refreshed: 0 }
+      return (await totals.get()) ?? { issued: 0, claimed: 0, voided: 0, refreshed: 0 }
     },
   }
 }

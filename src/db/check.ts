@@ -178,22 +178,29 @@ function checkKills(sql: Sqlite, add: Add): void {
   }
 }
 
-/** What waits for relays is counted in one row. */
+/** Rows that keep a count say what there is. */
 function checkLoad(sql: Sqlite, add: Add): void {
-  type Load = { events: number; bytes: number }
-  const says = sql.query<Load, []>('SELECT events, bytes FROM outbox_load WHERE id = 1').get()
-  const is = sql
-    .query<Load, []>(
-      'SELECT count(*) AS events, ifnull(sum(bytes), 0) AS bytes FROM outbox WHERE done_at IS NULL',
-    )
-    .get()
-  if (!says || !is) {
-    add('the row of the outbox load is missing')
-    return
-  }
-  for (const name of ['events', 'bytes'] as const) {
-    if (says[name] !== is[name]) {
-      add(`outbox load: ${name} is ${says[name]}, but what waits is ${is[name]}`)
+  type Count = Record<string, number>
+  const kept = [
+    {
+      name: 'outbox load',
+      says: 'SELECT events, bytes FROM outbox_load WHERE id = 1',
+      counted:
+        'SELECT count(*) AS events, ifnull(sum(bytes), 0) AS bytes FROM outbox WHERE done_at IS NULL',
+    },
+    {
+      name: 'request load',
+      says: 'SELECT rows FROM request_load WHERE id = 1',
+      counted: 'SELECT count(*) AS rows FROM requests',
+    },
+  ]
+  for (const { name, says, counted } of kept) {
+    const row = sql.query<Count, []>(says).get()
+    const real = sql.query<Count, []>(counted).get() ?? {}
+    if (!row) add(`the row of the ${name} is missing`)
+    for (const [column, count] of Object.entries(row ?? {})) {
+      if (count === real[column]) continue
+      add(`${name}: ${column} is ${count}, but there are ${real[column]}`)
     }
   }
 }

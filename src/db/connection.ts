@@ -1,4 +1,5 @@
-import { type SQLQueryBindings, Database as Sqlite } from 'bun:sqlite'
+import { type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite'
+import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
 /**
  * A connection whose statements are planned once. SQLite looks at what is bound to a bare parameter
@@ -11,6 +12,39 @@ export class Connection extends Sqlite {
     text: string,
   ): ReturnType<typeof Sqlite.prototype.query<Row, Params>> {
     return super.query(hideParameters(text))
+  }
+}
+
+/** The statement port on one connection. Each call has ended when it returns. */
+export function createSql(connection: Sqlite): Sql {
+  return {
+    query: <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> =>
+      new Query<Row, Params>(connection.query<Row, SqlValue[]>(text)),
+    integersIn: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
+  }
+}
+
+class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
+  readonly #statement: Statement<Row, SqlValue[]>
+
+  constructor(statement: Statement<Row, SqlValue[]>) {
+    this.#statement = statement
+  }
+
+  async get(...params: Params): Promise<Row | null> {
+    return this.#statement.get(...params)
+  }
+
+  async all(...params: Params): Promise<Row[]> {
+    return this.#statement.all(...params)
+  }
+
+  async changes(...params: Params): Promise<number> {
+    return this.#statement.run(...params).changes
+  }
+
+  run(...params: Params): void {
+    this.#statement.run(...params)
   }
 }
 

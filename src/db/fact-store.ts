@@ -1,18 +1,19 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from './sql.ts'
 
 type FactName = 'manager' | 'store-key' | 'card-key' | 'restored'
 
 export type FactStore = ReturnType<typeof createFactStore>
 
 /** Facts about the file itself; on one connection. */
-export function createFactStore(sql: Sqlite) {
+export function createFactStore(sql: Sql) {
   const find = sql.query<{ value: string }, [string]>('SELECT value FROM facts WHERE name = ?')
   const insert = sql.query<null, [string, string]>(
-    'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
   )
 
   const touch = sql.query<null, [number]>(
-    'UPDATE state SET newest_write = max(newest_write, ?) WHERE id = 1',
+    `UPDATE state SET newest_write = CASE WHEN newest_write < ?1 THEN ?1 ELSE newest_write END
+     WHERE id = 1`,
   )
 
   return {
@@ -22,7 +23,7 @@ export function createFactStore(sql: Sqlite) {
     },
 
     async find(name: FactName): Promise<string | null> {
-      return find.get(name)?.value ?? null
+      return (await find.get(name))?.value ?? null
     },
 
     /** Write a fact down for ever; one that stands already stays. */

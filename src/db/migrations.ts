@@ -14,6 +14,7 @@ import suspects from './step-12-suspects.sql' with { type: 'text' }
 import intents from './step-13-intents.sql' with { type: 'text' }
 import lanes from './step-14-lanes.sql' with { type: 'text' }
 import spends from './step-15-spends.sql' with { type: 'text' }
+import commonText from './step-16-common-text.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -39,6 +40,7 @@ export const couponSchema: Schema = {
     12: intents,
     13: lanes,
     14: spends,
+    15: commonText,
   },
 }
 

@@ -2,9 +2,10 @@ import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { Connection } from './connection.ts'
+import { Connection, createSql } from './connection.ts'
 import type { Database, First } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
+import type { Sql } from './sql.ts'
 
 /** What the engine tells about itself; counted by the metrics. */
 type EngineEvents = {
@@ -17,7 +18,7 @@ type SqliteOptions<Tx> = {
   schema: Schema
   now: Clock
   /** The stores of a connection; called again when the engine has to open a new one. */
-  stores: (connection: Sqlite) => Tx
+  stores: (sql: Sql) => Tx
   events?: EngineEvents
 }
 
@@ -80,7 +81,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.#writer = createWriter(connection, options.stores)
     const reader = openConnection(options.path)
     reader.run('PRAGMA query_only = ON')
-    this.#reader = { connection: reader, tx: options.stores(reader) }
+    this.#reader = { connection: reader, tx: options.stores(createSql(reader)) }
   }
 
   /** True while the machine's clock is behind the newest write: nothing may be written then. */
@@ -236,10 +237,10 @@ export class SqliteEngine<Tx> implements Database<Tx> {
   }
 }
 
-function createWriter<Tx>(connection: Sqlite, stores: (connection: Sqlite) => Tx): Writer<Tx> {
+function createWriter<Tx>(connection: Sqlite, stores: (sql: Sql) => Tx): Writer<Tx> {
   return {
     connection,
-    tx: stores(connection),
+    tx: stores(createSql(connection)),
     begin: connection.query('SAVEPOINT operation'),
     end: connection.query('RELEASE operation'),
     undo: connection.query('ROLLBACK TO operation'),

@@ -1,4 +1,3 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { createAnnouncementStore } from '../coupons/announcement-store.ts'
 import { createAnswerStore } from '../coupons/answer-store.ts'
 import { createDefinitionStore } from '../coupons/definition-store.ts'
@@ -20,11 +19,12 @@ import { createNonceStore } from '../wallet/nonce-store.ts'
 import { createRequestStore } from '../wallet/request-store.ts'
 import { createTransferStore } from '../wallet/transfer-store.ts'
 import { createFactStore } from './fact-store.ts'
+import type { Sql } from './sql.ts'
 
 export type Stores = ReturnType<typeof createStores>
 
 /** Every store of the product on one connection: what a transaction can read and write. */
-export function createStores(sql: Sqlite) {
+export function createStores(sql: Sql) {
   return {
     facts: createFactStore(sql),
     definitions: createDefinitionStore(sql),

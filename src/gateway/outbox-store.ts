@@ -1,5 +1,5 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../base/limits.ts'
+import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 
 type DeliveryState = 'pending' | 'delivered' | 'refused' | 'expired'
@@ -60,20 +60,22 @@ const inOrder = Object.values(lanes)
 export type OutboxStore = ReturnType<typeof createOutboxStore>
 
 /** Events on their way to relays; on one connection. */
-export function createOutboxStore(sql: Sqlite) {
+export function createOutboxStore(sql: Sql) {
   // Without RETURNING, which costs as much as the rest.
   const insert = sql.query<null, [Uint8Array, string, number, number, number]>(
     `INSERT INTO outbox (event_id, event, bytes, accepted_at, give_up_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT (event_id) DO NOTHING`,
   )
   const addLoad = sql.query<null, [number, number]>(
     'UPDATE outbox_load SET events = events + ?, bytes = bytes + ? WHERE id = 1',
   )
-  const insertDelivery = sql.query<null, [number, string, number, number]>(
-    `INSERT INTO deliveries (outbox_id, relay, next_at, lane) VALUES (?1, ?2, ?3, ?4)
-     ON CONFLICT DO UPDATE
-       SET state = 'pending', attempts = 0, last_error = NULL, next_at = ?3, suspect = 0, lane = ?4
-     WHERE state <> 'pending'`,
+  const insertDelivery = sql.query<null, [Uint8Array, string, number, number]>(
+    `INSERT INTO deliveries (outbox_id, relay, next_at, lane)
+     SELECT id, ?2, ?3, ?4 FROM outbox WHERE event_id = ?1
+     ON CONFLICT (outbox_id, relay) DO UPDATE
+       SET state = 'pending', attempts = 0, last_error = NULL, next_at = excluded.next_at,
+         suspect = 0, lane = excluded.lane
+     WHERE deliveries.state <> 'pending'`,
   )
   const reopen = sql.query<null, [string, number, number, number]>(
     `UPDATE outbox SET event = ?, accepted_at = ?, give_up_at = ?, done_at = NULL
@@ -88,7 +90,7 @@ export function createOutboxStore(sql: Sqlite) {
     `SELECT o.id, o.event, d.attempts, o.accepted_at, o.give_up_at
      FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
      WHERE d.relay = ? AND d.state = 'pending' AND d.suspect = ? AND d.lane = ? AND d.next_at <= ?
-       AND o.done_at IS NULL AND d.outbox_id NOT IN (SELECT value FROM json_each(?))
+       AND o.done_at IS NULL AND d.outbox_id NOT IN ${sql.integersIn('?')}
      ORDER BY d.next_at, d.outbox_id LIMIT ?`,
   )
   const nextDue = sql.query<{ next_at: number | null }, [string, number, number]>(
@@ -104,19 +106,19 @@ export function createOutboxStore(sql: Sqlite) {
   >(
     `UPDATE deliveries
      SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4, suspect = ?7,
-       lane = iif(lane = 1 AND ?2 > 0, 2, lane)
+       lane = CASE WHEN lane = 1 AND ?2 > 0 THEN 2 ELSE lane END
      WHERE outbox_id = ?5 AND relay = ?6
        AND (state = 'pending' OR (state = 'expired' AND ?1 = 'delivered'))`,
   )
   // All at once: most attempts come to this, and one by one they cost twice as much.
   const deliver = sql.query<null, [string, string]>(
     `UPDATE deliveries SET state = 'delivered', attempts = attempts + 1, last_error = NULL
-     WHERE relay = ? AND outbox_id IN (SELECT value FROM json_each(?))
+     WHERE relay = ? AND outbox_id IN ${sql.integersIn('?')}
        AND state IN ('pending', 'expired')`,
   )
   const finishRows = sql.query<{ bytes: number }, [number, string]>(
     `UPDATE outbox SET event = NULL, done_at = ?1
-     WHERE id IN (SELECT value FROM json_each(?2)) AND done_at IS NULL AND NOT EXISTS
+     WHERE id IN ${sql.integersIn('?2')} AND done_at IS NULL AND NOT EXISTS
        (SELECT 1 FROM deliveries WHERE outbox_id = outbox.id AND state = 'pending')
      RETURNING bytes`,
   )
@@ -157,23 +159,23 @@ export function createOutboxStore(sql: Sqlite) {
     "SELECT count(*) AS n FROM deliveries WHERE relay = ? AND state = 'pending'",
   )
 
-  const insertNew = (event: NostrEvent, relays: readonly string[], entry: Entry): boolean => {
+  const insertNew = async (event: NostrEvent, relays: readonly string[], entry: Entry) => {
     const text = JSON.stringify(event)
     const size = Buffer.byteLength(text)
-    const row = insert.run(bytes(event.id), text, size, entry.now, entry.giveUpAt)
-    if (row.changes === 0) return false
+    const id = bytes(event.id)
+    if ((await insert.changes(id, text, size, entry.now, entry.giveUpAt)) === 0) return false
     addLoad.run(1, size)
-    addDeliveries(Number(row.lastInsertRowid), relays, entry)
+    addDeliveries(id, relays, entry)
     return true
   }
 
-  const addDeliveries = (id: number, relays: readonly string[], { now, lane }: Entry) => {
-    for (const relay of relays) insertDelivery.run(id, relay, now, lanes[lane])
+  const addDeliveries = (eventId: Uint8Array, relays: readonly string[], { now, lane }: Entry) => {
+    for (const relay of relays) insertDelivery.run(eventId, relay, now, lanes[lane])
   }
 
   /** Let go of those of these events that nothing waits for any more. */
-  const finish = (ids: readonly number[], now: number) => {
-    const rows = finishRows.all(now, JSON.stringify(ids))
+  const finish = async (ids: readonly number[], now: number) => {
+    const rows = await finishRows.all(now, JSON.stringify(ids))
     if (rows.length === 0) return
     addLoad.run(
       -rows.length,
@@ -182,45 +184,48 @@ export function createOutboxStore(sql: Sqlite) {
   }
 
   /** Relays that something waits for, each found by the one before it. */
-  const waitedFor = (): string[] => {
+  const waitedFor = async (): Promise<string[]> => {
     const relays: string[] = []
-    for (let row = nextRelay.get(''); row; row = nextRelay.get(row.relay)) relays.push(row.relay)
+    let row = await nextRelay.get('')
+    for (; row; row = await nextRelay.get(row.relay)) relays.push(row.relay)
     return relays
   }
 
   return {
     /** The relays among these that neither have this event nor are about to be given it. */
     async missing(eventId: string, relays: readonly string[]): Promise<string[]> {
-      const row = findId.get(bytes(eventId))
+      const row = await findId.get(bytes(eventId))
       if (!row) return [...relays]
-      const settled = deliveries.all(row.id).filter(({ state }) => /pending|delivered/.test(state))
+      const settled = (await deliveries.all(row.id)).filter(({ state }) =>
+        /pending|delivered/.test(state),
+      )
       const known = new Set(settled.map(({ relay }) => relay))
       return relays.filter((relay) => !known.has(relay))
     },
 
     /** Take a new event in for these relays; false, and nothing is changed, when it was taken before. */
-    insert: async (event: NostrEvent, relays: readonly string[], entry: Entry): Promise<boolean> =>
-      insertNew(event, relays, entry),
+    insert: insertNew,
 
     /**
      * Take an event in for these relays. Whatever became of it there before, they are to be given it
      * now; where it waits already it goes on waiting.
      */
     async add(event: NostrEvent, relays: readonly string[], entry: Entry): Promise<void> {
-      if (insertNew(event, relays, entry)) return
-      const id = findId.get(bytes(event.id))?.id
+      if (await insertNew(event, relays, entry)) return
+      const id = (await findId.get(bytes(event.id)))?.id
       if (id === undefined) throw new Error('the event was not inserted')
       const text = JSON.stringify(event)
       const { now, giveUpAt } = entry
-      if (reopen.run(text, now, giveUpAt, id).changes > 0) addLoad.run(1, Buffer.byteLength(text))
-      addDeliveries(id, relays, entry)
+      if ((await reopen.changes(text, now, giveUpAt, id)) > 0)
+        addLoad.run(1, Buffer.byteLength(text))
+      addDeliveries(bytes(event.id), relays, entry)
     },
 
     /** What became of an event at each relay, or null when it was never taken. */
     async find(eventId: string): Promise<Delivery[] | null> {
-      const row = findId.get(bytes(eventId))
+      const row = await findId.get(bytes(eventId))
       if (!row) return null
-      return deliveries.all(row.id).map(({ relay, state, attempts, last_error }) => ({
+      return (await deliveries.all(row.id)).map(({ relay, state, attempts, last_error }) => ({
         relay,
         state,
         attempts,
@@ -235,9 +240,9 @@ export function createOutboxStore(sql: Sqlite) {
      */
     async due(relay: string, now: number, room: Room, underWay: UnderWay): Promise<DueDelivery[]> {
       const busy = JSON.stringify([...underWay.keys()])
-      const take = (lane: number, suspect: boolean, most: number): DueDelivery[] => {
+      const take = async (lane: number, suspect: boolean, most: number): Promise<DueDelivery[]> => {
         if (most <= 0) return []
-        const rows = due.all(relay, Number(suspect), lane, now, busy, most)
+        const rows = await due.all(relay, Number(suspect), lane, now, busy, most)
         return rows.map((row) => ({
           outboxId: row.id,
           text: row.event,
@@ -248,27 +253,37 @@ export function createOutboxStore(sql: Sqlite) {
           later: lane === lanes.later,
         }))
       }
-      const suspect = () => inOrder.flatMap((lane) => take(lane, true, 1)).slice(0, 1)
-      const first = room.suspects ? suspect() : []
+      const suspect = async () => {
+        for (const lane of inOrder) {
+          const found = await take(lane, true, 1)
+          if (found.length > 0) return found
+        }
+        return []
+      }
+      const first = room.suspects ? await suspect() : []
       if (first.length > 0) return room.held ? [] : first
-      const found = take(lanes.own, false, room.places)
-      found.push(...take(lanes.others, false, room.places - found.length))
-      found.push(...take(lanes.later, false, Math.min(room.places - found.length, room.later)))
+      const found = await take(lanes.own, false, room.places)
+      found.push(...(await take(lanes.others, false, room.places - found.length)))
+      const later = Math.min(room.places - found.length, room.later)
+      found.push(...(await take(lanes.later, false, later)))
       if (found.length > 0 || room.held) return found
       return suspect()
     },
 
     /** When something is due for a relay next, Unix seconds; null when nothing waits. */
     async nextDue(relay: string): Promise<number | null> {
-      const times = inOrder.flatMap((lane) =>
-        [0, 1].flatMap((suspect) => nextDue.get(relay, suspect, lane)?.next_at ?? []),
-      )
+      const times: number[] = []
+      for (const lane of inOrder) {
+        for (const suspect of [0, 1]) {
+          times.push(...[(await nextDue.get(relay, suspect, lane))?.next_at ?? []].flat())
+        }
+      }
       return times.length > 0 ? Math.min(...times) : null
     },
 
     /** When something is to be given up next, for whatever relay. */
     async nextGiveUp(): Promise<number | null> {
-      return nextGiveUp.get()?.give_up_at ?? null
+      return (await nextGiveUp.get())?.give_up_at ?? null
     },
 
     /** Write down what came of attempts at a relay, and let go of events that are done. */
@@ -281,22 +296,22 @@ export function createOutboxStore(sql: Sqlite) {
         const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
         record.run(state, attempts, nextAt, said, outboxId, relay, Number(suspect))
       }
-      finish(idsOf(outcomes.filter(({ state }) => state !== 'pending')), now)
+      await finish(idsOf(outcomes.filter(({ state }) => state !== 'pending')), now)
     },
 
     /** Make up to `rowsMax` waiting deliveries of a relay due now, but for suspects; how many there were. */
     async hurry(relay: string, now: number, rowsMax: number): Promise<number> {
       let made = 0
-      for (const lane of inOrder) made += hurry.run(relay, now, rowsMax - made, lane).changes
+      for (const lane of inOrder) made += await hurry.changes(relay, now, rowsMax - made, lane)
       return made
     },
 
     /** Give up what has waited too long for a relay, but for what is under way; how many there were. */
     async expire(relay: string, now: number, rowsMax: number, underWay: UnderWay): Promise<number> {
-      const rows = overdue.all(relay, now, rowsMax + underWay.size)
+      const rows = await overdue.all(relay, now, rowsMax + underWay.size)
       const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, rowsMax)
       for (const { id } of idle) expire.run(id, relay)
-      finish(
+      await finish(
         idle.map(({ id }) => id),
         now,
       )
@@ -305,35 +320,37 @@ export function createOutboxStore(sql: Sqlite) {
 
     /** Stop delivering an event that its author took back. */
     async recall(eventId: string, why: string, now: number): Promise<void> {
-      const row = findId.get(bytes(eventId))
+      const row = await findId.get(bytes(eventId))
       if (!row) return
       recall.run(why, row.id)
-      finish([row.id], now)
+      await finish([row.id], now)
     },
 
     /** Give up some of what waits for relays other than these; false when nothing does. */
     async retire(relays: readonly string[], now: number, rowsMax: number): Promise<boolean> {
-      const relay = waitedFor().find((name) => !relays.includes(name))
+      const relay = (await waitedFor()).find((name) => !relays.includes(name))
       if (relay === undefined) return false
-      const ids = left.all(relay, rowsMax).map((row) => row.outbox_id)
+      const ids = (await left.all(relay, rowsMax)).map((row) => row.outbox_id)
       for (const id of ids) retire.run(id, relay)
-      finish(ids, now)
+      await finish(ids, now)
       return true
     },
 
     /** Forget up to `rowsMax` events that were done before `before`. */
     async prune(rowsMax: number, before: number): Promise<number> {
-      return prune.run(before, rowsMax).changes
+      return await prune.changes(before, rowsMax)
     },
 
     /** How much waits, over all relays. */
     async load(): Promise<{ events: number; bytes: number }> {
-      return load.get() ?? { events: 0, bytes: 0 }
+      return (await load.get()) ?? { events: 0, bytes: 0 }
     },
 
     /** How many events wait for each relay; those without any are left out. */
     async waiting(): Promise<Map<string, number>> {
-      return new Map(waitedFor().map((relay) => [relay, count.get(relay)?.n ?? 0]))
+      const waiting = new Map<string, number>()
+      for (const relay of await waitedFor()) waiting.set(relay, (await count.get(relay))?.n ?? 0)
+      return waiting
     },
   }
 }

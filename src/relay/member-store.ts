@@ -1,5 +1,8 @@
-import type { Database as Sqlite } from 'bun:sqlite'
-import { Connection } from '../db/connection.ts'
+import { Connection, createSql } from '../db/connection.ts'
+import type { Sql } from '../db/sql.ts'
+
+/** Before every key. */
+const first = new Uint8Array()
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
@@ -7,42 +10,42 @@ export type MemberStore = ReturnType<typeof createMemberStore>
  * Who belongs to this shop: the manager, its merchants, their minters, identities, holders of cards and of
  * tokens, and keys that the settings name; on one connection.
  */
-export function createMemberStore(sql: Sqlite) {
-  const find = sql.query<{ member: number }, [Uint8Array]>(
-    `SELECT EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
+export function createMemberStore(sql: Sql) {
+  const find = sql.query<{ member: number }, [Uint8Array, string]>(
+    `SELECT CASE WHEN EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM minters WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM announcements WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM accounts WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM cards WHERE holder = ?1 AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM ledger_accounts WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM named_keys WHERE pubkey = ?1)
-       OR EXISTS (SELECT 1 FROM facts WHERE name = 'manager' AND value = lower(hex(?1))) AS member`,
+       OR EXISTS (SELECT 1 FROM facts WHERE name = 'manager' AND value = ?2)
+     THEN 1 ELSE 0 END AS member`,
   )
 
-  const drop = sql.query<null, []>("DELETE FROM named_keys WHERE pubkey >= x'00'")
+  const drop = sql.query<null, [Uint8Array]>('DELETE FROM named_keys WHERE pubkey >= ?')
   const name = sql.query<null, [Uint8Array]>(
-    'INSERT INTO named_keys (pubkey) VALUES (?) ON CONFLICT DO NOTHING',
+    'INSERT INTO named_keys (pubkey) VALUES (?) ON CONFLICT (pubkey) DO NOTHING',
   )
 
-  const named = sql.query<{ pubkey: Uint8Array }, []>(
-    "SELECT pubkey FROM named_keys WHERE pubkey >= x'00' ORDER BY pubkey",
+  const named = sql.query<{ pubkey: Uint8Array }, [Uint8Array]>(
+    'SELECT pubkey FROM named_keys WHERE pubkey >= ? ORDER BY pubkey',
   )
 
   return {
     /** The keys that the settings named last, in hex. */
     async named(): Promise<string[]> {
-      return named.all().map(({ pubkey }) => Buffer.from(pubkey).toString('hex'))
+      return (await named.all(first)).map(({ pubkey }) => Buffer.from(pubkey).toString('hex'))
     },
 
     /** Take over the keys that the settings name, in hex; those of before are nobody's any more. */
     async setNamed(pubkeys: readonly string[]): Promise<void> {
-      drop.run()
+      drop.run(first)
       for (const pubkey of pubkeys) name.run(Buffer.from(pubkey, 'hex'))
     },
 
-    /** Synchronous: the relay decides before it stores. */
-    isMember(pubkey: string): boolean {
-      return find.get(Buffer.from(pubkey, 'hex'))?.member === 1
+    async isMember(pubkey: string): Promise<boolean> {
+      return (await find.get(Buffer.from(pubkey, 'hex'), pubkey))?.member === 1
     },
   }
 }
@@ -51,5 +54,5 @@ export function createMemberStore(sql: Sqlite) {
 export function openMemberReader(path: string) {
   const connection = new Connection(path, { readonly: true, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
-  return { ...createMemberStore(connection), close: () => connection.close() }
+  return { ...createMemberStore(createSql(connection)), close: () => connection.close() }
 }

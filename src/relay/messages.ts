@@ -65,7 +65,7 @@ export type FromRelay =
   | { type: 'drop'; connection: number; reason: string }
   /** For each event its verdict, or null: a list in JSON, too. */
   | { type: 'accepted'; call: number; verdicts: string }
-  | { type: 'found'; call: number; events: NostrEvent[] }
-  | { type: 'judged'; call: number; superseded: boolean[] }
+  | { type: 'found'; call: number; events: NostrEvent[] | null }
+  | { type: 'judged'; call: number; superseded: boolean[] | null }
   | { type: 'fault'; fault: Fault }
   | { type: 'ended' }

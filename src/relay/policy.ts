@@ -11,7 +11,7 @@ type Sender = { address: string; authenticated: ReadonlySet<string> }
 type PolicyOptions = {
   /** Anyone may write; asked each time, since a private service can turn out to be public. */
   open: () => boolean
-  isMember: (pubkey: string) => boolean
+  isMember: (pubkey: string) => Promise<boolean>
   /** False: no quotas. */
   rateLimit: boolean
   /** Seconds of a steady clock. */
@@ -37,14 +37,18 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
     maySend: (address: string, chars: number): boolean => quotas.address(address, chars) === 0,
 
     /** May this event, which is what it says it is, be written? `auth`: perhaps, for a key that is proved. */
-    mayWrite(
+    async mayWrite(
       event: NostrEvent,
       chars: number,
       { address, authenticated }: Sender,
-    ): 'yes' | 'auth' | 'no' | 'later' {
-      const ours = () =>
-        isMember(event.pubkey) || [...authenticated].some((pubkey) => isMember(pubkey))
-      if (open() || ours()) {
+    ): Promise<'yes' | 'auth' | 'no' | 'later'> {
+      const ours = async () => {
+        for (const pubkey of [event.pubkey, ...authenticated]) {
+          if (await isMember(pubkey)) return true
+        }
+        return false
+      }
+      if (open() || (await ours())) {
         // What is not kept cannot be told from what is sent again: it counts by address alone.
         if (classOf(event.kind) === 'ephemeral') return 'yes'
         return quotas.key(event.pubkey, chars) === 0 ? 'yes' : 'later'

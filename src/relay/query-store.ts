@@ -1,10 +1,14 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../base/limits.ts'
+import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
 
-type EventRow = { event: string; created_at: number }
+/** `tie` orders those of one second. */
+type EventRow = { event: string; created_at: number; tie: Uint8Array | number }
+
+/** Before every event id. */
+const beforeAll = new Uint8Array()
 
 /** An event as it is stored: its seven fields, and their JSON. */
 export type StoredEvent = { event: NostrEvent; text: string }
@@ -20,15 +24,16 @@ type Found = {
 
 /** Part of an index, newest first: what one value of a filter's lists selects. */
 type Cursor = {
-  rows(since: number): Iterable<EventRow>
+  /** Up to `most` rows behind `last`, or from the first on. */
+  page(since: number, last: EventRow | null, most: number): Promise<EventRow[]>
   /** How many rows there are, counted up to `limits.relayProbeRows`. */
-  probe(): number
+  probe(): Promise<number>
 }
 
 type Range = { since: number; until: number; now: number }
 
 /** Queries of the embedded relay: every filter is answered from the index with the fewest rows for it. */
-export function createQueryStore(sql: Sqlite) {
+export function createQueryStore(sql: Sql) {
   const cursors = prepareCursors(sql)
 
   /** Every way to find a filter's events, each by one index. */
@@ -58,11 +63,11 @@ export function createQueryStore(sql: Sqlite) {
      * The newest events that match, at most `most`. At most `relayRowsVisitedMax` rows are looked at:
      * a filter that matches little among much may be answered in part, and `cut` says so.
      */
-    find(filter: Filter, now: number, most: number): Found {
+    async find(filter: Filter, now: number, most: number): Promise<Found> {
       if (filter.search !== undefined || most === 0) return { events: [], visited: 0, cut: false }
       const { since = 0, until = Number.MAX_SAFE_INTEGER } = filter
-      const { plan, counted } = fewest(plans(filter, { since, until, now }))
-      const found = collect(plan, { matches: createMatcher(filter), since, most })
+      const { plan, counted } = await fewest(plans(filter, { since, until, now }))
+      const found = await collect(plan, { matches: createMatcher(filter), since, most })
       return { ...found, visited: found.visited + counted }
     },
   }
@@ -72,7 +77,7 @@ export function createQueryStore(sql: Sqlite) {
  * The plan with the fewest rows, and how many were counted to know; counting one stops where it can
  * no longer be that, and counting altogether at the bound of what a filter may look at.
  */
-function fewest(plans: Cursor[][]): { plan: Cursor[]; counted: number } {
+async function fewest(plans: Cursor[][]): Promise<{ plan: Cursor[]; counted: number }> {
   const [only, ...others] = plans
   if (only === undefined || others.length === 0) return { plan: only ?? [], counted: 0 }
   let best = { plan: only, rows: Number.POSITIVE_INFINITY }
@@ -81,7 +86,7 @@ function fewest(plans: Cursor[][]): { plan: Cursor[]; counted: number } {
     let rows = 0
     for (const cursor of plan) {
       if (rows >= best.rows || counted >= limits.relayRowsVisitedMax) break
-      const found = cursor.probe()
+      const found = await cursor.probe()
       rows += found
       // Finding nothing takes a look, too.
       counted += Math.max(found, 1)
@@ -98,7 +103,10 @@ type Wanted = { matches: (event: NostrEvent) => boolean; since: number; most: nu
  * The newest of all lists together. First a share of each; the most recent `most` of these set the
  * second from which the lists that had more to give are read on.
  */
-function collect(cursors: readonly Cursor[], { matches, since, most }: Wanted): Found {
+async function collect(
+  cursors: readonly Cursor[],
+  { matches, since, most }: Wanted,
+): Promise<Found> {
   const found = new Map<string, StoredEvent>()
   let from = since
   let visited = 0
@@ -112,34 +120,39 @@ function collect(cursors: readonly Cursor[], { matches, since, most }: Wanted): 
     from = Math.max(from, newest.at(-1)?.event.created_at ?? 0)
   }
   /** Take the `wanted` newest that match, and whoever shares the last one's second; false when there may be more. */
-  const take = (cursor: Cursor, wanted: number, visitsMax: number): boolean => {
+  const take = async (cursor: Cursor, wanted: number, visitsMax: number): Promise<boolean> => {
     const ceiling = Math.min(visited + visitsMax, limits.relayRowsVisitedMax)
     let taken = 0
-    let last = 0
-    for (const { event: text, created_at } of cursor.rows(from)) {
-      if (visited >= ceiling || (taken >= wanted && created_at < last)) return false
-      visited++
-      const event = JSON.parse(text) as NostrEvent
-      if (!matches(event)) continue
-      found.set(event.id, { event, text })
-      taken++
-      last = created_at
+    let end: EventRow | null = null
+    for (;;) {
+      const size = Math.min(Math.max(wanted - taken + 1, 8), limits.relayPageRowsMax)
+      const rows: EventRow[] = await cursor.page(from, end, size)
+      for (const row of rows) {
+        const shared = row.created_at === end?.created_at
+        if (visited >= ceiling || (taken >= wanted && !shared)) return false
+        visited++
+        const event = JSON.parse(row.event) as NostrEvent
+        end = row
+        if (!matches(event)) continue
+        found.set(event.id, { event, text: row.event })
+        taken++
+      }
+      if (rows.length < size) return true
     }
-    return true
   }
 
   const share = cursors.length > 1 ? Math.ceil(most / cursors.length) : most
   const visits = Math.ceil(limits.relayRowsVisitedMax / Math.max(cursors.length, 1))
   const unfinished: Cursor[] = []
   for (const cursor of cursors) {
-    if (!take(cursor, share, visits)) unfinished.push(cursor)
+    if (!(await take(cursor, share, visits))) unfinished.push(cursor)
     if (found.size >= most * 2) trim()
   }
   trim()
   let cut = false
   if (cursors.length > 1) {
     for (const cursor of unfinished) {
-      take(cursor, most, limits.relayRowsVisitedMax)
+      await take(cursor, most, limits.relayRowsVisitedMax)
       trim()
     }
   }
@@ -148,45 +161,49 @@ function collect(cursors: readonly Cursor[], { matches, since, most }: Wanted): 
 }
 
 /** The statements behind the cursors: each reads one index, and nothing but its range of it. */
-function prepareCursors(sql: Sqlite) {
-  const rowsMax = limits.relayRowsVisitedMax + 1
-  const range = `created_at BETWEEN ?1 AND ?2`
-  const alive = '(expires_at IS NULL OR expires_at > ?3)'
-  const newest = `ORDER BY created_at DESC, event_id LIMIT ${rowsMax}`
-
-  /** A cursor of each value of one kind of index. */
-  const prepare = <Key extends (string | number | Uint8Array)[]>(condition: string) => {
-    const where = condition === '' ? '' : `${condition} AND `
+function prepareCursors(sql: Sql) {
+  /** A cursor of each value of one kind of index, whose first columns these are. */
+  const prepare = <Key extends (string | number | Uint8Array)[]>(...columns: string[]) => {
+    const key = columns.map((column, at) => `${column} = ?${at + 1} AND `).join('')
+    const parameter = (number: number) => `?${columns.length + number}`
+    const range = `created_at BETWEEN ${parameter(1)} AND ${parameter(2)}`
     const rows = sql.query<EventRow, (string | number | Uint8Array)[]>(
-      `SELECT event, created_at FROM events WHERE ${where}${range} AND ${alive} ${newest}`,
+      `SELECT event, created_at, event_id AS tie FROM events
+       WHERE ${key}${range} AND NOT (created_at = ${parameter(2)} AND event_id <= ${parameter(3)})
+         AND (expires_at IS NULL OR expires_at > ${parameter(4)})
+       ORDER BY created_at DESC, event_id LIMIT ${parameter(5)}`,
     )
     const count = sql.query<{ n: number }, (string | number | Uint8Array)[]>(
-      `SELECT count(*) AS n FROM (SELECT 1 FROM events WHERE ${where}${range} LIMIT ${limits.relayProbeRows})`,
+      `SELECT count(*) AS n FROM
+         (SELECT 1 FROM events WHERE ${key}${range} LIMIT ${parameter(3)}) AS counted`,
     )
-    return ({ since, until, now }: Range, ...key: Key): Cursor => ({
-      rows: (from) => rows.iterate(Math.max(since, from), until, now, ...key),
-      probe: () => count.get(since, until, 0, ...key)?.n ?? 0,
+    return ({ since, until, now }: Range, ...values: Key): Cursor => ({
+      page: (from, last, most) => {
+        const { created_at: to, tie } = last ?? { created_at: until, tie: beforeAll }
+        return rows.all(...values, Math.max(since, from), to, tie, now, most)
+      },
+      probe: async () => (await count.get(...values, since, until, limits.relayProbeRows))?.n ?? 0,
     })
   }
 
-  const author = prepare<[Uint8Array]>('pubkey = ?4')
-  const authorKind = prepare<[Uint8Array, number]>('pubkey = ?4 AND kind = ?5')
-  const address = prepare<[Uint8Array, number, string]>('pubkey = ?4 AND kind = ?5 AND d = ?6')
-  const id = prepare<[Uint8Array]>('event_id = ?4')
-  const tagRows = sql.query<EventRow, [number, number, number, string, string]>(
-    `SELECT e.event, e.created_at FROM tags t CROSS JOIN events e ON e.id = t.id
-     WHERE t.letter = ?4 AND t.value = ?5 AND t.created_at BETWEEN ?1 AND ?2
-       AND (e.expires_at IS NULL OR e.expires_at > ?3)
-     ORDER BY t.created_at DESC LIMIT ${rowsMax}`,
+  const author = prepare<[Uint8Array]>('pubkey')
+  const authorKind = prepare<[Uint8Array, number]>('pubkey', 'kind')
+  const address = prepare<[Uint8Array, number, string]>('pubkey', 'kind', 'd')
+  const id = prepare<[Uint8Array]>('event_id')
+  const tagRows = sql.query<EventRow, [string, string, number, number, number, number, number]>(
+    `SELECT e.event, t.created_at, t.id AS tie FROM tags t JOIN events e ON e.id = t.id
+     WHERE t.letter = ?1 AND t.value = ?2 AND t.created_at BETWEEN ?3 AND ?4
+       AND NOT (t.created_at = ?4 AND t.id <= ?5) AND (e.expires_at IS NULL OR e.expires_at > ?6)
+     ORDER BY t.created_at DESC, t.id LIMIT ?7`,
   )
-  const tagCount = sql.query<{ n: number }, [number, number, string, string]>(
+  const tagCount = sql.query<{ n: number }, [string, string, number, number, number]>(
     `SELECT count(*) AS n FROM (SELECT 1 FROM tags
-     WHERE letter = ?3 AND value = ?4 AND created_at BETWEEN ?1 AND ?2 LIMIT ${limits.relayProbeRows})`,
+     WHERE letter = ? AND value = ? AND created_at BETWEEN ? AND ? LIMIT ?) AS counted`,
   )
 
   return {
-    time: prepare<[]>(''),
-    kind: prepare<[number]>('kind = ?4'),
+    time: prepare<[]>(),
+    kind: prepare<[number]>('kind'),
     author: (range: Range, pubkey: string) => author(range, bytes(pubkey)),
     authorKind: (range: Range, pubkey: string, kind: number) =>
       authorKind(range, bytes(pubkey), kind),
@@ -194,10 +211,14 @@ function prepareCursors(sql: Sqlite) {
       address(range, bytes(pubkey), kind, d),
     id: (range: Range, hex: string) => id(range, bytes(hex)),
     tag({ since, until, now }: Range, letter: string, value: string): Cursor {
-      const key = indexedValue(value)
+      const key = [letter, indexedValue(value)] as const
       return {
-        rows: (from) => tagRows.iterate(Math.max(since, from), until, now, letter, key),
-        probe: () => tagCount.get(since, until, letter, key)?.n ?? 0,
+        page: (from, last, most) => {
+          const { created_at: to, tie } = last ?? { created_at: until, tie: 0 }
+          return tagRows.all(...key, Math.max(since, from), to, Number(tie), now, most)
+        },
+        probe: async () =>
+          (await tagCount.get(...key, since, until, limits.relayProbeRows))?.n ?? 0,
       }
     },
   }

@@ -39,16 +39,33 @@ function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
     case 'accept':
       return void accept(relay, message)
     case 'query':
-      return post({ type: 'found', call: message.call, events: relay.query(message.filter) })
-    case 'judge': {
-      const { call, places } = message
-      return post({ type: 'judged', call, superseded: places.map(relay.superseded) })
-    }
+      return void find(relay, message)
+    case 'judge':
+      return void judge(relay, message)
     case 'exposed':
       exposure.open = false
       return
     case 'end':
       return void end()
+  }
+}
+
+async function find(relay: Relay, { call, filter }: Extract<ToRunningRelay, { type: 'query' }>) {
+  post({ type: 'found', call, events: await orNull(relay.query(filter)) })
+}
+
+async function judge(relay: Relay, { call, places }: Extract<ToRunningRelay, { type: 'judge' }>) {
+  const superseded = await orNull(Promise.all(places.map(relay.superseded)))
+  post({ type: 'judged', call, superseded })
+}
+
+/** Null where the file cannot be read; the log says why. */
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (cause) {
+    report(cause)
+    return null
   }
 }
 

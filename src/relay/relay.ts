@@ -16,7 +16,7 @@ import type { EventStore, Stored } from './store.ts'
 
 type RelayOptions = {
   database: Database<{ events: EventStore }>
-  /** Synchronous reads of what is committed. */
+  /** Reads of what is committed. */
   events: Pick<EventStore, 'find' | 'superseded'>
   verify: VerifyEvent
   policy: RelayPolicy
@@ -29,7 +29,12 @@ type RelayOptions = {
   log: (cause: unknown) => void
 }
 
-type Subscription = { filters: number; matches: (event: NostrEvent) => boolean }
+type Subscription = {
+  filters: number
+  matches: (event: NostrEvent) => boolean
+  /** Events that came in while the stored ones are being read; null once those were sent. */
+  waiting: NostrEvent[] | null
+}
 
 type Client = Peer & {
   connection: number
@@ -39,6 +44,8 @@ type Client = Peer & {
   subscriptions: Map<string, Subscription>
   /** Messages that wait, in order, for room for an answer. */
   inbox: string[]
+  /** Its inbox is being worked through. */
+  working: boolean
 }
 
 export type Relay = ReturnType<typeof createRelay>
@@ -102,8 +109,13 @@ export function createRelay(options: RelayOptions) {
   const passOn = (event: NostrEvent) => {
     const listeners = new Map<string, number[]>()
     for (const { connection, subscriptions } of clients.values()) {
-      for (const [name, { matches }] of subscriptions) {
+      for (const [name, { matches, waiting }] of subscriptions) {
         if (!matches(event)) continue
+        if (waiting) {
+          // Beyond the bound the newest are missing from the answer, as after a lost connection.
+          if (waiting.length < limits.relayWaitingMax) waiting.push(event)
+          continue
+        }
         const others = listeners.get(name)
         if (others) others.push(connection)
         else listeners.set(name, [connection])
@@ -115,12 +127,14 @@ export function createRelay(options: RelayOptions) {
   }
 
   /** What several filters select together, each with its own limit: newest first, nothing twice. */
-  const select = (filters: readonly Filter[]): { events: StoredEvent[]; visited: number } => {
+  const select = async (
+    filters: readonly Filter[],
+  ): Promise<{ events: StoredEvent[]; visited: number }> => {
     const found = new Map<string, StoredEvent>()
     let visited = 0
     for (const filter of filters) {
       const most = Math.min(filter.limit ?? limits.relayLimitMax, limits.relayLimitMax)
-      const answer = events.find(filter, now(), most)
+      const answer = await events.find(filter, now(), most)
       visited += answer.visited
       for (const one of answer.events) found.set(one.event.id, one)
     }
@@ -136,7 +150,7 @@ export function createRelay(options: RelayOptions) {
     const wrong = objection(event, now()) ?? untimely(event, now())
     if (wrong !== null) return refuse(wrong)
     if (!verify(event)) return refuse('invalid: id or signature is wrong')
-    switch (policy.mayWrite(event, chars, client)) {
+    switch (await policy.mayWrite(event, chars, client)) {
       case 'later':
         return refuse('rate-limited: slow down')
       case 'no':
@@ -163,31 +177,44 @@ export function createRelay(options: RelayOptions) {
     tell(client, 'AUTH', client.challenge)
   }
 
-  const onReq = (client: Client, name: string, filters: Filter[]) => {
+  const onReq = async (client: Client, name: string, filters: Filter[]) => {
     // Closed or replaced: whatever becomes of this request, the one before it has ended.
     unsubscribe(client, name)
     if (!hasPlace(client, filters.length)) {
       return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
     }
-    const found = select(filters)
-    policy.asked(client.address, found.visited)
-    // Nothing is committed between the query and the subscription: neither gap nor double.
     const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
     const matches = (event: NostrEvent) => matchers.some((matcher) => matcher(event))
-    client.subscriptions.set(name, { filters: filters.length, matches })
+    // It listens before it reads: what is committed meanwhile waits. Neither gap nor double.
+    const waiting: NostrEvent[] = []
+    const subscription: Subscription = { filters: filters.length, matches, waiting }
+    client.subscriptions.set(name, subscription)
     countFilters(client.address, filters.length)
+    const current = () => client.subscriptions.get(name) === subscription
+    const found = await select(filters).catch((cause: unknown) => {
+      if (current()) unsubscribe(client, name)
+      throw cause
+    })
+    policy.asked(client.address, found.visited)
+    if (!current()) return
     for (const { text } of found.events) {
       readers.send([client.connection], eventMessage(name, text))
     }
     tell(client, 'EOSE', name)
+    subscription.waiting = null
+    const sent = new Set(found.events.map(({ event }) => event.id))
+    for (const event of waiting) {
+      if (sent.has(event.id)) continue
+      readers.send([client.connection], eventMessage(name, JSON.stringify(event)))
+    }
   }
 
-  const onCount = (client: Client, name: string, filters: Filter[]) => {
+  const onCount = async (client: Client, name: string, filters: Filter[]) => {
     const ids = new Set<string>()
     let visited = 0
     let cut = false
     for (const filter of filters) {
-      const found = events.find(filter, now(), limits.relayRowsVisitedMax)
+      const found = await events.find(filter, now(), limits.relayRowsVisitedMax)
       for (const { event } of found.events) ids.add(event.id)
       visited += found.visited
       cut ||= found.cut
@@ -238,17 +265,22 @@ export function createRelay(options: RelayOptions) {
   }
 
   /** Handle what waits, in order, as long as there is room for answers. */
-  const work = (client: Client | undefined) => {
-    while (client && client.inbox.length > 0) {
-      if (!clients.has(client.connection) || !readers.hasRoom(client.connection)) return
+  const work = async (client: Client | undefined) => {
+    if (!client || client.working) return
+    client.working = true
+    while (client.inbox.length > 0) {
+      if (!clients.has(client.connection) || !readers.hasRoom(client.connection)) break
       const text = client.inbox.shift() ?? ''
-      void handle(client, text)
+      const message = parseClientMessage(text)
+      const handling = handle(client, text, message)
+      // A question ends before the next message; events share a commit.
+      if (message.type === 'REQ' || message.type === 'COUNT') await handling
     }
+    client.working = false
   }
 
-  const handle = async (client: Client, text: string) => {
+  const handle = async (client: Client, text: string, message: ClientMessage) => {
     try {
-      const message = parseClientMessage(text)
       const free = message.type === 'EVENT' || message.type === 'AUTH' || message.type === 'CLOSE'
       if (free || client.inside || policy.mayAsk(client.address)) {
         await onMessage(client, message, text.length)
@@ -281,6 +313,7 @@ export function createRelay(options: RelayOptions) {
         authenticated: new Set(),
         subscriptions: new Map(),
         inbox: [],
+        working: false,
       }
       clients.set(connection, client)
       readers.open(connection)
@@ -292,7 +325,7 @@ export function createRelay(options: RelayOptions) {
     message(connection: number, text: string): void {
       const client = clients.get(connection)
       client?.inbox.push(text)
-      work(client)
+      void work(client)
     },
 
     taken: readers.taken,
@@ -301,7 +334,10 @@ export function createRelay(options: RelayOptions) {
     superseded: events.superseded,
 
     /** Events that match one filter, newest first. */
-    query: (filter: Filter): NostrEvent[] => select([filter]).events.map(({ event }) => event),
+    async query(filter: Filter): Promise<NostrEvent[]> {
+      const { events } = await select([filter])
+      return events.map(({ event }) => event)
+    },
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Database as Sqlite } from 'bun:sqlite'
-import { Connection } from '../db/connection.ts'
+import { Connection, createSql } from '../db/connection.ts'
+import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
@@ -15,7 +15,7 @@ export type Stored = 'stored' | 'duplicate' | 'older' | 'deleted'
 export type EventStore = ReturnType<typeof createEventStore>
 
 /** Events and deletions of the embedded relay; on one connection. */
-export function createEventStore(sql: Sqlite) {
+export function createEventStore(sql: Sql) {
   const find = sql.query<EventRow, [Uint8Array]>(
     'SELECT id, event, created_at FROM events WHERE event_id = ?',
   )
@@ -32,7 +32,8 @@ export function createEventStore(sql: Sqlite) {
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertTag = sql.query<null, [string, string, number, number]>(
-    'INSERT INTO tags (letter, value, created_at, id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    `INSERT INTO tags (letter, value, created_at, id) VALUES (?, ?, ?, ?)
+     ON CONFLICT (letter, value, created_at, id) DO NOTHING`,
   )
   const remove = sql.query<null, [number]>('DELETE FROM events WHERE id = ?')
   const findDeletion = sql.query<{ upto: number }, [Uint8Array, string]>(
@@ -40,23 +41,24 @@ export function createEventStore(sql: Sqlite) {
   )
   const insertDeletion = sql.query<null, [Uint8Array, string, number]>(
     `INSERT INTO deletions (pubkey, target, upto) VALUES (?, ?, ?)
-     ON CONFLICT DO UPDATE SET upto = max(upto, excluded.upto)`,
+     ON CONFLICT (pubkey, target) DO UPDATE SET upto = excluded.upto
+     WHERE excluded.upto > deletions.upto`,
   )
   const expired = sql.query<{ id: number }, [number, number]>(
     'SELECT id FROM events WHERE expires_at <= ? ORDER BY expires_at LIMIT ?',
   )
 
-  const deleted = (event: Placed, pubkey: Uint8Array, d: string | null) => {
+  const deleted = async (event: Placed, pubkey: Uint8Array, d: string | null) => {
     // NIP-09: a deletion of a deletion has no effect.
     if (event.kind === kinds.deletion) return false
-    if (findDeletion.get(pubkey, event.id)) return true
+    if (await findDeletion.get(pubkey, event.id)) return true
     if (d === null) return false
-    const address = findDeletion.get(pubkey, `${event.kind}:${d}`)
+    const address = await findDeletion.get(pubkey, `${event.kind}:${d}`)
     return address !== null && address.upto >= event.created_at
   }
 
-  const deleteById = (request: NostrEvent, pubkey: Uint8Array, id: string) => {
-    const row = find.get(bytes(id))
+  const deleteById = async (request: NostrEvent, pubkey: Uint8Array, id: string) => {
+    const row = await find.get(bytes(id))
     const event = row && (JSON.parse(row.event) as NostrEvent)
     if (event?.kind === kinds.deletion) return
     // Written down also for an event not seen yet: it counts when its author is this one.
@@ -64,13 +66,13 @@ export function createEventStore(sql: Sqlite) {
     if (row && event?.pubkey === request.pubkey) remove.run(row.id)
   }
 
-  const deleteByAddress = (request: NostrEvent, pubkey: Uint8Array, text: string) => {
+  const deleteByAddress = async (request: NostrEvent, pubkey: Uint8Array, text: string) => {
     const [, kindText = '', author, d = ''] = /^(\d{1,5}):([0-9a-f]{64}):(.*)$/s.exec(text) ?? []
     const kindClass = classOf(Number(kindText))
     const replaced = kindClass === 'addressable' || (kindClass === 'replaceable' && d === '')
     if (kindText === '' || author !== request.pubkey || !replaced) return
     insertDeletion.run(pubkey, `${Number(kindText)}:${d}`, request.created_at)
-    const row = atAddress.get(pubkey, Number(kindText), d)
+    const row = await atAddress.get(pubkey, Number(kindText), d)
     if (row && row.created_at <= request.created_at) remove.run(row.id)
   }
 
@@ -80,12 +82,12 @@ export function createEventStore(sql: Sqlite) {
     /** Store an event of any class but ephemeral, as NIP-01 and NIP-09 want it. */
     async insert(event: NostrEvent): Promise<Stored> {
       const id = bytes(event.id)
-      if (exists.get(id)) return 'duplicate'
+      if (await exists.get(id)) return 'duplicate'
       const pubkey = bytes(event.pubkey)
       const d = addressOf(event)
-      if (deleted(event, pubkey, d)) return 'deleted'
+      if (await deleted(event, pubkey, d)) return 'deleted'
       if (d !== null) {
-        const current = atAddress.get(pubkey, event.kind, d)
+        const current = await atAddress.get(pubkey, event.kind, d)
         if (current) {
           if (newer(JSON.parse(current.event) as NostrEvent, event)) return 'older'
           remove.run(current.id)
@@ -93,22 +95,23 @@ export function createEventStore(sql: Sqlite) {
       }
       const text = JSON.stringify(event)
       const { kind, created_at } = event
-      const row = insert.run(id, pubkey, kind, created_at, d, expirationOf(event), text)
-      const rowId = Number(row.lastInsertRowid)
-      for (const [name, value] of event.tags) {
-        if (value !== undefined && name !== undefined && /^[a-zA-Z]$/.test(name)) {
-          insertTag.run(name, indexedValue(value), created_at, rowId)
-        }
+      insert.run(id, pubkey, kind, created_at, d, expirationOf(event), text)
+      const indexed = event.tags.filter(
+        ([name = '', value]) => value !== undefined && /^[a-zA-Z]$/.test(name),
+      )
+      const row = indexed.length > 0 ? await exists.get(id) : null
+      for (const [name = '', value = ''] of row ? indexed : []) {
+        insertTag.run(name, indexedValue(value), created_at, row?.id ?? 0)
       }
       return 'stored'
     },
 
-    /** True when its author deleted it, or a newer version has its place. Synchronous. */
-    superseded(event: EventPlace): boolean {
+    /** True when its author deleted it, or a newer version has its place. */
+    async superseded(event: EventPlace): Promise<boolean> {
       const { kind, d } = event
       const pubkey = bytes(event.pubkey)
-      if (deleted(event, pubkey, d)) return true
-      const current = d === null ? null : atAddress.get(pubkey, kind, d)
+      if (await deleted(event, pubkey, d)) return true
+      const current = d === null ? null : await atAddress.get(pubkey, kind, d)
       if (!current) return false
       if (current.created_at !== event.created_at) return current.created_at > event.created_at
       return newer(JSON.parse(current.event) as NostrEvent, event)
@@ -118,14 +121,14 @@ export function createEventStore(sql: Sqlite) {
     async delete(request: NostrEvent): Promise<void> {
       const pubkey = bytes(request.pubkey)
       for (const [name, value = ''] of request.tags) {
-        if (name === 'e' && /^[0-9a-f]{64}$/.test(value)) deleteById(request, pubkey, value)
-        if (name === 'a') deleteByAddress(request, pubkey, value)
+        if (name === 'e' && /^[0-9a-f]{64}$/.test(value)) await deleteById(request, pubkey, value)
+        if (name === 'a') await deleteByAddress(request, pubkey, value)
       }
     },
 
     /** Delete up to `rowsMax` events whose time is over (NIP-40); how many there were. */
     async prune(now: number, rowsMax: number): Promise<number> {
-      const rows = expired.all(now, rowsMax)
+      const rows = await expired.all(now, rowsMax)
       for (const { id } of rows) remove.run(id)
       return rows.length
     },
@@ -135,7 +138,7 @@ export function createEventStore(sql: Sqlite) {
 /** The store for reading alone, on a connection of its own; it sees what is committed. */
 export function openEventReader(path: string) {
   const connection = new Connection(path, { readonly: true, strict: true })
-  return { events: createEventStore(connection), close: () => connection.close() }
+  return { events: createEventStore(createSql(connection)), close: () => connection.close() }
 }
 
 function bytes(hex: string): Uint8Array {

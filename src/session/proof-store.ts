@@ -1,11 +1,11 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 export type ProofStore = ReturnType<typeof createProofStore>
 
 /** The replay guard of NIP-98: event ids already used; on one connection. */
-export function createProofStore(sql: Sqlite) {
+export function createProofStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, number]>(
-    'INSERT INTO proofs (event_id, accepted_until) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO proofs (event_id, accepted_until) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING',
   )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM proofs WHERE accepted_until < ?2
@@ -15,12 +15,12 @@ export function createProofStore(sql: Sqlite) {
   return {
     /** Use an event up; false when it was used before. `acceptedUntil`: Unix seconds. */
     async use(eventId: string, acceptedUntil: number): Promise<boolean> {
-      return insert.run(Buffer.from(eventId, 'hex'), acceptedUntil).changes === 1
+      return (await insert.changes(Buffer.from(eventId, 'hex'), acceptedUntil)) === 1
     },
 
     /** Delete up to `rowsMax` of the oldest that nobody could send again; how many there were. */
     async prune(rowsMax: number, before: number): Promise<number> {
-      return prune.run(rowsMax, before).changes
+      return await prune.changes(rowsMax, before)
     },
   }
 }

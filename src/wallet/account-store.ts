@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 /** An identity of this service. */
 export type Account = {
@@ -34,7 +34,7 @@ const columns = 'id, uuid, name, pubkey, lud16, allow_vouchers, created_at'
 export type AccountStore = ReturnType<typeof createAccountStore>
 
 /** Identities; on one connection. */
-export function createAccountStore(sql: Sqlite) {
+export function createAccountStore(sql: Sql) {
   const byName = sql.query<AccountRow, [string]>(`SELECT ${columns} FROM accounts WHERE name = ?`)
   const byKey = sql.query<AccountRow, [Uint8Array]>(
     `SELECT ${columns} FROM accounts WHERE pubkey = ?`,
@@ -56,18 +56,18 @@ export function createAccountStore(sql: Sqlite) {
 
   return {
     async findByName(name: string): Promise<Account | null> {
-      const row = byName.get(name)
+      const row = await byName.get(name)
       return row && toAccount(row)
     },
 
     async findByKey(pubkey: string): Promise<Account | null> {
-      const row = byKey.get(bytes(pubkey))
+      const row = await byKey.get(bytes(pubkey))
       return row && toAccount(row)
     },
 
     /** Up to `most` whose names come after `after`, in the order of their names. */
     async page(after: string, most: number): Promise<Account[]> {
-      return page.all(after, most).map(toAccount)
+      return (await page.all(after, most)).map(toAccount)
     },
 
     /** Name and key must be free: the file refuses a second one. */
@@ -79,7 +79,7 @@ export function createAccountStore(sql: Sqlite) {
 
     /** Say whether the account of a key takes vouchers; false when there is none. */
     async allowVouchers(pubkey: string, allowed: boolean): Promise<boolean> {
-      return allowVouchers.run(allowed ? 1 : 0, bytes(pubkey)).changes === 1
+      return (await allowVouchers.changes(allowed ? 1 : 0, bytes(pubkey))) === 1
     },
 
     async remove(id: number): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import type { Phase, Promised } from '../coupons/voucher.ts'
+import type { Sql } from '../db/sql.ts'
 import type { Sealed } from './seal-to-holder.ts'
 
 /** A voucher in an inbox. */
@@ -44,18 +44,17 @@ const phase = `CASE WHEN v.phase = 'minted' AND EXISTS (
     SELECT 1 FROM kills k WHERE k.definition_id = v.definition_id AND k.upto_voucher_id >= v.id)
   THEN 'voided' ELSE v.phase END`
 
-/** An inbox row `i` with its transfer `t` and, when it is this service's, its voucher `v`. */
+/** An inbox row `i` with its transfer `t` and, when it is this service's (`?1`), its voucher `v`. */
 const rows = `inbox i JOIN transfers t ON t.id = i.id
-  LEFT JOIN vouchers v ON v.handle = t.replacement
-    AND t.service = (SELECT unhex(value) FROM facts WHERE name = 'manager')`
+  LEFT JOIN vouchers v ON v.handle = t.replacement AND t.service = ?1`
 
-/** It may still be worth something: not expired, and not known to be spent. */
-const unspent = `(i.expires_at IS NULL OR i.expires_at > ?2) AND ifnull(${phase}, 'minted') = 'minted'`
+/** It may still be worth something: not expired (`?3`), and not known to be spent. */
+const unspent = `(i.expires_at IS NULL OR i.expires_at > ?3) AND coalesce(${phase}, 'minted') = 'minted'`
 
 export type InboxStore = ReturnType<typeof createInboxStore>
 
 /** Vouchers that holders have received; on one connection. */
-export function createInboxStore(sql: Sqlite) {
+export function createInboxStore(sql: Sql) {
   const insert = sql.query<
     null,
     [
@@ -76,29 +75,40 @@ export function createInboxStore(sql: Sqlite) {
     `INSERT INTO inbox (id, holder, owner, coupon_id, name, description, image, benefit, expires_at,
        comment, ephemeral, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const list = sql.query<HeldRow, [Uint8Array, number]>(
+  const list = sql.query<HeldRow, [Uint8Array, Uint8Array, number]>(
     `SELECT t.service, t.replacement AS handle, t.received_at, i.owner, i.coupon_id, i.name,
        i.description, i.image, i.benefit, i.expires_at, i.comment, i.ephemeral, i.payload,
        ${phase} AS phase
-     FROM ${rows} WHERE i.holder = ? ORDER BY i.id DESC LIMIT ?`,
+     FROM ${rows} WHERE i.holder = ?2 ORDER BY i.id DESC LIMIT ?3`,
   )
   const count = sql.query<
     { total: number; unspent: number; of_owner: number },
-    [Uint8Array, number, Uint8Array]
+    [Uint8Array, Uint8Array, number, Uint8Array]
   >(
     `SELECT count(*) AS total, count(CASE WHEN ${unspent} THEN 1 END) AS unspent,
-       count(CASE WHEN i.owner = ?3 AND ${unspent} THEN 1 END) AS of_owner
-     FROM ${rows} WHERE i.holder = ?1`,
+       count(CASE WHEN i.owner = ?4 AND ${unspent} THEN 1 END) AS of_owner
+     FROM ${rows} WHERE i.holder = ?2`,
   )
-  const removeWorthless = sql.query<null, [Uint8Array, number, number]>(
+  const removeWorthless = sql.query<null, [Uint8Array, Uint8Array, number, number]>(
     `DELETE FROM inbox WHERE id IN (
-       SELECT i.id FROM ${rows} WHERE i.holder = ?1 AND NOT (${unspent})
-       ORDER BY i.id LIMIT ?3)`,
+       SELECT i.id FROM ${rows} WHERE i.holder = ?2 AND NOT (${unspent})
+       ORDER BY i.id LIMIT ?4)`,
   )
   const remove = sql.query<null, [Uint8Array, Uint8Array]>(
     `DELETE FROM inbox WHERE holder = ?1
        AND id IN (SELECT id FROM transfers WHERE replacement = ?2)`,
   )
+
+  const findManager = sql.query<{ value: string }, []>(
+    "SELECT value FROM facts WHERE name = 'manager'",
+  )
+  /** The key of this service, which a database has for ever. */
+  let known: Uint8Array | null = null
+  const manager = async (): Promise<Uint8Array> => {
+    const row = known ? null : await findManager.get()
+    if (row) known = bytes(row.value)
+    return known ?? new Uint8Array()
+  }
 
   return {
     async insert(held: NewHeld): Promise<void> {
@@ -121,24 +131,24 @@ export function createInboxStore(sql: Sqlite) {
 
     /** Up to `most` of a holder's, newest first. */
     async list(holder: string, most: number): Promise<Held[]> {
-      return list.all(bytes(holder), most).map(toHeld)
+      return (await list.all(await manager(), bytes(holder), most)).map(toHeld)
     },
 
     /** How many a holder has; how many of them may be worth something, and of one merchant. */
     async count(holder: string, owner: string, now: number) {
-      const row = count.get(bytes(holder), now, bytes(owner))
+      const row = await count.get(await manager(), bytes(holder), now, bytes(owner))
       const { total = 0, unspent: open = 0, of_owner: ofOwner = 0 } = row ?? {}
       return { total, unspent: open, ofOwner }
     },
 
     /** Throw away up to `most` of a holder's oldest that are spent or expired. */
     async removeWorthless(holder: string, most: number, now: number): Promise<void> {
-      removeWorthless.run(bytes(holder), now, most)
+      removeWorthless.run(await manager(), bytes(holder), now, most)
     },
 
     /** Throw one away, by the handle of its nonce; false when the holder has none such. */
     async remove(holder: string, handle: Uint8Array): Promise<boolean> {
-      return remove.run(bytes(holder), handle).changes > 0
+      return (await remove.changes(bytes(holder), handle)) > 0
     },
   }
 }

@@ -1,17 +1,17 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 type NonceRow = { id: number; burned_at: number | null }
 
 export type NonceStore = ReturnType<typeof createNonceStore>
 
 /** Nonces of identities, by the sha256 of each; on one connection. */
-export function createNonceStore(sql: Sqlite) {
+export function createNonceStore(sql: Sql) {
   const find = sql.query<NonceRow, [Uint8Array]>(
     'SELECT id, burned_at FROM identity_nonces WHERE hash = ?',
   )
   const insert = sql.query<null, [Uint8Array, Uint8Array, number]>(
     `INSERT INTO identity_nonces (hash, issuer, created_at) VALUES (?, ?, ?)
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT (hash) DO NOTHING`,
   )
   const burn = sql.query<null, [number, number]>(
     'UPDATE identity_nonces SET burned_at = ? WHERE id = ? AND burned_at IS NULL',
@@ -27,28 +27,28 @@ export function createNonceStore(sql: Sqlite) {
 
   return {
     async find(hash: Uint8Array): Promise<{ id: number; burned: boolean } | null> {
-      const row = find.get(hash)
+      const row = await find.get(hash)
       return row && { id: row.id, burned: row.burned_at !== null }
     },
 
     /** False when there is, or was, the same. */
     async insert(hash: Uint8Array, issuer: string, now: number): Promise<boolean> {
-      return insert.run(hash, Buffer.from(issuer, 'hex'), now).changes === 1
+      return (await insert.changes(hash, Buffer.from(issuer, 'hex'), now)) === 1
     },
 
     /** False when somebody else burned it. */
     async burn(id: number, now: number): Promise<boolean> {
-      return burn.run(now, id).changes === 1
+      return (await burn.changes(now, id)) === 1
     },
 
     /** How many of an issuer's nobody has used; bounded by what one may have. */
     async countOpen(issuer: string): Promise<number> {
-      return countOpen.get(Buffer.from(issuer, 'hex'))?.n ?? 0
+      return (await countOpen.get(Buffer.from(issuer, 'hex')))?.n ?? 0
     },
 
     /** Forget up to `rowsMax` that nobody used, made before `before`; how many there were. */
     async prune(rowsMax: number, before: number): Promise<number> {
-      return prune.run(rowsMax, before).changes
+      return await prune.changes(rowsMax, before)
     },
   }
 }

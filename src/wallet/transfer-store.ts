@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../db/sql.ts'
 
 /** Which voucher: the service that signed it and the handle of its nonce. */
 export type VoucherRef = { service: string; handle: Uint8Array }
@@ -39,16 +39,19 @@ const columns = 'id, service, handle, holder, sealed, attempts, created_at'
 export type TransferStore = ReturnType<typeof createTransferStore>
 
 /** Transfers that came in, finished and under way; on one connection. */
-export function createTransferStore(sql: Sqlite) {
+export function createTransferStore(sql: Sql) {
   const find = sql.query<{ holder: Uint8Array }, [Uint8Array, Uint8Array]>(
     'SELECT holder FROM transfers WHERE handle = ? AND service = ?',
   )
   const findReplacement = sql.query<{ id: number }, [Uint8Array, Uint8Array]>(
     'SELECT id FROM transfers WHERE replacement = ? AND service = ?',
   )
-  const insert = sql.query<null, [Uint8Array, Uint8Array, Uint8Array, Uint8Array, number]>(
+  const insert = sql.query<
+    { id: number },
+    [Uint8Array, Uint8Array, Uint8Array, Uint8Array, number]
+  >(
     `INSERT INTO transfers (service, handle, replacement, holder, received_at)
-     VALUES (?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?) RETURNING id`,
   )
   const findIntent = sql.query<IntentRow, [Uint8Array, Uint8Array]>(
     `SELECT ${columns} FROM transfer_intents WHERE handle = ? AND service = ?`,
@@ -57,11 +60,11 @@ export function createTransferStore(sql: Sqlite) {
     `SELECT ${columns} FROM transfer_intents WHERE id = ?`,
   )
   const insertIntent = sql.query<
-    null,
+    { id: number },
     [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, number, number]
   >(
     `INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
   const removeIntent = sql.query<null, [number]>('DELETE FROM transfer_intents WHERE id = ?')
   const postpone = sql.query<null, [number, number]>(
@@ -77,13 +80,15 @@ export function createTransferStore(sql: Sqlite) {
   // From one service to the next along the index, whatever lies between.
   const open = sql.query<
     { service: Uint8Array; rows: number; oldest_at: number; next_at: number },
-    []
+    [Uint8Array]
   >(
     `WITH RECURSIVE services (service) AS (
-       SELECT min(service) FROM transfer_intents
+       SELECT (SELECT i.service FROM transfer_intents i WHERE i.service > ?
+               ORDER BY i.service LIMIT 1)
        UNION ALL
-       SELECT (SELECT min(service) FROM transfer_intents WHERE service > services.service)
-       FROM services WHERE service IS NOT NULL)
+       SELECT (SELECT i.service FROM transfer_intents i WHERE i.service > services.service
+               ORDER BY i.service LIMIT 1)
+       FROM services WHERE services.service IS NOT NULL)
      SELECT service,
        (SELECT count(*) FROM transfer_intents i WHERE i.service = services.service) AS rows,
        (SELECT min(created_at) FROM transfer_intents i WHERE i.service = services.service) AS oldest_at,
@@ -104,40 +109,35 @@ export function createTransferStore(sql: Sqlite) {
   return {
     /** Who got a voucher that came before; null when it never did. */
     async holderOf({ service, handle }: VoucherRef): Promise<string | null> {
-      const row = find.get(handle, bytes(service))
+      const row = await find.get(handle, bytes(service))
       return row && hex(row.holder)
     },
 
     /** True when a service has already handed out this replacement. */
     async hasReplacement({ service, handle }: VoucherRef): Promise<boolean> {
-      return findReplacement.get(handle, bytes(service)) !== null
+      return (await findReplacement.get(handle, bytes(service))) !== null
     },
 
     /** Write down a transfer that is finished; its row id. */
     async insert({ service, handle, replacement, holder, now }: NewTransfer): Promise<number> {
-      const { lastInsertRowid } = insert.run(
-        bytes(service),
-        handle,
-        replacement,
-        bytes(holder),
-        now,
-      )
-      return Number(lastInsertRowid)
+      const row = await insert.get(bytes(service), handle, replacement, bytes(holder), now)
+      if (!row) throw new Error('the transfer was not inserted')
+      return row.id
     },
 
     async findIntent({ service, handle }: VoucherRef): Promise<Intent | null> {
-      const row = findIntent.get(handle, bytes(service))
+      const row = await findIntent.get(handle, bytes(service))
       return row && toIntent(row)
     },
 
     async findIntentById(id: number): Promise<Intent | null> {
-      const row = findIntentById.get(id)
+      const row = await findIntentById.get(id)
       return row && toIntent(row)
     },
 
     async insertIntent(intent: NewIntent): Promise<number> {
       const { service, handle, holder, owner, sealed, nextAt: at, createdAt } = intent
-      const { lastInsertRowid } = insertIntent.run(
+      const row = await insertIntent.get(
         bytes(service),
         handle,
         bytes(holder),
@@ -146,12 +146,13 @@ export function createTransferStore(sql: Sqlite) {
         at,
         createdAt,
       )
-      return Number(lastInsertRowid)
+      if (!row) throw new Error('the intent was not inserted')
+      return row.id
     },
 
     /** Forget an intent; false when somebody else has brought it to its end. */
     async removeIntent(id: number): Promise<boolean> {
-      return removeIntent.run(id).changes === 1
+      return (await removeIntent.changes(id)) === 1
     },
 
     /** An attempt came to nothing: try again at `at`. */
@@ -166,14 +167,16 @@ export function createTransferStore(sql: Sqlite) {
 
     /** Up to `most` of a service's that are due, the longest due first. */
     async due(service: string, now: number, most: number): Promise<Intent[]> {
-      return due.all(bytes(service), now, most).map(toIntent)
+      return (await due.all(bytes(service), now, most)).map(toIntent)
     },
 
     /** What is under way, by service. */
     async open(): Promise<OpenTransfers[]> {
-      return open.all().map(({ service, rows, oldest_at: oldestAt, next_at: nextAt }) => {
-        return { service: hex(service), open: rows, oldestAt, nextAt }
-      })
+      return (await open.all(new Uint8Array())).map(
+        ({ service, rows, oldest_at: oldestAt, next_at: nextAt }) => {
+          return { service: hex(service), open: rows, oldestAt, nextAt }
+        },
+      )
     },
 
     /** How many that came since then are under way for a holder, and of one merchant. */
@@ -182,13 +185,13 @@ export function createTransferStore(sql: Sqlite) {
       owner: string,
       since: number,
     ): Promise<{ all: number; ofOwner: number }> {
-      const row = countFor.get(bytes(holder), bytes(owner), since)
+      const row = await countFor.get(bytes(holder), bytes(owner), since)
       return { all: row?.all_owners ?? 0, ofOwner: row?.of_owner ?? 0 }
     },
 
     /** How many are under way at a service; bounded by what one may have. */
     async countAt(service: string): Promise<number> {
-      return countAt.get(bytes(service))?.rows ?? 0
+      return (await countAt.get(bytes(service)))?.rows ?? 0
     },
   }
 }

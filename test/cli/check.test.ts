@@ -194,7 +194,12 @@ describe('the check finds', () => {
     [
       'an outbox load that is not what waits',
       'UPDATE outbox_load SET events = 3',
-      /^outbox load: events is 3, but what waits is 0$/,
+      /^outbox load: events is 3, but there are 0$/,
+    ],
+    [
+      'a request load that is not what is remembered',
+      'UPDATE request_load SET rows = 2',
+      /^request load: rows is 2, but there are 0$/,
     ],
     [
       'an event that is done while a relay waits for it',

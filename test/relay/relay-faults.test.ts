@@ -1,11 +1,11 @@
 /** What is left when the process is killed, the disk fails or the relay's thread ends. */
 
-import type { Database as Sqlite } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
+import type { Sql } from '../../src/db/sql.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { startRelay } from '../../src/relay/host.ts'
@@ -60,18 +60,22 @@ test('whatever was answered with OK is there after kill -9, deletions included',
   expect((await reader.publish(gone))[0]).toBe(false)
 })
 
+function readOnly(sql: Sql): void {
+  sql.query<null, []>('PRAGMA query_only = ON').run()
+}
+
 /** A relay without a thread, on a disk that can fail; what it sent, by connection. */
 function openRelay({ rateLimit = true } = {}) {
   const disk = { broken: false }
   const path = join(newDirectory(), 'relay.db')
-  const writers = new Set<Sqlite>()
+  const writers = new Set<Sql>()
   const database = new SqliteEngine({
     path,
     now: secondsNow,
     schema: { text: schema, steps: {} },
     stores(sql) {
       writers.add(sql)
-      if (disk.broken) sql.run('PRAGMA query_only = ON')
+      if (disk.broken) readOnly(sql)
       return { events: createEventStore(sql) }
     },
   })
@@ -85,7 +89,7 @@ function openRelay({ rateLimit = true } = {}) {
     verify: verifyEvent,
     policy: createPolicy({
       open: () => true,
-      isMember: () => false,
+      isMember: async () => false,
       rateLimit,
       seconds: () => 0,
     }),
@@ -135,6 +139,7 @@ test('a disk that fails is answered with error:, and it goes on when the disk do
   relay.open(1, { address: 'a', origins: [] })
   relay.open(2, { address: 'b', origins: [] })
   relay.message(2, '["REQ","s",{}]')
+  while (sent.length === 0) await Bun.sleep(1)
   const publish = async (event: NostrEvent) => {
     sent.length = 0
     relay.message(1, JSON.stringify(['EVENT', event]))
@@ -143,7 +148,7 @@ test('a disk that fails is answered with error:, and it goes on when the disk do
   }
   const event = createEvent()
   disk.broken = true
-  for (const writer of writers) writer.run('PRAGMA query_only = ON')
+  for (const writer of writers) readOnly(writer)
   expect(await publish(event)).toEqual([[1, 'OK', event.id, false]])
   expect(sent[0]?.[1]).toContain('error: ')
   expect(faults).toHaveLength(1)

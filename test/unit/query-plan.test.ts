@@ -1,11 +1,13 @@
-import type { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createSql } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
+import type { Sql } from '../../src/db/sql.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
 import { createStores } from '../../src/db/stores.ts'
+import { createEventStore } from '../../src/relay/store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-plan-'))
 const connection = openConnection(join(directory, 'plan.db'))
@@ -16,7 +18,7 @@ afterAll(() => {
 })
 
 /** Every statement that the stores prepare on a connection. */
-function preparedBy(stores: (sql: Database) => unknown): string[] {
+function preparedBy(stores: (sql: Sql) => unknown): string[] {
   const seen: string[] = []
   const recording = new Proxy(connection, {
     get(target, name) {
@@ -30,7 +32,7 @@ function preparedBy(stores: (sql: Database) => unknown): string[] {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  stores(recording)
+  stores(createSql(recording))
   return seen
 }
 
@@ -81,6 +83,55 @@ describe('every statement of the stores finds its rows by an index or by their i
     })
   }
 })
+
+test('every statement is in the common part of SQLite and PostgreSQL', () => {
+  const texts: string[] = []
+  const nothing = async () => null
+  const recording: Sql = {
+    query(text) {
+      texts.push(text)
+      const changes = async () => 0
+      return { get: nothing, all: async () => [], changes, run: () => undefined }
+    },
+    integersIn: (parameter) => `(${parameter})`,
+  }
+  createStores(recording)
+  createEventStore(recording)
+  expect(texts.length).toBeGreaterThan(180)
+  expect(texts.filter(ofSqliteAlone)).toEqual([])
+  expect(dialects.filter((text) => !ofSqliteAlone(text))).toEqual([])
+})
+
+/** Each uses something that only SQLite takes. */
+const dialects = [
+  'SELECT ifnull(a, 1) FROM t',
+  'SELECT iif(a, 1, 2) FROM t',
+  "SELECT a FROM t WHERE a GLOB 'x'",
+  'SELECT value FROM json_each(?)',
+  'SELECT unhex(a), hex(a) FROM t',
+  'UPDATE t SET a = max(a, ?)',
+  'INSERT OR REPLACE INTO t VALUES (?)',
+  'INSERT INTO t VALUES (?) ON CONFLICT DO NOTHING',
+  "DELETE FROM t WHERE a >= x'00'",
+  'SELECT EXISTS (SELECT 1 FROM t) AS found',
+  "SELECT a FROM t ORDER BY a = 'x' DESC",
+  'SELECT sum(a) AS a FROM t',
+  'SELECT a FROM t WHERE a IN chain',
+  'WITH RECURSIVE c (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c LIMIT 3) SELECT id FROM c',
+]
+
+function ofSqliteAlone(text: string): boolean {
+  const words =
+    /\b(ifnull|iif|json_each|unhex|hex|zeroblob|last_insert_rowid|total)\(|\bGLOB\b|\bINSERT OR\b|ON CONFLICT DO\b|\bx'/i
+  const pairOfValues = /\b(max|min)\([^()]*,/i
+  const truthAsNumber = /SELECT EXISTS|,\s*EXISTS|ORDER BY \w+ = /i
+  const wideSum = /(?<!CAST\((coalesce\()?)\bsum\(/i
+  const inTable = /\bIN [a-z]/
+  const boundedRecursion = /RECURSIVE[^;]*UNION ALL\s+SELECT (?:(?!SELECT)[^()])*\bLIMIT\b/i
+  return [words, pairOfValues, truthAsNumber, wideSum, inTable, boundedRecursion].some((one) =>
+    one.test(text),
+  )
+}
 
 test('a statement that walks a table is found out', () => {
   expect(scansOf('SELECT id FROM vouchers v WHERE minted_at > ?')).toEqual(['SCAN v'])

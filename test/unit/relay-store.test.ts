@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
+import { createSql } from '../../src/db/connection.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { type Filter, parseFilter } from '../../src/nostr/filter.ts'
@@ -36,8 +37,10 @@ function openStore() {
       if (stored === 'stored' && event.kind === 5) await tx.events.delete(event)
       return stored
     })
-  const idsOf = (filter: Record<string, unknown>, most = 500) =>
-    events.find(filterOf(filter), now, most).events.map(({ event }) => event.id)
+  const idsOf = async (filter: Record<string, unknown>, most = 500) => {
+    const found = await events.find(filterOf(filter), now, most)
+    return found.events.map(({ event }) => event.id)
+  }
   return { engine, events, insert, idsOf, path }
 }
 
@@ -196,7 +199,7 @@ test(`keeps and finds what a list that is searched from end to end does (SEED=${
     if (step % 2 === 0) continue
     const asked = randomFilter(random, sent)
     const most = random.pick([1, 2, 3, 7, 500])
-    const found = events.find(filterOf(asked), now, most)
+    const found = await events.find(filterOf(asked), now, most)
     const expected = model.find(filterOf(asked), most)
     expect({ asked, most, ids: found.events.map(({ event }) => event.id) }).toEqual({
       asked,
@@ -217,7 +220,7 @@ test('a replaceable event gives way to a newer one and, at the same second, to a
   expect(await insert({ ...first, id: id('4') })).toBe('stored')
   expect(await insert({ ...first, id: id('7'), created_at: now - 6 })).toBe('older')
   expect(await insert({ ...first, id: id('9'), created_at: now })).toBe('stored')
-  expect(idsOf({ kinds: [10_002] })).toEqual([id('9')])
+  expect(await idsOf({ kinds: [10_002] })).toEqual([id('9')])
 })
 
 test('addressable events differ by their d tag, and one without it has the empty one', async () => {
@@ -228,7 +231,7 @@ test('addressable events differ by their d tag, and one without it has the empty
   await insert(note({ ...base, id: id('13') }))
   await insert(note({ ...base, id: id('14'), tags: [['d', '']], created_at: now }))
   await insert(note({ ...base, id: id('15'), tags: [['d', 'a']], pubkey: bob }))
-  expect(idsOf({ kinds: [30_078] })).toEqual([id('14'), id('11'), id('12'), id('15')])
+  expect(await idsOf({ kinds: [30_078] })).toEqual([id('14'), id('11'), id('12'), id('15')])
 })
 
 test('a deletion works on events of its own author only', async () => {
@@ -242,8 +245,8 @@ test('a deletion works on events of its own author only', async () => {
   ]
   const request = note({ kind: 5, tags })
   await insert(request)
-  expect(idsOf({ ids: [mine.id, others.id] })).toEqual([others.id])
-  expect(idsOf({ kinds: [5] })).toEqual([request.id])
+  expect(await idsOf({ ids: [mine.id, others.id] })).toEqual([others.id])
+  expect(await idsOf({ kinds: [5] })).toEqual([request.id])
   expect(await insert(mine)).toBe('deleted')
 })
 
@@ -266,7 +269,7 @@ test('a deletion of a deletion has no effect, in either order', async () => {
   const first = note({ kind: 5, tags: [['e', id('99')]] })
   await insert(first)
   await insert(note({ kind: 5, tags: [['e', first.id]] }))
-  expect(idsOf({ ids: [first.id] })).toEqual([first.id])
+  expect(await idsOf({ ids: [first.id] })).toEqual([first.id])
   const later = note({ kind: 5, tags: [['e', id('98')]] })
   await insert(note({ kind: 5, tags: [['e', later.id]] }))
   expect(await insert(later)).toBe('stored')
@@ -277,13 +280,13 @@ test('a deletion by address covers versions up to its own second', async () => {
   const at = (created_at: number) => note({ kind: 30_078, created_at, tags: [['d', 'x:y']] })
   await insert(at(now - 10))
   await insert(note({ kind: 5, created_at: now - 5, tags: [['a', `30078:${alice}:x:y`]] }))
-  expect(idsOf({ kinds: [30_078] })).toEqual([])
+  expect(await idsOf({ kinds: [30_078] })).toEqual([])
   expect(await insert(at(now - 5))).toBe('deleted')
   expect(await insert(at(now - 4))).toBe('stored')
   await insert(
     note({ kind: 5, created_at: now - 4, pubkey: bob, tags: [['a', `30078:${alice}:x:y`]] }),
   )
-  expect(idsOf({ kinds: [30_078] })).toHaveLength(1)
+  expect(await idsOf({ kinds: [30_078] })).toHaveLength(1)
 })
 
 test('an event is served until its expiration and deleted after it, with its tags', async () => {
@@ -301,8 +304,8 @@ test('an event is served until its expiration and deleted after it, with its tag
     ],
   })
   for (const event of [kept, over]) await insert(event)
-  expect(idsOf({ '#t': ['x'] })).toEqual([kept.id])
-  expect(events.find(filterOf({}), now + 1, 10).events).toEqual([])
+  expect(await idsOf({ '#t': ['x'] })).toEqual([kept.id])
+  expect((await events.find(filterOf({}), now + 1, 10)).events).toEqual([])
   expect(await engine.transact((tx) => tx.events.prune(now, 10))).toBe(1)
   expect(await engine.transact((tx) => tx.events.prune(now, 10))).toBe(0)
   const database = new Database(path, { readonly: true })
@@ -313,7 +316,7 @@ test('an event is served until its expiration and deleted after it, with its tag
 test('a filter with search matches nothing', async () => {
   const { insert, idsOf } = openStore()
   await insert(note())
-  expect(idsOf({ search: '' })).toEqual([])
+  expect(await idsOf({ search: '' })).toEqual([])
 })
 
 test('a filter that matches little among much is answered from the index with the fewest rows', async () => {
@@ -349,16 +352,20 @@ test('a filter that matches little among much is answered from the index with th
     { authors: [bob], kinds: [1, 7], '#t': ['rare'] },
   ]
   for (const filter of asked) {
-    const found = events.find(filterOf(filter), now, 10)
+    const found = await events.find(filterOf(filter), now, 10)
     expect({ filter, ids: found.events.map(({ event }) => event.id) }).toEqual({
       filter,
       ids: [rare.id],
     })
     expect(found.visited).toBeLessThan(1200)
   }
-  const hopeless = events.find(filterOf({ authors: [bob], '#p': [alice], kinds: [1, 2] }), now, 500)
+  const hopeless = await events.find(
+    filterOf({ authors: [bob], '#p': [alice], kinds: [1, 2] }),
+    now,
+    500,
+  )
   expect(hopeless.events).toHaveLength(500)
-  const most = events.find(filterOf({ authors: [bob] }), now, limits.relayRowsVisitedMax * 2)
+  const most = await events.find(filterOf({ authors: [bob] }), now, limits.relayRowsVisitedMax * 2)
   expect([most.visited, most.cut]).toEqual([limits.relayRowsVisitedMax, true])
 }, 20_000)
 
@@ -371,8 +378,8 @@ test('the newest of a thousand authors come out of little more than was asked fo
       await tx.events.insert(note({ pubkey, created_at: 1000 + Math.floor(at / 3) }))
     }
   })
-  const all = events.find(filterOf({ until: now }), now, 200)
-  const found = events.find(filterOf({ authors: many }), now, 200)
+  const all = await events.find(filterOf({ until: now }), now, 200)
+  const found = await events.find(filterOf({ authors: many }), now, 200)
   expect(found.events).toEqual(all.events)
   expect(found.visited).toBeLessThan(4000)
 })
@@ -384,15 +391,17 @@ describe('every statement finds its rows by an index', () => {
   database.run(schema)
   const statements: string[] = []
   createEventStore(
-    new Proxy(database, {
-      get(target, name) {
-        if (name !== 'query') return Reflect.get(target, name, target)
-        return (sql: string) => {
-          statements.push(sql)
-          return target.query(sql)
-        }
-      },
-    }),
+    createSql(
+      new Proxy(database, {
+        get(target, name) {
+          if (name !== 'query') return Reflect.get(target, name, target)
+          return (sql: string) => {
+            statements.push(sql)
+            return target.query(sql)
+          }
+        },
+      }),
+    ),
   )
   const planOf = (sql: string) =>
     database

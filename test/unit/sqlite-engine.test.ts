@@ -7,8 +7,10 @@ import schema from '../../schema.sql' with { type: 'text' }
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { createImageStore } from '../../src/coupons/image-store.ts'
+import { createSql } from '../../src/db/connection.ts'
 import { takeLock } from '../../src/db/lock.ts'
 import { couponSchema, migrate, NewerSchema, versionOf } from '../../src/db/migrations.ts'
+import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { describeEngine, type Notes } from '../fault/engine-contract.ts'
 import firstSchema from '../support/schema-1.sql' with { type: 'text' }
@@ -31,12 +33,12 @@ const failures = [
     name: 'a full disk',
     code: 'SQLITE_FULL',
     // Not a page more than there are; what fits into those is not refused.
-    break: (connection: Sqlite) => connection.run('PRAGMA max_page_count = 1'),
+    break: (sql: Sql) => sql.query<null, []>('PRAGMA max_page_count = 1').run(),
   },
   {
     name: 'a disk that is read-only',
     code: 'SQLITE_READONLY',
-    break: (connection: Sqlite) => connection.run('PRAGMA query_only = ON'),
+    break: (sql: Sql) => sql.query<null, []>('PRAGMA query_only = ON').run(),
   },
 ]
 for (const failure of failures) {
@@ -292,7 +294,7 @@ test('the images that an older file names are found by their hash', async () => 
     VALUES (1, 0, '', '', '${image}', '{}'), (2, 0, '', '', '${image}', '{}'), (3, 0, '', '', NULL, '{}')`)
   migrate(old, couponSchema)
   const hash = createHash('sha256').update(image).digest('hex')
-  expect(await createImageStore(old).find(hash)).toBe(image)
+  expect(await createImageStore(createSql(old)).find(hash)).toBe(image)
   expect(old.query('SELECT count(*) FROM images').values()).toEqual([[1]])
 })
 
@@ -328,13 +330,13 @@ type Hooks = {
   now?: () => number
   failed?: (cause: unknown, operations: number) => void
   /** Called with each connection the engine opens. */
-  connected?: (connection: Sqlite) => unknown
+  connected?: (sql: Sql) => unknown
 }
 
 /** The engine on a file that has a table of notes. */
 function openNotes(path: string, hooks: Hooks = {}) {
-  const connections: Sqlite[] = []
-  const writer = () => connections[connections.length === 2 ? 0 : connections.length - 1] as Sqlite
+  const connections: Sql[] = []
+  const writer = () => connections[connections.length === 2 ? 0 : connections.length - 1] as Sql
   const engine = new SqliteEngine<Notes>({
     path,
     schema: couponSchema,
@@ -363,7 +365,7 @@ function openNotes(path: string, hooks: Hooks = {}) {
   return { engine, writer, peek, close }
 }
 
-function createNotes(sql: Sqlite): Notes {
+function createNotes(sql: Sql): Notes {
   const put = sql.query<null, [string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)')
   const insert = sql.query<null, [string, string]>('INSERT INTO notes VALUES (?, ?)')
   const find = sql.query<{ value: string }, [string]>('SELECT value FROM notes WHERE name = ?')
@@ -376,10 +378,10 @@ function createNotes(sql: Sqlite): Notes {
       insert.run(name, value)
     },
     async find(name) {
-      return find.get(name)?.value ?? null
+      return (await find.get(name))?.value ?? null
     },
     async count() {
-      return count.get()?.n ?? 0
+      return (await count.get())?.n ?? 0
     },
   }
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/base/limits.ts'
 import { handleOf } from '../../src/coupons/nonce.ts'
+import { createSql } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { createStores, type Stores } from '../../src/db/stores.ts'
 import { receive } from '../../src/wallet/receive.ts'
@@ -26,7 +27,7 @@ let warned: string[] = []
 beforeEach(() => {
   connection = new Database(':memory:', { strict: true })
   migrate(connection, couponSchema)
-  stores = createStores(connection)
+  stores = createStores(createSql(connection))
   now = start
   warned = []
 })

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/base/limits.ts'
+import { createSql } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { createStores, type Stores } from '../../src/db/stores.ts'
 import { rememberRequest } from '../../src/wallet/request.ts'
@@ -15,7 +16,7 @@ let stores: Stores
 beforeEach(() => {
   connection = new Database(':memory:', { strict: true })
   migrate(connection, couponSchema)
-  stores = createStores(connection)
+  stores = createStores(createSql(connection))
 })
 afterEach(() => connection.close())
 
@@ -130,11 +131,13 @@ describe('requests', () => {
 
   test('are so many at most', async () => {
     expect(await stores.requests.load()).toBe(0)
-    connection.run(
-      `INSERT INTO requests VALUES (1, randomblob(32), NULL, 1), (${limits.requestsMax}, randomblob(32), NULL, 1)`,
-    )
-    await expect(rememberRequest(stores.requests, request(1))).rejects.toThrow('overloaded')
-    await stores.requests.prune(1, 10)
     await rememberRequest(stores.requests, request(1))
+    await rememberRequest(stores.requests, request(2))
+    expect(await stores.requests.load()).toBe(2)
+    connection.run(`UPDATE request_load SET rows = ${limits.requestsMax}`)
+    await expect(rememberRequest(stores.requests, request(3))).rejects.toThrow('overloaded')
+    expect(await stores.requests.prune(1, Number.MAX_SAFE_INTEGER)).toBe(1)
+    await rememberRequest(stores.requests, request(3))
+    expect(await stores.requests.load()).toBe(limits.requestsMax)
   })
 })

@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../../db/sql.ts'
 
 /** A card, as one initialisation of its tag made it. */
 export type Card = {
@@ -65,7 +65,7 @@ const columns = `id, uuid, cid, key_version, counter, counter_known, design_uuid
   name, description, enabled, blocked, holder, delegation, created_at, activated_at, deleted_at`
 
 /** Cards and the codes that activate them; on one connection. */
-export function createCardStore(sql: Sqlite) {
+export function createCardStore(sql: Sql) {
   const byId = sql.query<CardRow, [number]>(`SELECT ${columns} FROM cards WHERE id = ?`)
   const byUuid = sql.query<CardRow, [string]>(`SELECT ${columns} FROM cards WHERE uuid = ?`)
   const newest = sql.query<CardRow, [Uint8Array]>(
@@ -130,32 +130,32 @@ export function createCardStore(sql: Sqlite) {
 
   return {
     async findById(id: number): Promise<Card | null> {
-      return orNull(byId.get(id))
+      return orNull(await byId.get(id))
     },
 
     async find(uuid: string): Promise<Card | null> {
-      return orNull(byUuid.get(uuid))
+      return orNull(await byUuid.get(uuid))
     },
 
     /** The newest life of a tag, also when it has been deleted. */
     async findByCid(cid: string): Promise<Card | null> {
-      return orNull(newest.get(bytes(cid)))
+      return orNull(await newest.get(bytes(cid)))
     },
 
     /** Up to `most` of a holder's cards, oldest first. */
     async listOf(holder: string, most: number): Promise<Card[]> {
-      return ofHolder.all(bytes(holder), most).map(toCard)
+      return (await ofHolder.all(bytes(holder), most)).map(toCard)
     },
 
     /** A page of all cards by id, deleted ones too. */
     async list(afterId: number, most: number): Promise<Card[]> {
-      return after.all(afterId, most).map(toCard)
+      return (await after.all(afterId, most)).map(toCard)
     },
 
     /** The id of the new row. */
     async insert(card: NewCard): Promise<number> {
       const { uuid, cid, keyVersion, counter, design, name, createdAt } = card
-      const row = insert.get(
+      const row = await insert.get(
         uuid,
         bytes(cid),
         keyVersion,
@@ -171,12 +171,12 @@ export function createCardStore(sql: Sqlite) {
 
     /** Count a genuine tap; false when this counter, or a higher one, has passed already or cannot be known. */
     async tapped(id: number, counter: number): Promise<boolean> {
-      return tapped.run(id, counter).changes === 1
+      return (await tapped.changes(id, counter)) === 1
     },
 
     /** Know the counter again, from somebody who read it; false when it is not higher than the one here. */
     async confirmCounter(id: number, counter: number): Promise<boolean> {
-      return confirm.run(id, counter).changes === 1
+      return (await confirm.changes(id, counter)) === 1
     },
 
     async redesign(id: number, design: Card['design']): Promise<void> {
@@ -185,17 +185,17 @@ export function createCardStore(sql: Sqlite) {
 
     /** False when it was deleted before. */
     async remove(id: number, at: number): Promise<boolean> {
-      return remove.run(at, id).changes === 1
+      return (await remove.changes(at, id)) === 1
     },
 
     /** Give the card to a holder, as if it were new. */
     async activate(id: number, { holder, delegation, name, at }: Activation): Promise<boolean> {
-      return activate.run(bytes(holder), delegation, name, at, id).changes === 1
+      return (await activate.changes(bytes(holder), delegation, name, at, id)) === 1
     },
 
     /** The holder's next delegation takes the place of the last one. */
     async renew(id: number, holder: string, delegation: Uint8Array): Promise<boolean> {
-      return renew.run(delegation, id, bytes(holder)).changes === 1
+      return (await renew.changes(delegation, id, bytes(holder))) === 1
     },
 
     async describe(id: number, { name, description, enabled }: CardWords): Promise<void> {
@@ -207,13 +207,13 @@ export function createCardStore(sql: Sqlite) {
     },
 
     async findCode(mac: Uint8Array): Promise<Code | null> {
-      const row = findCode.get(mac)
+      const row = await findCode.get(mac)
       return row && { cardId: row.card_id, chosen: row.chosen === 1, used: row.used_at !== null }
     },
 
     /** The unused code of a card: whether it was chosen; null when there is none. */
     async openCode(cardId: number): Promise<{ chosen: boolean } | null> {
-      const row = openCode.get(cardId)
+      const row = await openCode.get(cardId)
       return row && { chosen: row.chosen === 1 }
     },
 
@@ -233,7 +233,7 @@ export function createCardStore(sql: Sqlite) {
 
     /** False when it was used before. */
     async spendCode(mac: Uint8Array, at: number): Promise<boolean> {
-      return spendCode.run(at, mac).changes === 1
+      return (await spendCode.changes(at, mac)) === 1
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../../db/sql.ts'
 
 /** What a card may spend of a token within `delta` seconds; with 0, in one payment. */
 export type CardLimit = {
@@ -20,7 +20,7 @@ type LimitRow = {
 export type HolderStore = ReturnType<typeof createHolderStore>
 
 /** What holders decided about their cards: limits, and where they pay; on one connection. */
-export function createHolderStore(sql: Sqlite) {
+export function createHolderStore(sql: Sql) {
   // As text: an amount may be more than a double holds.
   const limits = sql.query<LimitRow, [number]>(
     `SELECT name, description, token, CAST(amount AS TEXT) AS amount, delta_seconds
@@ -35,14 +35,15 @@ export function createHolderStore(sql: Sqlite) {
     'SELECT merchant FROM trusted_merchants WHERE holder = ? ORDER BY merchant',
   )
   const trust = sql.query<{ listed: number; trusted: number }, [Uint8Array, Uint8Array]>(
-    `SELECT EXISTS (SELECT 1 FROM trusted_merchants WHERE holder = ?1) AS listed,
-       EXISTS (SELECT 1 FROM trusted_merchants WHERE holder = ?1 AND merchant = ?2) AS trusted`,
+    `SELECT count(*) AS listed, count(CASE WHEN merchant = ?2 THEN 1 END) AS trusted
+     FROM trusted_merchants WHERE holder = ?1`,
   )
   const dropMerchants = sql.query<null, [Uint8Array]>(
     'DELETE FROM trusted_merchants WHERE holder = ?',
   )
   const insertMerchant = sql.query<null, [Uint8Array, Uint8Array]>(
-    'INSERT INTO trusted_merchants (holder, merchant) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    `INSERT INTO trusted_merchants (holder, merchant) VALUES (?, ?)
+     ON CONFLICT (holder, merchant) DO NOTHING`,
   )
   const newest = sql.query<{ at: number | null }, [Uint8Array]>(
     'SELECT max(created_at) AS at FROM card_changes WHERE holder = ?',
@@ -51,12 +52,13 @@ export function createHolderStore(sql: Sqlite) {
     'DELETE FROM card_changes WHERE holder = ? AND created_at < ?',
   )
   const insertChange = sql.query<null, [Uint8Array, Uint8Array, number]>(
-    'INSERT INTO card_changes (event_id, holder, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    `INSERT INTO card_changes (event_id, holder, created_at) VALUES (?, ?, ?)
+     ON CONFLICT (event_id) DO NOTHING`,
   )
 
   return {
     async limitsOf(cardId: number): Promise<CardLimit[]> {
-      return limits.all(cardId).map(({ amount, delta_seconds: delta, ...words }) => ({
+      return (await limits.all(cardId)).map(({ amount, delta_seconds: delta, ...words }) => ({
         ...words,
         amount: BigInt(amount),
         delta,
@@ -71,14 +73,13 @@ export function createHolderStore(sql: Sqlite) {
     },
 
     async merchantsOf(holder: string): Promise<string[]> {
-      return merchants
-        .all(bytes(holder))
-        .map(({ merchant }) => Buffer.from(merchant).toString('hex'))
+      const rows = await merchants.all(bytes(holder))
+      return rows.map(({ merchant }) => Buffer.from(merchant).toString('hex'))
     },
 
     /** True when the holder's cards pay that merchant: he is listed, or nobody is. */
     async trusts(holder: string, merchant: string): Promise<boolean> {
-      const found = trust.get(bytes(holder), bytes(merchant))
+      const found = await trust.get(bytes(holder), bytes(merchant))
       return found?.listed === 0 || found?.trusted === 1
     },
 
@@ -89,10 +90,10 @@ export function createHolderStore(sql: Sqlite) {
 
     /** Take down that a holder's event is acted on; false when it, or a newer one, was already. */
     async change(holder: string, event: { id: string; created_at: number }): Promise<boolean> {
-      const last = newest.get(bytes(holder))?.at ?? null
+      const last = (await newest.get(bytes(holder)))?.at ?? null
       if (last !== null && last > event.created_at) return false
       dropChanges.run(bytes(holder), event.created_at)
-      return insertChange.run(bytes(event.id), bytes(holder), event.created_at).changes === 1
+      return (await insertChange.changes(bytes(event.id), bytes(holder), event.created_at)) === 1
     },
   }
 }

@@ -1,5 +1,5 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import type { RefusalCode } from '../../base/refusal.ts'
+import type { Sql } from '../../db/sql.ts'
 import { k1HashOf } from './scan-store.ts'
 
 /** What was asked of a k1, and what came of it. */
@@ -55,7 +55,7 @@ const columns =
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
 /** Payments by card and what they take from its limits; on one connection. */
-export function createPaymentStore(sql: Sqlite) {
+export function createPaymentStore(sql: Sql) {
   const byId = sql.query<PaymentRow, [number]>(`SELECT ${columns} FROM card_payments WHERE id = ?`)
   const byRequest = sql.query<PaymentRow, [Uint8Array, Uint8Array]>(
     `SELECT ${columns} FROM card_payments WHERE k1_hash = ? AND request = ?`,
@@ -63,7 +63,7 @@ export function createPaymentStore(sql: Sqlite) {
   // At most one of a k1 can hold money; what was refused before or after it says less.
   const byK1 = sql.query<PaymentRow, [Uint8Array]>(
     `SELECT ${columns} FROM card_payments WHERE k1_hash = ?
-     ORDER BY state = 'settled' DESC, state = 'pending' DESC, id DESC LIMIT 1`,
+     ORDER BY CASE state WHEN 'settled' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END, id DESC LIMIT 1`,
   )
   const byStart = sql.query<PaymentRow, [Uint8Array, Uint8Array]>(
     `SELECT ${columns} FROM card_payments WHERE start_id = ? AND ledger = ?`,
@@ -71,9 +71,9 @@ export function createPaymentStore(sql: Sqlite) {
   const refusals = sql.query<{ n: number }, [Uint8Array]>(
     "SELECT count(*) AS n FROM card_payments WHERE k1_hash = ? AND state = 'refused'",
   )
-  const invoiceTaken = sql.query<{ taken: number }, [Uint8Array]>(
-    `SELECT EXISTS (SELECT 1 FROM card_payments
-       WHERE payment_hash = ? AND state IN ('pending', 'settled')) AS taken`,
+  const invoiceTaken = sql.query<{ id: number }, [Uint8Array]>(
+    `SELECT id FROM card_payments
+     WHERE payment_hash = ? AND state IN ('pending', 'settled') LIMIT 1`,
   )
   const insert = sql.query<
     { id: number },
@@ -104,7 +104,8 @@ export function createPaymentStore(sql: Sqlite) {
   )
   // In two halves: the sum of many amounts may be more than 64 bits hold.
   const spent = sql.query<{ high: number; low: number }, [number, Uint8Array, string, number]>(
-    `SELECT ifnull(sum(amount >> 32), 0) AS high, ifnull(sum(amount & 4294967295), 0) AS low
+    `SELECT CAST(coalesce(sum(amount >> 32), 0) AS BIGINT) AS high,
+       CAST(coalesce(sum(amount & 4294967295), 0) AS BIGINT) AS low
      FROM card_spends WHERE card_id = ? AND holder = ? AND token = ? AND at > ? AND counts = 1`,
   )
   const end = sql.query<
@@ -136,21 +137,21 @@ export function createPaymentStore(sql: Sqlite) {
        (SELECT 1 FROM card_payments WHERE k1_hash = ?1 AND state = 'settled')`,
   )
 
-  const find = (id: number): Payment => {
-    const row = byId.get(id)
+  const find = async (id: number): Promise<Payment> => {
+    const row = await byId.get(id)
     if (!row) throw new Error('a payment is gone')
     return toPayment(row)
   }
 
-  const add = (
+  const add = async (
     asked: Asked,
     start: { id: string; ledger: string } | null,
     outcome: Pick<Payment, 'state' | 'code' | 'message' | 'createdAt' | 'expiresAt'>,
-  ): Payment => {
+  ): Promise<Payment> => {
     const { k1, request, cardId, recipient, amounts, paymentHash } = asked
     const { state, code, message, createdAt, expiresAt } = outcome
     const texts = [...amounts].map(([token, amount]) => [token, String(amount)])
-    const row = insert.get(
+    const row = await insert.get(
       k1HashOf(k1),
       bytes(request),
       cardId,
@@ -173,7 +174,7 @@ export function createPaymentStore(sql: Sqlite) {
   return {
     /** What became of this very request, or null when it is new. */
     async find(k1: string, request: string): Promise<Payment | null> {
-      return orNull(byRequest.get(k1HashOf(k1), bytes(request)))
+      return orNull(await byRequest.get(k1HashOf(k1), bytes(request)))
     },
 
     async findById(id: number): Promise<Payment> {
@@ -182,22 +183,22 @@ export function createPaymentStore(sql: Sqlite) {
 
     /** The payment of a k1 that holds money, else the last one; null when nobody paid with it. */
     async findByK1(k1: string): Promise<Payment | null> {
-      return orNull(byK1.get(k1HashOf(k1)))
+      return orNull(await byK1.get(k1HashOf(k1)))
     },
 
     /** The payment of a start event that names this ledger. */
     async findByStart(startId: string, ledger: string): Promise<Payment | null> {
-      return orNull(byStart.get(bytes(startId), bytes(ledger)))
+      return orNull(await byStart.get(bytes(startId), bytes(ledger)))
     },
 
     /** How many payments with this k1 were refused. */
     async refusals(k1: string): Promise<number> {
-      return refusals.get(k1HashOf(k1))?.n ?? 0
+      return (await refusals.get(k1HashOf(k1)))?.n ?? 0
     },
 
     /** True when a card has paid, or is about to pay, the invoice of this hash. */
     async invoiceTaken(paymentHash: string): Promise<boolean> {
-      return invoiceTaken.get(bytes(paymentHash))?.taken === 1
+      return (await invoiceTaken.get(bytes(paymentHash))) !== null
     },
 
     /** Write a reservation, or a payment that the same transaction settles; its amounts count from now on. */
@@ -208,7 +209,7 @@ export function createPaymentStore(sql: Sqlite) {
     ): Promise<Payment> {
       const { expiresAt } = start
       const outcome = { state, code: null, message: null, createdAt: now, expiresAt }
-      const payment = add(asked, start, outcome)
+      const payment = await add(asked, start, outcome)
       for (const [token, amount] of asked.amounts) {
         insertSpend.run(payment.id, asked.cardId, bytes(asked.holder), token, amount, now)
       }
@@ -225,7 +226,7 @@ export function createPaymentStore(sql: Sqlite) {
 
     /** What counts against a card's limits of a token: what this holder paid with it after `since`. */
     async spent({ cardId, holder, token, since }: Spending): Promise<bigint> {
-      const sum = spent.get(cardId, bytes(holder), token, since)
+      const sum = await spent.get(cardId, bytes(holder), token, since)
       const { high, low } = sum ?? { high: 0, low: 0 }
       return (BigInt(high) << 32n) + BigInt(low)
     },
@@ -238,10 +239,10 @@ export function createPaymentStore(sql: Sqlite) {
     ): Promise<Payment> {
       const { state, code, message, late } = outcome
       const settled = state === 'settled'
-      const held = find(id).state === 'pending'
+      const held = (await find(id)).state === 'pending'
       end.run(state, code, message, late ? 1 : 0, now, id)
       count.run(settled ? 1 : 0, id)
-      const k1 = k1Of.get(id)
+      const k1 = await k1Of.get(id)
       if (k1 && settled) useScan.run(k1.k1_hash)
       else if (k1 && held) freeScan.run(k1.k1_hash)
       return find(id)
@@ -249,12 +250,12 @@ export function createPaymentStore(sql: Sqlite) {
 
     /** Up to `most` reservations whose start event expired by `before`. */
     async overdue(before: number, most: number): Promise<number[]> {
-      return overdue.all(before, most).map(({ id }) => id)
+      return (await overdue.all(before, most)).map(({ id }) => id)
     },
 
     /** The start events that wait for a ledger's answer. */
     async open(most: number): Promise<string[]> {
-      return open.all(most).map(({ start_id }) => hex(start_id))
+      return (await open.all(most)).map(({ start_id }) => hex(start_id))
     },
   }
 }

@@ -1,5 +1,5 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import { hash } from 'node:crypto'
+import type { Sql } from '../../db/sql.ts'
 
 /** A tap that was answered, to be paid with its k1. */
 export type Scan = {
@@ -29,7 +29,7 @@ type ScanRow = {
 export type ScanStore = ReturnType<typeof createScanStore>
 
 /** What taps were answered with; on one connection. */
-export function createScanStore(sql: Sqlite) {
+export function createScanStore(sql: Sql) {
   const insert = sql.query<
     null,
     [Uint8Array, number, Uint8Array, Scan['form'], string, number, number]
@@ -68,7 +68,7 @@ export function createScanStore(sql: Sqlite) {
     },
 
     async find(k1: string): Promise<Scan | null> {
-      const row = find.get(k1HashOf(k1))
+      const row = await find.get(k1HashOf(k1))
       if (!row) return null
       const amounts = Object.entries(JSON.parse(row.maxima) as Record<string, string>)
       return {
@@ -85,17 +85,17 @@ export function createScanStore(sql: Sqlite) {
 
     /** Take a free k1 that has not expired; false for any other. */
     async take(id: number, now: number): Promise<boolean> {
-      return take.run(id, now).changes === 1
+      return (await take.changes(id, now)) === 1
     },
 
     /** What becomes of a k1 that was taken: `used` for ever, or `free` again after a refusal. */
     async settle(id: number, state: 'free' | 'used'): Promise<boolean> {
-      return settle.run(state, id).changes === 1
+      return (await settle.changes(state, id)) === 1
     },
 
     /** Forget up to `rowsMax` that nobody paid with, and that expired before `before`. */
     async prune(rowsMax: number, before: number): Promise<number> {
-      return prune.run(before, rowsMax).changes
+      return await prune.changes(before, rowsMax)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database as Sqlite } from 'bun:sqlite'
+import type { Sql } from '../../db/sql.ts'
 import type { Token } from './token.ts'
 
 /** What was answered to a start event. */
@@ -37,13 +37,13 @@ type AccountRow = {
 export type LedgerStore = ReturnType<typeof createLedgerStore>
 
 /** Accounts, entries and what was answered, on one connection. Amounts cross as text: a double has 53 bits. */
-export function createLedgerStore(sql: Sqlite) {
+export function createLedgerStore(sql: Sql) {
   const columns = 'id, token, pubkey, CAST(balance AS TEXT) AS balance, published_at'
   const declare = sql.query<null, [string, number, Uint8Array]>(
-    `INSERT INTO ledger_tokens (name, decimals, issuer) VALUES (?1, ?2, ?3)
-     ON CONFLICT (name) DO UPDATE SET decimals = ?2, issuer = ?3
-     WHERE (decimals, issuer) <> (?2, ?3)
-       AND NOT EXISTS (SELECT 1 FROM ledger_accounts WHERE token = ?1)`,
+    `INSERT INTO ledger_tokens (name, decimals, issuer) VALUES (?, ?, ?)
+     ON CONFLICT (name) DO UPDATE SET decimals = excluded.decimals, issuer = excluded.issuer
+     WHERE (ledger_tokens.decimals, ledger_tokens.issuer) <> (excluded.decimals, excluded.issuer)
+       AND NOT EXISTS (SELECT 1 FROM ledger_accounts WHERE token = excluded.name)`,
   )
   const token = sql.query<{ name: string; decimals: number; issuer: Uint8Array }, [string]>(
     'SELECT name, decimals, issuer FROM ledger_tokens WHERE name = ?',
@@ -72,7 +72,7 @@ export function createLedgerStore(sql: Sqlite) {
   )
   const insertAccount = sql.query<null, [string, Uint8Array]>(
     `INSERT INTO ledger_accounts (token, pubkey, issuer)
-     SELECT name, ?2, issuer = ?2 FROM ledger_tokens WHERE name = ?1
+     SELECT name, ?2, CASE WHEN issuer = ?2 THEN 1 ELSE 0 END FROM ledger_tokens WHERE name = ?1
      ON CONFLICT (token, pubkey) DO NOTHING`,
   )
   const account = sql.query<AccountRow, [string, Uint8Array]>(
@@ -127,15 +127,16 @@ export function createLedgerStore(sql: Sqlite) {
     /** Take a token's terms over; false when others stand already and accounts rest on them. */
     async declare({ name, decimals, issuer }: Token): Promise<boolean> {
       declare.run(name, decimals, bytes(issuer))
-      const row = token.get(name)
+      const row = await token.get(name)
       return row?.decimals === decimals && hex(row.issuer) === issuer
     },
 
     /** Every token there ever was, by name. */
     async tokens(): Promise<Token[]> {
       const found: Token[] = []
-      for (let row = nextToken.get(''); row; row = nextToken.get(row.name)) {
-        const terms = token.get(row.name)
+      let row = await nextToken.get('')
+      for (; row; row = await nextToken.get(row.name)) {
+        const terms = await token.get(row.name)
         if (terms) found.push({ ...terms, issuer: hex(terms.issuer) })
       }
       return found
@@ -143,9 +144,9 @@ export function createLedgerStore(sql: Sqlite) {
 
     /** What was answered to this start event, or null. */
     async outcome(eventId: string): Promise<Outcome | null> {
-      const settled = movement.get(bytes(eventId))
+      const settled = await movement.get(bytes(eventId))
       if (settled) return { state: 'ok', answerId: hex(settled.answer_id) }
-      const refused = refusal.get(bytes(eventId))
+      const refused = await refusal.get(bytes(eventId))
       if (!refused) return null
       const messages = JSON.parse(refused.messages) as string[]
       return { state: 'error', answerId: hex(refused.answer_id), messages }
@@ -169,7 +170,7 @@ export function createLedgerStore(sql: Sqlite) {
       now: number
     }): Promise<number> {
       const { eventId, answerId, sender, receiver, memo, now } = transaction
-      const row = insertMovement.get(
+      const row = await insertMovement.get(
         bytes(eventId),
         bytes(answerId),
         bytes(sender),
@@ -184,19 +185,19 @@ export function createLedgerStore(sql: Sqlite) {
     /** The account of a key, made when it is the first time; the token is declared. */
     async open(tokenName: string, pubkey: string): Promise<Account> {
       insertAccount.run(tokenName, bytes(pubkey))
-      const row = account.get(tokenName, bytes(pubkey))
+      const row = await account.get(tokenName, bytes(pubkey))
       if (!row) throw new Error('an account of a token that is not declared')
       return toAccount(row)
     },
 
     /** The balance of a key, 0 without an account. */
     async balance(tokenName: string, pubkey: string): Promise<bigint> {
-      return BigInt(account.get(tokenName, bytes(pubkey))?.balance ?? 0)
+      return BigInt((await account.get(tokenName, bytes(pubkey)))?.balance ?? 0)
     },
 
     /** Add an entry (below zero: take) and its amount to the account; null when there is not enough, or too much. */
     async add(movementId: number, accountId: number, amount: bigint): Promise<Account | null> {
-      const row = add.get(amount, accountId)
+      const row = await add.get(amount, accountId)
       if (!row) return null
       insertEntry.run(movementId, accountId, amount)
       return toAccount(row)
@@ -214,22 +215,25 @@ export function createLedgerStore(sql: Sqlite) {
 
     /** Accounts that owe a balance event and may send it now. */
     async stale(now: number, most: number): Promise<(Account & { cause: string })[]> {
-      return stale.all(now, most).map((row) => ({ ...toAccount(row), cause: hex(row.stale_cause) }))
+      return (await stale.all(now, most)).map((row) => ({
+        ...toAccount(row),
+        cause: hex(row.stale_cause),
+      }))
     },
 
     /** The accounts of a key, by token. */
     async accountsOf(pubkey: string): Promise<Account[]> {
-      return accountsOf.all(bytes(pubkey)).map(toAccount)
+      return (await accountsOf.all(bytes(pubkey))).map(toAccount)
     },
 
     /** Up to `most` accounts of a token behind this id. */
     async accountsOfToken(tokenName: string, after: number, most: number): Promise<Account[]> {
-      return accountsOfToken.all(tokenName, after, most).map(toAccount)
+      return (await accountsOfToken.all(tokenName, after, most)).map(toAccount)
     },
 
     /** The last movements of an account before the one of that id, newest first. */
     async movements(owner: Account, before: number, most: number): Promise<AccountMovement[]> {
-      return movementsOf.all(owner.id, before, most).map((row) => {
+      return (await movementsOf.all(owner.id, before, most)).map((row) => {
         const sender = hex(row.sender)
         return {
           id: row.id,
@@ -245,7 +249,7 @@ export function createLedgerStore(sql: Sqlite) {
 
     /** Forget up to `rowsMax` refusals of events that are too old to come again. */
     async prune(rowsMax: number, before: number): Promise<number> {
-      return prune.run(before, rowsMax).changes
+      return await prune.changes(before, rowsMax)
     },
   }
 }

@@ -1,0 +1,9 @@
+-- One row, kept in step: how many requests are remembered, so that the limit is checked without counting.
+CREATE TABLE request_load (
+  id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  rows INTEGER NOT NULL CHECK (rows >= 0)
+) STRICT;
+INSERT INTO request_load (id, rows) SELECT 1, count(*) FROM requests;
+
+DROP INDEX vouchers_chain_end;
+CREATE UNIQUE INDEX vouchers_chain_end ON vouchers (coalesce(root_id, id)) WHERE phase <> 'refreshed';
