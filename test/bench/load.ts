@@ -4,9 +4,9 @@
  * Speaks with the bench over IPC: a `LoadJob` in, a `LoadResult` out.
  */
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createNonce } from '../../src/coupons/nonce.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
+import { cpuSeconds } from '../support/process-figures.ts'
 import { type FilePart, noncesOf } from './nonces.ts'
 import { paymentsOf } from './payments.ts'
 import { tapsOf } from './taps.ts'
@@ -207,17 +207,6 @@ function percentile(latencies: Uint32Array, total: number, share: number): numbe
     if (seen >= total * share) return (slot + 0.5) / slotsPerMs
   }
   return Number.POSITIVE_INFINITY
-}
-
-/** User and system time of a process with all its threads; 0 where there is no /proc. */
-function cpuSeconds(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) / 100
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return 0
-    throw cause
-  }
 }
 
 async function prepare(url: string, values: Values): Promise<string[]> {

@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  fdatasyncSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 
@@ -55,21 +47,4 @@ export function median(values: readonly number[]): number {
   const middle = Math.floor(sorted.length / 2)
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
-}
-
-/** Resident memory of a process in MB: now, and at its peak; NaN where there is no /proc. */
-export function residentMb(pid: number): { now: number; peak: number } {
-  const text = readOr(`/proc/${pid}/status`, '')
-  const read = (name: string) =>
-    Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1] ?? Number.NaN) / 1024
-  return { now: read('VmRSS'), peak: read('VmHWM') }
-}
-
-function readOr(path: string, fallback: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return fallback
-    throw cause
-  }
 }

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoadJob, LoadResult } from './load.ts'
 
@@ -52,9 +51,4 @@ export function startLoader(): { run: (job: LoadJob) => Promise<LoadResult> } {
         child.send(job)
       }),
   }
-}
-
-/** Begin the peak of a process's resident memory anew, where the system knows how. */
-export function forgetPeak(pid: number): void {
-  if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

@@ -5,7 +5,8 @@ import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
-import { openRawSocket, residentMb } from '../support/raw-socket.ts'
+import { residentMb } from '../support/process-figures.ts'
+import { openRawSocket } from '../support/raw-socket.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -82,14 +83,14 @@ test('a client that sends everything at once is slowed down, not refused, and no
     createEvent({ signer, content: longText(1000) }),
   )
   const writer = await connectRelay(server.url)
-  const before = residentMb(server.pid)
+  const before = residentMb(server.pid).now
   for (const event of events) writer.send('EVENT', event)
   const last = events.at(-1)
   await writer.wait(([type, id]) => type === 'OK' && id === last?.id, 20_000)
   const answers = writer.messages.filter(([type, , accepted]) => type === 'OK' && accepted === true)
   expect(answers).toHaveLength(events.length)
   expect(await writer.count({ authors: [signer.pubkey] })).toEqual({ count: events.length })
-  expect(residentMb(server.pid) - before).toBeLessThan(150)
+  expect(residentMb(server.pid).now - before).toBeLessThan(150)
 }, 30_000)
 
 test('questions of a client that does not read wait; one that lets live events pile up is let go', async () => {
@@ -99,7 +100,7 @@ test('questions of a client that does not read wait; one that lets live events p
     createEvent({ signer, content: longText(200_000) }),
   )
   for (const event of large) expect(await writer.publish(event)).toEqual([true, ''])
-  const before = residentMb(server.pid)
+  const before = residentMb(server.pid).now
 
   const asking = await openRawSocket(server.url)
   const reading = await openRawSocket(server.url)
@@ -107,12 +108,12 @@ test('questions of a client that does not read wait; one that lets live events p
   for (let at = 0; at < 10; at++) reading.send(['REQ', `s${at}`, { kinds: [1], limit: 0 }])
   // 50 answers of 4 MB were asked for: at most two of them are made while nobody reads.
   await Bun.sleep(300)
-  expect(residentMb(server.pid) - before).toBeLessThan(100)
+  expect(residentMb(server.pid).now - before).toBeLessThan(100)
 
   for (let round = 0; round < 15; round++) {
     await writer.publish(createEvent({ signer, content: longText(200_000) }))
   }
-  expect(residentMb(server.pid) - before).toBeLessThan(150)
+  expect(residentMb(server.pid).now - before).toBeLessThan(150)
   reading.read()
   for (let left = 50; left > 0 && !reading.ended(); left--) await Bun.sleep(100)
   expect(reading.ended()).toBe(true)

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 /** A WebSocket that reads only when it is told to, and then counts what comes. */
 export type RawSocket = {
   send(message: unknown): void
@@ -72,10 +70,4 @@ export function textFrame(text: string): Buffer {
             ...[24, 16, 8, 0].map((by) => (body.length >> by) & 255),
           )
   return Buffer.concat([Buffer.of(0x81), length, Buffer.alloc(4), body])
-}
-
-/** Resident memory of a process, MB. */
-export function residentMb(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
 }
