@@ -69,6 +69,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     defaultLimits: config.defaultLimits,
     gatewayPubkey: config.gatewayPubkey,
     federationId: parts.identities.federationId,
+    base: parts.identities.base,
     funds: fundsOf(config, parts.ledger),
     payRequest: payRequestOf(database, parts.identities),
     newId: () => Bun.randomUUIDv7(),

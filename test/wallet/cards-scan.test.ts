@@ -20,6 +20,7 @@ import { type Answer, type CallOptions, call, newSigner } from '../support/clien
 import { begun, secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
 import { startRacers } from '../support/race.ts'
+import { callRaw } from '../support/raw.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -87,6 +88,18 @@ describe('a tap', () => {
     const { card_scans: scans = [] } = readRows(server.dataDir)
     expect(scans.at(-1)).toMatchObject({ form: 'standard', state: 'free' })
     expect(JSON.stringify(readRows(server.dataDir))).not.toContain(json.k1)
+  })
+
+  test('with a Host that no URL can hold leads back to where the service listens', async () => {
+    const { uid } = await newCard(server)
+    for (const [at, host] of ['[x', '%%%', 'x:99999'].entries()) {
+      const { status, json } = await callRaw(server.url, { target: scanPath(uid, at + 1), host })
+      expect({ host, status, callback: json.callback }).toEqual({
+        host,
+        status: 200,
+        callback: `${server.url}/card/pay`,
+      })
+    }
   })
 
   test('that a till of this federation asks more of gets every token, or those it names', async () => {

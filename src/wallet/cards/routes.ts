@@ -139,7 +139,9 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
         const { headers } = request
         const action = headers.get('x-lawallet-action')
         const param = headers.get('x-lawallet-param')
-        const base = factsOf(request).origins()[0] ?? new URL(request.url).origin
+        // Whatever Host a request names; no URL may hold it.
+        const asked = factsOf(request).origins()[0] ?? URL.parse(request.url)?.origin
+        const base = asked ?? cards.base()
         const input = { p, c, action, param, base }
         return replyJson(200, await guarded(request, () => scan(cards, input)))
       },

@@ -41,6 +41,8 @@ export type Cards = {
   /** Who pays invoices for cards; null: nobody. */
   gatewayPubkey: string | null
   federationId: string
+  /** Where this service is reached, when a request does not say. */
+  base: () => string
   funds: Funds
   /** What a wallet that wants to pay this key is told (LUD-06); null when it takes no payments. */
   payRequest: (pubkey: string, base: string) => Promise<object | null>
