@@ -206,6 +206,14 @@ export const settings = {
     about: 'Addresses or networks (CIDR) of reverse proxies, comma-separated',
     shown: 'none',
   }),
+  metricsToken: setting<string | null>({
+    variable: 'METRICS_TOKEN',
+    fallback: null,
+    parse: (text) => expect(/^[!-~]{16,}$/.test(text) ? text : null, '16 or more visible ASCII'),
+    about: 'What another machine sends as Bearer token to read /metrics',
+    shown: 'none: this machine alone reads /metrics',
+    secret: true,
+  }),
   rateLimit: setting({
     variable: 'RATE_LIMIT',
     fallback: true,

@@ -25,6 +25,7 @@ import { startControl } from '../http/control.ts'
 import { documentRoutes } from '../http/document-routes.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetrics } from '../http/metrics.ts'
+import { createMetricsAccess } from '../http/metrics-access.ts'
 import { createOrigins } from '../http/origin.ts'
 import { createRateLimits, noRateLimits } from '../http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
@@ -273,13 +274,17 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: () => open })] : []),
     tlsRoutes(trusted),
-    healthRoutes(createReadiness(database), metrics),
+    healthRoutes(createReadiness(database), metrics, rateLimits),
     pageRoutes(() => ({
       couponOrigin: config.publicUrls[0] ?? null,
       relay: relay ? null : (config.relays.find((one) => one.startsWith('wss:')) ?? ''),
       httpPort: trusted?.ports().http ?? null,
     })),
   ]
+  const origins = createOrigins({
+    publicOrigins: config.publicUrls,
+    trustedProxies: config.trustedProxies,
+  })
   const server = listen({
     hostname: config.host,
     port: config.port,
@@ -295,12 +300,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
         version,
       ),
     ],
-    origins: createOrigins({
-      publicOrigins: config.publicUrls,
-      trustedProxies: config.trustedProxies,
-    }),
+    origins,
     rateLimits,
     metrics,
+    mayReadMetrics: createMetricsAccess(origins, config.metricsToken),
     log,
     sockets: relay && { path: '/relay', ...relay },
     onUndeclaredProxy(peer) {

@@ -102,6 +102,10 @@ const table = {
   'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
   'not-allowed': [403, 'Ningún relay de este servicio acepta tus eventos.'],
   'identity-not-authorized': [403, 'Tu clave no está habilitada para esto en este servicio.'],
+  'metrics-closed': [
+    403,
+    'Las métricas son para quien opera el servicio. Pedilas desde la misma máquina o con METRICS_TOKEN.',
+  ],
   'account-not-yours': [403, 'Sólo el dueño de la cuenta o el emisor pueden ver ese saldo.'],
   'identity-nonce-missing': [403, 'Falta el nonce que habilita el registro.'],
   'identity-nonce-unknown': [403, 'Ese nonce no existe. Pedí uno nuevo.'],

@@ -9,6 +9,8 @@ export type RequestFacts = {
   address: string
   /** Origins this request may name, the one it came by first; worked out only when asked. */
   origins: () => readonly string[]
+  /** Asked by what watches over the service: not limited, and not counted. */
+  supervised: boolean
   /** Nobody on the way reads the answer. */
   secure: () => boolean
   /** The exact bytes of the body. */

@@ -1,7 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
+import { Refusal } from '../base/refusal.ts'
 import { documented, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
+import { factsOf } from './facts.ts'
 import type { Metrics } from './metrics.ts'
+import type { RateLimits } from './rate-limit.ts'
 import { replyJson } from './reply.ts'
 
 /** Whether the service can keep its word; refuses with the reason when it cannot. */
@@ -10,7 +13,7 @@ type Readiness = () => Promise<void>
 const StateModel = t.Object({ status: t.Literal('ok') })
 
 /** State of the process for supervisors and Prometheus. */
-export function healthRoutes(ready: Readiness, metrics: Metrics) {
+export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: RateLimits) {
   return new Elysia({ name: 'health' })
     .get('/livez', () => replyJson(200, { status: 'ok' }), {
       ...documented({
@@ -36,16 +39,22 @@ export function healthRoutes(ready: Readiness, metrics: Metrics) {
     )
     .get(
       '/metrics',
-      async () =>
-        new Response(await metrics.text(), {
+      async ({ request }) => {
+        const { supervised, address } = factsOf(request)
+        if (!supervised) {
+          if (request.headers.has('authorization')) rateLimits.failure(address)
+          throw new Refusal('metrics-closed')
+        }
+        return new Response(await metrics.text(), {
           headers: { 'Content-Type': 'text/plain; version=0.0.4', 'Cache-Control': 'no-store' },
-        }),
+        })
+      },
       {
         ...documented({
-          summary: 'Prometheus metrics',
-          access: 'state',
+          summary: 'Prometheus metrics, for this machine and for who has METRICS_TOKEN',
+          access: 'public',
           answers: { 200: textModel('text/plain', 'Prometheus text, version 0.0.4') },
-          refusals: ['shutting-down', 'unavailable'],
+          refusals: ['metrics-closed'],
         }),
       },
     )

@@ -59,8 +59,18 @@ export function createOrigins(rules: OriginRules) {
       if (schemeOf(request) === 'https') return true
       const { headers } = request
       if (trusts(peer)) return lastOf(headers.get('x-forwarded-proto')) === 'https'
-      const forwarded = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via']
-      return isLoopback(peer) && !forwarded.some((name) => headers.has(name))
+      return isLoopback(peer) && !isForwarded(headers)
+    },
+
+    /**
+     * A client on this machine asks for itself. A name in Host other than `localhost` is that of a
+     * proxy's site, or of a page that resolves its own name to this machine (DNS rebinding).
+     */
+    local({ headers }: Request, peer: string): boolean {
+      if (!isLoopback(peer) || isForwarded(headers)) return false
+      const host = headers.get('host')
+      const { hostname = '' } = URL.parse(`http://${host}`) ?? {}
+      return host === null || hostname === 'localhost' || isAddress(hostname)
     },
 
     /** The origins this request may have been signed for (NIP-98); empty when none is safe to assume. */
@@ -74,6 +84,13 @@ export function createOrigins(rules: OriginRules) {
       return host === null ? [] : localOrigins(`${scheme}://${host}`)
     },
   }
+}
+
+/** The request says that it came by a proxy. */
+function isForwarded(headers: Headers): boolean {
+  if (headers.has('forwarded') || headers.has('via')) return true
+  for (const name of headers.keys()) if (name.startsWith('x-forwarded-')) return true
+  return false
 }
 
 /** The entry that the nearest proxy wrote. */
@@ -90,10 +107,15 @@ function isLoopback(peer: string): boolean {
   return address?.range() === 'loopback'
 }
 
+/** The host of a URL is an IP address. */
+function isAddress(hostname: string): boolean {
+  return parseAddress(hostname.replace(/^\[|\]$/g, '')) !== null
+}
+
 function isLocalName(hostname: string): boolean {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
   if (hostname.endsWith('.local')) return true
-  if (parseAddress(hostname.replace(/^\[|\]$/g, '')) !== null) return true
+  if (isAddress(hostname)) return true
   return hostname !== '' && !hostname.includes('.')
 }
 

@@ -12,6 +12,7 @@ import { replyEnveloped } from './envelope.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import type { Metrics } from './metrics.ts'
+import type { MetricsAccess } from './metrics-access.ts'
 import type { Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyOptions, replyRefusal } from './reply.ts'
@@ -28,6 +29,7 @@ export type ServerOptions = {
   origins: Origins
   rateLimits: RateLimits
   metrics: Metrics
+  mayReadMetrics: MetricsAccess
   log: Log
   /** Write down that a NIP-98 event was used, for requests whose operation did not. */
   spend: (caller: Caller) => Promise<void>
@@ -66,8 +68,8 @@ export type HttpServer = {
   stop(): Promise<void>
 }
 
-/** Paths for supervisors: never limited. */
-const supervised = new Set(['/livez', '/readyz', '/metrics'])
+/** For supervisors, whoever asks: never limited. */
+const probes = new Set(['/livez', '/readyz'])
 
 /** Start listening. What every route shares happens here, in the order of the protocol's checks. */
 export function startServer(options: ServerOptions): HttpServer {
@@ -185,7 +187,10 @@ export function startServer(options: ServerOptions): HttpServer {
     const peer = bun.requestIP(request)?.address ?? ''
     const address = options.origins.client(request, peer)
     if (draining && path !== '/livez') throw new Refusal('shutting-down', { retryAfter: 5 })
-    if (!supervised.has(path)) {
+    const supervised =
+      probes.has(route.pattern) ||
+      (route.pattern === '/metrics' && options.mayReadMetrics(request, peer))
+    if (!supervised) {
       if (inFlight > limits.inFlightMax) throw new Refusal('overloaded', { retryAfter: 1 })
       options.rateLimits.request(address)
       if (!warned && options.origins.undeclaredProxy(request, peer)) {
@@ -202,6 +207,7 @@ export function startServer(options: ServerOptions): HttpServer {
       method,
       address,
       origins,
+      supervised,
       secure: () => options.origins.secure(request, peer),
       body: new Uint8Array(),
       object: null,
@@ -218,7 +224,7 @@ export function startServer(options: ServerOptions): HttpServer {
     if (caller?.spend && !spent) await options.spend(caller)
     // Whatever was refused is its sender's affair, and costs nobody else behind the address.
     const refused = response.status >= 400 && response.status < 500
-    if (refused && !supervised.has(path) && !facts.harmless) options.rateLimits.mistake(address)
+    if (refused && !supervised && !facts.harmless) options.rateLimits.mistake(address)
     if (response.status === 405) withAllow(response, route.methods)
     return method === 'HEAD' ? withoutBody(response) : response
   }

@@ -128,6 +128,7 @@ function startStack(): string {
     origins: createOrigins({ publicOrigins: [], trustedProxies: [] }),
     rateLimits: noRateLimits,
     metrics: createMetrics(),
+    mayReadMetrics: () => false,
     log: createLog('warn', 'json'),
     onUndeclaredProxy: () => undefined,
     spend: async ({ spend }) => {

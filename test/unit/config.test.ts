@@ -62,6 +62,7 @@ test('without any setting there are the defaults', () => {
     identitySelfSignup: false,
     identityReserved: new Set(),
     trustedProxies: [],
+    metricsToken: null,
     rateLimit: true,
     logLevel: 'info',
     logFormat: 'json',
@@ -136,6 +137,7 @@ const good: [variable: string, text: string, name: keyof typeof settings, value:
     ]),
   ],
   ['LEDGER_PUBKEY', npubEncode(other), 'ledgerPubkey', other],
+  ['METRICS_TOKEN', '16-characters-ok', 'metricsToken', '16-characters-ok'],
   ['RATE_LIMIT', 'off', 'rateLimit', false],
   ['RATE_LIMIT', 'on', 'rateLimit', true],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
@@ -238,6 +240,7 @@ const bad: [variable: string, texts: string[]][] = [
     ],
   ],
   ['GATEWAY_PUBKEY', ['x', key.slice(1)]],
+  ['METRICS_TOKEN', ['15-characters-x', 'with a space in the middle', 'eñe-of-many-characters']],
   ['RATE_LIMIT', ['true', '0', 'ON', 'no']],
   ['LOG_LEVEL', ['trace', 'INFO']],
   ['LOG_FORMAT', ['text', 'JSON']],
@@ -367,5 +370,6 @@ test('every setting says what it is, and secrets are marked', () => {
     'STORE_KEY',
     'SESSION_JWT_SECRET',
     'CARD_MASTER_KEY',
+    'METRICS_TOKEN',
   ])
 })

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { call } from '../support/client.ts'
+import { expectRefusal } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const token = 'a-token-of-thirty-two-characters'
+/** As a proxy that is not declared passes on what a stranger asks. */
+const forwarded = { 'X-Forwarded-For': '203.0.113.7' }
+const paths = ['/metrics', '/metrics/']
+
+let server: TestServer
+
+beforeAll(async () => {
+  const tokenFile = join(newDirectory(), 'token')
+  writeFileSync(tokenFile, `${token}\n`)
+  server = await startServer({ env: { METRICS_TOKEN_FILE: tokenFile } })
+})
+afterAll(cleanUp)
+
+const read = (path: string, headers: Record<string, string>, one = server) =>
+  call(one.url, path, { headers })
+
+test('this machine reads the metrics, with either spelling of the path', async () => {
+  for (const path of paths) {
+    const { status, text } = await read(path, {})
+    expect([status, text.includes('process_resident_memory_bytes ')]).toEqual([200, true])
+  }
+})
+
+test('a request that came by a proxy is refused, whichever header says so', async () => {
+  const spoken = [
+    { Forwarded: 'for=203.0.113.7' },
+    { Via: '1.1 proxy' },
+    forwarded,
+    { 'X-Forwarded-Host': 'localhost' },
+    { 'X-Forwarded-Proto': 'http' },
+    { 'X-Forwarded-Port': '3000' },
+  ]
+  for (const headers of spoken) {
+    for (const path of paths) {
+      expectRefusal(await read(path, headers), 403, 'metrics-closed')
+      expect((await call(server.url, path, { method: 'HEAD', headers })).status).toBe(403)
+    }
+  }
+})
+
+test('a page that resolves its own name to this machine is refused', async () => {
+  for (const Host of ['rebound.example', 'rebound.example:3000', 'shop.localhost.example']) {
+    expectRefusal(await read('/metrics', { Host }), 403, 'metrics-closed')
+  }
+  for (const Host of ['localhost:3000', '127.0.0.1', '[::1]:3000']) {
+    expect((await read('/metrics', { Host })).status).toBe(200)
+  }
+})
+
+test('the token opens them to everybody who has it', async () => {
+  const bearer = (text: string) => ({ ...forwarded, Authorization: text })
+  for (const path of paths) {
+    expect((await read(path, bearer(`Bearer ${token}`))).status).toBe(200)
+    expect((await read(path, bearer(`bearer  ${token}`))).status).toBe(200)
+  }
+  const wrong = [`Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer ', token, `Basic ${token}`]
+  for (const text of wrong) {
+    expectRefusal(await read('/metrics', bearer(text)), 403, 'metrics-closed')
+  }
+  expect(server.output()).not.toContain(token)
+})
+
+test('without a token there is none that opens them', async () => {
+  const closed = await startServer()
+  for (const Authorization of ['Bearer null', 'Bearer undefined', 'Bearer ']) {
+    const answer = await read('/metrics', { ...forwarded, Authorization }, closed)
+    expectRefusal(answer, 403, 'metrics-closed')
+  }
+  expect((await read('/metrics', {}, closed)).status).toBe(200)
+})
+
+test('wrong tokens count as failures, and strangers are limited as elsewhere', async () => {
+  const tried = await startServer({ env: { METRICS_TOKEN: token } })
+  const statusOf = (headers: Record<string, string>) => async () =>
+    (await read('/metrics', { ...forwarded, ...headers }, tried)).status
+  const wrong = await untilLimited(statusOf({ Authorization: 'Bearer wrong-wrong-wrong' }))
+  expect(wrong).toBeLessThan(300)
+  const anonymous = await untilLimited(statusOf({}))
+  expect(anonymous).toBeGreaterThan(300)
+  expect((await read('/metrics', {}, tried)).status).toBe(200)
+  const Authorization = `Bearer ${token}`
+  expect((await read('/metrics', { ...forwarded, Authorization }, tried)).status).toBe(200)
+}, 30_000)
+
+/** Ask again and again until the answer is 429; how many were something else. */
+async function untilLimited(ask: () => Promise<number>): Promise<number> {
+  for (let before = 0; before < 4000; before += 20) {
+    const statuses = await Promise.all(Array.from({ length: 20 }, ask))
+    const at = statuses.indexOf(429)
+    if (at !== -1) return before + at
+  }
+  throw new Error('never limited')
+}
