@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import { isPlainName, isPlainText } from '../base/words.ts'
 import { type Benefit, parseBenefit } from './benefit.ts'
 import { parseText } from './text.ts'
 
@@ -37,7 +38,9 @@ export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   const expiresAt = parseExpiry(fields.expiresAt)
   if (expiresAt !== null && expiresAt <= now)
     throw new Refusal('expiry-past', { field: 'expiresAt' })
-  return { ...parseTerms(fields), maxUses: parseMaxUses(fields.maxUses) }
+  const terms = parseTerms(fields)
+  requirePlain(terms)
+  return { ...terms, maxUses: parseMaxUses(fields.maxUses) }
 }
 
 /** What a definition or a voucher promises; refuses `field-invalid` and `benefit-invalid`. */
@@ -66,6 +69,7 @@ export function parseChanges(fields: Fields): DefinitionChanges {
     changes.archived = fields.archived
   }
   if (Object.keys(changes).length === 0) throw new Refusal('nothing-to-change')
+  requirePlain(changes)
   return changes
 }
 
@@ -91,6 +95,15 @@ function parseName(value: unknown): string {
   const name = parseText(value, { field: 'name', charsMin: 1, charsMax: limits.nameCharsMax })
   if (name.trim() === '') throw new Refusal('field-invalid', { field: 'name' })
   return name
+}
+
+/** For what is authored now: a voucher keeps its words, and its worth, whatever they are. */
+function requirePlain({ name, description }: Partial<Terms>): void {
+  if (name !== undefined && !isPlainName(name))
+    throw new Refusal('field-invalid', { field: 'name' })
+  if (description !== undefined && !isPlainText(description)) {
+    throw new Refusal('field-invalid', { field: 'description' })
+  }
 }
 
 function parseDescription(value: unknown): string {

@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import { isPlainName } from '../base/words.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import { parseNip05 } from '../nostr/nip05.ts'
 import type { Caller } from '../session/caller.ts'
@@ -87,5 +88,7 @@ async function resolve(mint: Mint, text: MinterText): Promise<string | null> {
 
 function parseLabel(value: string | null | undefined): string | null | undefined {
   if (value === undefined || value === null) return value
-  return parseText(value, { field: 'label', charsMax: limits.labelCharsMax }) || null
+  const label = parseText(value, { field: 'label', charsMax: limits.labelCharsMax })
+  if (label !== '' && !isPlainName(label)) throw new Refusal('field-invalid', { field: 'label' })
+  return label || null
 }

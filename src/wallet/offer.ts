@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import { isPlainText } from '../base/words.ts'
 import { parseText } from '../coupons/text.ts'
 import { type ReadVoucher, readVoucher } from '../coupons/voucher-event.ts'
 import { type NostrEvent, parseEvent, type VerifyEvent } from '../nostr/event.ts'
@@ -22,7 +23,9 @@ export function parseOffer(value: unknown, nonce: string, verify: VerifyEvent): 
 /** A word to the holder, or null for none. Refuses `field-invalid`. */
 export function parseComment(value: unknown): string | null {
   if (value === undefined || value === null) return null
-  return parseText(value, { field: 'comment', charsMax: limits.commentCharsMax }) || null
+  const comment = parseText(value, { field: 'comment', charsMax: limits.commentCharsMax })
+  if (!isPlainText(comment)) throw new Refusal('field-invalid', { field: 'comment' })
+  return comment || null
 }
 
 /** The nonce in a request, whichever service it belongs to. Refuses `nonce-invalid`. */

@@ -114,6 +114,12 @@ describe('POST /api/coupons/minters', () => {
     ['two @', () => ({ pubkey: 'a@b@tienda.example' }), 'pubkey'],
     ['a long text', () => ({ pubkey: 'x'.repeat(5000) }), 'pubkey'],
     ['a label of 81', () => ({ pubkey: newSigner().pubkey, label: 'x'.repeat(81) }), 'label'],
+    ['a label that nobody sees', () => ({ pubkey: newSigner().pubkey, label: '\u3164' }), 'label'],
+    [
+      'a label that turns text',
+      () => ({ pubkey: newSigner().pubkey, label: 'Caja\u202e1' }),
+      'label',
+    ],
     ['a label with a newline', () => ({ pubkey: newSigner().pubkey, label: 'a\nb' }), 'label'],
     [
       'a label with half an emoji',

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Benefit } from '../../src/coupons/benefit.ts'
+import { pretendBrowser } from '../support/fake-browser.ts'
 
 type Language = typeof import('../../src/ui/client/language.ts')
 type Text = typeof import('../../src/ui/client/benefit-text.ts')
@@ -15,13 +16,7 @@ let amount: Amount
 let csv: Csv
 
 beforeAll(async () => {
-  // As much of a browser as the words ask for.
-  const storage = { getItem: () => null, setItem() {}, removeItem() {} }
-  Object.assign(globalThis, {
-    window: { localStorage: storage, sessionStorage: storage },
-    document: { documentElement: { lang: '' } },
-    navigator: { language: 'es' },
-  })
+  pretendBrowser()
   words = await import('../../src/ui/client/language.ts')
   text = await import('../../src/ui/client/benefit-text.ts')
   amount = await import('../../src/ui/client/amount.ts')

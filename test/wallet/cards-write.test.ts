@@ -213,6 +213,9 @@ describe('POST /ntag424', () => {
       { cid, design: { uuid: 'x' } },
       { cid, design: { name: 'x'.repeat(81) } },
       { cid, design: { name: '\ud800' } },
+      { cid, design: { name: '\u2800' } },
+      { cid, design: { name: 'Feria\u2066' } },
+      { cid, design: { name: null } },
     ]) {
       await refuses(() => init(wrong), 422, 'card-content-invalid')
     }

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
+import { damage } from '../support/cli.ts'
 import {
   type Answer,
   call,
@@ -108,6 +109,32 @@ describe('a voucher of this service that is sent to a name', () => {
     expect((await openInbox(server.url, ana))[0]).toMatchObject({ id, status: 'claimed' })
   })
 
+  test('keeps a name that nobody could give today', async () => {
+    const named = '\u202eotsug\u200b'
+    const id = await createDefinition(server.url, token)
+    damage(
+      server.dataDir,
+      `UPDATE revisions SET name = '${named}'
+       WHERE definition_id = (SELECT id FROM definitions WHERE uuid = '${id}')`,
+    )
+    const minted = await mintOne(server.url, token, id)
+    expect(minted.name).toBe(named)
+    expect((await arrive('eva', offer(minted))).json).toEqual({ status: 'ACCEPTED' })
+    const [held] = await openInbox(server.url, eva)
+    expect(held).toMatchObject({ name: named, status: 'minted' })
+    const body = { nonce: (held as Json).nonce }
+    expect((await call(server.url, '/api/coupons/claim', { body })).json).toMatchObject({
+      name: named,
+      status: 'success',
+    })
+    const { status } = await call(server.url, `/api/coupons/${id}`, {
+      method: 'PATCH',
+      body: { maxUses: 5 },
+      token,
+    })
+    expect(status).toBe(200)
+  })
+
   test('is accepted again however often it comes, also when it was thrown away', async () => {
     const minted = await mint()
     expect((await arrive('ana', offer(minted))).json).toEqual({ status: 'ACCEPTED' })
@@ -177,6 +204,7 @@ describe('the body', () => {
       'field-invalid',
       'comment',
     ],
+    ['a comment that turns text', { ...good, comment: 'x\u202e' }, 'field-invalid', 'comment'],
     ['a comment with a bell', { ...good, comment: 'x\u0007' }, 'field-invalid', 'comment'],
   ]
   test.each(bad)('with %s is refused', async (_, body, code, field) => {

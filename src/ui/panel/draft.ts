@@ -1,5 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
+import { isPlainName, isPlainText } from '../../base/words.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
 import { parseAmount, typed } from '../client/amount.ts'
 import { benefitText } from '../client/benefit-text.ts'
@@ -54,6 +55,7 @@ type WrongKey =
   | 'wrong.product'
   | 'wrong.items'
   | 'wrong.name'
+  | 'wrong.hidden'
   | 'wrong.image'
   | 'wrong.max'
   | 'wrong.expires'
@@ -205,6 +207,9 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   const found: Record<string, WrongKey> = { ...wrongs }
   const name = nameOf(draft)
   if (name === '' || [...name].length > limits.nameCharsMax) found.name = 'wrong.name'
+  else if (!isPlainName(name)) found.name = 'wrong.hidden'
+  const description = draft.description.trim()
+  if (!isPlainText(description)) found.description = 'wrong.hidden'
   const image = draft.image.trim()
   if (image !== '' && !/^https:\/\/[^\s@]+$/.test(image)) found.image = 'wrong.image'
   const maxUses = draft.maxUses.trim() === '' ? null : parseAmount(draft.maxUses)
@@ -219,7 +224,7 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   // One that was there before may be past.
   if (past && expiresAt !== draft.expiresAt) found.expires = 'wrong.expires'
   if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
-  const terms = { name, description: draft.description.trim(), image: image === '' ? null : image }
+  const terms = { name, description, image: image === '' ? null : image }
   return { authored: { ...terms, benefit, maxUses, expiresAt }, wrongs: {} }
 }
 

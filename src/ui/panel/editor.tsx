@@ -192,6 +192,7 @@ export function Editor({ coupon, place }: Props) {
                 maxLength={500}
                 value={draft.description}
                 onText={(description) => change({ description })}
+                error={wrong('description')}
               />
               <div class="pair wordy">
                 <Field

@@ -119,6 +119,10 @@ export const couponWords = createWords(
     'wrong.product': ['Escribí qué producto.', 'Say which product.'],
     'wrong.items': ['Cada producto una sola vez.', 'Each product only once.'],
     'wrong.name': ['Ponele un nombre de hasta 80 letras.', 'Give it a name of up to 80 letters.'],
+    'wrong.hidden': [
+      'Tiene signos invisibles o que dan vuelta el texto. Borralo y escribilo a mano.',
+      'It has signs that cannot be seen or that turn text around. Clear it and type it by hand.',
+    ],
     'wrong.image': ['Tiene que empezar con https://', 'It must begin with https://'],
     'wrong.max': [
       'Un número entero de 1 a 1.000.000, o vacío.',

@@ -5,6 +5,7 @@ import { type NostrEvent, tagValue } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
 import { kinds } from '../../nostr/kinds.ts'
 import type { Card } from './card-store.ts'
+import { isCardDescription, isCardName } from './card-text.ts'
 import type { CardLimit } from './holder-store.ts'
 import { parseLimit } from './limits.ts'
 import type { CardStores, Cards } from './service.ts'
@@ -148,11 +149,11 @@ function parseCardChanges(value: unknown): CardChanges | null {
   if (cid === undefined) return null
   const changes: CardChanges = { cid }
   if (name !== undefined) {
-    if (!isText(name, limits.cardNameCharsMax)) return null
+    if (!isCardName(name)) return null
     changes.name = name
   }
   if (description !== undefined) {
-    if (!isText(description, limits.cardDescriptionCharsMax)) return null
+    if (!isCardDescription(description)) return null
     changes.description = description
   }
   if (status !== undefined) {
@@ -166,10 +167,6 @@ function parseCardChanges(value: unknown): CardChanges | null {
     changes.limits = parsed
   }
   return changes
-}
-
-function isText(value: unknown, charsMax: number): value is string {
-  return typeof value === 'string' && value.length <= charsMax && value.isWellFormed()
 }
 
 function parseJson(text: string): unknown {

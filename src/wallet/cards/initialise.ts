@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { createResponse, rememberRequest } from '../request.ts'
 import type { Card } from './card-store.ts'
+import { isCardName } from './card-text.ts'
 import { codeMac, firstCode } from './code.ts'
 import {
   answerOnce,
@@ -12,7 +12,6 @@ import {
   type Granted,
   readCardRequest,
   requireWriter,
-  textOf,
 } from './requests.ts'
 import type { CardDesk, CardStores, Cards } from './service.ts'
 import { keyVersions, parseUid } from './tag.ts'
@@ -183,7 +182,8 @@ function parseDesign(value: unknown): Card['design'] {
   if (typeof value !== 'object' || value === null) throw wrong('design')
   const { uuid, name } = value as Record<string, unknown>
   if (uuid === undefined && name === undefined) return designNamed('Cuponera')
-  const named = name === undefined ? '' : textOf(name, 'design.name', limits.cardNameCharsMax)
+  const named = name === undefined ? '' : name
+  if (!isCardName(named)) throw wrong('design.name')
   if (uuid === undefined) return designNamed(named)
   if (typeof uuid !== 'string' || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid)) {
     throw wrong('design.uuid')

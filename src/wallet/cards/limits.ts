@@ -1,5 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { amountView } from '../ledger/amount.ts'
+import { isCardDescription, isCardName } from './card-text.ts'
 import type { CardLimit } from './holder-store.ts'
 
 /** What a limit may be, in a JSON number or a decimal string: an integer from 0 on; null for anything else. */
@@ -36,8 +37,8 @@ export function parseLimit(value: unknown): CardLimit | null {
   const sum = parseBound(amount)
   const seconds = parseBound(delta)
   const named = parseToken(token)
-  if (!isText(name, limits.cardNameCharsMax)) return null
-  if (!isText(description, limits.cardDescriptionCharsMax)) return null
+  if (!isCardName(name)) return null
+  if (!isCardDescription(description)) return null
   if (sum === null || seconds === null || named === null) return null
   if (seconds > BigInt(limits.cardLimitSecondsMax)) return null
   return { name, description, token: named, amount: sum, delta: Number(seconds) }
@@ -46,8 +47,4 @@ export function parseLimit(value: unknown): CardLimit | null {
 /** A limit on the wire. */
 export function limitView({ amount, ...limit }: CardLimit) {
   return { ...limit, amount: amountView(amount) }
-}
-
-function isText(value: unknown, charsMax: number): value is string {
-  return typeof value === 'string' && value.length <= charsMax && value.isWellFormed()
 }

@@ -1,0 +1,28 @@
+/** What the panel lets a merchant send. */
+import { beforeAll, expect, test } from 'bun:test'
+import { pretendBrowser } from '../support/fake-browser.ts'
+
+type Drafts = typeof import('../../src/ui/panel/draft.ts')
+let drafts: Drafts
+
+beforeAll(async () => {
+  pretendBrowser()
+  drafts = await import('../../src/ui/panel/draft.ts')
+})
+
+const outcome = (fields: { name?: string; description?: string }) =>
+  drafts.authoredOf({ ...drafts.emptyDraft, percent: '10', name: 'Café', ...fields })
+
+test('a name that cannot be seen, or turns text, is said beside its field', () => {
+  for (const name of ['\u3164', 'Café\u202e']) {
+    expect(outcome({ name })).toEqual({ authored: null, wrongs: { name: 'wrong.hidden' } })
+  }
+  expect(outcome({ name: '\ufeff ' }).authored?.name).toBe('10 % de descuento en toda tu compra')
+})
+
+test('so is a description that turns what stands after it', () => {
+  const wrongs = { description: 'wrong.hidden' } as const
+  expect(outcome({ description: '\u2067Rico' })).toEqual({ authored: null, wrongs })
+  const copied = 'Al \u202a+54 9 11\u202c'
+  expect(outcome({ description: copied }).authored?.description).toBe(copied)
+})
