@@ -111,7 +111,7 @@ function fundsOf({ tokens }: Config, ledger: Ledger | null): Funds {
 
 function payRequestOf(database: SqliteEngine<Stores>, identities: Identities): Cards['payRequest'] {
   return async (pubkey, base) => {
-    const account = await database.read((tx) => tx.accounts.findByKey(pubkey))
+    const account = await database.snapshot((tx) => tx.accounts.findByKey(pubkey))
     if (!account?.lud16) return null
     return payRequest(identities, account.name, base)
   }

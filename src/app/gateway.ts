@@ -268,7 +268,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       way?.check()
     },
     async status() {
-      const waiting = await database.read((tx) => tx.outbox.waiting())
+      const waiting = await database.snapshot((tx) => tx.outbox.waiting())
       return [...ways.values()].map((way) => ({
         url: way.relay,
         connectedAt: way.connectedAt(),

@@ -12,7 +12,7 @@ export async function pinKeys(
   manager: string,
 ): Promise<void> {
   const fingerprint = fingerprintOf(keys.storeKey)
-  const pinned = await database.read(async (tx) => ({
+  const pinned = await database.snapshot(async (tx) => ({
     manager: await tx.facts.find('manager'),
     storeKey: await tx.facts.find('store-key'),
   }))
@@ -39,7 +39,7 @@ export async function settleCardKey(
   { cardMasterKey }: LoadedKeys,
   dataDir: string,
 ): Promise<Uint8Array> {
-  const pinned = await database.read((tx) => tx.facts.find('card-key'))
+  const pinned = await database.snapshot((tx) => tx.facts.find('card-key'))
   if (cardMasterKey === null && pinned === null) return createCardKey(dataDir)
   if (cardMasterKey === null) {
     throw new KeyringError(

@@ -111,7 +111,7 @@ async function nameKeys(parts: LedgerParts): Promise<void> {
   const others = [ledgerPubkey, gatewayPubkey].filter((key) => key !== null)
   const keys = new Set([...issuers, ...others])
   // A start that changes nothing does not wait for the disk.
-  const before = new Set(await database.read((tx) => tx.members.named()))
+  const before = new Set(await database.snapshot((tx) => tx.members.named()))
   if (before.symmetricDifference(keys).size === 0) return
   await database.transact((tx) => tx.members.setNamed([...keys]))
 }
@@ -130,7 +130,7 @@ const elsewhere: RunningLedger = {
 
 /** The terms of a token are those that its accounts were opened with. */
 async function declareTokens({ database, tokens }: LedgerParts): Promise<void> {
-  const declared = await database.read((tx) => tx.ledger.tokens())
+  const declared = await database.snapshot((tx) => tx.ledger.tokens())
   for (const token of tokens.values()) {
     if (declared.some((known) => Bun.deepEquals(known, token))) continue
     if (await database.transact((tx) => tx.ledger.declare(token))) continue
@@ -157,10 +157,10 @@ function createAdmission({ rateLimit, steady, signer, tokens, database }: Ledger
   return {
     async fromRelay({ id, pubkey }: NostrEvent): Promise<boolean> {
       // Our own come back from every relay that they were given to.
-      if (await database.read((tx) => tx.ledger.outcome(id))) return false
+      if (await database.snapshot((tx) => tx.ledger.outcome(id))) return false
       if (!rateLimit || ours.has(pubkey)) return true
       if (byKey.take(pubkey, steady() / 1000) > 0) return false
-      const known = await database.read((tx) => tx.ledger.accountsOf(pubkey))
+      const known = await database.snapshot((tx) => tx.ledger.accountsOf(pubkey))
       return known.length > 0 || strangersWait() === 0
     },
 
@@ -180,7 +180,7 @@ function startOwed(ledger: Ledger, { database, now, log }: LedgerParts): () => P
   let running: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
     running = database
-      .read((tx) => tx.ledger.stale(now(), 1))
+      .snapshot((tx) => tx.ledger.stale(now(), 1))
       .then(async (stale) => {
         if (stale.length > 0) await database.transact((tx) => publishOwed(ledger, tx, now()))
       })

@@ -56,7 +56,7 @@ export async function startPayments(parts: PaymentParts): Promise<RunningPayment
     // After the commit: the engine ends a batch within one turn of the loop.
     setImmediate(() => waiting.tell(answered))
   }
-  const findOpen = () => database.read((tx) => tx.payments.open(limits.paymentsAskedMax))
+  const findOpen = () => database.snapshot((tx) => tx.payments.open(limits.paymentsAskedMax))
   let open = await findOpen()
   // What a ledger elsewhere left open, before there was one in here, is let go when its time comes.
   if (parts.ledger && open.length === 0) {

@@ -249,11 +249,11 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     : noRateLimits
   const sessions = createSessions(keys.sessionSecret, systemClock)
   const auth = createAuthenticator({ sessions, verify, now: systemClock, rateLimits })
-  const openTransfers = () => database.read((tx) => tx.transfers.open())
+  const openTransfers = () => database.snapshot((tx) => tx.transfers.open())
   metrics.describe({
     version,
     engine: schnorr.name,
-    vouchers: () => database.read(vouchersByPhase),
+    vouchers: () => database.snapshot(vouchersByPhase),
     relays: running.status,
     transfers: openTransfers,
   })

@@ -108,7 +108,7 @@ async function alone(config: Config, path: string, command: CardCommand) {
   const log = createLog(config.logLevel, config.logFormat)
   try {
     const keyFingerprint = fingerprintOf(cardMasterKey)
-    const pinned = await database.read((tx) => tx.facts.find('card-key'))
+    const pinned = await database.snapshot((tx) => tx.facts.find('card-key'))
     if (pinned !== null && pinned !== keyFingerprint) {
       throw new OperatorError('the cards of this database have keys of another CARD_MASTER_KEY')
     }

@@ -87,7 +87,9 @@ export async function chainOf(
 export async function redemptions(mint: Mint, caller: Caller, asked: AskedPage) {
   const page = parsePage(asked)
   requireMerchant(mint, caller)
-  const rows = await mint.database.read((tx) => tx.vouchers.listRedemptions(caller.pubkey, page))
+  const rows = await mint.database.snapshot((tx) =>
+    tx.vouchers.listRedemptions(caller.pubkey, page),
+  )
   const { shown, next } = cut(rows, page)
   return {
     redemptions: shown.map((row) => ({

@@ -38,7 +38,7 @@ export function createImageFinder({ database, files, load, now }: Images) {
   }
 
   return async (hash: string): Promise<StoredImage> => {
-    const url = hex32.test(hash) ? await database.read((tx) => tx.images.find(hash)) : null
+    const url = hex32.test(hash) ? await database.snapshot((tx) => tx.images.find(hash)) : null
     if (url === null) throw new Refusal('image-unknown')
     const stored = files.find(hash)
     if (stored) return stored

@@ -61,7 +61,7 @@ export async function mintVouchers(
 
 async function mayMint(mint: Mint, caller: Caller, couponId: string): Promise<boolean> {
   try {
-    await mint.database.read((tx) => mintableBy(tx, caller, couponId))
+    await mint.database.snapshot((tx) => mintableBy(tx, caller, couponId))
     return true
   } catch (refused) {
     if (refused instanceof Refusal) return false

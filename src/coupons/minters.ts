@@ -24,7 +24,7 @@ export function minterView(minter: Minter) {
 /** Everyone the caller lets mint, newest first. */
 export async function listMinters(mint: Mint, caller: Caller) {
   requireMerchant(mint, caller)
-  const minters = await mint.database.read((tx) => tx.minters.list(caller.pubkey))
+  const minters = await mint.database.snapshot((tx) => tx.minters.list(caller.pubkey))
   return { minters: minters.map(minterView) }
 }
 

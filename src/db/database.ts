@@ -5,14 +5,26 @@
  * - Operations run one after the other, may be run again from the start, and await nothing but `tx`.
  * - `rows` is how many rows an operation writes, about: one that writes many lets the others pass.
  * - `first` runs before the operation and outside what a refusal of it undoes (the replay guard).
- * - `read` sees every write answered before it began, statement by statement; `snapshot` sees one
- *   consistent state throughout. Both await nothing but `tx`, and write nothing.
+ * - `snapshot` sees every write answered before it began, and one consistent state throughout. It
+ *   awaits nothing but `tx`, and writes nothing.
  */
 export type Database<Tx> = {
-  transact<T>(operation: (tx: Tx) => Promise<T>, first?: First<Tx>, rows?: number): Promise<T>
-  read<T>(query: (tx: Tx) => Promise<T>): Promise<T>
+  transact<T>(
+    operation: (tx: Tx & AfterCommit) => Promise<T>,
+    first?: First<Tx>,
+    rows?: number,
+  ): Promise<T>
   snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T>
 }
 
 /** A write that stays even when the operation behind it is refused; its own refusal stops both. */
-export type First<Tx> = (tx: Tx) => Promise<void>
+export type First<Tx> = (tx: Tx & AfterCommit) => Promise<void>
+
+export type AfterCommit = {
+  /**
+   * Do something once this operation is on disk, before it is answered: tell listeners, wake a worker.
+   * It is dropped when the operation is refused, fails or is run again. What it throws reaches nobody
+   * but the log.
+   */
+  afterCommit(effect: () => void): void
+}

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, createSql } from './connection.ts'
-import type { Database, First } from './database.ts'
+import type { AfterCommit, Database, First } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
@@ -26,17 +26,20 @@ type SqliteOptions<Tx> = {
 const sqliteVersionMin = [3, 51, 3] as const
 
 type Job<Tx> = {
-  operation: (tx: Tx) => Promise<unknown>
+  operation: (tx: Tx & AfterCommit) => Promise<unknown>
   first: First<Tx> | undefined
   resolve: (value: never) => void
   reject: (cause: unknown) => void
   outcome?: { value: unknown } | { refused: unknown }
+  effects: (() => void)[]
 }
 
 /** The writing connection; every operation runs in a savepoint of its own. */
 type Writer<Tx> = {
   connection: Sqlite
-  tx: Tx
+  tx: Tx & AfterCommit
+  /** Takes the effects of the operation that runs. */
+  effects: (() => void)[]
   begin: Statement
   end: Statement
   undo: Statement
@@ -52,7 +55,7 @@ class StalledOperation extends Error {}
 export class SqliteEngine<Tx> implements Database<Tx> {
   readonly #options: SqliteOptions<Tx>
   #writer: Writer<Tx> | null = null
-  readonly #reader: { connection: Sqlite; tx: Tx }
+  readonly #reader: { connection: Sqlite; tx: Tx; begin: Statement; end: Statement }
   #readers = 0
   #queue: Job<Tx>[] = []
   /** Operations that write many rows: one a commit, so that no small one waits for all of them. */
@@ -81,7 +84,12 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.#writer = createWriter(connection, options.stores)
     const reader = openConnection(options.path)
     reader.run('PRAGMA query_only = ON')
-    this.#reader = { connection: reader, tx: options.stores(createSql(reader)) }
+    this.#reader = {
+      connection: reader,
+      tx: options.stores(createSql(reader)),
+      begin: reader.query('BEGIN'),
+      end: reader.query('COMMIT'),
+    }
   }
 
   /** True while the machine's clock is behind the newest write: nothing may be written then. */
@@ -94,7 +102,11 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     this.#sound = problems === 0
   }
 
-  transact<T>(operation: (tx: Tx) => Promise<T>, first?: First<Tx>, rows = 1): Promise<T> {
+  transact<T>(
+    operation: (tx: Tx & AfterCommit) => Promise<T>,
+    first?: First<Tx>,
+    rows = 1,
+  ): Promise<T> {
     if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
     const lane = rows > limits.lightRowsMax ? this.#heavy : this.#queue
     const most = lane === this.#heavy ? limits.heavyQueueMax : limits.queueMax
@@ -102,18 +114,14 @@ export class SqliteEngine<Tx> implements Database<Tx> {
       return Promise.reject(new Refusal('overloaded', { retryAfter: 1 }))
     }
     return new Promise<T>((resolve, reject) => {
-      lane.push({ operation, first, resolve, reject })
+      lane.push({ operation, first, resolve, reject, effects: [] })
       this.#schedule()
     })
   }
 
-  read<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    return query(this.#reader.tx)
-  }
-
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
     // Overlapping snapshots are one: all of them end within the same turn of the loop.
-    if (this.#readers++ === 0) this.#reader.connection.run('BEGIN')
+    if (this.#readers++ === 0) this.#reader.begin.run()
     const watch = { stalled: false }
     const timer = setImmediate(() => {
       watch.stalled = true
@@ -124,7 +132,7 @@ export class SqliteEngine<Tx> implements Database<Tx> {
       return result
     } finally {
       clearImmediate(timer)
-      if (--this.#readers === 0) this.#reader.connection.run('COMMIT')
+      if (--this.#readers === 0) this.#reader.end.run()
     }
   }
 
@@ -183,12 +191,23 @@ export class SqliteEngine<Tx> implements Database<Tx> {
     }
     clearImmediate(timer)
     this.#next()
-    for (const job of batch) settle(job)
+    for (const job of batch) {
+      for (const effect of job.effects) this.#do(effect)
+      settle(job)
+    }
   }
 
   #next(): void {
     this.#flushing = false
     if (this.#queue.length > 0 || this.#heavy.length > 0) this.#schedule()
+  }
+
+  #do(effect: () => void): void {
+    try {
+      effect()
+    } catch (cause) {
+      this.#options.events?.failed(cause, 0)
+    }
   }
 
   #fail(batch: Job<Tx>[], cause: unknown): void {
@@ -238,23 +257,32 @@ export class SqliteEngine<Tx> implements Database<Tx> {
 }
 
 function createWriter<Tx>(connection: Sqlite, stores: (sql: Sql) => Tx): Writer<Tx> {
-  return {
+  const writer = {
     connection,
-    tx: stores(createSql(connection)),
+    tx: {
+      ...stores(createSql(connection)),
+      afterCommit: (effect: () => void) => void writer.effects.push(effect),
+    },
+    effects: [] as (() => void)[],
     begin: connection.query('SAVEPOINT operation'),
     end: connection.query('RELEASE operation'),
     undo: connection.query('ROLLBACK TO operation'),
   }
+  return writer
 }
 
-async function runJob<Tx>({ tx, begin, end, undo }: Writer<Tx>, job: Job<Tx>): Promise<void> {
+async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
+  const { tx, begin, end, undo } = writer
+  writer.effects = job.effects
   try {
     await job.first?.(tx)
   } catch (refused) {
     if (!(refused instanceof Refusal)) throw refused
+    job.effects.length = 0
     job.outcome = { refused }
     return
   }
+  const kept = job.effects.length
   begin.run()
   try {
     job.outcome = { value: await job.operation(tx) }
@@ -264,6 +292,7 @@ async function runJob<Tx>({ tx, begin, end, undo }: Writer<Tx>, job: Job<Tx>): P
     if (isSqliteFailure(refused)) throw refused
     undo.run()
     end.run()
+    job.effects.length = kept
     job.outcome = { refused }
   }
 }

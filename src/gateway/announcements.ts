@@ -38,7 +38,7 @@ export async function reconcile(
 ): Promise<boolean> {
   let after = ''
   for (;;) {
-    const ours = await parts.database.read((tx) =>
+    const ours = await parts.database.snapshot((tx) =>
       tx.announcements.page(after, limits.announcementBatch),
     )
     const last = ours.at(-1)
@@ -56,7 +56,7 @@ export async function reconcile(
 
 /** An announcement or a deletion was given to the embedded relay: it counts at once. */
 export async function notice(parts: ReconcileParts, event: NostrEvent): Promise<void> {
-  const ours = await parts.database.read((tx) => tx.announcements.find(event.pubkey))
+  const ours = await parts.database.snapshot((tx) => tx.announcements.find(event.pubkey))
   if (ours) await settle(parts, ours, [event], null)
 }
 

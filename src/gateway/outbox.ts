@@ -170,7 +170,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const nextGiveUp = await expire()
     const room = roomNow()
     if (room.places > 0 && to.ready()) {
-      const due = await database.read((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
+      const due = await database.snapshot((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
       if (stopped) return
       if (due.some(({ suspect }) => suspect || room.suspects)) suspectAt = now()
       for (const item of due) inFlight.set(item.outboxId, launch(item))
@@ -207,7 +207,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   /** Unix seconds when something is to be given up next; never, when nothing waits. */
   const expire = async (): Promise<number> => {
-    const next = async () => (await database.read((tx) => tx.outbox.nextGiveUp())) ?? Infinity
+    const next = async () => (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Infinity
     const first = await next()
     if (first > now()) return first
     const most = limits.sweepRowsMax
@@ -220,7 +220,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const sleepUntilDue = async (nextGiveUp: number) => {
     // Whatever holds a place wakes us when it leaves.
     const idle = held.size === 0 && to.ready()
-    const due = idle ? await database.read((tx) => tx.outbox.nextDue(to.relay)) : null
+    const due = idle ? await database.snapshot((tx) => tx.outbox.nextDue(to.relay)) : null
     sleep(Math.min(due ?? Infinity, nextGiveUp) - now())
   }
 

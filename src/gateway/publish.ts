@@ -82,7 +82,7 @@ export async function enqueue(
 /** What became of a published event. Refuses `event-unknown`. */
 export async function publication(gateway: Gateway, id: string, asked: string | null) {
   const found = /^[0-9a-f]{64}$/.test(id)
-    ? await gateway.database.read((tx) => tx.outbox.find(id))
+    ? await gateway.database.snapshot((tx) => tx.outbox.find(id))
     : null
   if (!found) throw new Refusal('event-unknown')
   const relays = found.map(({ relay, state, attempts, lastError }) => ({

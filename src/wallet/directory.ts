@@ -18,7 +18,7 @@ export async function namesDocument(
   const pubkey =
     name === '_'
       ? identities.manager
-      : (await identities.database.read((tx) => tx.accounts.findByName(name)))?.pubkey
+      : (await identities.database.snapshot((tx) => tx.accounts.findByName(name)))?.pubkey
   if (pubkey === undefined) return { names: {}, relays: {} }
   return { names: { [name]: pubkey }, relays: { [pubkey]: identities.relays(asked) } }
 }
@@ -37,7 +37,7 @@ export async function takenName(
 /** The name of a key, npub or hex. Refuses `account-unknown`. */
 export async function nameOfKey({ database, federationId }: Identities, text: string) {
   const pubkey = parsePubkey(text)
-  const account = pubkey && (await database.read((tx) => tx.accounts.findByKey(pubkey)))
+  const account = pubkey && (await database.snapshot((tx) => tx.accounts.findByKey(pubkey)))
   if (!account) throw new Refusal('account-unknown')
   return { status: 'OK', username: account.name, federationId }
 }

@@ -43,7 +43,7 @@ export async function requireRoom(
 
 /** The caller's vouchers, newest first. */
 export async function listInbox({ database, now }: Transfers, caller: Caller) {
-  const held = await database.read((tx) => tx.inbox.list(caller.pubkey, limits.inboxRowsMax))
+  const held = await database.snapshot((tx) => tx.inbox.list(caller.pubkey, limits.inboxRowsMax))
   return { vouchers: held.map((one) => heldView(one, now())) }
 }
 

@@ -58,7 +58,7 @@ function parseProposal(text: string | undefined): string | null {
 
 /** Whether a nonce can still be used. Refuses `nonce-unknown`, `nonce-burned`. */
 export async function requireOpenNonce(identities: Identities, nonce: string): Promise<void> {
-  const found = await identities.database.read((tx) => tx.nonces.find(nonceHash(nonce)))
+  const found = await identities.database.snapshot((tx) => tx.nonces.find(nonceHash(nonce)))
   if (!found) throw new Refusal('nonce-unknown')
   if (found.burned) throw new Refusal('nonce-burned')
 }

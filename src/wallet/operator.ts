@@ -78,7 +78,7 @@ function add(parts: OperatorParts, command: IdentityCommand & { do: 'add' }) {
 }
 
 async function list({ database }: OperatorParts, after: string): Promise<ListedIdentity[]> {
-  const accounts = await database.read((tx) => tx.accounts.page(after, limits.pageMax))
+  const accounts = await database.snapshot((tx) => tx.accounts.page(after, limits.pageMax))
   return accounts.map(({ name, pubkey, lud16, allowVouchers, createdAt }) => ({
     name,
     pubkey,

@@ -14,7 +14,7 @@ type PaymentQuery = {
 
 /** The account of that name, if it takes payments or vouchers. Refuses `account-unknown`. */
 async function requireAccount({ database }: Identities, name: string): Promise<Account> {
-  const account = await database.read((tx) => tx.accounts.findByName(name.toLowerCase()))
+  const account = await database.snapshot((tx) => tx.accounts.findByName(name.toLowerCase()))
   if (!account || (account.lud16 === null && !account.allowVouchers)) {
     throw new Refusal('account-unknown')
   }

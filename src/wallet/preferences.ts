@@ -9,7 +9,7 @@ export async function readPreferences(
   { database }: Transfers,
   { pubkey }: Caller,
 ): Promise<Preferences> {
-  const account = await database.read((tx) => tx.accounts.findByKey(pubkey))
+  const account = await database.snapshot((tx) => tx.accounts.findByKey(pubkey))
   if (!account) throw new Refusal('account-unknown')
   return { allowVouchers: account.allowVouchers }
 }

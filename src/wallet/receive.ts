@@ -33,7 +33,7 @@ export async function receive(
   transfers.arriving(isName(name) ? name : '')
   try {
     const offer = parseOffer(voucher, nonce, transfers.verify)
-    const { pubkey: holder } = await transfers.database.read((tx) => taker(tx, name))
+    const { pubkey: holder } = await transfers.database.snapshot((tx) => taker(tx, name))
     // A word that holds the nonce would put it on the disk.
     const word = comment?.includes(nonce) ? null : comment
     const arrival = { name, holder, offer, comment: word }

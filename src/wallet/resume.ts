@@ -43,7 +43,9 @@ export function startResuming(transfers: Transfers, failed: (cause: unknown) => 
   }
   const resumeAt = async (service: string) => {
     for (;;) {
-      const due = await database.read((tx) => tx.transfers.due(service, now(), limits.resumesMax))
+      const due = await database.snapshot((tx) =>
+        tx.transfers.due(service, now(), limits.resumesMax),
+      )
       if (due.length === 0 || stopped) return
       await Promise.all(due.map(resume))
     }
@@ -53,7 +55,7 @@ export function startResuming(transfers: Transfers, failed: (cause: unknown) => 
     if (looking) return
     looking = true
     database
-      .read((tx) => tx.transfers.open())
+      .snapshot((tx) => tx.transfers.open())
       .then((open) => {
         const idle = open.filter(({ service }) => !busy.has(service))
         const waits = idle.map(({ service, nextAt }) => {

@@ -149,7 +149,7 @@ async function hasMoved(
 
 async function find({ database }: Transfers, nonce: string): Promise<Voucher | null> {
   if (!nonceShaped(nonce)) return null
-  return database.read((tx) => tx.vouchers.find(handleOf(nonce)))
+  return database.snapshot((tx) => tx.vouchers.find(handleOf(nonce)))
 }
 
 /** The event that the voucher was minted with: same content, same id. */
@@ -158,6 +158,6 @@ async function rebuild(
   voucher: Voucher,
   nonce: string,
 ): Promise<NostrEvent> {
-  const { mintedAt } = await database.read((tx) => tx.vouchers.findListed(voucher.rowId))
+  const { mintedAt } = await database.snapshot((tx) => tx.vouchers.findListed(voucher.rowId))
   return mintedResult(mint.signer, { ...voucher, nonce }, mintedAt).voucher
 }

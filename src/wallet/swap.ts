@@ -45,7 +45,7 @@ export function swap(transfers: Transfers, intentId: number, fresh: boolean): Pr
 /** `fresh`: nobody can have tried before. */
 async function attempt(transfers: Transfers, id: number, fresh: boolean): Promise<Swapped> {
   // Only now: it may have come to its end since the caller saw it.
-  const intent = await transfers.database.read((tx) => tx.transfers.findIntentById(id))
+  const intent = await transfers.database.snapshot((tx) => tx.transfers.findIntentById(id))
   if (!intent) return 'gone'
   const content = openIntent(transfers, intent)
   const url = transfers.services.get(intent.service)

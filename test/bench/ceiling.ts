@@ -140,7 +140,7 @@ function startStack(): string {
         },
         prune: async () => 0,
       }
-      await spend?.({ proofs })
+      await spend?.({ proofs, afterCommit: () => undefined })
     },
   }).url
 }

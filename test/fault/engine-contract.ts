@@ -72,6 +72,84 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect([peek('before'), peek('refused'), peek('after')]).toEqual(['1', null, '1'])
   })
 
+  it('an effect comes after the commit and before the answer', async () => {
+    const { database, peek } = start()
+    const seen: (string | null)[] = []
+    await database
+      .transact(async (tx) => {
+        await tx.put('a', '1')
+        tx.afterCommit(() => seen.push(peek('a')))
+        seen.push('inside')
+      })
+      .then(() => seen.push('answered'))
+    expect(seen).toEqual(['inside', '1', 'answered'])
+  })
+
+  it('a refused operation has no effect; what ran first keeps its own', async () => {
+    const { database } = start()
+    const done: string[] = []
+    const settled = await Promise.allSettled([
+      database.transact(async (tx) => tx.afterCommit(() => done.push('before'))),
+      database.transact(
+        async (tx) => {
+          tx.afterCommit(() => done.push('refused'))
+          throw new Refusal('coupon-exhausted')
+        },
+        async (tx) => tx.afterCommit(() => done.push('first')),
+      ),
+      database.transact(
+        async () => undefined,
+        async (tx) => {
+          tx.afterCommit(() => done.push('refused first'))
+          throw new Refusal('auth-replay')
+        },
+      ),
+      database.transact(async (tx) => tx.afterCommit(() => done.push('after'))),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(done).toEqual(['before', 'first', 'after'])
+  })
+
+  it('an effect that throws stops no other, and no answer', async () => {
+    const { database, peek } = start()
+    const done: string[] = []
+    const answers = await Promise.all([
+      database.transact(async (tx) => {
+        await tx.put('a', '1')
+        tx.afterCommit(() => {
+          throw new Bug('a mistake in an effect')
+        })
+        tx.afterCommit(() => done.push('the next one'))
+        return 'a'
+      }),
+      database.transact(async (tx) => {
+        tx.afterCommit(() => done.push("another's"))
+        return 'b'
+      }),
+    ])
+    expect([answers, done, peek('a')]).toEqual([['a', 'b'], ['the next one', "another's"], '1'])
+  })
+
+  it('a snapshot sees one state throughout, and every write answered before it', async () => {
+    const { database } = start()
+    await database.transact((tx) => tx.put('a', '1'))
+    const [seen] = await Promise.all([
+      database.snapshot(async (tx) => {
+        const before = await tx.find('a')
+        await Promise.resolve()
+        return [before, await tx.find('a'), await tx.count()]
+      }),
+      database.transact((tx) => tx.put('a', '2')),
+    ])
+    expect(seen).toEqual(['1', '1', 1])
+    expect(await database.snapshot((tx) => tx.find('a'))).toBe('2')
+  })
+
   it('a bug rejects its operation alone, with its cause, and undoes it', async () => {
     const { database, peek } = start()
     const bug = new Bug('a mistake in the operation')
@@ -159,7 +237,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       for (let turn = 0; turn < 20; turn++) {
         const name = `${lane} ${turn}`
         await database.transact((tx) => tx.put(name, 'written'))
-        expect(await database.read((tx) => tx.find(name))).toBe('written')
+        expect(await database.snapshot((tx) => tx.find(name))).toBe('written')
       }
     })
     await Promise.all(lanes)
@@ -175,7 +253,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     )
     const reading = Array.from({ length: 100 }, async (_, at) => {
       for (let turn = 0; turn < at % 7; turn++) await new Promise((next) => setImmediate(next))
-      const counts = await database.read(async (tx) => {
+      const counts = await database.snapshot(async (tx) => {
         const before = await tx.count()
         for (let turn = 0; turn < 3; turn++) await Promise.resolve()
         return [before, await tx.count()]
@@ -188,7 +266,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
 
   it('a read cannot write', async () => {
     const { database, peek } = start()
-    const written = database.read((tx) => tx.put('a', '1')).catch((cause: unknown) => cause)
+    const written = database.snapshot((tx) => tx.put('a', '1')).catch((cause: unknown) => cause)
     expect(await written).toBeInstanceOf(Error)
     expect(peek('a')).toBeNull()
   })
@@ -196,12 +274,12 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('a failed read leaves the next ones alone', async () => {
     const { database } = start()
     const bug = new Bug('in a query')
-    const failed = database.read(async () => {
+    const failed = database.snapshot(async () => {
       throw bug
     })
     expect(await failed.catch((cause: unknown) => cause)).toBe(bug)
     await database.transact((tx) => tx.put('a', '1'))
-    expect(await database.read((tx) => tx.find('a'))).toBe('1')
+    expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
   })
 
   it('an operation that awaits something else fails loudly, and its whole batch is undone', async () => {

@@ -273,7 +273,7 @@ class World {
     const sums = new Map<string, bigint>()
     for (const [place, amount] of this.#balances) {
       const [token = '', pubkey = ''] = place.split(':')
-      const balance = await this.#database.read((tx) => tx.ledger.balance(token, pubkey))
+      const balance = await this.#database.snapshot((tx) => tx.ledger.balance(token, pubkey))
       if (balance !== amount) this.#fail(`${place} is ${balance}, not ${amount}`)
       const shown = this.#shown.get(`balance:${place}`)?.tags.find(([name]) => name === 'amount')
       if (shown?.[1] !== String(amount)) this.#fail(`relays show ${shown?.[1]} for ${place}`)

@@ -583,7 +583,7 @@ class World {
       this.#same('terms', [found.name, found.expiresAt], [voucher.name, voucher.expiresAt])
     }
     const all = [...this.#vouchers.values()]
-    const totals = await this.mint.database.read((tx) => tx.vouchers.totals())
+    const totals = await this.mint.database.snapshot((tx) => tx.vouchers.totals())
     const inPhase = (phase: string) => all.filter((one) => one.phase === phase).length
     this.#same('totals', totals, {
       issued: all.length - inPhase('refreshed'),

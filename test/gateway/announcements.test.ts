@@ -142,7 +142,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
   await until('asked again', () => asked(relay).length === 2)
   expect(relay.times(event.id)).toBe(1)
   relay.stored.length = 0
-  const delivered = () => database.read((tx) => tx.outbox.find(event.id))
+  const delivered = () => database.snapshot((tx) => tx.outbox.find(event.id))
   await until('it is over', async () => (await delivered())?.[0]?.state === 'delivered')
   hours[0]?.run()
   await until('given again', () => relay.stored.length === 1)

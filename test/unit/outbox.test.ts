@@ -438,7 +438,7 @@ describe('the outbox', () => {
     const own = await box.put('a', createEvent(), ['a'], 'own')
     const given = async (room: Room, underWay: NostrEvent[] = []) => {
       const ids = new Set(underWay.map((event) => box.row(event).id as number))
-      const due = await box.database.read((tx) => tx.outbox.due('a', start + 9, room, ids))
+      const due = await box.database.snapshot((tx) => tx.outbox.due('a', start + 9, room, ids))
       return due.map(({ text }) => (JSON.parse(text) as NostrEvent).id)
     }
     const all = [own, ...others, ...crowd, failed]
@@ -535,7 +535,7 @@ function open() {
     wake: () => {
       for (const courier of couriers) courier.wake()
     },
-    load: () => database.read((tx) => tx.outbox.load()),
+    load: () => database.snapshot((tx) => tx.outbox.load()),
     async put(
       relay: string,
       event = createEvent(),
@@ -553,7 +553,7 @@ function open() {
         relay,
       ) as unknown as { next_at: number; last_error: string | null; attempts: number },
     async state(event: NostrEvent) {
-      const found = await database.read((tx) => tx.outbox.find(event.id))
+      const found = await database.snapshot((tx) => tx.outbox.find(event.id))
       return (found ?? []).map((one) => `${one.relay} ${one.state} ${one.attempts}`).join(', ')
     },
     /** Start a courier; the ids it delivered, in order. */
@@ -574,7 +574,6 @@ function open() {
           { relay, ready, deliver, inFlightMax: 3 },
           {
             database: {
-              read: (query) => database.read(query),
               snapshot: (query) => database.snapshot(query),
               transact: (operation) =>
                 box.broken ? Promise.reject(new Error('full')) : database.transact(operation),

@@ -30,7 +30,7 @@ function createPayments(answerSeconds: number, hurried = () => false) {
       ms += seconds * 1000
     },
     database: {
-      read: async () =>
+      snapshot: async () =>
         ms >= answerSeconds * 1000 ? { ...pending, state: 'settled', endedAt: 9 } : pending,
     },
   } as unknown as Payments

@@ -66,10 +66,10 @@ for (const failure of failures) {
     expect(failed.map(([cause, operations]) => [codeOf(cause), operations])).toEqual([
       [failure.code, 2],
     ])
-    expect(await engine.read((tx) => tx.find('before'))).toBe('1')
+    expect(await engine.snapshot((tx) => tx.find('before'))).toBe('1')
     const again = engine.transact((tx) => tx.put('big', big))
     expect(codeOf(await again.catch((cause: unknown) => cause))).toBe(failure.code)
-    expect(await engine.read((tx) => tx.count())).toBe(1)
+    expect(await engine.snapshot((tx) => tx.count())).toBe(1)
 
     disk.broken = false
     await engine.transact((tx) => tx.put('big', big))
@@ -108,11 +108,11 @@ test('a clock behind the newest write refuses writes, reads go on, and it ends w
   const refusal = await engine.transact((tx) => tx.put('a', '3')).catch((cause: unknown) => cause)
   expect(refusal).toBeInstanceOf(Refusal)
   expect((refusal as Refusal).code).toBe('clock-behind')
-  expect(await engine.read((tx) => tx.find('a'))).toBe('2')
+  expect(await engine.snapshot((tx) => tx.find('a'))).toBe('2')
 
   clock.now += 1
   await engine.transact((tx) => tx.put('a', '4'))
-  expect(await engine.read((tx) => tx.find('a'))).toBe('4')
+  expect(await engine.snapshot((tx) => tx.find('a'))).toBe('4')
 })
 
 test('the newest write is known to the next process, closed clean or not', async () => {

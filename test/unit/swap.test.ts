@@ -41,7 +41,7 @@ const silent: Refresh = async () => ({ kind: 'unclear', why: 'timeout' })
 function createTransfers(refreshElsewhere: Refresh): Transfers {
   const within = <T>(operation: (tx: Stores) => Promise<T>) => operation(stores)
   return {
-    database: { read: within, transact: within },
+    database: { snapshot: within, transact: within },
     now: () => now,
     verify: verifyEvent,
     mint: { storeKey, signer: { pubkey: '' } },

@@ -56,11 +56,11 @@ export async function operateCards(
   switch (command.do) {
     case 'list': {
       const after = Number.isSafeInteger(command.after) ? command.after : 0
-      const page = await database.read((tx) => tx.cards.list(after, limits.pageMax))
+      const page = await database.snapshot((tx) => tx.cards.list(after, limits.pageMax))
       return page.map((card) => describe(desk, card))
     }
     case 'find':
-      return describe(desk, await database.read((tx) => find(tx, command.card)))
+      return describe(desk, await database.snapshot((tx) => find(tx, command.card)))
     case 'init': {
       const tag = parseNewTag(command.tag)
       const written = await database.transact((tx) => initialiseTag(desk, tx, tag))
@@ -93,7 +93,7 @@ export async function operateCards(
 
 /** Also of a card that this database does not know, when the version is named. */
 async function readKeys(desk: CardDesk, cid: string, version: number | null) {
-  const card = await desk.database.read((tx) => tx.cards.findByCid(cid))
+  const card = await desk.database.snapshot((tx) => tx.cards.findByCid(cid))
   const keyVersion = version ?? card?.keyVersion
   if (keyVersion === undefined) throw new Refusal('card-unknown')
   const { first, last } = keyVersions

@@ -41,7 +41,7 @@ export async function awaitOutcome(payments: Payments, payment: Payment): Promis
     if (left <= 0) break
     // Looked at now and then besides: the answer may have come before anybody waited.
     await answered(current.startId, Math.min(left, 1))
-    current = await database.read((tx) => tx.payments.findById(payment.id))
+    current = await database.snapshot((tx) => tx.payments.findById(payment.id))
   }
   return current
 }
@@ -55,7 +55,7 @@ export function refusalOf({ state, code, message }: Payment): Refusal | null {
 /** What was paid with a k1. Refuses `k1-unknown`, and `payment-unknown` while nobody has paid with it. */
 export async function paymentOf({ database }: Payments, text: unknown): Promise<Payment> {
   const k1 = parseK1(text)
-  return database.read(async (tx) => {
+  return database.snapshot(async (tx) => {
     const found = await tx.payments.findByK1(k1)
     if (found) return found
     throw new Refusal((await tx.scans.find(k1)) ? 'payment-unknown' : 'k1-unknown')
@@ -129,7 +129,7 @@ export function answerFilters(
 /** Let go of reservations whose start event expired long enough ago without an answer; how many there were. */
 export async function releaseUnanswered({ cards, database }: Payments): Promise<number> {
   const before = cards.now() - limits.paymentGraceSeconds
-  const overdue = await database.read((tx) => tx.payments.overdue(before, limits.sweepRowsMax))
+  const overdue = await database.snapshot((tx) => tx.payments.overdue(before, limits.sweepRowsMax))
   if (overdue.length === 0) return 0
   return database.transact(async (tx) => {
     const now = cards.now()

@@ -23,7 +23,7 @@ export async function readTap(cards: Cards, p: unknown, c: unknown): Promise<Gen
   const facts = tap && openTap(tap, cards.keys.k1)
   if (!tap || !facts) throw new Refusal('tap-invalid')
   const { uid, counter } = facts
-  const card = await cards.database.read((tx) => tx.cards.findByCid(uid.toHex()))
+  const card = await cards.database.snapshot((tx) => tx.cards.findByCid(uid.toHex()))
   const k2 = cards.keys.k2Of(uid, card?.keyVersion ?? keyVersions.first)
   if (!tapIsGenuine(tap, facts, k2)) throw new Refusal('tap-invalid')
   if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
