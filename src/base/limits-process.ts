@@ -8,6 +8,8 @@ export const processLimits = {
   certificateRenewSeconds: 60 * 86_400,
   /** Clocks of phones that are behind. */
   certificateBeforeSeconds: 86_400,
+  /** Browsers told to use https alone keep to it this long (HSTS): a year, as its lists of sites ask for. */
+  strictTransportSeconds: 365 * 86_400,
   /** Addresses of the machine in it: a laptop full of container networks has dozens. */
   certificateHostsMax: 16,
 

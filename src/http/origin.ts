@@ -20,6 +20,22 @@ export function createOrigins(rules: OriginRules) {
     return address !== null && rules.trustedProxies.some((network) => within(address, network))
   }
 
+  /** The address that the client says it asked: of a trusted proxy's client, as the proxy passes it on. */
+  const askedAddress = (request: Request, peer: string) => {
+    const forwarded = trusts(peer)
+    const { headers } = request
+    const said = (name: string) => (forwarded && lastOf(headers.get(name))) || null
+    const host = said('x-forwarded-host') ?? headers.get('host')
+    const scheme = said('x-forwarded-proto') ?? schemeOf(request)
+    return host === null ? null : `${scheme}://${host}`
+  }
+
+  /** Names that no public origin serves over plain http. */
+  const httpsOnly = rules.publicOrigins.every((origin) => origin.startsWith('https:'))
+  const strictNames = new Set(
+    httpsOnly ? rules.publicOrigins.map((origin) => new URL(origin).hostname) : [],
+  )
+
   /** Parsing an address costs more than all else that is done with it, and most requests name the same. */
   let last: { asked: string; origins: readonly string[] } = { asked: '', origins: [] }
   const localOrigins = (asked: string) => {
@@ -76,12 +92,21 @@ export function createOrigins(rules: OriginRules) {
     /** The origins this request may have been signed for (NIP-98); empty when none is safe to assume. */
     accepted(request: Request, peer: string): readonly string[] {
       if (rules.publicOrigins.length > 0) return rules.publicOrigins
-      const forwarded = trusts(peer)
-      const { headers } = request
-      const said = (name: string) => (forwarded && lastOf(headers.get(name))) || null
-      const host = said('x-forwarded-host') ?? headers.get('host')
-      const scheme = said('x-forwarded-proto') ?? schemeOf(request)
-      return host === null ? [] : localOrigins(`${scheme}://${host}`)
+      const asked = askedAddress(request, peer)
+      return asked === null ? [] : localOrigins(asked)
+    },
+
+    /**
+     * Browsers may be told to use nothing but https for the name they asked (RFC 6797): it is in
+     * `PUBLIC_URL`, which has no plain http, and was asked over https. Other names may be served by
+     * another authority tomorrow, or by none. An address is what a proxy asks by that does not pass the
+     * name on; browsers do not heed it for addresses.
+     */
+    strict(request: Request, peer: string): boolean {
+      if (strictNames.size === 0) return false
+      const url = URL.parse(askedAddress(request, peer) ?? '')
+      if (url?.protocol !== 'https:') return false
+      return strictNames.has(url.hostname) || isAddress(url.hostname)
     },
   }
 }

@@ -71,6 +71,8 @@ export type HttpServer = {
 /** For supervisors, whoever asks: never limited. */
 const probes = new Set(['/livez', '/readyz'])
 
+const strictTransport = `max-age=${limits.strictTransportSeconds}`
+
 /** Start listening. What every route shares happens here, in the order of the protocol's checks. */
 export function startServer(options: ServerOptions): HttpServer {
   const { log, metrics } = options
@@ -96,18 +98,22 @@ export function startServer(options: ServerOptions): HttpServer {
       const path = pathOf(request)
       const route = table.find(path)
       const pattern = route?.pattern ?? 'unknown'
-      inFlight++
-      try {
-        const response = await answer(request, bun, path, route)
-        if (!response) return
+      const peer = bun.requestIP(request)?.address ?? ''
+      const finish = (response: Response) => {
         metrics.request(pattern, request.method, response.status, started)
         log.debug('request', { route: pattern, status: response.status })
+        if (options.origins.strict(request, peer)) {
+          response.headers.set('Strict-Transport-Security', strictTransport)
+        }
         return response
+      }
+      inFlight++
+      try {
+        const response = await answer(request, bun, peer, path, route)
+        return response && finish(response)
       } catch (error) {
-        const refusal = toRefusal(error, log)
-        metrics.request(pattern, request.method, refusal.status, started)
         // Also where there is no route: the prefix says whose envelope it is.
-        return refuse(refusal, route?.pattern ?? path, request.method)
+        return finish(refuse(toRefusal(error, log), route?.pattern ?? path, request.method))
       } finally {
         inFlight--
       }
@@ -174,6 +180,7 @@ export function startServer(options: ServerOptions): HttpServer {
   async function answer(
     request: Request,
     bun: Server<SocketData>,
+    peer: string,
     path: string,
     route: ReturnType<typeof table.find>,
   ): Promise<Response | undefined> {
@@ -184,7 +191,6 @@ export function startServer(options: ServerOptions): HttpServer {
       const response = refuse(new Refusal('method-not-allowed'), route.pattern, method)
       return withAllow(response, route.methods)
     }
-    const peer = bun.requestIP(request)?.address ?? ''
     const address = options.origins.client(request, peer)
     if (draining && path !== '/livez') throw new Refusal('shutting-down', { retryAfter: 5 })
     const supervised =

@@ -302,6 +302,39 @@ describe('TLS_CERT and TLS_KEY', () => {
     await shop.stop()
   })
 
+  test('with a PUBLIC_URL of https alone, every answer over https tells browsers to keep to it', async () => {
+    const path = write({ cert: shopCertificate.cert, key: shopCertificate.key })
+    const publicUrl = 'https://shop.test'
+    const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
+    const told = async (base: string, path: string, Host: string, method = 'GET') => {
+      const tls = { rejectUnauthorized: false }
+      const answer = await fetch(`${base}${path}`, { method, headers: { Host }, tls })
+      return answer.headers.get('strict-transport-security')
+    }
+    const shop = await startServer({ env: { ...env, PUBLIC_URL: publicUrl } })
+    const year = 'max-age=31536000'
+    const answers: [path: string, method?: string][] = [
+      ['/caja'],
+      ['/api/coupons/manager'],
+      ['/api/coupons', 'GET'],
+      ['/api/coupons', 'OPTIONS'],
+      ['/livez', 'POST'],
+      ['/livez', 'HEAD'],
+      ['/nowhere'],
+    ]
+    for (const [path, method] of answers) {
+      expect(await told(secureOf(shop), path, 'shop.test', method)).toBe(year)
+    }
+    expect(await told(secureOf(shop), '/caja', 'caja.local')).toBeNull()
+    expect(await told(shop.url, '/caja', 'shop.test')).toBeNull()
+    const mixed = await startServer({
+      env: { ...env, PUBLIC_URL: `${publicUrl},http://shop.test` },
+    })
+    expect(await told(secureOf(mixed), '/caja', 'shop.test')).toBeNull()
+    const local = await startServer({ env })
+    expect(await told(secureOf(local), '/caja', 'shop.test')).toBeNull()
+  })
+
   test('with an RSA key are served without its key exchange: a key that is stolen later opens no old connection', async () => {
     const path = write(rsaCertificate)
     const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }

@@ -93,6 +93,44 @@ test('with PUBLIC_URL its origins count and nothing else', () => {
   }
 })
 
+describe('browsers are told to use https alone', () => {
+  const at = (
+    url: string,
+    headers: Record<string, string>,
+    peer = '203.0.113.1',
+    origins = listed,
+  ) => origins.strict(new Request(url, { headers }), peer)
+  const host = 'cupones.example'
+  const proxied = { host, 'x-forwarded-proto': 'https' }
+
+  test('for a public name that was asked over https, here or at a declared proxy', () => {
+    expect(at('https://x/', { host })).toBe(true)
+    expect(at('https://x/', { host: 'Otra.example:8443' })).toBe(true)
+    expect(at('http://x/', proxied, '10.0.0.1')).toBe(true)
+    const forwarded = { ...proxied, host: '127.0.0.1:3000', 'x-forwarded-host': host }
+    expect(at('http://x/', forwarded, '10.0.0.1')).toBe(true)
+    // Not passed on: what the browser asked is a public name all the same.
+    expect(at('http://x/', { ...proxied, host: '127.0.0.1:3000' }, '10.0.0.1')).toBe(true)
+  })
+
+  test('not over plain http, and not for a name of the local network', () => {
+    expect(at('http://x/', { host })).toBe(false)
+    expect(at('http://x/', proxied)).toBe(false)
+    for (const local of ['caja.local', 'caja', 'localhost', 'evil.example', '']) {
+      expect(at('https://x/', { host: local })).toBe(false)
+    }
+  })
+
+  test('not without PUBLIC_URL, nor with plain http in it', () => {
+    const mixed = createOrigins({
+      publicOrigins: ['https://cupones.example', 'http://192.168.1.20:3000'],
+      trustedProxies: [],
+    })
+    expect(at('https://x/', { host }, '203.0.113.1', mixed)).toBe(false)
+    expect(at('https://x/', { host: 'caja.local' }, '203.0.113.1', open)).toBe(false)
+  })
+})
+
 describe('the address that limits are counted by', () => {
   const from = (peer: string, hops?: string) =>
     behind.client(request(hops === undefined ? {} : { 'x-forwarded-for': hops }), peer)
