@@ -15,6 +15,14 @@ export async function openPage(url: string, options: VisitOptions = {}): Promise
   return visitor
 }
 
+/** Runs before a page's own scripts: the till of this device knows its shop, unless something was kept there before. */
+export function tillOf(...npubs: readonly string[]): string {
+  const [place, list] = ['cuponera:till:shops', JSON.stringify(npubs)].map((one) =>
+    JSON.stringify(one),
+  )
+  return `localStorage.getItem(${place}) ?? localStorage.setItem(${place}, ${list});`
+}
+
 /** Ends the pages of one test: for `afterEach`. */
 export async function closePages(): Promise<void> {
   for (const { context } of opened.splice(0)) await context.close()

@@ -17,7 +17,7 @@ import {
 import { createEvent } from '../support/events.ts'
 import { good } from '../support/page-looks.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
-import { closePages, openPage, startShop } from '../support/shop-pages.ts'
+import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
 
 afterEach(closePages)
@@ -105,7 +105,7 @@ test('what is on the screen of a phone is what the till reads', async () => {
   const { page } = await open(`/c#${nonce}`)
   await button(page, 'Ver el QR grande').click()
   const photo = await page.getByRole('img', { name: 'QR de Medialuna de regalo' }).screenshot()
-  const { page: till } = await open('/caja')
+  const { page: till } = await open('/caja', { before: tillOf(npubOf(merchant.pubkey)) })
   const file = { name: 'foto.png', mimeType: 'image/png', buffer: photo }
   await till.locator('input[type=file]').setInputFiles(file)
   await till.getByRole('heading', { name: '10 %' }).waitFor()

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, holdBeforeCamera } from '../support/browser.ts'
+import { closeBrowser, holdBeforeCamera, shownQr } from '../support/browser.ts'
 import { shopCertificate } from '../support/certificates.ts'
 import { call, newSigner } from '../support/client.ts'
 import { good, looks } from '../support/page-looks.ts'
-import { closePanels, signIn } from '../support/panel-page.ts'
+import { closePanels, openWithKey, signIn } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -69,6 +69,24 @@ test('a till is authorised by a photo of its QR', async () => {
   await press(/^Quitar la caja/)
   await dialog().getByRole('button', { name: 'Quitar' }).click()
   await noTills(page)
+})
+
+test('a till that is opened from here knows its shop; one elsewhere is told by a QR', async () => {
+  const { page } = await openWithKey(server)
+  await page.getByRole('link', { name: 'Cajas' }).click()
+  await page.getByRole('link', { name: 'Abrir la caja acá' }).waitFor()
+  const pubkey = await page.evaluate(
+    () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').pubkey,
+  )
+  expect(await shownQr(page, '.till-door')).toBe(`${server.url}/caja#comercio=${npubOf(pubkey)}`)
+  const opened = page.waitForEvent('popup')
+  await page.getByRole('link', { name: 'Abrir la caja acá' }).click()
+  const till = await opened
+  await till.getByRole('heading', { name: 'Canjear un cupón' }).waitFor()
+  expect(till.url()).toBe(`${server.url}/caja`)
+  expect(await till.getByRole('dialog').count()).toBe(0)
+  await till.getByRole('button', { name: 'Ajustes' }).click()
+  await till.locator('.lines code').getByText(npubOf(pubkey).slice(0, 9)).waitFor()
 })
 
 /** A QR code as a photo would hold it. */

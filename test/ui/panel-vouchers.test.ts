@@ -56,6 +56,7 @@ test('a redemption at the till shows in the panel by itself', async () => {
   await phone.goto(`${server.url}/caja`)
   await phone.getByLabel('Código del cupón').fill(address)
   await phone.getByRole('button', { name: 'Ver cupón' }).click()
+  await phone.getByRole('button', { name: 'Sí, es mi comercio' }).click()
   await phone.locator('.till-view').getByRole('button', { name: 'Canjear' }).click()
   await phone.getByRole('heading', { name: 'Canjeado', exact: true }).waitFor()
   const started = performance.now()

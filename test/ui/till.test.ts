@@ -2,6 +2,8 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
+import type { Signer } from '../../src/nostr/event.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
 import {
   closeBrowser,
   holdBeforeCamera,
@@ -18,10 +20,11 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { accessible } from '../support/page-checks.ts'
-import { good } from '../support/page-looks.ts'
+import { good, looks } from '../support/page-looks.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
-import { closePages, openPage, startShop } from '../support/shop-pages.ts'
+import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 
 afterEach(closePages)
 
@@ -32,8 +35,15 @@ afterAll(async () => {
 
 const { merchant, server, token, definition, brief, mint, statusOf } = await startShop()
 
-const openTill = (base = server.url, options: VisitOptions = {}) =>
-  openPage(`${base}/caja`, options)
+/** A till that knows its shop. */
+const openTill = (base = server.url, { before = '', ...options }: VisitOptions = {}) =>
+  openPage(`${base}/caja`, { ...options, before: tillOf(npubOf(merchant.pubkey)) + before })
+
+/** A till that nobody has set up. */
+const openNewTill = (address = `${server.url}/caja`, options: VisitOptions = {}) =>
+  openPage(address, options)
+
+const yes = (page: Page) => page.getByRole('button', { name: 'Sí, es mi comercio' })
 
 async function enter(page: Page, text: string) {
   await page.getByLabel('Código del cupón').fill(text)
@@ -42,6 +52,15 @@ async function enter(page: Page, text: string) {
 
 const redeem = (page: Page) => page.locator('.till-view').getByRole('button', { name: 'Canjear' })
 const title = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+
+/** The code of a coupon of somebody who is not the shop. */
+async function strangersCoupon(stranger = newSigner()): Promise<string> {
+  const session = await openSession(server.url, stranger)
+  return mint(server.url, await createDefinition(server.url, session), session)
+}
+
+/** What can be pressed in the part of the till that shows. */
+const buttonsOf = (page: Page) => page.locator('.till-view').getByRole('button').allTextContents()
 
 async function redemptionsOf(base: string, session: string): Promise<number> {
   const { json } = await call(base, '/api/coupons/redemptions', { token: session })
@@ -172,6 +191,7 @@ test('each outcome has its word, colour, picture and tune, light and dark', asyn
   await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
   const voided = await mint()
   await call(server.url, `/api/coupons/${definition}/mints/${voided}`, { method: 'DELETE', token })
+  const theirs = await strangersCoupon()
   const { page, complaints } = await openTill(server.url, { before: silent, width: 320 })
   const inBoth = async (name: string, look: () => Promise<void>) => {
     for (const colorScheme of ['dark', 'light'] as const) {
@@ -188,7 +208,6 @@ test('each outcome has its word, colour, picture and tune, light and dark', asyn
   }
   const fresh = await mint()
   await enter(page, fresh)
-  await page.getByRole('button', { name: 'Sí, es de este comercio' }).click()
   await page.getByText('Es de este comercio').waitFor()
   await inBoth('till-preview', () => Promise.resolve())
   await heard(page)
@@ -200,6 +219,7 @@ test('each outcome has its word, colour, picture and tune, light and dark', asyn
     ['Anulado', voided],
     ['No lo conocemos', 'AAAAAAAAAAAAAAAAAAAAAA'],
     ['Venció', brief],
+    ['Este cupón es de otro comercio', theirs],
   ] as const
   const told: Record<'tune' | 'dark' | 'light' | 'drawing', Set<string>> = {
     ...{ tune: new Set(), dark: new Set(), light: new Set(), drawing: new Set() },
@@ -223,7 +243,9 @@ test('each outcome has its word, colour, picture and tune, light and dark', asyn
       told.drawing.add(drawing)
     })
   }
-  for (const sense of Object.values(told)) expect(sense.size).toBe(outcomes.length)
+  for (const sense of [told.tune, told.drawing]) expect(sense.size).toBe(outcomes.length)
+  // Nothing is handed over for either of two: both are red.
+  for (const sense of [told.dark, told.light]) expect(sense.size).toBe(outcomes.length - 1)
   expect(complaints).toEqual([])
 }, 30_000)
 
@@ -250,19 +272,169 @@ test('sounds can be switched off, and stay off', async () => {
   expect(await heard(page)).toBe('')
 })
 
-test('another shop’s coupon is not redeemed by habit', async () => {
-  const stranger = await openSession(server.url, newSigner())
-  const theirs = await mint(server.url, await createDefinition(server.url, stranger), stranger)
+/** The profile of a merchant (NIP-01), which anybody may fill in as they like. */
+async function nameKey(signer: Signer, name: string, base = server.url) {
+  const content = JSON.stringify({ name })
+  const profile = signer.sign({ kind: 0, created_at: secondsNow(), tags: [], content })
+  const { status } = await call(base, '/nostr/publish', { body: profile })
+  expect(status).toBe(202)
+}
+
+test('a stranger’s coupon is red and cannot be redeemed, though it goes by the shop’s own name', async () => {
+  await nameKey(merchant, 'Café Azul')
+  const impostor = newSigner()
+  await nameKey(impostor, 'Café Azul')
+  const theirs = await strangersCoupon(impostor)
   const { page } = await openTill()
   await enter(page, await mint())
-  await page.getByRole('button', { name: 'Sí, es de este comercio' }).click()
+  await page.locator('.tone-good bdi').getByText('Café Azul').waitFor()
   await page.getByRole('button', { name: 'Cancelar' }).click()
   await enter(page, theirs)
-  await page.getByText('No es de este comercio').waitFor()
-  await good(page, 'till-foreign')
-  await page.getByRole('button', { name: 'Canjear igual' }).waitFor()
-  await page.getByRole('button', { name: 'Cancelar' }).click()
+  await title(page, 'Este cupón es de otro comercio').waitFor()
+  await page.getByText('Se presenta con el mismo nombre que tu comercio').waitFor()
+  await looks(page, 'till-foreign')
+  expect(await buttonsOf(page)).toEqual(['Otro cupón'])
+  // Scanned again, typed again, reloaded: it stays what it is.
+  await scan(page, theirs)
+  await page.reload()
+  await enter(page, theirs)
+  await title(page, 'Este cupón es de otro comercio').waitFor()
+  expect(await buttonsOf(page)).toEqual(['Otro cupón'])
   expect(await statusOf(theirs)).toBe('minted')
+})
+
+test('a till that knows no shop asks once, before the first redemption, and then redeems its own', async () => {
+  const claims: unknown[] = []
+  const { page } = await openNewTill()
+  page.on('request', (request) => {
+    if (request.url().endsWith('/claim')) claims.push(request.postDataJSON())
+  })
+  const nonce = await mint()
+  await enter(page, nonce)
+  await yes(page).waitFor()
+  await page.getByText(npubOf(merchant.pubkey), { exact: true }).waitFor()
+  await looks(page, 'till-whose')
+  expect(await redeem(page).count()).toBe(0)
+  // By keyboard alone: the answer, then the coupon.
+  await yes(page).and(page.locator('[aria-disabled="false"]')).focus()
+  await page.keyboard.press('Enter')
+  await redeem(page).and(page.locator('[aria-disabled="false"]')).focus()
+  await page.keyboard.press('Enter')
+  await title(page, 'Canjeado').waitFor()
+  expect(claims).toEqual([{ nonce, owner: merchant.pubkey }])
+  // Kept on the device: nobody asks again.
+  await page.reload()
+  await enter(page, await mint())
+  await redeem(page).waitFor()
+  await page.getByText('Es de este comercio').waitFor()
+})
+
+test('a coupon that is said to be of another stays unused, and the till asks again', async () => {
+  const { page } = await openNewTill()
+  const theirs = await strangersCoupon()
+  await enter(page, theirs)
+  await page.getByRole('button', { name: 'No, es de otro' }).click()
+  await title(page, 'Este cupón es de otro comercio').waitFor()
+  await page.getByRole('button', { name: 'Otro cupón' }).click()
+  await enter(page, await mint())
+  await yes(page).waitFor()
+  expect(await statusOf(theirs)).toBe('minted')
+})
+
+test('the panel’s QR sets a till up: it asks whose it is, and the address says it no more', async () => {
+  await nameKey(merchant, 'Café Azul')
+  const { page } = await openNewTill(`${server.url}/caja#comercio=${npubOf(merchant.pubkey)}`)
+  const dialog = page.getByRole('dialog', { name: '¿Esta caja es de Café Azul?' })
+  await dialog.waitFor()
+  expect(page.url()).toBe(`${server.url}/caja`)
+  await looks(page, 'till-offered')
+  // A QR is a stranger's text: declined, it set up nothing.
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await page.evaluate(() => localStorage.getItem('cuponera:till:shops'))).toBeNull()
+  await page.goto(`${server.url}/caja#comercio=${npubOf(merchant.pubkey)}`)
+  await yes(page).click()
+  await enter(page, await mint())
+  await redeem(page).waitFor()
+  // Another one's is asked about, too, and says what it means.
+  const other = newSigner()
+  await page.goto(`${server.url}/caja#comercio=${npubOf(other.pubkey)}`)
+  await page.getByText('va a canjear los cupones de los dos').waitFor()
+  await page.getByRole('button', { name: 'No, es de otro' }).click()
+  // What is no key asks nothing.
+  await page.goto(`${server.url}/caja#comercio=npub1nada`)
+  await page.reload()
+  await title(page, 'Canjear un cupón').waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test('the shop of a till is changed in its settings, by typing or by a QR', async () => {
+  const other = newSigner()
+  const theirs = await strangersCoupon(other)
+  const { page } = await openTill()
+  await page.getByRole('button', { name: 'Ajustes' }).click()
+  await page.getByRole('button', { name: /^Quitar Café Azul|^Quitar npub1/ }).click()
+  await page.getByText('Todavía ninguno').waitFor()
+  await page.getByRole('button', { name: 'Agregar un comercio' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Agregar un comercio' })
+  await dialog.getByLabel('clave del comercio').fill('nada')
+  await page.keyboard.press('Enter')
+  await dialog.getByText('Ahí no hay la clave de un comercio').waitFor()
+  await looks(page, 'till-add-shop')
+  const address = `${server.url}/caja#comercio=${npubOf(other.pubkey)}`
+  await dialog.locator('input[type=file]').setInputFiles({
+    name: 'foto.gif',
+    mimeType: 'image/gif',
+    buffer: Buffer.from(encodeQR(address, 'gif', { scale: 6 })),
+  })
+  await dialog.waitFor({ state: 'detached' })
+  await good(page, 'till-shop-settings')
+  await page.getByRole('button', { name: 'Canjear' }).click()
+  await enter(page, theirs)
+  await redeem(page).click()
+  await title(page, 'Canjeado').waitFor()
+  await page.getByRole('button', { name: 'Otro cupón' }).click()
+  await enter(page, await mint())
+  await title(page, 'Este cupón es de otro comercio').waitFor()
+})
+
+test('the key that let a till in says whose it is: then nobody is asked', async () => {
+  const { page } = await openNewTill()
+  await page.getByRole('button', { name: 'Emitir' }).click()
+  await page.getByLabel('PIN (6 números o más)').fill('246810')
+  await page.getByLabel('El mismo PIN, otra vez').fill('246810')
+  await page.getByRole('button', { name: 'Hacer la clave' }).click()
+  await title(page, 'Falta que el comercio autorice esta caja').waitFor()
+  const npub = await page.locator('code').first().textContent()
+  await call(server.url, '/api/coupons/minters', { body: { pubkey: npub }, token })
+  await page.getByRole('button', { name: 'Ya me autorizaron' }).click()
+  await page.getByRole('button', { name: /Medialuna de regalo/ }).waitFor()
+  await page.getByRole('button', { name: 'Canjear' }).click()
+  await enter(page, await strangersCoupon())
+  await title(page, 'Este cupón es de otro comercio').waitFor()
+  await page.getByRole('button', { name: 'Otro cupón' }).click()
+  await enter(page, await mint())
+  await redeem(page).click()
+  await title(page, 'Canjeado').waitFor()
+})
+
+test('without the service, too, a signed voucher of another shop is not called good', async () => {
+  const impostor = newSigner()
+  const session = await openSession(server.url, impostor)
+  const theirs = await mintOne(server.url, session, await createDefinition(server.url, session))
+  const { page } = await openTill()
+  await page.waitForFunction(() => localStorage.getItem('cuponera:manager'))
+  await page.route('**/api/**', (route) => route.abort())
+  await enter(page, JSON.stringify(theirs))
+  await page.getByText('el cupón es de otro comercio. No lo aceptes').waitFor()
+  await good(page, 'till-offline-foreign')
+  expect(await page.getByText('La firma es buena: este servicio lo emitió').count()).toBe(0)
+  const { page: bare } = await openNewTill()
+  await bare.waitForFunction(() => localStorage.getItem('cuponera:manager'))
+  await bare.route('**/api/**', (route) => route.abort())
+  await enter(bare, JSON.stringify(theirs))
+  await bare.getByText('Esta caja todavía no sabe de qué comercio es').waitFor()
+  await good(bare, 'till-offline-unsure')
 })
 
 /** Do what changes the screen, and press what comes up as soon as it is there. */
@@ -287,12 +459,12 @@ async function pressAtOnce(page: Page, change: () => Promise<void>, selector: st
 
 test('a finger that taps twice redeems nothing, and does not put the outcome away', async () => {
   const nonce = await mint()
-  const { page } = await openTill()
+  const { page } = await openNewTill()
   // However the screen is laid out: on some, one button stands where the other was.
-  await pressAtOnce(page, () => enter(page, nonce), '.preview .huge')
-  const ours = page.getByRole('button', { name: 'Sí, es de este comercio' })
+  await pressAtOnce(page, () => enter(page, nonce), '.whose .button')
+  await page.getByRole('heading', { name: '¿Esta caja es de' }).waitFor()
   const noted = async () => {
-    await ours.and(page.locator('[aria-disabled="false"]')).focus()
+    await yes(page).and(page.locator('[aria-disabled="false"]')).focus()
     await page.keyboard.press('Enter')
   }
   await pressAtOnce(page, noted, '.preview:has(.tone-good) .huge')
@@ -557,12 +729,16 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await button.waitFor()
   expect(await dialog.count()).toBe(0)
   const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
+  expect(kept).toMatch(/eyJ/)
   expect(kept).not.toContain('nonce')
   expect(kept).toContain('ncryptsec1')
   expect(kept).not.toContain('nsec1')
 
   // Locked, it opens with the PIN alone.
   await page.getByRole('button', { name: 'Cerrar la caja' }).click()
+  // Nobody is told, and nobody needs to be: the token is gone from the device.
+  const left = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
+  expect(left).not.toMatch(/eyJ/)
   await page.getByLabel('PIN (6 números o más)').fill('000000')
   await page.getByRole('button', { name: 'Abrir con el PIN' }).click()
   await page.getByText('Ese PIN no es').waitFor()
@@ -668,7 +844,7 @@ test('the till speaks English, too, and breaks words that are wider than a small
   const nonce = await mint(server.url, await createDefinition(server.url, token, fields))
   await page.getByLabel('Code of the coupon').fill(nonce)
   await page.getByRole('button', { name: 'Look it up' }).click()
-  await page.getByRole('button', { name: 'Yes, it is of this shop' }).waitFor()
+  await page.getByRole('button', { name: 'Redeem' }).nth(1).waitFor()
   await good(page, 'till-wide')
   await page.goto(`${server.url}/c#${nonce}`)
   await page.getByText('Not used').waitFor()

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { npubOf, parsePubkey } from '../../src/nostr/keys.ts'
 import { type Held, openHoldings, type Status, statusNow } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
 import type { Answer } from '../../src/ui/till/attempt.ts'
@@ -38,10 +39,15 @@ function newStore(full = false): TextStore & { map: Map<string, string> } {
   return { map, set, get: (name) => map.get(name) ?? null, remove: (name) => map.delete(name) }
 }
 
-type Asked = { path: string; key: string | undefined; kept: string | undefined }
+type Asked = { path: string; body?: unknown; key: string | undefined; kept: string | undefined }
 
 /** A till before a service that gives these answers in turn. */
-function newTill(answers: Answer[], store = newStore(), manager: string | null = null) {
+function newTill(
+  answers: Answer[],
+  store = newStore(),
+  manager: string | null = null,
+  shops: readonly string[] = [facts.npub],
+) {
   const asked: Asked[] = []
   const seen: Redemption[] = []
   const late: [string, Redemption][] = []
@@ -52,13 +58,15 @@ function newTill(answers: Answer[], store = newStore(), manager: string | null =
     newKey,
   })
   const redeemer = createRedeemer({
-    ask: (path, _body, key) => {
-      asked.push({ path, key, kept: store.map.get('pending') })
+    ask: (path, body, key) => {
+      if (asked.length > 40) throw new Error('it asks without end')
+      asked.push({ path, body, key, kept: store.map.get('pending') })
       return Promise.resolve(answers.shift() ?? lost)
     },
     pause: () => Promise.resolve(),
     pending,
     now: () => now,
+    shops: () => shops,
     manager: () => manager,
     onChange: (state) => seen.push(state),
     onLate: (name, outcome) => late.push([name, outcome]),
@@ -208,6 +216,82 @@ test('storage that somebody else wrote to is an empty list', () => {
     expect(newTill([], store).pending.all()).toEqual([])
     expect(openHoldings(store, 'pending').all()).toEqual([])
   }
+})
+
+// ── Whose coupon it is
+
+const ours = parsePubkey(facts.npub)
+const anotherShop = npubOf(newSigner().pubkey)
+
+test.each([['minted'], ['claimed'], ['expired']])(
+  'a coupon of another shop that is %s is foreign at once, and nothing redeems it',
+  async (status) => {
+    const { redeemer, asked } = newTill([ok({ status })], newStore(), null, [anotherShop])
+    await redeemer.look(nonce)
+    expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'foreign', facts: { nonce } })
+    await redeemer.redeem()
+    expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview'])
+  },
+)
+
+test('a till without a shop redeems nothing until somebody says whose it is', async () => {
+  const shops: string[] = []
+  const { redeemer, asked } = newTill([minted, success], newStore(), null, shops)
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(redeemer.state()).toMatchObject({ step: 'shown' })
+  expect(asked).toHaveLength(1)
+  shops.push(facts.npub)
+  await redeemer.redeem()
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+})
+
+test('a coupon that the person says is of another is foreign, and the till still has no shop', async () => {
+  const { redeemer, asked } = newTill([minted], newStore(), null, [])
+  await redeemer.look(nonce)
+  redeemer.disown()
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'foreign' })
+  await redeemer.redeem()
+  expect(asked).toHaveLength(1)
+})
+
+test('every request of a redemption names the shop, a retry after a reload, too', async () => {
+  const store = newStore()
+  const first = newTill([minted, lost, lost], store)
+  await first.redeemer.look(nonce)
+  const out = first.redeemer.redeem()
+  first.redeemer.leave()
+  await out
+  // The till is moved to another shop meanwhile: what was asked is asked again as it was.
+  const second = newTill([success], store, null, [anotherShop])
+  await second.redeemer.settle(second.pending.all()[0]!)
+  const claims = [...first.asked.slice(1), ...second.asked]
+  expect(claims.length).toBeGreaterThan(1)
+  for (const { path, body, key } of claims) {
+    expect([path, body, key]).toEqual([
+      '/api/coupons/claim',
+      { nonce, owner: ours },
+      claims[0]?.key,
+    ])
+  }
+  expect(second.redeemer.state()).toMatchObject({ outcome: 'success' })
+})
+
+test('a redemption that an older page left open is asked for as that page did', async () => {
+  const store = newStore()
+  newTill([], store).pending.open(nonce, facts.name)
+  const { redeemer, asked, pending } = newTill([success], store)
+  await redeemer.settle(pending.all()[0]!)
+  expect(asked[0]?.body).toEqual({ nonce })
+})
+
+test('the service refuses another shop’s coupon: foreign, settled, and not asked again', async () => {
+  const { redeemer, asked, pending } = newTill([minted, no(409, 'other-merchant')])
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'foreign' })
+  expect(asked).toHaveLength(2)
+  expect(pending.all()).toEqual([])
 })
 
 // ── Without the service

@@ -8,6 +8,7 @@ import { Notice } from '../parts/notice.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
 import { HandOver } from './hand-over.tsx'
+import { TillLink } from './till-link.tsx'
 
 /** Four steps from nothing to a coupon that was redeemed; each shows by itself when it is done. */
 export function Checklist({ overview }: { overview: Overview }) {
@@ -47,11 +48,7 @@ export function Checklist({ overview }: { overview: Overview }) {
           )}
         </Step>
         <Step done={redeemed} title={t('start.redeem')} why={t('start.redeem.why')}>
-          {minted && !redeemed && (
-            <ButtonLink kind="primary" icon="shop" href="/caja" newTab>
-              {t('start.redeem.do')}
-            </ButtonLink>
-          )}
+          {minted && !redeemed && <TillLink kind="primary">{t('start.redeem.do')}</TillLink>}
         </Step>
       </ol>
       {done === 4 && <Notice tone="good">{t('start.all')}</Notice>}

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
 import { day, short } from '../client/format.ts'
 import { localOrigin } from '../client/share.ts'
+import { tillAddress } from '../client/shops.ts'
 import type { Minter } from '../client/wire.ts'
-import { Button, ButtonLink } from '../parts/button.tsx'
+import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field } from '../parts/field.tsx'
@@ -14,12 +16,14 @@ import { say } from '../parts/toast.tsx'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { useAttempt } from './attempt.ts'
-import { addMinter, removeMinter } from './state.ts'
+import { addMinter, removeMinter, session } from './state.ts'
+import { TillLink } from './till-link.tsx'
 
 /** Who may issue besides the merchant. */
 export function Tills({ minters }: { minters: readonly Minter[] }) {
   const [removing, setRemoving] = useState<Minter | null>(null)
   const till = `${location.origin}/caja`
+  const pubkey = session.who.value?.pubkey
   return (
     <div class="stack wide">
       <div class="stack tight">
@@ -31,13 +35,11 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
         <section class="sheet stack till-door">
           <p>{t('tills.how')}</p>
           <div class="qr-box small-qr">
-            <QrCode text={till} label={t('tills.qr')} />
+            <QrCode text={pubkey ? tillAddress(npubOf(pubkey)) : till} label={t('tills.qr')} />
           </div>
           <p class="mono small">{till}</p>
           {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
-          <ButtonLink icon="shop" href="/caja" newTab>
-            {t('tills.open')}
-          </ButtonLink>
+          <TillLink>{t('tills.open')}</TillLink>
         </section>
       </div>
       {minters.length === 0 ? (

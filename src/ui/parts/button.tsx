@@ -66,13 +66,20 @@ type LinkProps = Look & {
   href: string
   /** Beside this page, which goes on. */
   newTab?: boolean
+  /** Before it leads there. */
+  onClick?: () => void
   children: ComponentChildren
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ href, newTab = false, icon, children, ...look }: LinkProps) {
+export function ButtonLink({ href, newTab = false, icon, children, onClick, ...look }: LinkProps) {
   return (
-    <a href={href} class={lookOf(look)} {...(newTab && { target: '_blank', rel: 'noreferrer' })}>
+    <a
+      href={href}
+      class={lookOf(look)}
+      {...(newTab && { target: '_blank', rel: 'noreferrer' })}
+      {...(onClick && { onClick })}
+    >
       {icon && <Icon name={icon} />}
       <span>{children}</span>
     </a>

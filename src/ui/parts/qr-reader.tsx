@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Camera, cameraTrouble, openCamera } from '../client/camera.ts'
 import { readPhoto } from '../client/qr-reader.ts'
-import { shopWords as t } from '../words/shop.ts'
+import { commonWords as t } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
 
@@ -29,11 +29,11 @@ export function QrReader({ onRead }: Props) {
       <div class="actions">
         {cameraTrouble() === null && !filming && (
           <Button icon="camera" onClick={() => setFilming(true)}>
-            {t('tills.scan')}
+            {t('read.scan')}
           </Button>
         )}
         <Button icon="image" onClick={() => file.current?.click()}>
-          {t('tills.photo')}
+          {t('read.photo')}
         </Button>
         <input
           ref={file}
@@ -41,13 +41,13 @@ export function QrReader({ onRead }: Props) {
           type="file"
           accept="image/*"
           tabIndex={-1}
-          aria-label={t('tills.photo')}
+          aria-label={t('read.photo')}
           onChange={(event) => void photo(event.currentTarget.files?.[0])}
         />
       </div>
       {filming && <Film onEnd={finish} />}
-      {trouble === 'unread' && <Notice tone="bad">{t('tills.unread')}</Notice>}
-      {trouble === 'camera' && <Notice tone="bad">{t('tills.camera.none')}</Notice>}
+      {trouble === 'unread' && <Notice tone="bad">{t('read.none')}</Notice>}
+      {trouble === 'camera' && <Notice tone="bad">{t('read.camera.none')}</Notice>}
     </div>
   )
 }
@@ -71,7 +71,5 @@ function Film({ onEnd }: { onEnd: (text: string | null) => void }) {
       camera?.stop()
     }
   }, [])
-  return (
-    <video ref={video} class="film" autoPlay playsInline muted aria-label={t('tills.camera')} />
-  )
+  return <video ref={video} class="film" autoPlay playsInline muted aria-label={t('read.camera')} />
 }

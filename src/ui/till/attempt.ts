@@ -14,7 +14,7 @@ const pauseSecondsMax = 30
 
 /** Refusals by which our own service says that asking again would change nothing. */
 const final =
-  /^(voucher-[a-z]+|nonce-invalid|body-invalid|field-invalid|idempotency-key-(invalid|reused))$/
+  /^(voucher-[a-z]+|other-merchant|nonce-invalid|body-invalid|field-invalid|idempotency-key-(invalid|reused))$/
 
 /**
  * True when the answer settles the matter, whatever it says. A proxy's 404 or a login page of the

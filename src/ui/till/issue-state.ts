@@ -6,11 +6,11 @@ import { parseRecord } from '../client/json.ts'
 import { once } from '../client/once.ts'
 import { reachable } from '../client/reach.ts'
 import { createSession, type Identity } from '../client/session.ts'
+import { adoptShop } from '../client/shops.ts'
 import { openExtension } from '../client/signer-extension.ts'
 import { createKeyBox } from '../client/signer-local.ts'
 import { restoreRemote } from '../client/signer-remote.ts'
 import { tab } from '../client/storage.ts'
-import { pinShop, shops } from './state.ts'
 
 export type Mintable = {
   id: string
@@ -58,7 +58,7 @@ export async function loadMintable(): Promise<void> {
     trouble.value = null
     // Anybody may name this key as a minter: only the first to do so is taken at its word.
     const [npub, ...others] = new Set(answer.coupons.map((one) => one.npub))
-    if (npub && others.length === 0 && shops.peek().length === 0) pinShop(npub)
+    if (npub && others.length === 0) adoptShop(npub)
   } catch (cause) {
     trouble.value = cause
   }

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day, moment } from '../client/format.ts'
-import { merchantName } from '../client/merchant.ts'
+import { knownName, merchantName } from '../client/merchant.ts'
+import { addShop, shops } from '../client/shops.ts'
 import type { Verdict } from '../coupon/voucher-proof.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
@@ -11,12 +13,14 @@ import { Notice, type Tone } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
 import type { CouponFacts, Outcome, Redemption, RedemptionUnderWay } from './redeem.ts'
 import { RestingButton } from './resting.tsx'
-import { elsewhere, goOn, leave, pinShop, redeem, retry, shops } from './state.ts'
+import { ShopKey, ShopName } from './shop-view.tsx'
+import { disown, elsewhere, goOn, leave, redeem, retry } from './state.ts'
 
 /** The colour of each outcome; its word, its picture and its tune say the same. */
 export const outcomeTone: Record<Outcome, Tone> = {
   success: 'good',
   already: 'bad',
+  foreign: 'bad',
   expired: 'wait',
   voided: 'idle',
   moved: 'moved',
@@ -26,6 +30,7 @@ export const outcomeTone: Record<Outcome, Tone> = {
 const outcomeIcon: Record<Outcome, IconName> = {
   success: 'check',
   already: 'close',
+  foreign: 'shop',
   expired: 'clock',
   voided: 'stop',
   moved: 'people',
@@ -61,14 +66,27 @@ export function OutcomeView({ state }: { state: RedemptionUnderWay }) {
   }
 }
 
-function Preview({ state: { facts } }: Shown<'shown'>) {
-  const known = shops.value
-  const ours = known.includes(facts.npub)
-  const foreign = !ours && known.length > 0
-  const who = merchantName(facts.npub)
+function Preview({ state: { facts, nonce } }: Shown<'shown'>) {
+  const ours = shops.value.includes(facts.npub)
+  // The till got its shop, or another one, while the coupon was on the screen.
+  if (!ours && shops.value.length > 0) {
+    const claimedAt = null
+    return <Done state={{ step: 'done', nonce, outcome: 'foreign', facts, claimedAt }} />
+  }
   return (
-    // To note the shop moves the buttons: they rest again, and who pressed that one goes on from the title.
-    <div key={String(ours)} class="stack wide preview">
+    // The answer moves the buttons: they rest again, and who gave it goes on from the title.
+    <div key={String(ours)} class={`stack wide ${ours ? 'preview' : 'whose'}`}>
+      {ours ? <Ours facts={facts} /> : <WhoseTill facts={facts} />}
+      <RestingButton wide big onClick={leave}>
+        {t('cancel')}
+      </RestingButton>
+    </div>
+  )
+}
+
+function Ours({ facts }: { facts: CouponFacts }) {
+  return (
+    <>
       <Heading>{benefitBadge(facts.coupon)}</Heading>
       <div class="stack tight preview-words">
         <p class="preview-benefit">{benefitText(facts.coupon)}</p>
@@ -81,35 +99,34 @@ function Preview({ state: { facts } }: Shown<'shown'>) {
             : t('shown.until', { when: day(facts.expiresAt) })}
         </p>
       </div>
-      {ours ? (
-        <Notice tone="good" icon="shop">
-          <strong>{t('shown.ours')}</strong>
-          <p class="small">{who}</p>
-        </Notice>
-      ) : (
-        <Notice tone={foreign ? 'bad' : 'wait'} icon="shop">
-          <strong>{t(foreign ? 'shown.foreign' : 'shown.unsure')}</strong>
-          <p>{t(foreign ? 'shown.foreign.detail' : 'shown.unsure.detail', { who })}</p>
-          <RestingButton kind="plain" icon="check" onClick={() => pinShop(facts.npub)}>
-            {t('shown.pin')}
-          </RestingButton>
-        </Notice>
-      )}
-      <div class="stack">
-        <RestingButton
-          kind={foreign ? 'danger' : 'primary'}
-          wide
-          class="huge"
-          icon="check"
-          onClick={redeem}
-        >
-          {t(foreign ? 'shown.redeem.foreign' : 'shown.redeem')}
-        </RestingButton>
-        <RestingButton wide big onClick={leave}>
-          {t('cancel')}
-        </RestingButton>
-      </div>
-    </div>
+      <Notice tone="good" icon="shop">
+        <strong>{t('shown.ours')}</strong>
+        <p class="small">
+          <ShopName npub={facts.npub} />
+        </p>
+      </Notice>
+      <RestingButton kind="primary" wide class="huge" icon="check" onClick={redeem}>
+        {t('shown.redeem')}
+      </RestingButton>
+    </>
+  )
+}
+
+/** Once, before the first redemption: nothing is redeemed by a till that knows no shop. */
+function WhoseTill({ facts }: { facts: CouponFacts }) {
+  const { npub, coupon } = facts
+  return (
+    <>
+      <Heading>{t('shop.ask', { who: merchantName(npub) })}</Heading>
+      <p>{t('shop.first', { benefit: benefitText(coupon) })}</p>
+      <ShopKey npub={npub} />
+      <RestingButton wide big icon="check" onClick={() => addShop(npub)}>
+        {t('shop.yes')}
+      </RestingButton>
+      <RestingButton wide big icon="close" onClick={disown}>
+        {t('shop.no')}
+      </RestingButton>
+    </>
   )
 }
 
@@ -155,8 +172,23 @@ function Done({ state: { outcome, facts, claimedAt } }: Shown<'done'>) {
     <Banner tone={outcomeTone[outcome]} icon={outcomeIcon[outcome]} title={t(`done.${outcome}`)}>
       {facts && <Facts facts={facts} />}
       <p>{detail()}</p>
+      {outcome === 'foreign' && facts && <Foreign npub={facts.npub} />}
       <Next />
     </Banner>
+  )
+}
+
+/** Whose it is; a name says nothing, least of all one that is also ours. */
+function Foreign({ npub }: { npub: string }) {
+  const name = knownName(npub)
+  const alike = name !== null && shops.value.some((one) => knownName(one) === name)
+  return (
+    <div class="stack tight">
+      <p>
+        <ShopName npub={npub} />
+      </p>
+      {alike && <p>{t('done.foreign.alike')}</p>}
+    </div>
   )
 }
 
@@ -196,13 +228,33 @@ function Judged({ verdict }: { verdict: Verdict | null }) {
     return <Notice tone={harmless ? 'idle' : 'bad'}>{t(`verdict.${verdict.why}`)}</Notice>
   }
   const { promise, expired } = verdict
-  const { name, description, coupon, expiresAt } = promise
+  const { name, description, coupon, expiresAt, owner } = promise
+  const npub = npubOf(owner)
+  const known = shops.value
+  if (known.length > 0 && !known.includes(npub)) {
+    return (
+      <Notice tone="bad" icon="shop">
+        <p>{t('verdict.foreign')}</p>
+        <p>
+          <ShopName npub={npub} />
+        </p>
+      </Notice>
+    )
+  }
   return (
     <div class="stack">
       <CouponCard coupon={{ name, description, benefit: coupon, expiresAt, image: null }} />
       <Notice tone={expired ? 'bad' : 'wait'} icon="key">
         {t(expired ? 'verdict.expired' : 'verdict.genuine')}
       </Notice>
+      {known.length === 0 && (
+        <Notice tone="wait" icon="shop">
+          <p>{t('verdict.unsure')}</p>
+          <p>
+            <ShopName npub={npub} />
+          </p>
+        </Notice>
+      )}
     </div>
   )
 }

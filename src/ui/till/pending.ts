@@ -16,13 +16,15 @@ export type Pending = {
   startedAt: number
   /** What the person reads while it is not settled. */
   name: string
+  /** The shop's key, in hex, that the request names: a retry names the same. */
+  owner?: string
 }
 
 export type PendingList = {
   all(): Pending[]
   find(nonce: string): Pending | null
   /** The entry of that nonce: the one that is there already, else a new one. Kept before it is returned. */
-  open(nonce: string, name: string): Pending
+  open(nonce: string, name: string, owner?: string): Pending
   close(nonce: string): void
 }
 
@@ -41,10 +43,11 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
   return {
     all,
     find: (nonce) => all().find((one) => one.nonce === nonce) ?? null,
-    open(nonce, label) {
+    open(nonce, label, owner) {
       const known = all().find((one) => one.nonce === nonce)
       if (known) return known
-      const pending = { nonce, key: newKey(), startedAt: now(), name: label }
+      const named = owner === undefined ? {} : { owner }
+      const pending = { nonce, key: newKey(), startedAt: now(), name: label, ...named }
       keep([...all(), pending].slice(-pendingMax))
       return pending
     },
@@ -61,7 +64,7 @@ function parsePendings(text: string | null): Pending[] {
 
 function isPending(value: unknown): value is Pending {
   if (typeof value !== 'object' || value === null) return false
-  const { nonce, key, startedAt, name } = value as Record<string, unknown>
-  const texts = [nonce, key, name].every((one) => typeof one === 'string')
+  const { nonce, key, startedAt, name, owner = '' } = value as Record<string, unknown>
+  const texts = [nonce, key, name, owner].every((one) => typeof one === 'string')
   return texts && typeof startedAt === 'number'
 }

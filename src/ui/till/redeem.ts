@@ -1,6 +1,7 @@
 /** Redeeming at the counter: look, then one tap, and no answer is made up. */
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
+import { parsePubkey } from '../../nostr/keys.ts'
 import { judgeVoucher, type Verdict } from '../coupon/voucher-proof.ts'
 import { type Answer, type Ask, codeOf, type Pause, persist, settles } from './attempt.ts'
 import type { Pending, PendingList } from './pending.ts'
@@ -17,14 +18,15 @@ export type CouponFacts = {
   expiresAt: number | null
 }
 
-export type Outcome = 'success' | 'already' | 'expired' | 'voided' | 'moved' | 'unknown'
+/** `foreign`: of a shop that is none of this till's. */
+export type Outcome = 'success' | 'already' | 'foreign' | 'expired' | 'voided' | 'moved' | 'unknown'
 
 export type Redemption = { step: 'idle' } | RedemptionUnderWay
 
 /** A redemption from the moment that a coupon came before the till. */
 export type RedemptionUnderWay =
   | { step: 'looking'; nonce: string }
-  /** Good as far as the service knows; a tap redeems it. */
+  /** Good as far as the service knows. A tap redeems it, where its shop is one of this till's. */
   | { step: 'shown'; nonce: string; facts: CouponFacts }
   /** The request is out. After `lost` answers it is unconfirmed: perhaps redeemed, perhaps not. */
   | { step: 'redeeming'; nonce: string; facts: CouponFacts | null; name: string; lost: number }
@@ -53,8 +55,10 @@ type Redeemer = {
   state(): Redemption
   /** Look a coupon up. Ignored while a redemption is out, and for the coupon on screen. */
   look(nonce: string, voucher?: NostrEvent | null): Promise<void>
-  /** Redeem the coupon on screen. */
+  /** Redeem the coupon on screen. Ignored unless its shop is one of this till's. */
   redeem(): Promise<void>
+  /** The coupon on screen is of another shop: the person said so. */
+  disown(): void
   /** Fetch the answer of one that was left open, by this page or by one before it. */
   settle(pending: Pending): Promise<void>
   /** Leave the coupon on screen; a redemption that is out stays in the list of pending ones. */
@@ -66,6 +70,8 @@ type Wiring = {
   pause: Pause
   pending: PendingList
   now: () => number
+  /** The npubs of the shops whose coupons are redeemed here; none until somebody said so. */
+  shops: () => readonly string[]
   /** The pinned key of the manager; null when this device never was online here. */
   manager: () => string | null
   onChange: (state: Redemption) => void
@@ -74,7 +80,7 @@ type Wiring = {
 }
 
 export function createRedeemer(wiring: Wiring): Redeemer {
-  const { ask, pause, pending, now, manager, onChange, onLate } = wiring
+  const { ask, pause, pending, now, shops, manager, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
   /** Answers to a coupon that left the screen are for nobody. */
   let turn = 0
@@ -85,9 +91,10 @@ export function createRedeemer(wiring: Wiring): Redeemer {
 
   const claim = async (open: Pending, facts: CouponFacts | null) => {
     const mine = ++turn
-    const { nonce, key, name } = open
+    const { nonce, key, name, owner } = open
+    const body = { nonce, ...(owner !== undefined && { owner }) }
     show({ step: 'redeeming', nonce, facts, name, lost: 0 })
-    const answer = await persist(() => ask('/api/coupons/claim', { nonce }, key), {
+    const answer = await persist(() => ask('/api/coupons/claim', body, key), {
       pause,
       onLost: (lost) => {
         if (turn === mine) show({ step: 'redeeming', nonce, facts, name, lost })
@@ -112,7 +119,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       show({ step: 'looking', nonce })
       const answer = await ask('/api/coupons/preview', { nonce })
       if (turn !== mine) return
-      if (settles(answer)) return show(previewOf(nonce, answer))
+      if (settles(answer)) return show(previewOf(nonce, answer, shops()))
       const key = manager()
       const verdict =
         voucher && key !== null ? judgeVoucher(voucher, { manager: key, nonce, now: now() }) : null
@@ -121,8 +128,15 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     async redeem() {
       if (state.step !== 'shown') return
       const { nonce, facts } = state
+      const owner = shops().includes(facts.npub) ? parsePubkey(facts.npub) : null
+      if (owner === null) return
       // On disk before it leaves: a reload finds the same key.
-      await claim(pending.open(nonce, facts.name), facts)
+      await claim(pending.open(nonce, facts.name, owner), facts)
+    },
+    disown() {
+      if (state.step !== 'shown') return
+      const { nonce, facts } = state
+      show({ step: 'done', nonce, outcome: 'foreign', facts, claimedAt: null })
     },
     settle: (open) => claim(open, null),
     leave() {
@@ -132,7 +146,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
   }
 }
 
-function previewOf(nonce: string, answer: Answer): Redemption {
+function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Redemption {
   const facts = factsOf(answer)
   const done = (outcome: Outcome): Redemption => {
     return { step: 'done', nonce, outcome, facts, claimedAt: claimedAtOf(answer) }
@@ -140,6 +154,8 @@ function previewOf(nonce: string, answer: Answer): Redemption {
   if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
     return done('unknown')
   }
+  // Whatever became of it, it is nothing to this shop.
+  if (facts && shops.length > 0 && !shops.includes(facts.npub)) return done('foreign')
   switch (answer.body.status) {
     case 'minted':
       return facts ? { step: 'shown', nonce, facts } : refused(nonce, answer)
@@ -157,6 +173,7 @@ function previewOf(nonce: string, answer: Answer): Redemption {
 }
 
 const outcomes: Record<string, Outcome> = {
+  'other-merchant': 'foreign',
   'voucher-moved': 'moved',
   'voucher-cancelled': 'voided',
   'voucher-expired': 'expired',

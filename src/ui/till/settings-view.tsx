@@ -1,10 +1,8 @@
 import { npubEncode } from 'nostr-tools/nip19'
 import { useState } from 'preact/hooks'
 import { cameraTrouble } from '../client/camera.ts'
-import { short } from '../client/format.ts'
-import { knownName } from '../client/merchant.ts'
 import { canShare } from '../client/share.ts'
-import { Button, IconButton } from '../parts/button.tsx'
+import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Check } from '../parts/field.tsx'
 import { Badge } from '../parts/notice.tsx'
@@ -12,8 +10,8 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { tillWords as t } from '../words/till.ts'
 import { canServeOffline, install, installed, installer } from './install.ts'
 import { hasKey, keyBox, signOut } from './issue-state.ts'
+import { Shops } from './shop-view.tsx'
 import { play, soundOn, switchSound } from './sound.ts'
-import { shops, unpinShop } from './state.ts'
 import { TlsHelp } from './tls-help.tsx'
 
 /** What this till is set to, what it can do, and what is missing for the rest. */
@@ -81,34 +79,6 @@ function Able() {
           <TlsHelp />
         </p>
       )}
-    </section>
-  )
-}
-
-function Shops() {
-  const list = shops.value
-  return (
-    <section class="sheet stack" aria-labelledby="shops">
-      <h2 id="shops">{t('settings.shop')}</h2>
-      {list.length === 0 && <p class="soft">{t('settings.shop.none')}</p>}
-      <ul class="lines">
-        {list.map((npub) => {
-          const named = knownName(npub)
-          const who = named ?? short(npub)
-          return (
-            <li key={npub} class="row apart">
-              <span class="grow">
-                {named} <code class="soft small">{short(npub)}</code>
-              </span>
-              <IconButton
-                icon="trash"
-                label={t('settings.shop.remove', { who })}
-                onClick={() => unpinShop(npub)}
-              />
-            </li>
-          )
-        })}
-      </ul>
     </section>
   )
 }

@@ -21,6 +21,12 @@ const tunes: Record<Tune, readonly Note[]> = {
     [0, 0.06],
     [330, 0.3],
   ],
+  foreign: [
+    [330, 0.1],
+    [247, 0.1],
+    [330, 0.1],
+    [247, 0.3],
+  ],
   expired: [
     [523, 0.16],
     [392, 0.16],
@@ -48,6 +54,7 @@ const tunes: Record<Tune, readonly Note[]> = {
 const buzzes: Partial<Record<Tune, number[]>> = {
   success: [60],
   already: [120, 60, 120],
+  foreign: [80, 40, 80, 40, 200],
   expired: [200],
   voided: [90, 50, 90, 50, 90],
   moved: [160, 60, 60],

@@ -4,6 +4,7 @@ import { secondsNow } from '../client/format.ts'
 import { parseJson } from '../client/json.ts'
 import { randomText } from '../client/random.ts'
 import { ask, createPause, keptTexts, managerKey, reachable } from '../client/reach.ts'
+import { addShop, parseOffer, shops } from '../client/shops.ts'
 import { device } from '../client/storage.ts'
 import { openPendingList, type Pending } from './pending.ts'
 import { createRedeemer, type Outcome, type Redemption } from './redeem.ts'
@@ -17,7 +18,6 @@ export const tab = signal<TillTab>('redeem')
 type Recent = { outcome: Outcome; name: string; at: number }
 
 const recentPlace = 'till:recent'
-const shopPlace = 'till:shops'
 const recentMax = 8
 /** Left open longer ago than this, a redemption is not finished without asking: the customer has gone. */
 const resumeSeconds = 15 * 60
@@ -34,19 +34,20 @@ export const redemption = signal<Redemption>({ step: 'idle' })
 /** Redemptions without an answer yet, but for the one on screen. */
 export const unsettled = signal<readonly Pending[]>(list.all())
 export const recent = signal<readonly Recent[]>(parseList<Recent>(recentPlace))
-/** Whose coupons this till takes: npubs. */
-export const shops = signal<readonly string[]>(parseList<string>(shopPlace))
 /** A scan that was no coupon, until the next. */
 export const notCoupon = signal<Extract<Scanned, { kind: 'other' }>['looks'] | null>(null)
 /** The address that the code on screen carried, when it was another than ours. */
 export const elsewhere = signal<string | null>(null)
 export const cameraOpen = signal(false)
+/** The shop that the panel's QR offers to set this till up for; an npub, until somebody answers. */
+export const offered = signal<string | null>(null)
 
 const redeemer = createRedeemer({
   ask,
   pause: waits.pause,
   pending: list,
   now: secondsNow,
+  shops: () => shops.peek(),
   manager: managerKey,
   onChange: show,
   onLate(name, outcome) {
@@ -143,16 +144,28 @@ export function leave(): void {
   notCoupon.value = null
 }
 
-/** Note a merchant as one of this till's. */
-export function pinShop(npub: string): void {
-  if (shops.peek().includes(npub)) return
-  shops.value = [...shops.peek(), npub]
-  device.write(shopPlace, JSON.stringify(shops.peek()))
+/** The coupon on screen is of another shop. */
+export function disown(): void {
+  redeemer.disown()
 }
 
-export function unpinShop(npub: string): void {
-  shops.value = shops.peek().filter((one) => one !== npub)
-  device.write(shopPlace, JSON.stringify(shops.peek()))
+/** Whose till this is, from the address that the panel's QR holds; then the address says it no more. */
+export function readOffer(): void {
+  const npub = parseOffer(location.hash)
+  if (npub === null) return
+  history.replaceState(null, '', '/caja')
+  if (!shops.peek().includes(npub)) offered.value = npub
+}
+
+/** Answer what the QR asked. */
+export function acceptOffer(): void {
+  const npub = offered.peek()
+  if (npub !== null) addShop(npub)
+  offered.value = null
+}
+
+export function declineOffer(): void {
+  offered.value = null
 }
 
 /** Finish what a page before this one left open, and go on by itself when the service is back. */

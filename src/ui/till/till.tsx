@@ -11,8 +11,9 @@ import { IssueView } from './issue-view.tsx'
 import { AskPin } from './key-view.tsx'
 import { RedeemView } from './redeem-view.tsx'
 import { SettingsView } from './settings-view.tsx'
+import { AskOffered } from './shop-view.tsx'
 import { readySound } from './sound.ts'
-import { cameraOpen, leave, redemption, resume, type TillTab, tab } from './state.ts'
+import { cameraOpen, leave, readOffer, redemption, resume, type TillTab, tab } from './state.ts'
 import { listenToScanner } from './typing.ts'
 
 const tabs: readonly (readonly [TillTab, IconName])[] = [
@@ -54,6 +55,7 @@ function Till() {
         {shown === 'settings' && <SettingsView />}
       </div>
       <AskPin />
+      <AskOffered />
     </Frame>
   )
 }
@@ -65,6 +67,8 @@ function go(name: TillTab): void {
   tab.value = name
 }
 
+readOffer()
+window.addEventListener('hashchange', readOffer)
 const app = document.getElementById('app')
 if (app) render(<Till />, app)
 effect(() => {

@@ -14,6 +14,17 @@ export const commonWords = createWords(
     'coupon.forever': ['No vence', 'Never expires'],
     'coupon.unnamed': ['Tu cupón', 'Your coupon'],
     'print.scan': ['Escanealo con tu teléfono', 'Scan it with your phone'],
+    'read.scan': ['Escanear el QR', 'Scan the QR'],
+    'read.photo': ['Usar una foto del QR', 'Use a photo of the QR'],
+    'read.none': [
+      'No encontramos un QR en esa foto. Sacala más de cerca.',
+      'There is no QR in that photo. Take it from nearer.',
+    ],
+    'read.camera': ['Apuntá al QR', 'Point at the QR'],
+    'read.camera.none': [
+      'No pudimos usar la cámara. Probá con una foto.',
+      'The camera cannot be used. Try a photo.',
+    ],
     'qr.coupon': ['Código QR del cupón', 'QR code of the coupon'],
     'local.only': [
       'Esta dirección sólo se abre en este equipo. Para que un teléfono la abra, hay que iniciar el servicio con HOST=0.0.0.0 y entrar acá por la dirección de tu red.',

@@ -10,8 +10,8 @@ export const shopWords = createWords(
       'Each till has a key of its own and may issue your coupons. Take it back whenever you like; yours never leaves this place.',
     ],
     'tills.how': [
-      'Abrí esta dirección en el equipo de la caja: muestra un QR con su clave.',
-      'Open this address on the till’s device: it shows a QR with its key.',
+      'Leé este QR con el equipo de la caja: queda lista para canjear los cupones de tu comercio. Para que también los emita, autorizala con el QR que ella muestra.',
+      'Read this QR with the till’s device: it is ready to redeem the coupons of your shop. For it to issue them, too, authorise it by the QR that it shows.',
     ],
     'tills.qr': ['Código QR que abre la caja', 'QR code that opens the till'],
     'tills.open': ['Abrir la caja acá', 'Open the till here'],
@@ -23,17 +23,6 @@ export const shopWords = createWords(
     ],
     'tills.label': ['¿Cómo la llamás?', 'What do you call it?'],
     'tills.label.example': ['Caja 1', 'Till 1'],
-    'tills.scan': ['Escanear el QR', 'Scan the QR'],
-    'tills.photo': ['Usar una foto del QR', 'Use a photo of the QR'],
-    'tills.unread': [
-      'No encontramos un QR en esa foto. Sacala más de cerca.',
-      'There is no QR in that photo. Take it from nearer.',
-    ],
-    'tills.camera': ['Apuntá al QR de la caja', 'Point at the QR of the till'],
-    'tills.camera.none': [
-      'No pudimos usar la cámara. Probá con una foto.',
-      'The camera cannot be used. Try a photo.',
-    ],
     'tills.do': ['Autorizar', 'Authorise'],
     'tills.added': [
       'Autorizada: ya puede emitir tus cupones.',

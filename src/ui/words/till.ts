@@ -71,23 +71,49 @@ export const tillWords = createWords({
   'shown.until': ['Vale hasta el {when}', 'Good until {when}'],
   'shown.always': ['No vence', 'Does not expire'],
   'shown.ours': ['Es de este comercio', 'It is of this shop'],
-  'shown.foreign': ['No es de este comercio', 'It is not of this shop'],
-  'shown.foreign.detail': [
-    'Lo emitió {who}. Si lo canjeás, su dueño lo pierde.',
-    'It was issued by {who}. If you redeem it, its holder loses it.',
-  ],
-  'shown.unsure': ['Fijate de quién es', 'Check whose it is'],
-  'shown.unsure.detail': [
-    'Lo emitió {who}. Esta caja todavía no sabe de qué comercio es.',
-    'It was issued by {who}. This till does not know its shop yet.',
-  ],
-  'shown.pin': ['Sí, es de este comercio', 'Yes, it is of this shop'],
   'shown.redeem': ['Canjear', 'Redeem'],
-  'shown.redeem.foreign': ['Canjear igual', 'Redeem all the same'],
   cancel: ['Cancelar', 'Cancel'],
   next: ['Otro cupón', 'Another coupon'],
   again: ['Probar de nuevo', 'Try again'],
   close: ['Cerrar', 'Close'],
+
+  'shop.ask': ['¿Esta caja es de {who}?', 'Is this till {who}’s?'],
+  'shop.first': [
+    'Ese comercio emitió el cupón que leíste: {benefit}. Te lo preguntamos una sola vez: si es el tuyo, esta caja va a canjear sus cupones y los de nadie más.',
+    'That shop issued the coupon you read: {benefit}. We ask once: if it is yours, this till redeems its coupons and nobody else’s.',
+  ],
+  'shop.offer': [
+    'Si decís que sí, esta caja canjea los cupones de ese comercio y ningún otro.',
+    'If you say yes, this till redeems the coupons of that shop and no other.',
+  ],
+  'shop.offer.more': [
+    'Esta caja ya es de {who}. Si decís que sí, va a canjear los cupones de los dos.',
+    'This till is {who}’s already. If you say yes, it redeems the coupons of both.',
+  ],
+  'shop.check': [
+    'Fijate que sea la misma clave que muestra tu panel en «Tu clave y sesión». El nombre solo no alcanza: lo puede usar cualquiera.',
+    'Check that it is the key that your panel shows under “Your key and session”. A name alone proves nothing: anybody can use it.',
+  ],
+  'shop.yes': ['Sí, es mi comercio', 'Yes, it is my shop'],
+  'shop.no': ['No, es de otro', 'No, it is another’s'],
+  'shop.added': [
+    'Listo: esta caja canjea los cupones de ese comercio.',
+    'Done: this till redeems the coupons of that shop.',
+  ],
+  'shop.add': ['Agregar un comercio', 'Add a shop'],
+  'shop.add.how': [
+    'Leé el QR que el panel de ese comercio muestra en «Cajas».',
+    'Read the QR that the panel of that shop shows under “Tills”.',
+  ],
+  'shop.key': ['O escribí la clave del comercio', 'Or type the key of the shop'],
+  'shop.key.hint': [
+    'Empieza con npub1 y está en su panel, en «Tu clave y sesión».',
+    'It begins with npub1 and is in its panel, under “Your key and session”.',
+  ],
+  'shop.wrong': [
+    'Ahí no hay la clave de un comercio. Leé el QR de «Cajas» en su panel.',
+    'There is no key of a shop in that. Read the QR under “Tills” in its panel.',
+  ],
 
   'redeeming.title': ['Canjeando…', 'Redeeming…'],
   'lost.title': ['Sin confirmar', 'Not confirmed'],
@@ -107,6 +133,15 @@ export const tillWords = createWords({
   'done.already.detail': [
     'Se canjeó el {when}. No lo entregues de nuevo.',
     'It was redeemed on {when}. Do not hand it over again.',
+  ],
+  'done.foreign': ['Este cupón es de otro comercio', 'This coupon is another shop’s'],
+  'done.foreign.detail': [
+    'Esta caja no lo canjea. Si el cliente no lo usó, le sigue sirviendo en ese comercio:',
+    'This till does not redeem it. Unless the customer has used it, it is still good at that shop:',
+  ],
+  'done.foreign.alike': [
+    'Se presenta con el mismo nombre que tu comercio, y no es tu comercio.',
+    'It goes by the same name as your shop, and is not your shop.',
   ],
   'done.expired': ['Venció', 'Expired'],
   'done.expired.detail': ['Venció el {when}.', 'It expired on {when}.'],
@@ -147,6 +182,14 @@ export const tillWords = createWords({
   'verdict.expired': [
     'La firma es buena, pero el cupón venció.',
     'The signature is good, but the coupon has expired.',
+  ],
+  'verdict.foreign': [
+    'La firma es buena, pero el cupón es de otro comercio. No lo aceptes.',
+    'The signature is good, but the coupon is another shop’s. Do not take it.',
+  ],
+  'verdict.unsure': [
+    'Esta caja todavía no sabe de qué comercio es. Fijate que el cupón sea tuyo; lo emitió:',
+    'This till does not know its shop yet. Check that the coupon is yours; it was issued by:',
   ],
   'verdict.signature': [
     'La firma NO es buena: el cupón fue alterado. No lo aceptes.',
@@ -250,8 +293,12 @@ export const tillWords = createWords({
   'settings.sound.try': ['Probar', 'Try'],
   'settings.shop': ['Comercio de esta caja', 'Shop of this till'],
   'settings.shop.none': [
-    'Todavía ninguno. Se anota solo cuando esta caja puede emitir, o al confirmar un cupón.',
-    'None yet. It is noted when this till may issue, or when you confirm a coupon.',
+    'Todavía ninguno. Se anota cuando abrís la caja desde el panel o cuando el panel la autoriza a emitir; si no, te lo preguntamos antes del primer canje.',
+    'None yet. It is noted when you open the till from the panel, or when the panel authorises it to issue; else we ask before the first redemption.',
+  ],
+  'settings.shop.why': [
+    'Esta caja canjea los cupones de acá y ningún otro.',
+    'This till redeems the coupons of these and no others.',
   ],
   'settings.shop.remove': ['Quitar {who}', 'Remove {who}'],
   'settings.able': ['Qué puede este equipo', 'What this device can do'],

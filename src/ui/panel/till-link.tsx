@@ -1,0 +1,24 @@
+import { npubOf } from '../../nostr/keys.ts'
+import { adoptShop, tillAddress } from '../client/shops.ts'
+import { ButtonLink } from '../parts/button.tsx'
+import { session } from './state.ts'
+
+type Props = { kind?: 'primary'; children: string }
+
+/** Opens the till on this device. It is the merchant's own, so the till knows its shop without asking. */
+export function TillLink({ kind, children }: Props) {
+  const pubkey = session.who.value?.pubkey
+  if (!pubkey) return null
+  const npub = npubOf(pubkey)
+  return (
+    <ButtonLink
+      {...(kind && { kind })}
+      icon="shop"
+      href={tillAddress(npub)}
+      newTab
+      onClick={() => adoptShop(npub)}
+    >
+      {children}
+    </ButtonLink>
+  )
+}
