@@ -1,0 +1,78 @@
+import { damage } from '../../support/cli.ts'
+import { type Json, newSigner } from '../../support/client.ts'
+import type { Caller, Documented } from '../../support/documented.ts'
+import { createEvent } from '../../support/events.ts'
+import { startFaultyRelay, stopRelays, tell, until } from '../../support/faulty-relay.ts'
+import { startServer } from '../../support/server.ts'
+
+const publishing = 'POST /nostr/publish'
+const fetching = 'POST /nostr/fetch'
+
+const noteOf = ({ signer }: Caller, parts: Json = {}) =>
+  createEvent({ signer, content: '', ...parts })
+
+export function testGateway({ scenario, newCaller }: Documented): void {
+  scenario('an event is published, and asked for', async () => {
+    const caller = await newCaller()
+    const { ask, refused } = caller
+    const event = noteOf(caller)
+    await ask(publishing, { body: event })
+    const state = 'GET /nostr/publish/{id}'
+    await ask(state, { path: `/nostr/publish/${event.id}` })
+    await refused(state, 'event-unknown', { path: '/nostr/publish/x' })
+    await ask(fetching, { body: { ids: [event.id] } })
+    await refused(fetching, 'not-json-filter', { body: '[]' })
+    await refused(fetching, 'filter-invalid', { body: { limit: -1 } })
+  })
+
+  scenario('an event that is none, or for no relay', async () => {
+    const caller = await newCaller()
+    const { refused } = caller
+    const event = noteOf(caller)
+    await refused(publishing, 'not-json-event', { body: 'x' })
+    await refused(publishing, 'not-acceptable', { body: event, headers: { Accept: 'text/html' } })
+    await refused(publishing, 'event-invalid', { body: { ...event, content: 'x' } })
+    const delegated = noteOf(caller, { tags: [['delegation']] })
+    await refused(publishing, 'delegation-invalid', { body: delegated })
+    await refused(publishing, 'event-not-publishable', { body: noteOf(caller, { kind: 20_402 }) })
+    await refused(publishing, 'too-large', { body: 'x'.repeat(300_000) })
+  })
+
+  scenario('the balances of a key', async () => {
+    const { ask, refused, signer } = await newCaller()
+    const balances = 'GET /api/ledger/balances/{key}'
+    const ofKey = (key: string) => ({ path: `/api/ledger/balances/${key}` })
+    await ask(balances, ofKey(signer.pubkey))
+    await refused(balances, 'account-unknown', ofKey('x'))
+    await refused(balances, 'account-not-yours', ofKey(newSigner().pubkey))
+  })
+
+  scenario('a gateway whose relays are away', async () => {
+    const at = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
+    const { refused } = await newCaller({ at })
+    await refused(fetching, 'relays-silent', { body: {} })
+    damage(at.dataDir, 'UPDATE outbox_load SET events = 1000000000')
+    await refused(publishing, 'outbox-full', { body: createEvent() })
+  })
+
+  scenario('a gateway whose relay is unwilling', async () => {
+    const rude = startFaultyRelay({
+      req(socket, name) {
+        tell(socket, 'CLOSED', name, 'blocked: you')
+        return true
+      },
+    })
+    const at = await startServer({ env: { RELAYS: rude.url } })
+    await until('connected', () => rude.open() === 1)
+    const { refused } = await newCaller({ at })
+    await refused(fetching, 'relays-refused', { body: {} })
+    await stopRelays()
+  })
+
+  scenario('a gateway that is not for strangers', async () => {
+    const origin = 'https://cupones.example'
+    const at = await startServer({ env: { PUBLIC_URL: origin } })
+    const { refused } = await newCaller({ at, origin })
+    await refused(publishing, 'not-allowed', { body: createEvent() })
+  })
+}

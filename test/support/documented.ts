@@ -1,0 +1,157 @@
+/** Requests whose answers are held against the document that the service gives of itself. */
+import { beforeAll, expect, test } from 'bun:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
+import type { Signer } from '../../src/nostr/event.ts'
+import { type CallOptions, call, type Json, newSigner } from './client.ts'
+import { startServer, type TestServer } from './server.ts'
+import { callAs } from './shops.ts'
+
+type Asked = CallOptions & { path?: string }
+
+/** One key's way to one server. */
+export type Caller = {
+  server: TestServer
+  signer: Signer
+  token: string
+  /** A request to a route such as `GET /panel`; its JSON. Bearer where the route asks who is calling. */
+  ask: (route: string, options?: Asked) => Promise<Json>
+  /** The same, and the refusal that it must come to. */
+  refused: (route: string, code: string, options?: Asked) => Promise<void>
+}
+
+export type Documented = {
+  document: ApiDocument
+  operations: { path: string; route: string; operation: Operation }[]
+  operationOf: (method: string, template: string) => Operation
+  /** `METHOD /path` to the statuses seen. */
+  seen: Map<string, Set<number>>
+  codesSeen: Set<string>
+  /** A key with a session, at this server or at another one, whose public address may differ. */
+  newCaller: (options?: { at?: TestServer; origin?: string; signer?: Signer }) => Promise<Caller>
+  /** A test of answers; one that fails is told by itself, and not again by what was not seen. */
+  scenario: (name: string, run: () => Promise<void>) => void
+  /** Whether every scenario came to its end. */
+  complete: () => boolean
+}
+
+/** The document of a server, and the checks against it. */
+export async function readDocument(server: TestServer): Promise<Documented> {
+  const document: ApiDocument = (await call(server.url, '/openapi.json')).json
+  const check = createChecker(document)
+  const seen: Documented['seen'] = new Map()
+  const codesSeen = new Set<string>()
+  let open = 0
+
+  const operationOf = (method: string, template: string): Operation => {
+    const operation = document.paths[template]?.[method.toLowerCase()]
+    if (!operation) throw new Error(`${method} ${template} is not in the document`)
+    return operation
+  }
+
+  const askAt = async (url: string, token: string, route: string, options: Asked) => {
+    const [method = '', template = ''] = route.split(' ')
+    const operation = operationOf(method, template)
+    const identified =
+      options.signer || options.token !== undefined || options.headers?.Authorization
+    const credentials = operation.security.length === 0 || identified ? {} : { token }
+    const asked = { method, ...credentials, ...options }
+    const { status, headers, text, json } = await call(url, options.path ?? template, asked)
+
+    seen.set(route, (seen.get(route) ?? new Set()).add(status))
+    const response = operation.responses[status]
+    if (!response) throw new Error(`${route} answered ${status}, undocumented: ${text}`)
+    const media = headers.get('content-type')?.split(';')[0] ?? ''
+    if (!response.content) {
+      expect(text).toBe('')
+      return
+    }
+    expect(Object.keys(response.content)).toContain(media)
+    const described = ['paths', template, method.toLowerCase()]
+    const pointer = [...described, 'responses', String(status), 'content', media, 'schema']
+    const errors = check(pointer, media === 'application/json' ? json : text)
+    expect({ route, errors }).toEqual({ route, errors: [] })
+    if (status >= 400) {
+      const { code, retryAfter } = json
+      codesSeen.add(code)
+      expect(Object.keys(response.content[media]?.examples ?? {})).toContain(code)
+      expect(operation['x-refusals']).toContain(code)
+      expect(headers.get('retry-after')).toBe(retryAfter === undefined ? null : String(retryAfter))
+      expect(headers.has('www-authenticate')).toBe(status === 401)
+    } else if (operation['x-told'] && json.code !== undefined) {
+      codesSeen.add(json.code)
+      expect(operation['x-told']).toContain(json.code)
+    } else if (operation.requestBody && typeof options.body === 'object') {
+      const schema = [...described, 'requestBody', 'content', 'application/json', 'schema']
+      expect(check(schema, options.body)).toEqual([])
+    }
+    const closed = route === 'GET /metrics' && status === 200
+    expect(headers.get('access-control-allow-origin')).toBe(closed ? null : '*')
+    return json
+  }
+
+  return {
+    document,
+    operations: Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => {
+        return { path, route: `${method.toUpperCase()} ${path}`, operation }
+      }),
+    ),
+    operationOf,
+    seen,
+    codesSeen,
+    async newCaller({ at = server, origin = at.url, signer = newSigner() } = {}) {
+      const options = { method: 'POST', body: {}, signer }
+      const { token } = (await callAs(at.url, origin, '/api/auth/session', options)).json
+      const ask: Caller['ask'] = (route, options = {}) => askAt(at.url, token, route, options)
+      return {
+        ...{ server: at, signer, token, ask },
+        async refused(route, code, options) {
+          expect({ route, code: (await ask(route, options)).code }).toEqual({ route, code })
+        },
+      }
+    },
+    scenario(name, run) {
+      open++
+      test(name, async () => {
+        await run()
+        open--
+      })
+    },
+    complete: () => open === 0,
+  }
+}
+
+/** One server for the scenarios of a describe, each of which brings keys and names of its own. */
+export function sharedServer(env: Record<string, string>): () => TestServer {
+  let server: TestServer | undefined
+  beforeAll(async () => {
+    server = await startServer({ env })
+  })
+  return () => {
+    if (!server) throw new Error('the server is started before all scenarios')
+    return server
+  }
+}
+
+/** Schemas of the document in which an object may hold nothing but what is written there. */
+function createChecker(described: ApiDocument) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  ajv.addSchema(closed(described) as object, 'document')
+  return (pointer: string[], value: unknown) => {
+    const path = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+    const validate = ajv.compile({
+      $ref: `document#/${path.replaceAll('{', '%7B').replaceAll('}', '%7D')}`,
+    })
+    return validate(value) ? [] : (validate.errors ?? [])
+  }
+}
+
+function closed(part: Json): Json {
+  if (Array.isArray(part)) return part.map(closed)
+  if (typeof part !== 'object' || part === null) return part
+  const copy = Object.fromEntries(Object.entries(part).map(([key, one]) => [key, closed(one)]))
+  const schema = part.type === 'object' && part.properties !== undefined
+  return schema ? { additionalProperties: false, ...copy } : copy
+}
