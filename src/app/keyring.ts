@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hexOf } from '../base/bytes.ts'
 import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
 import { mac } from '../crypto/seal.ts'
 import { nsecOf, parseSecret } from '../nostr/keys.ts'
@@ -96,12 +97,9 @@ export function findKeys(config: Config): Record<keyof Keyring, FoundKey | null>
   const { managerSecret, storeKey, sessionSecret, cardMasterKey } = config
   return {
     managerSecret: find('managerSecret', managerSecret && nsecOf(managerSecret)),
-    storeKey: find('storeKey', storeKey && Buffer.from(storeKey).toString('hex')),
+    storeKey: find('storeKey', storeKey && hexOf(storeKey)),
     sessionSecret: find('sessionSecret', sessionSecret),
-    cardMasterKey: find(
-      'cardMasterKey',
-      cardMasterKey && Buffer.from(cardMasterKey).toString('hex'),
-    ),
+    cardMasterKey: find('cardMasterKey', cardMasterKey && hexOf(cardMasterKey)),
   }
 }
 

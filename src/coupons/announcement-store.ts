@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 
@@ -23,26 +24,26 @@ export function createAnnouncementStore(sql: Sql) {
 
   return {
     async find(owner: string): Promise<NostrEvent | null> {
-      const row = await find.get(Buffer.from(owner, 'hex'))
+      const row = await find.get(bytesOf(owner))
       return row && (JSON.parse(row.event) as NostrEvent)
     },
 
     /** The announcements of the owners after this one, in their order; all of them page by page. */
     async page(afterOwner: string, most: number): Promise<NostrEvent[]> {
-      const rows = await page.all(Buffer.from(afterOwner, 'hex'), most)
+      const rows = await page.all(bytesOf(afterOwner), most)
       return rows.map(({ event }) => JSON.parse(event) as NostrEvent)
     },
 
     /** Store it unless the one we have replaces it (NIP-01: newer, or lower id at the same time). */
     async put(event: NostrEvent): Promise<boolean> {
-      const owner = Buffer.from(event.pubkey, 'hex')
-      const id = Buffer.from(event.id, 'hex')
+      const owner = bytesOf(event.pubkey)
+      const id = bytesOf(event.id)
       return (await put.changes(owner, id, event.created_at, JSON.stringify(event))) === 1
     },
 
     /** False when there was none. */
     async remove(owner: string): Promise<boolean> {
-      return (await remove.changes(Buffer.from(owner, 'hex'))) === 1
+      return (await remove.changes(bytesOf(owner))) === 1
     },
   }
 }

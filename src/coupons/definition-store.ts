@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Benefit } from './benefit.ts'
 import type { Definition, NewDefinition, Terms } from './definition.ts'
@@ -128,26 +129,26 @@ export function createDefinitionStore(sql: Sql) {
 
     /** All of an owner's, newest first, archived included. */
     async list(owner: string): Promise<StoredDefinition[]> {
-      return (await list.all(Buffer.from(owner, 'hex'))).map(toDefinition)
+      return (await list.all(bytesOf(owner))).map(toDefinition)
     },
 
     /** An owner's that may be minted now, newest first, of its `most` newest unarchived ones. */
     async listMintable(owner: string, now: number, most: number): Promise<StoredDefinition[]> {
-      return (await listOpen.all(Buffer.from(owner, 'hex'), now, most)).map(toDefinition)
+      return (await listOpen.all(bytesOf(owner), now, most)).map(toDefinition)
     },
 
     /** Merchants that list a key as minter; the first that did so first, at most `most`. */
     async merchantsOf(pubkey: string, most: number): Promise<string[]> {
-      const rows = await merchantsOf.all(Buffer.from(pubkey, 'hex'), most)
-      return rows.map(({ owner }) => Buffer.from(owner).toString('hex'))
+      const rows = await merchantsOf.all(bytesOf(pubkey), most)
+      return rows.map(({ owner }) => hexOf(owner))
     },
 
     async count(owner: string): Promise<number> {
-      return (await count.get(Buffer.from(owner, 'hex')))?.n ?? 0
+      return (await count.get(bytesOf(owner)))?.n ?? 0
     },
 
     async insert(id: string, owner: string, input: NewDefinition, now: number): Promise<void> {
-      const row = await insert.get(id, Buffer.from(owner, 'hex'), input.maxUses, now, now)
+      const row = await insert.get(id, bytesOf(owner), input.maxUses, now, now)
       if (!row) throw new Error('the definition was not inserted')
       await addRevision(row.id, 0, input)
     },
@@ -193,7 +194,7 @@ function toDefinition(row: DefinitionRow): StoredDefinition {
   return {
     rowId: row.id,
     id: row.uuid,
-    owner: Buffer.from(row.owner).toString('hex'),
+    owner: hexOf(row.owner),
     revisionId: row.revision_id,
     name: row.name,
     description: row.description,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 export type ImageStore = ReturnType<typeof createImageStore>
@@ -26,7 +27,7 @@ export function createImageStore(sql: Sql) {
 
     /** The address behind a hash, or null when no revision names it. `hash`: hex. */
     async find(hash: string): Promise<string | null> {
-      return (await find.get(Buffer.from(hash, 'hex')))?.url ?? null
+      return (await find.get(bytesOf(hash)))?.url ?? null
     },
   }
 }

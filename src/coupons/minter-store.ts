@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 /** A key that may mint a merchant's coupons. */
@@ -30,43 +31,39 @@ export function createMinterStore(sql: Sql) {
 
   return {
     async find(owner: string, pubkey: string): Promise<Minter | null> {
-      const row = await find.get(bytes(owner), bytes(pubkey))
+      const row = await find.get(bytesOf(owner), bytesOf(pubkey))
       return row && toMinter(row)
     },
 
     /** All of an owner's, newest first. */
     async list(owner: string): Promise<Minter[]> {
       // The unique index finds them, a sort of at most a thousand rows orders them.
-      return (await list.all(bytes(owner))).map(toMinter)
+      return (await list.all(bytesOf(owner))).map(toMinter)
     },
 
     async count(owner: string): Promise<number> {
-      return (await count.get(bytes(owner)))?.n ?? 0
+      return (await count.get(bytesOf(owner)))?.n ?? 0
     },
 
     async insert(owner: string, minter: Minter): Promise<void> {
-      insert.run(bytes(owner), bytes(minter.pubkey), minter.label, minter.createdAt)
+      insert.run(bytesOf(owner), bytesOf(minter.pubkey), minter.label, minter.createdAt)
     },
 
     async relabel(owner: string, pubkey: string, label: string | null): Promise<void> {
-      relabel.run(label, bytes(owner), bytes(pubkey))
+      relabel.run(label, bytesOf(owner), bytesOf(pubkey))
     },
 
     /** False when it was not listed. */
     async remove(owner: string, pubkey: string): Promise<boolean> {
-      return (await remove.changes(bytes(owner), bytes(pubkey))) === 1
+      return (await remove.changes(bytesOf(owner), bytesOf(pubkey))) === 1
     },
   }
 }
 
 function toMinter(row: MinterRow): Minter {
   return {
-    pubkey: Buffer.from(row.pubkey).toString('hex'),
+    pubkey: hexOf(row.pubkey),
     label: row.label,
     createdAt: row.created_at,
   }
-}
-
-function bytes(pubkey: string): Uint8Array {
-  return Buffer.from(pubkey, 'hex')
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 /** What happened to a coupon on one day: vouchers first minted, and redeemed. `day`: days since 1970. */
@@ -19,7 +20,7 @@ export function createStatisticsStore(sql: Sql) {
   return {
     /** An owner's definitions older than row `before`, newest first. */
     async listOwned(owner: string, before: number): Promise<{ rowId: number; couponId: string }[]> {
-      const rows = await listOwned.all(Buffer.from(owner, 'hex'), before)
+      const rows = await listOwned.all(bytesOf(owner), before)
       return rows.map(({ id, uuid }) => ({ rowId: id, couponId: uuid }))
     },
 

@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Terms } from './definition.ts'
@@ -219,7 +220,7 @@ export function createVoucherStore(sql: Sql) {
     ...(await toVoucher(row)),
     handle: row.handle,
     root: row.root,
-    mintedBy: hex(row.minted_by),
+    mintedBy: hexOf(row.minted_by),
     mintedAt: row.minted_at,
   })
 
@@ -257,7 +258,7 @@ export function createVoucherStore(sql: Sql) {
     /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
     async issue(handle: Uint8Array, from: IssueFrom): Promise<void> {
       const { definitionRowId, revisionId, mintedBy, now } = from
-      insert.run(handle, definitionRowId, revisionId, bytes(mintedBy), now)
+      insert.run(handle, definitionRowId, revisionId, bytesOf(mintedBy), now)
     },
 
     /** Redeem; false when it was not live. The terms decide the expiry, read again here. */
@@ -265,7 +266,7 @@ export function createVoucherStore(sql: Sql) {
       if ((await leave.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       insertRedemption.run(
         voucher.rowId,
-        bytes(voucher.owner),
+        bytesOf(voucher.owner),
         filed.zapRequest,
         filed.zapRequestId,
         filed.amountMsat,
@@ -332,7 +333,7 @@ export function createVoucherStore(sql: Sql) {
     /** One row more than the page holds, newest first. */
     async listRedemptions(owner: string, page: Page): Promise<Redemption[]> {
       const before = page.before ?? Number.MAX_SAFE_INTEGER
-      return (await listRedemptions.all(bytes(owner), before, page.limit + 1)).map((row) => ({
+      return (await listRedemptions.all(bytesOf(owner), before, page.limit + 1)).map((row) => ({
         rowId: row.id,
         handle: row.handle,
         claimedAt: row.ended_at,
@@ -362,7 +363,7 @@ type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; n
 function toPromised(row: PromiseRow): Promised {
   return {
     couponId: row.uuid,
-    owner: hex(row.owner),
+    owner: hexOf(row.owner),
     terms: {
       name: row.name,
       description: row.description,
@@ -371,12 +372,4 @@ function toPromised(row: PromiseRow): Promised {
       expiresAt: row.expires_at,
     },
   }
-}
-
-function bytes(pubkey: string): Uint8Array {
-  return Buffer.from(pubkey, 'hex')
-}
-
-function hex(blob: Uint8Array): string {
-  return Buffer.from(blob).toString('hex')
 }

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
+import { bytesOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 
@@ -42,12 +43,12 @@ export function sealKeyFile(text: string, npub: string, passphrase: string): str
 export function openKeyFile(content: string, passphrase: string): string {
   const file = parseKeyFile(content)
   const key = deriveKey(passphrase, file.kdf)
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(file.cipher.iv, 'hex'), {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytesOf(file.cipher.iv), {
     authTagLength: 16,
   })
   decipher.setAAD(headerOf(file.npub, file.kdf))
-  decipher.setAuthTag(Buffer.from(file.cipher.tag, 'hex'))
-  const sealed = Buffer.from(file.sealed, 'hex')
+  decipher.setAuthTag(bytesOf(file.cipher.tag))
+  const sealed = bytesOf(file.sealed)
   try {
     return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
   } catch {
@@ -106,7 +107,7 @@ function deriveKey(passphrase: string, { N, r, p, salt }: KeyFile['kdf']): Buffe
   // The same letters typed on another system may come as other code points.
   const text = passphrase.normalize('NFKC')
   const maxmem = 128 * N * r * 2
-  return scryptSync(text, Buffer.from(salt, 'hex'), 32, { N, r, p, maxmem })
+  return scryptSync(text, bytesOf(salt), 32, { N, r, p, maxmem })
 }
 
 function headerOf(npub: string, { name, N, r, p, salt }: KeyFile['kdf']): Buffer {

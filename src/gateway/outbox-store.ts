@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
@@ -162,7 +163,7 @@ export function createOutboxStore(sql: Sql) {
   const insertNew = async (event: NostrEvent, relays: readonly string[], entry: Entry) => {
     const text = JSON.stringify(event)
     const size = Buffer.byteLength(text)
-    const id = bytes(event.id)
+    const id = bytesOf(event.id)
     if ((await insert.changes(id, text, size, entry.now, entry.giveUpAt)) === 0) return false
     addLoad.run(1, size)
     addDeliveries(id, relays, entry)
@@ -194,7 +195,7 @@ export function createOutboxStore(sql: Sql) {
   return {
     /** The relays among these that neither have this event nor are about to be given it. */
     async missing(eventId: string, relays: readonly string[]): Promise<string[]> {
-      const row = await findId.get(bytes(eventId))
+      const row = await findId.get(bytesOf(eventId))
       if (!row) return [...relays]
       const settled = (await deliveries.all(row.id)).filter(({ state }) =>
         /pending|delivered/.test(state),
@@ -212,18 +213,18 @@ export function createOutboxStore(sql: Sql) {
      */
     async add(event: NostrEvent, relays: readonly string[], entry: Entry): Promise<void> {
       if (await insertNew(event, relays, entry)) return
-      const id = (await findId.get(bytes(event.id)))?.id
+      const id = (await findId.get(bytesOf(event.id)))?.id
       if (id === undefined) throw new Error('the event was not inserted')
       const text = JSON.stringify(event)
       const { now, giveUpAt } = entry
       if ((await reopen.changes(text, now, giveUpAt, id)) > 0)
         addLoad.run(1, Buffer.byteLength(text))
-      addDeliveries(bytes(event.id), relays, entry)
+      addDeliveries(bytesOf(event.id), relays, entry)
     },
 
     /** What became of an event at each relay, or null when it was never taken. */
     async find(eventId: string): Promise<Delivery[] | null> {
-      const row = await findId.get(bytes(eventId))
+      const row = await findId.get(bytesOf(eventId))
       if (!row) return null
       return (await deliveries.all(row.id)).map(({ relay, state, attempts, last_error }) => ({
         relay,
@@ -320,7 +321,7 @@ export function createOutboxStore(sql: Sql) {
 
     /** Stop delivering an event that its author took back. */
     async recall(eventId: string, why: string, now: number): Promise<void> {
-      const row = await findId.get(bytes(eventId))
+      const row = await findId.get(bytesOf(eventId))
       if (!row) return
       recall.run(why, row.id)
       await finish([row.id], now)
@@ -353,8 +354,4 @@ export function createOutboxStore(sql: Sql) {
       return waiting
     },
   }
-}
-
-function bytes(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex')
 }

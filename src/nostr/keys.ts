@@ -1,4 +1,5 @@
 import { decode, npubEncode, nsecEncode } from 'nostr-tools/nip19'
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 
 const hex32 = /^[0-9a-f]{64}$/i
@@ -25,7 +26,7 @@ export function parsePubkey(text: string): string | null {
 export function parseSecret(text: string): Uint8Array | null {
   if (text.length > limits.keyTextMax) return null
   const key = text.trim()
-  if (hex32.test(key)) return usableSecret(Buffer.from(key, 'hex'))
+  if (hex32.test(key)) return usableSecret(bytesOf(key))
   const decoded = decodeOrNull(key)
   return decoded?.type === 'nsec' ? usableSecret(decoded.data) : null
 }
@@ -47,7 +48,7 @@ export function nsecOf(secret: Uint8Array): string {
 
 function usableSecret(secret: Uint8Array): Uint8Array | null {
   if (secret.length !== 32) return null
-  const hex = Buffer.from(secret).toString('hex')
+  const hex = hexOf(secret)
   return /[1-9a-f]/.test(hex) && hex < curveOrder ? Uint8Array.from(secret) : null
 }
 

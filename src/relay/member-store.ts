@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import { Connection, createSql } from '../db/connection.ts'
 import type { Sql } from '../db/sql.ts'
 
@@ -35,17 +36,17 @@ export function createMemberStore(sql: Sql) {
   return {
     /** The keys that the settings named last, in hex. */
     async named(): Promise<string[]> {
-      return (await named.all(first)).map(({ pubkey }) => Buffer.from(pubkey).toString('hex'))
+      return (await named.all(first)).map(({ pubkey }) => hexOf(pubkey))
     },
 
     /** Take over the keys that the settings name, in hex; those of before are nobody's any more. */
     async setNamed(pubkeys: readonly string[]): Promise<void> {
       drop.run(first)
-      for (const pubkey of pubkeys) name.run(Buffer.from(pubkey, 'hex'))
+      for (const pubkey of pubkeys) name.run(bytesOf(pubkey))
     },
 
     async isMember(pubkey: string): Promise<boolean> {
-      return (await find.get(Buffer.from(pubkey, 'hex'), pubkey))?.member === 1
+      return (await find.get(bytesOf(pubkey), pubkey))?.member === 1
     },
   }
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
@@ -204,12 +205,12 @@ function prepareCursors(sql: Sql) {
   return {
     time: prepare<[]>(),
     kind: prepare<[number]>('kind'),
-    author: (range: Range, pubkey: string) => author(range, bytes(pubkey)),
+    author: (range: Range, pubkey: string) => author(range, bytesOf(pubkey)),
     authorKind: (range: Range, pubkey: string, kind: number) =>
-      authorKind(range, bytes(pubkey), kind),
+      authorKind(range, bytesOf(pubkey), kind),
     address: (range: Range, pubkey: string, kind: number, d: string) =>
-      address(range, bytes(pubkey), kind, d),
-    id: (range: Range, hex: string) => id(range, bytes(hex)),
+      address(range, bytesOf(pubkey), kind, d),
+    id: (range: Range, hex: string) => id(range, bytesOf(hex)),
     tag({ since, until, now }: Range, letter: string, value: string): Cursor {
       const key = [letter, indexedValue(value)] as const
       return {
@@ -231,8 +232,4 @@ export function indexedValue(value: string): string {
 
 function byTime(a: StoredEvent, b: StoredEvent): number {
   return newer(a.event, b.event) ? -1 : a.event.id === b.event.id ? 0 : 1
-}
-
-function bytes(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex')
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import { Connection, createSql } from '../db/connection.ts'
 import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
@@ -58,7 +59,7 @@ export function createEventStore(sql: Sql) {
   }
 
   const deleteById = async (request: NostrEvent, pubkey: Uint8Array, id: string) => {
-    const row = await find.get(bytes(id))
+    const row = await find.get(bytesOf(id))
     const event = row && (JSON.parse(row.event) as NostrEvent)
     if (event?.kind === kinds.deletion) return
     // Written down also for an event not seen yet: it counts when its author is this one.
@@ -81,9 +82,9 @@ export function createEventStore(sql: Sql) {
 
     /** Store an event of any class but ephemeral, as NIP-01 and NIP-09 want it. */
     async insert(event: NostrEvent): Promise<Stored> {
-      const id = bytes(event.id)
+      const id = bytesOf(event.id)
       if (await exists.get(id)) return 'duplicate'
-      const pubkey = bytes(event.pubkey)
+      const pubkey = bytesOf(event.pubkey)
       const d = addressOf(event)
       if (await deleted(event, pubkey, d)) return 'deleted'
       if (d !== null) {
@@ -109,7 +110,7 @@ export function createEventStore(sql: Sql) {
     /** True when its author deleted it, or a newer version has its place. */
     async superseded(event: EventPlace): Promise<boolean> {
       const { kind, d } = event
-      const pubkey = bytes(event.pubkey)
+      const pubkey = bytesOf(event.pubkey)
       if (await deleted(event, pubkey, d)) return true
       const current = d === null ? null : await atAddress.get(pubkey, kind, d)
       if (!current) return false
@@ -119,7 +120,7 @@ export function createEventStore(sql: Sql) {
 
     /** Carry out a deletion request (NIP-09): only its own author's events, and never deletions. */
     async delete(request: NostrEvent): Promise<void> {
-      const pubkey = bytes(request.pubkey)
+      const pubkey = bytesOf(request.pubkey)
       for (const [name, value = ''] of request.tags) {
         if (name === 'e' && /^[0-9a-f]{64}$/.test(value)) await deleteById(request, pubkey, value)
         if (name === 'a') await deleteByAddress(request, pubkey, value)
@@ -139,8 +140,4 @@ export function createEventStore(sql: Sql) {
 export function openEventReader(path: string) {
   const connection = new Connection(path, { readonly: true, strict: true })
   return { events: createEventStore(createSql(connection)), close: () => connection.close() }
-}
-
-function bytes(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex')
 }

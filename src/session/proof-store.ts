@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 export type ProofStore = ReturnType<typeof createProofStore>
@@ -15,7 +16,7 @@ export function createProofStore(sql: Sql) {
   return {
     /** Use an event up; false when it was used before. `acceptedUntil`: Unix seconds. */
     async use(eventId: string, acceptedUntil: number): Promise<boolean> {
-      return (await insert.changes(Buffer.from(eventId, 'hex'), acceptedUntil)) === 1
+      return (await insert.changes(bytesOf(eventId), acceptedUntil)) === 1
     },
 
     /** Delete up to `rowsMax` of the oldest that nobody could send again; how many there were. */

@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 /** An identity of this service. */
@@ -61,7 +62,7 @@ export function createAccountStore(sql: Sql) {
     },
 
     async findByKey(pubkey: string): Promise<Account | null> {
-      const row = await byKey.get(bytes(pubkey))
+      const row = await byKey.get(bytesOf(pubkey))
       return row && toAccount(row)
     },
 
@@ -74,12 +75,12 @@ export function createAccountStore(sql: Sql) {
     async insert(account: NewAccount): Promise<void> {
       const { uuid, name, pubkey, lud16, nonceId, createdBy, createdAt } = account
       const text = lud16 && JSON.stringify(lud16)
-      insert.run(uuid, name, bytes(pubkey), text, nonceId, bytes(createdBy), createdAt)
+      insert.run(uuid, name, bytesOf(pubkey), text, nonceId, bytesOf(createdBy), createdAt)
     },
 
     /** Say whether the account of a key takes vouchers; false when there is none. */
     async allowVouchers(pubkey: string, allowed: boolean): Promise<boolean> {
-      return (await allowVouchers.changes(allowed ? 1 : 0, bytes(pubkey))) === 1
+      return (await allowVouchers.changes(allowed ? 1 : 0, bytesOf(pubkey))) === 1
     },
 
     async remove(id: number): Promise<void> {
@@ -93,13 +94,9 @@ function toAccount(row: AccountRow): Account {
     id: row.id,
     uuid: row.uuid,
     name: row.name,
-    pubkey: Buffer.from(row.pubkey).toString('hex'),
+    pubkey: hexOf(row.pubkey),
     lud16: row.lud16 === null ? null : (JSON.parse(row.lud16) as Record<string, unknown>),
     allowVouchers: row.allow_vouchers === 1,
     createdAt: row.created_at,
   }
-}
-
-function bytes(pubkey: string): Uint8Array {
-  return Buffer.from(pubkey, 'hex')
 }

@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Phase, Promised } from '../coupons/voucher.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Sealed } from './seal-to-holder.ts'
@@ -106,7 +107,7 @@ export function createInboxStore(sql: Sql) {
   let known: Uint8Array | null = null
   const manager = async (): Promise<Uint8Array> => {
     const row = known ? null : await findManager.get()
-    if (row) known = bytes(row.value)
+    if (row) known = bytesOf(row.value)
     return known ?? new Uint8Array()
   }
 
@@ -115,8 +116,8 @@ export function createInboxStore(sql: Sql) {
       const { id, holder, owner, couponId, terms, comment, sealed } = held
       insert.run(
         id,
-        bytes(holder),
-        bytes(owner),
+        bytesOf(holder),
+        bytesOf(owner),
         couponId,
         terms.name,
         terms.description,
@@ -124,41 +125,41 @@ export function createInboxStore(sql: Sql) {
         JSON.stringify(terms.benefit),
         terms.expiresAt,
         comment,
-        bytes(sealed.pubkey),
+        bytesOf(sealed.pubkey),
         sealed.payload,
       )
     },
 
     /** Up to `most` of a holder's, newest first. */
     async list(holder: string, most: number): Promise<Held[]> {
-      return (await list.all(await manager(), bytes(holder), most)).map(toHeld)
+      return (await list.all(await manager(), bytesOf(holder), most)).map(toHeld)
     },
 
     /** How many a holder has; how many of them may be worth something, and of one merchant. */
     async count(holder: string, owner: string, now: number) {
-      const row = await count.get(await manager(), bytes(holder), now, bytes(owner))
+      const row = await count.get(await manager(), bytesOf(holder), now, bytesOf(owner))
       const { total = 0, unspent: open = 0, of_owner: ofOwner = 0 } = row ?? {}
       return { total, unspent: open, ofOwner }
     },
 
     /** Throw away up to `most` of a holder's oldest that are spent or expired. */
     async removeWorthless(holder: string, most: number, now: number): Promise<void> {
-      removeWorthless.run(await manager(), bytes(holder), now, most)
+      removeWorthless.run(await manager(), bytesOf(holder), now, most)
     },
 
     /** Throw one away, by the handle of its nonce; false when the holder has none such. */
     async remove(holder: string, handle: Uint8Array): Promise<boolean> {
-      return (await remove.changes(bytes(holder), handle)) > 0
+      return (await remove.changes(bytesOf(holder), handle)) > 0
     },
   }
 }
 
 function toHeld(row: HeldRow): Held {
   return {
-    service: hex(row.service),
+    service: hexOf(row.service),
     handle: row.handle,
     receivedAt: row.received_at,
-    owner: hex(row.owner),
+    owner: hexOf(row.owner),
     couponId: row.coupon_id,
     terms: {
       name: row.name,
@@ -168,15 +169,7 @@ function toHeld(row: HeldRow): Held {
       expiresAt: row.expires_at,
     },
     comment: row.comment,
-    sealed: { pubkey: hex(row.ephemeral), payload: row.payload },
+    sealed: { pubkey: hexOf(row.ephemeral), payload: row.payload },
     phase: row.phase,
   }
-}
-
-function bytes(pubkey: string): Uint8Array {
-  return Buffer.from(pubkey, 'hex')
-}
-
-function hex(blob: Uint8Array): string {
-  return Buffer.from(blob).toString('hex')
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 type NonceRow = { id: number; burned_at: number | null }
@@ -33,7 +34,7 @@ export function createNonceStore(sql: Sql) {
 
     /** False when there is, or was, the same. */
     async insert(hash: Uint8Array, issuer: string, now: number): Promise<boolean> {
-      return (await insert.changes(hash, Buffer.from(issuer, 'hex'), now)) === 1
+      return (await insert.changes(hash, bytesOf(issuer), now)) === 1
     },
 
     /** False when somebody else burned it. */
@@ -43,7 +44,7 @@ export function createNonceStore(sql: Sql) {
 
     /** How many of an issuer's nobody has used; bounded by what one may have. */
     async countOpen(issuer: string): Promise<number> {
-      return (await countOpen.get(Buffer.from(issuer, 'hex')))?.n ?? 0
+      return (await countOpen.get(bytesOf(issuer)))?.n ?? 0
     },
 
     /** Forget up to `rowsMax` that nobody used, made before `before`; how many there were. */

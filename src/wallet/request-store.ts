@@ -1,3 +1,4 @@
+import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 export type RequestStore = ReturnType<typeof createRequestStore>
@@ -20,12 +21,12 @@ export function createRequestStore(sql: Sql) {
   return {
     /** The answer kept for an event that came before (null: none is); null when it did not. */
     async find(eventId: string): Promise<{ answer: Uint8Array | null } | null> {
-      return await find.get(Buffer.from(eventId, 'hex'))
+      return await find.get(bytesOf(eventId))
     },
 
     /** `acceptedUntil`: Unix seconds until which it could come again. */
     async insert(eventId: string, answer: Uint8Array | null, acceptedUntil: number): Promise<void> {
-      insert.run(Buffer.from(eventId, 'hex'), answer, acceptedUntil)
+      insert.run(bytesOf(eventId), answer, acceptedUntil)
       addLoad.run(1)
     },
 

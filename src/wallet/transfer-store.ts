@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
 /** Which voucher: the service that signed it and the handle of its nonce. */
@@ -109,24 +110,24 @@ export function createTransferStore(sql: Sql) {
   return {
     /** Who got a voucher that came before; null when it never did. */
     async holderOf({ service, handle }: VoucherRef): Promise<string | null> {
-      const row = await find.get(handle, bytes(service))
-      return row && hex(row.holder)
+      const row = await find.get(handle, bytesOf(service))
+      return row && hexOf(row.holder)
     },
 
     /** True when a service has already handed out this replacement. */
     async hasReplacement({ service, handle }: VoucherRef): Promise<boolean> {
-      return (await findReplacement.get(handle, bytes(service))) !== null
+      return (await findReplacement.get(handle, bytesOf(service))) !== null
     },
 
     /** Write down a transfer that is finished; its row id. */
     async insert({ service, handle, replacement, holder, now }: NewTransfer): Promise<number> {
-      const row = await insert.get(bytes(service), handle, replacement, bytes(holder), now)
+      const row = await insert.get(bytesOf(service), handle, replacement, bytesOf(holder), now)
       if (!row) throw new Error('the transfer was not inserted')
       return row.id
     },
 
     async findIntent({ service, handle }: VoucherRef): Promise<Intent | null> {
-      const row = await findIntent.get(handle, bytes(service))
+      const row = await findIntent.get(handle, bytesOf(service))
       return row && toIntent(row)
     },
 
@@ -138,10 +139,10 @@ export function createTransferStore(sql: Sql) {
     async insertIntent(intent: NewIntent): Promise<number> {
       const { service, handle, holder, owner, sealed, nextAt: at, createdAt } = intent
       const row = await insertIntent.get(
-        bytes(service),
+        bytesOf(service),
         handle,
-        bytes(holder),
-        bytes(owner),
+        bytesOf(holder),
+        bytesOf(owner),
         sealed,
         at,
         createdAt,
@@ -167,14 +168,14 @@ export function createTransferStore(sql: Sql) {
 
     /** Up to `most` of a service's that are due, the longest due first. */
     async due(service: string, now: number, most: number): Promise<Intent[]> {
-      return (await due.all(bytes(service), now, most)).map(toIntent)
+      return (await due.all(bytesOf(service), now, most)).map(toIntent)
     },
 
     /** What is under way, by service. */
     async open(): Promise<OpenTransfers[]> {
       return (await open.all(new Uint8Array())).map(
         ({ service, rows, oldest_at: oldestAt, next_at: nextAt }) => {
-          return { service: hex(service), open: rows, oldestAt, nextAt }
+          return { service: hexOf(service), open: rows, oldestAt, nextAt }
         },
       )
     },
@@ -185,13 +186,13 @@ export function createTransferStore(sql: Sql) {
       owner: string,
       since: number,
     ): Promise<{ all: number; ofOwner: number }> {
-      const row = await countFor.get(bytes(holder), bytes(owner), since)
+      const row = await countFor.get(bytesOf(holder), bytesOf(owner), since)
       return { all: row?.all_owners ?? 0, ofOwner: row?.of_owner ?? 0 }
     },
 
     /** How many are under way at a service; bounded by what one may have. */
     async countAt(service: string): Promise<number> {
-      return (await countAt.get(bytes(service)))?.rows ?? 0
+      return (await countAt.get(bytesOf(service)))?.rows ?? 0
     },
   }
 }
@@ -199,19 +200,11 @@ export function createTransferStore(sql: Sql) {
 function toIntent(row: IntentRow): Intent {
   return {
     id: row.id,
-    service: hex(row.service),
+    service: hexOf(row.service),
     handle: row.handle,
-    holder: hex(row.holder),
+    holder: hexOf(row.holder),
     sealed: row.sealed,
     attempts: row.attempts,
     createdAt: row.created_at,
   }
-}
-
-function bytes(pubkey: string): Uint8Array {
-  return Buffer.from(pubkey, 'hex')
-}
-
-function hex(blob: Uint8Array): string {
-  return Buffer.from(blob).toString('hex')
 }

@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** A card, as one initialisation of its tag made it. */
@@ -139,12 +140,12 @@ export function createCardStore(sql: Sql) {
 
     /** The newest life of a tag, also when it has been deleted. */
     async findByCid(cid: string): Promise<Card | null> {
-      return orNull(await newest.get(bytes(cid)))
+      return orNull(await newest.get(bytesOf(cid)))
     },
 
     /** Up to `most` of a holder's cards, oldest first. */
     async listOf(holder: string, most: number): Promise<Card[]> {
-      return (await ofHolder.all(bytes(holder), most)).map(toCard)
+      return (await ofHolder.all(bytesOf(holder), most)).map(toCard)
     },
 
     /** A page of all cards by id, deleted ones too. */
@@ -157,7 +158,7 @@ export function createCardStore(sql: Sql) {
       const { uuid, cid, keyVersion, counter, design, name, createdAt } = card
       const row = await insert.get(
         uuid,
-        bytes(cid),
+        bytesOf(cid),
         keyVersion,
         counter,
         design.uuid,
@@ -190,12 +191,12 @@ export function createCardStore(sql: Sql) {
 
     /** Give the card to a holder, as if it were new. */
     async activate(id: number, { holder, delegation, name, at }: Activation): Promise<boolean> {
-      return (await activate.changes(bytes(holder), delegation, name, at, id)) === 1
+      return (await activate.changes(bytesOf(holder), delegation, name, at, id)) === 1
     },
 
     /** The holder's next delegation takes the place of the last one. */
     async renew(id: number, holder: string, delegation: Uint8Array): Promise<boolean> {
-      return (await renew.changes(delegation, id, bytes(holder))) === 1
+      return (await renew.changes(delegation, id, bytesOf(holder))) === 1
     },
 
     async describe(id: number, { name, description, enabled }: CardWords): Promise<void> {
@@ -246,7 +247,7 @@ function toCard(row: CardRow): Card {
   return {
     id: row.id,
     uuid: row.uuid,
-    cid: Buffer.from(row.cid).toString('hex'),
+    cid: hexOf(row.cid),
     keyVersion: row.key_version,
     counter: row.counter,
     counterKnown: row.counter_known === 1,
@@ -255,14 +256,10 @@ function toCard(row: CardRow): Card {
     description: row.description,
     enabled: row.enabled === 1,
     blocked: row.blocked === 1,
-    holder: row.holder && Buffer.from(row.holder).toString('hex'),
+    holder: row.holder && hexOf(row.holder),
     delegation: row.delegation,
     createdAt: row.created_at,
     activatedAt: row.activated_at,
     deletedAt: row.deleted_at,
   }
-}
-
-function bytes(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex')
 }

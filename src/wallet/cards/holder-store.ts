@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** What a card may spend of a token within `delta` seconds; with 0, in one payment. */
@@ -73,31 +74,29 @@ export function createHolderStore(sql: Sql) {
     },
 
     async merchantsOf(holder: string): Promise<string[]> {
-      const rows = await merchants.all(bytes(holder))
-      return rows.map(({ merchant }) => Buffer.from(merchant).toString('hex'))
+      const rows = await merchants.all(bytesOf(holder))
+      return rows.map(({ merchant }) => hexOf(merchant))
     },
 
     /** True when the holder's cards pay that merchant: he is listed, or nobody is. */
     async trusts(holder: string, merchant: string): Promise<boolean> {
-      const found = await trust.get(bytes(holder), bytes(merchant))
+      const found = await trust.get(bytesOf(holder), bytesOf(merchant))
       return found?.listed === 0 || found?.trusted === 1
     },
 
     async setMerchants(holder: string, pubkeys: readonly string[]): Promise<void> {
-      dropMerchants.run(bytes(holder))
-      for (const pubkey of pubkeys) insertMerchant.run(bytes(holder), bytes(pubkey))
+      dropMerchants.run(bytesOf(holder))
+      for (const pubkey of pubkeys) insertMerchant.run(bytesOf(holder), bytesOf(pubkey))
     },
 
     /** Take down that a holder's event is acted on; false when it, or a newer one, was already. */
     async change(holder: string, event: { id: string; created_at: number }): Promise<boolean> {
-      const last = (await newest.get(bytes(holder)))?.at ?? null
+      const last = (await newest.get(bytesOf(holder)))?.at ?? null
       if (last !== null && last > event.created_at) return false
-      dropChanges.run(bytes(holder), event.created_at)
-      return (await insertChange.changes(bytes(event.id), bytes(holder), event.created_at)) === 1
+      dropChanges.run(bytesOf(holder), event.created_at)
+      return (
+        (await insertChange.changes(bytesOf(event.id), bytesOf(holder), event.created_at)) === 1
+      )
     },
   }
-}
-
-function bytes(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex')
 }

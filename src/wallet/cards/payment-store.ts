@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { RefusalCode } from '../../base/refusal.ts'
 import type { Sql } from '../../db/sql.ts'
 import { k1HashOf } from './scan-store.ts'
@@ -153,13 +154,13 @@ export function createPaymentStore(sql: Sql) {
     const texts = [...amounts].map(([token, amount]) => [token, String(amount)])
     const row = await insert.get(
       k1HashOf(k1),
-      bytes(request),
+      bytesOf(request),
       cardId,
-      bytes(recipient),
+      bytesOf(recipient),
       JSON.stringify(Object.fromEntries(texts)),
-      paymentHash === null ? null : bytes(paymentHash),
-      start && bytes(start.id),
-      start && bytes(start.ledger),
+      paymentHash === null ? null : bytesOf(paymentHash),
+      start && bytesOf(start.id),
+      start && bytesOf(start.ledger),
       state,
       code,
       message,
@@ -174,7 +175,7 @@ export function createPaymentStore(sql: Sql) {
   return {
     /** What became of this very request, or null when it is new. */
     async find(k1: string, request: string): Promise<Payment | null> {
-      return orNull(await byRequest.get(k1HashOf(k1), bytes(request)))
+      return orNull(await byRequest.get(k1HashOf(k1), bytesOf(request)))
     },
 
     async findById(id: number): Promise<Payment> {
@@ -188,7 +189,7 @@ export function createPaymentStore(sql: Sql) {
 
     /** The payment of a start event that names this ledger. */
     async findByStart(startId: string, ledger: string): Promise<Payment | null> {
-      return orNull(await byStart.get(bytes(startId), bytes(ledger)))
+      return orNull(await byStart.get(bytesOf(startId), bytesOf(ledger)))
     },
 
     /** How many payments with this k1 were refused. */
@@ -198,7 +199,7 @@ export function createPaymentStore(sql: Sql) {
 
     /** True when a card has paid, or is about to pay, the invoice of this hash. */
     async invoiceTaken(paymentHash: string): Promise<boolean> {
-      return (await invoiceTaken.get(bytes(paymentHash))) !== null
+      return (await invoiceTaken.get(bytesOf(paymentHash))) !== null
     },
 
     /** Write a reservation, or a payment that the same transaction settles; its amounts count from now on. */
@@ -211,7 +212,7 @@ export function createPaymentStore(sql: Sql) {
       const outcome = { state, code: null, message: null, createdAt: now, expiresAt }
       const payment = await add(asked, start, outcome)
       for (const [token, amount] of asked.amounts) {
-        insertSpend.run(payment.id, asked.cardId, bytes(asked.holder), token, amount, now)
+        insertSpend.run(payment.id, asked.cardId, bytesOf(asked.holder), token, amount, now)
       }
       return payment
     },
@@ -226,7 +227,7 @@ export function createPaymentStore(sql: Sql) {
 
     /** What counts against a card's limits of a token: what this holder paid with it after `since`. */
     async spent({ cardId, holder, token, since }: Spending): Promise<bigint> {
-      const sum = await spent.get(cardId, bytes(holder), token, since)
+      const sum = await spent.get(cardId, bytesOf(holder), token, since)
       const { high, low } = sum ?? { high: 0, low: 0 }
       return (BigInt(high) << 32n) + BigInt(low)
     },
@@ -255,7 +256,7 @@ export function createPaymentStore(sql: Sql) {
 
     /** The start events that wait for a ledger's answer. */
     async open(most: number): Promise<string[]> {
-      return (await open.all(most)).map(({ start_id }) => hex(start_id))
+      return (await open.all(most)).map(({ start_id }) => hexOf(start_id))
     },
   }
 }
@@ -269,9 +270,9 @@ function toPayment(row: PaymentRow): Payment {
   return {
     id: row.id,
     cardId: row.card_id,
-    recipient: hex(row.recipient),
+    recipient: hexOf(row.recipient),
     amounts: new Map(amounts.map(([token, amount]) => [token, BigInt(amount)])),
-    startId: row.start_id && hex(row.start_id),
+    startId: row.start_id && hexOf(row.start_id),
     state: row.state,
     code: row.code,
     message: row.message,
@@ -280,12 +281,4 @@ function toPayment(row: PaymentRow): Payment {
     expiresAt: row.expires_at,
     endedAt: row.ended_at,
   }
-}
-
-function bytes(text: string): Uint8Array {
-  return Buffer.from(text, 'hex')
-}
-
-function hex(value: Uint8Array): string {
-  return Buffer.from(value).toString('hex')
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** A tap that was answered, to be paid with its k1. */
@@ -59,7 +60,7 @@ export function createScanStore(sql: Sql) {
       insert.run(
         k1HashOf(k1),
         cardId,
-        Buffer.from(holder, 'hex'),
+        bytesOf(holder),
         form,
         JSON.stringify(Object.fromEntries(amounts)),
         createdAt,
@@ -74,7 +75,7 @@ export function createScanStore(sql: Sql) {
       return {
         id: row.id,
         cardId: row.card_id,
-        holder: Buffer.from(row.holder).toString('hex'),
+        holder: hexOf(row.holder),
         form: row.form,
         maxima: new Map(amounts.map(([token, amount]) => [token, BigInt(amount)])),
         state: row.state,

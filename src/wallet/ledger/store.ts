@@ -1,3 +1,4 @@
+import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Token } from './token.ts'
 
@@ -126,9 +127,9 @@ export function createLedgerStore(sql: Sql) {
   return {
     /** Take a token's terms over; false when others stand already and accounts rest on them. */
     async declare({ name, decimals, issuer }: Token): Promise<boolean> {
-      declare.run(name, decimals, bytes(issuer))
+      declare.run(name, decimals, bytesOf(issuer))
       const row = await token.get(name)
-      return row?.decimals === decimals && hex(row.issuer) === issuer
+      return row?.decimals === decimals && hexOf(row.issuer) === issuer
     },
 
     /** Every token there ever was, by name. */
@@ -137,19 +138,19 @@ export function createLedgerStore(sql: Sql) {
       let row = await nextToken.get('')
       for (; row; row = await nextToken.get(row.name)) {
         const terms = await token.get(row.name)
-        if (terms) found.push({ ...terms, issuer: hex(terms.issuer) })
+        if (terms) found.push({ ...terms, issuer: hexOf(terms.issuer) })
       }
       return found
     },
 
     /** What was answered to this start event, or null. */
     async outcome(eventId: string): Promise<Outcome | null> {
-      const settled = await movement.get(bytes(eventId))
-      if (settled) return { state: 'ok', answerId: hex(settled.answer_id) }
-      const refused = await refusal.get(bytes(eventId))
+      const settled = await movement.get(bytesOf(eventId))
+      if (settled) return { state: 'ok', answerId: hexOf(settled.answer_id) }
+      const refused = await refusal.get(bytesOf(eventId))
       if (!refused) return null
       const messages = JSON.parse(refused.messages) as string[]
-      return { state: 'error', answerId: hex(refused.answer_id), messages }
+      return { state: 'error', answerId: hexOf(refused.answer_id), messages }
     },
 
     /** Remember a no until `forgetAt`. */
@@ -157,7 +158,7 @@ export function createLedgerStore(sql: Sql) {
       eventId: string,
       { answerId, messages, forgetAt }: { answerId: string; messages: string[]; forgetAt: number },
     ): Promise<void> {
-      insertRefusal.run(bytes(eventId), bytes(answerId), JSON.stringify(messages), forgetAt)
+      insertRefusal.run(bytesOf(eventId), bytesOf(answerId), JSON.stringify(messages), forgetAt)
     },
 
     /** Write down that a transaction is settled; the id that its entries carry. */
@@ -171,10 +172,10 @@ export function createLedgerStore(sql: Sql) {
     }): Promise<number> {
       const { eventId, answerId, sender, receiver, memo, now } = transaction
       const row = await insertMovement.get(
-        bytes(eventId),
-        bytes(answerId),
-        bytes(sender),
-        bytes(receiver),
+        bytesOf(eventId),
+        bytesOf(answerId),
+        bytesOf(sender),
+        bytesOf(receiver),
         memo,
         now,
       )
@@ -184,15 +185,15 @@ export function createLedgerStore(sql: Sql) {
 
     /** The account of a key, made when it is the first time; the token is declared. */
     async open(tokenName: string, pubkey: string): Promise<Account> {
-      insertAccount.run(tokenName, bytes(pubkey))
-      const row = await account.get(tokenName, bytes(pubkey))
+      insertAccount.run(tokenName, bytesOf(pubkey))
+      const row = await account.get(tokenName, bytesOf(pubkey))
       if (!row) throw new Error('an account of a token that is not declared')
       return toAccount(row)
     },
 
     /** The balance of a key, 0 without an account. */
     async balance(tokenName: string, pubkey: string): Promise<bigint> {
-      return BigInt((await account.get(tokenName, bytes(pubkey)))?.balance ?? 0)
+      return BigInt((await account.get(tokenName, bytesOf(pubkey)))?.balance ?? 0)
     },
 
     /** Add an entry (below zero: take) and its amount to the account; null when there is not enough, or too much. */
@@ -210,20 +211,20 @@ export function createLedgerStore(sql: Sql) {
 
     /** A balance event is owed, for this cause. */
     async postpone(accountId: number, cause: string): Promise<void> {
-      postpone.run(bytes(cause), accountId)
+      postpone.run(bytesOf(cause), accountId)
     },
 
     /** Accounts that owe a balance event and may send it now. */
     async stale(now: number, most: number): Promise<(Account & { cause: string })[]> {
       return (await stale.all(now, most)).map((row) => ({
         ...toAccount(row),
-        cause: hex(row.stale_cause),
+        cause: hexOf(row.stale_cause),
       }))
     },
 
     /** The accounts of a key, by token. */
     async accountsOf(pubkey: string): Promise<Account[]> {
-      return (await accountsOf.all(bytes(pubkey))).map(toAccount)
+      return (await accountsOf.all(bytesOf(pubkey))).map(toAccount)
     },
 
     /** Up to `most` accounts of a token behind this id. */
@@ -234,13 +235,13 @@ export function createLedgerStore(sql: Sql) {
     /** The last movements of an account before the one of that id, newest first. */
     async movements(owner: Account, before: number, most: number): Promise<AccountMovement[]> {
       return (await movementsOf.all(owner.id, before, most)).map((row) => {
-        const sender = hex(row.sender)
+        const sender = hexOf(row.sender)
         return {
           id: row.id,
-          eventId: hex(row.event_id),
+          eventId: hexOf(row.event_id),
           token: owner.token,
           amount: BigInt(row.amount),
-          counterparty: sender === owner.pubkey ? hex(row.receiver) : sender,
+          counterparty: sender === owner.pubkey ? hexOf(row.receiver) : sender,
           memo: row.memo,
           at: row.settled_at,
         }
@@ -256,13 +257,5 @@ export function createLedgerStore(sql: Sql) {
 
 function toAccount(row: AccountRow): Account {
   const { id, token, balance, published_at: publishedAt } = row
-  return { id, token, pubkey: hex(row.pubkey), balance: BigInt(balance), publishedAt }
-}
-
-function bytes(text: string): Uint8Array {
-  return Buffer.from(text, 'hex')
-}
-
-function hex(value: Uint8Array): string {
-  return Buffer.from(value).toString('hex')
+  return { id, token, pubkey: hexOf(row.pubkey), balance: BigInt(balance), publishedAt }
 }
