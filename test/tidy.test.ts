@@ -135,6 +135,31 @@ test('only config.ts reads the environment, and only production.ts changes it', 
   expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, touching)).toEqual([])
 })
 
+test('only base/json.ts parses JSON, but for what this program wrote itself', () => {
+  const ours = [
+    // The one for everything that comes from outside.
+    'base/json',
+    // Columns: each value was checked before it was written.
+    '([a-z-]+/)+([a-z-]+-)?store',
+    // What was sealed under our own key.
+    'wallet/(swap|cards/delegation|cards/requests)',
+    // An answer of our own mint, before it leaves.
+    'wallet/receive',
+    // The document is made from copies of our own models, and from answers made for it.
+    'http/openapi',
+    // Events out of the outbox, and what passes between the relay's thread and this one.
+    'app/gateway',
+    'relay/(host|relay-worker)',
+    // Our own server's answers, over its socket and to its pages: as long as the lists in them.
+    'cli/control',
+    'ui/client/api',
+    // What a page keeps on its device.
+    'ui/client/json',
+  ]
+  const places = new RegExp(`^src/(${ours.join('|')})\\.ts$`)
+  expect(placesOf(/\bJSON\.parse\b|\.json\(\)/, places)).toEqual([])
+})
+
 test('only clock.ts and pages read the clock, and only the edge and the engine the stopwatch', () => {
   expect([
     ...placesOf(

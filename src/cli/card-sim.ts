@@ -5,11 +5,13 @@ import { findKeys, parseKeyring } from '../app/keyring.ts'
 import { federationOf } from '../app/wallet.ts'
 import { systemClock } from '../base/clock.ts'
 import { writeDurably } from '../base/durable.ts'
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createSigner } from '../crypto/sign-event.ts'
 import { delegationHash } from '../nostr/delegation.ts'
+import { contentObject } from '../nostr/event.ts'
 import { npubOf, nsecOf, parsePubkey, parseSecret } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { createKeyDerivation, parseUid } from '../wallet/cards/tag.ts'
@@ -117,8 +119,7 @@ async function activate(config: Config, otc: string, where: Where): Promise<void
     content: JSON.stringify({ otc, delegation: { conditions, token } }),
   })
   const answer = (await ask(`${base}/card`, event)) as { content: string }
-  const { uuid } = JSON.parse(answer.content) as { uuid: string }
-  console.log(`card     ${uuid}\nholder   ${npubOf(holder.pubkey)}`)
+  console.log(`card     ${contentObject(answer.content)?.uuid}\nholder   ${npubOf(holder.pubkey)}`)
   if (where.holderFile === undefined) console.log(`         ${nsecOf(secret)}`)
 }
 
@@ -167,7 +168,8 @@ async function ask(url: string, body?: object, headers?: object): Promise<unknow
   } catch {
     throw new OperatorError(`${new URL(url).origin} does not answer: --url names the server`)
   }
-  const answer = (await response.json().catch(() => ({}))) as { reason?: string }
+  const answer: { reason?: string } =
+    parseJsonObject(await response.text(), limits.demoAnswerBytesMax) ?? {}
   if (!response.ok) throw new OperatorError(answer.reason ?? `${url} answered ${response.status}`)
   return answer
 }

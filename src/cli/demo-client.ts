@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
+import { parseJson } from '../base/json.ts'
+import { limits } from '../base/limits.ts'
 import type { Signer } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { DemoFailure, expectEqual, type Json, type Reply } from './demo-checks.ts'
@@ -37,7 +39,7 @@ export function createDemoClient(base: string) {
     client.last = { method, path: shorten(path), status: 0 }
     const { status, origin, answer } = await send(`${base}${path}`, { method, headers, body: text })
     client.last = { method, path: shorten(path), status }
-    const json = parseJson(answer)
+    const json = readAnswer(answer)
     expectEqual('the header Access-Control-Allow-Origin', origin, '*')
     return { status, text: answer, json }
   }
@@ -73,13 +75,10 @@ async function send(url: string, request: RequestInit) {
   }
 }
 
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-    throw new DemoFailure(`the answer is not JSON: ${text.slice(0, 80)}`)
-  }
+function readAnswer(text: string): Json {
+  const json = parseJson(text, limits.demoAnswerBytesMax)
+  if (json === undefined) throw new DemoFailure(`the answer is not JSON: ${text.slice(0, 80)}`)
+  return json
 }
 
 /** Enough of a credential to tell two apart. */

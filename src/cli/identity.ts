@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
 import { systemClock } from '../base/clock.ts'
+import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
@@ -105,13 +106,18 @@ async function alone(config: Config, path: string, command: IdentityCommand) {
 }
 
 function readJson(file: string): unknown {
+  const value = parseJson(readText(file), limits.lud16BytesMax)
+  if (value === undefined) throw new OperatorError(`${file} is not JSON`)
+  return value
+}
+
+function readText(file: string): string {
+  let text: string
   try {
-    const text = readFileSync(file, 'utf8')
-    if (text.length > limits.lud16BytesMax) throw new OperatorError(`${file} is too long`)
-    return JSON.parse(text)
-  } catch (cause) {
-    if (cause instanceof OperatorError) throw cause
-    const why = cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
-    throw new OperatorError(`${file} ${why}`)
+    text = readFileSync(file, 'utf8')
+  } catch {
+    throw new OperatorError(`${file} cannot be read`)
   }
+  if (text.length > limits.lud16BytesMax) throw new OperatorError(`${file} is too long`)
+  return text
 }

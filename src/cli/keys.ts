@@ -14,6 +14,7 @@ import {
 import { settings } from '../app/settings.ts'
 import { systemClock } from '../base/clock.ts'
 import { writeDurably } from '../base/durable.ts'
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { openKeyFile, sealKeyFile } from '../crypto/key-file.ts'
@@ -91,15 +92,14 @@ export async function importKeys(config: Config, file: string, options: Options)
   const { dataDir } = config
   openDataDir(dataDir)
   return withoutServer(config, async () => {
-    const texts = JSON.parse(
-      openKeyFile(content, await readPassphrase(options.passphraseFile, 'known')),
-    )
-    const keys = parseKeyring(texts)
+    const opened = openKeyFile(content, await readPassphrase(options.passphraseFile, 'known'))
+    const texts = parseJsonObject(opened, limits.keyFileBytesMax)
+    const keys = texts && parseKeyring(texts)
     if (!keys) throw new OperatorError('the file holds other things than keys')
     const database = databasePath(dataDir)
     const wrong = existsSync(database) ? findMismatch(keys, readPins(database)) : null
     if (wrong) throw new OperatorError(`the database belongs to ${wrong}: nothing was replaced`)
-    replaceKeys(config, texts, options.force)
+    replaceKeys(config, texts as Texts, options.force)
     const npub = npubOf(openSchnorr().keypair(keys.managerSecret).pubkey.toHex())
     console.log(`${dataDir} has the keys of ${npub}`)
     return 0

@@ -1,3 +1,4 @@
+import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { npubOf } from '../nostr/keys.ts'
@@ -98,12 +99,17 @@ export async function redemptions(mint: Mint, caller: Caller, asked: AskedPage) 
       couponId: row.couponId,
       name: row.terms.name,
       benefit: row.terms.benefit,
-      order: row.zapRequest === null ? null : (JSON.parse(row.zapRequest) as unknown),
+      order: row.zapRequest === null ? null : orderIn(row.zapRequest),
       orderId: row.zapRequestId,
       amountMsat: row.amountMsat,
     })),
     next,
   }
+}
+
+/** An order as it was sent; null where it came before JSON had bounds, and is beyond them. */
+function orderIn(text: string): unknown {
+  return parseJson(text, text.length) ?? null
 }
 
 function mintableView(definition: Parameters<typeof definitionView>[0] & { owner: string }) {

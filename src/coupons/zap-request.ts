@@ -1,5 +1,6 @@
+import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
+import { parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { Voucher } from './voucher.ts'
 
@@ -17,12 +18,13 @@ export function parseZapRequest(
   verify: VerifyEvent,
 ): Order | null {
   if (value === undefined || value === null) return null
+  // An object has passed the bounds of the body that it came in.
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length > limits.zapRequestCharsMax * 2) return null
   if ([...text].length > limits.zapRequestCharsMax) return null
   // Escapes could hide the nonce, also in keys that the event does not have.
   if (text.includes(nonce) || unescaped(text).includes(nonce)) return null
-  const event = readEvent(text)
+  const event = parseEvent(parseJson(text, text.length))
   if (event?.kind !== kinds.zapRequest || tagValue(event, 'coupon') !== voucher.couponId)
     return null
   return verify(event) ? { json: JSON.stringify(value), id: event.id } : null
@@ -33,15 +35,6 @@ function unescaped(text: string): string {
   return text.replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
-}
-
-function readEvent(text: string): NostrEvent | null {
-  try {
-    return parseEvent(JSON.parse(text))
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return null
-    throw cause
-  }
 }
 
 /** Millisatoshi, or null when it is no non-negative integer. */

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { bytesOf } from '../base/bytes.ts'
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 
@@ -59,7 +60,7 @@ export function openKeyFile(content: string, passphrase: string): string {
 
 /** Refuse anything but what `sealKeyFile` writes; its costs must not be able to exhaust the machine. */
 function parseKeyFile(content: string): KeyFile {
-  const file = parseJson(content)
+  const file: Untrusted | null = parseJsonObject(content, limits.keyFileBytesMax)
   if (file?.format !== 'cuponera-keys') {
     throw new OperatorError('this is not a file of "cuponera keys export"')
   }
@@ -87,15 +88,6 @@ type Untrusted = Partial<Omit<KeyFile, 'kdf' | 'cipher' | 'version'>> & {
   version?: number
   kdf?: Partial<KeyFile['kdf']>
   cipher?: Partial<KeyFile['cipher']>
-}
-
-function parseJson(content: string): Untrusted | null {
-  try {
-    return JSON.parse(content)
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return null
-    throw cause
-  }
 }
 
 function isHex(value: unknown, bytes: number | null): boolean {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import { parseJsonArray } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { foreignWords } from '../base/words.ts'
 import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
@@ -186,7 +187,7 @@ export function createConversation(parts: ConversationParts) {
       if (typeof data !== 'string' || data.length > limits.relayMessageBytesMax * 2) {
         return abandon('it sends a message that is too long, or no text')
       }
-      const message = parseMessage(data)
+      const message = parseJsonArray(data, limits.relayMessageBytesMax * 2)
       switch (message?.[0]) {
         case 'OK':
           return onOk(message[1], message[2], message[3])
@@ -332,16 +333,6 @@ export function createConversation(parts: ConversationParts) {
       for (const { settle } of [...publishing.values()]) settle(null)
       for (const { end } of [...asking.values()]) end('silent')
     },
-  }
-}
-
-function parseMessage(text: string): unknown[] | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : null
-  } catch (cause) {
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
   }
 }
 

@@ -1,5 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { type JsonObject, parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
@@ -31,7 +32,7 @@ type ControlOptions = {
   status: () => Promise<Status>
   relays: () => Promise<RelayStatus[]>
   /** Commands of the wallet, by method and path, each with the JSON object it was sent. */
-  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
+  commands: Record<string, (asked: JsonObject) => Promise<unknown>>
   log: Log
   /** A full check ended with that many problems. */
   checked: (problems: number) => void
@@ -63,7 +64,7 @@ export function startControl(options: ControlOptions): Control {
   }
 
   async function backup(request: Request): Promise<BackupReport> {
-    const { file, force } = (await request.json()) as { file?: unknown; force?: unknown }
+    const { file, force } = await readObject(request)
     if (typeof file !== 'string' || !isAbsolute(file)) {
       throw new OperatorError('a backup needs an absolute file name')
     }
@@ -79,7 +80,7 @@ export function startControl(options: ControlOptions): Control {
     'POST /backup': backup,
   }
   for (const [name, command] of Object.entries(options.commands)) {
-    answers[name] = async (request) => command((await request.json()) as Record<string, unknown>)
+    answers[name] = async (request) => command(await readObject(request))
   }
   const server = listen(dataDir, log, async (request) => {
     const answer = answers[`${request.method} ${new URL(request.url).pathname}`]
@@ -114,6 +115,13 @@ export function startControl(options: ControlOptions): Control {
       await server?.stop(true)
     },
   }
+}
+
+/** What a command asks with; Bun bounds its bytes. */
+async function readObject(request: Request): Promise<JsonObject> {
+  const asked = parseJsonObject(await request.bytes(), limits.controlBodyBytesMax)
+  if (!asked) throw new OperatorError('a command is asked for with a JSON object')
+  return asked
 }
 
 /** Null where there can be no such socket (some network file systems): the service goes on without. */

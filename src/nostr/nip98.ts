@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from './event.ts'
@@ -46,15 +47,7 @@ export function verifyHttpAuth(
 
 function decodeEvent(encoded: string): NostrEvent | null {
   if (!base64.test(encoded)) return null
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'))
-    return parseEvent(JSON.parse(text))
-  } catch (cause) {
-    // TypeError: not UTF-8. RangeError: nested deeper than the parser's stack.
-    const expected = [SyntaxError, TypeError, RangeError]
-    if (expected.some((type) => cause instanceof type)) return null
-    throw cause
-  }
+  return parseEvent(parseJson(Buffer.from(encoded, 'base64'), limits.authorizationBytesMax))
 }
 
 /** Origin as URL, path and query byte for byte; a fragment never matches. */

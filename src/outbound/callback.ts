@@ -1,6 +1,6 @@
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { parseJsonObject } from './json.ts'
 import { createSlotsByKey, limitRequests } from './slots.ts'
 
 /** The status and the JSON object that a wallet answers, as its text; null when it does not. */
@@ -29,7 +29,8 @@ export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
   const ask = async (url: URL) => {
     try {
       const { status, body } = await fetchLimited(url, bounds)
-      return parseJsonObject(body) && { status, body: new TextDecoder().decode(body) }
+      const answer = parseJsonObject(body, limits.callbackBodyBytesMax)
+      return answer && { status, body: new TextDecoder().decode(body) }
     } catch (error) {
       if (error instanceof OutboundError && error.reason !== 'busy') return null
       throw error

@@ -1,7 +1,7 @@
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { foreignWords } from '../base/words.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { parseJsonObject } from './json.ts'
 
 /** What a lightning address leads to (LUD-16), as far as vouchers are concerned. */
 type AddressAnswer =
@@ -26,7 +26,7 @@ export function createLookUpAddress(fetchPublic: FetchPublic): LookUpAddress {
         deadlineMs: limits.addressDeadlineMs,
         bodyBytesMax: limits.addressBodyBytesMax,
       })
-      return readAddress(status, parseJsonObject(body))
+      return readAddress(status, parseJsonObject(body, limits.addressBodyBytesMax))
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error
       return { kind: error.reason === 'busy' ? 'busy' : 'silent' }
@@ -51,7 +51,7 @@ export function createHandOver(fetchPublic: FetchPublic): HandOver {
         bodyBytesMax: limits.handOverBodyBytesMax,
         json,
       })
-      const answer = parseJsonObject(body)
+      const answer = parseJsonObject(body, limits.handOverBodyBytesMax)
       if (status === 200 && answer?.status === 'ACCEPTED') return { kind: 'accepted' }
       return { kind: 'refused', reason: foreignWords(answer?.reason, limits.foreignReasonCharsMax) }
     } catch (error) {

@@ -1,7 +1,7 @@
+import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { readNip05 } from '../nostr/nip05.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { parseJson } from './json.ts'
 import { limitRequests } from './slots.ts'
 
 /** The key behind a NIP-05 identifier, or null when it resolves to nothing. OutboundError `busy` when too many ask. */
@@ -22,7 +22,8 @@ export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
         deadlineMs: limits.nip05DeadlineMs,
         bodyBytesMax: limits.nip05BodyBytesMax,
       })
-      return status === 200 ? readNip05(parseJson(body), name) : null
+      const answer = status === 200 ? parseJson(body, limits.nip05BodyBytesMax) : null
+      return readNip05(answer, name)
     } catch (error) {
       // Whatever the far side did, the name did not resolve.
       if (error instanceof OutboundError && error.reason !== 'busy') return null

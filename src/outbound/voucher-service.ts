@@ -1,7 +1,7 @@
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import type { RefusalCode } from '../base/refusal.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { parseJsonObject } from './json.ts'
 
 /**
  * What became of a refresh at another service. `unsent`: the nonce has not left this process;
@@ -46,7 +46,7 @@ export function createRefreshElsewhere(fetchPublic: FetchPublic): RefreshElsewhe
         json: { nonce },
         idempotencyKey: key,
       })
-      const answer = parseJsonObject(body)
+      const answer = parseJsonObject(body, limits.refreshBodyBytesMax)
       if (answer && (status === 200 || status === 201)) return { kind: 'answer', body: answer }
       const refused = answer && refusalIn(status, answer)
       return refused ?? { kind: 'unclear', why: `status ${status}` }
@@ -72,7 +72,7 @@ export function createPreviewElsewhere(fetchPublic: FetchPublic): PreviewElsewhe
         bodyBytesMax: limits.refreshBodyBytesMax,
         json: { nonce },
       })
-      const said = status === 200 ? parseJsonObject(body)?.status : null
+      const said = status === 200 ? parseJsonObject(body, limits.refreshBodyBytesMax)?.status : null
       return typeof said === 'string' ? said : null
     } catch (error) {
       if (error instanceof OutboundError) return null

@@ -1,3 +1,4 @@
+import { parseJsonArray } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { type Filter, parseFilter } from '../nostr/filter.ts'
 
@@ -12,7 +13,7 @@ export type ClientMessage =
 
 /** What `text` says. Never throws. */
 export function parseClientMessage(text: string): ClientMessage {
-  const value = parseArray(text)
+  const value = parseJsonArray(text, limits.relayMessageBytesMax)
   if (!value) return unknown('not a JSON array')
   const [type, name, ...rest] = value
   switch (type) {
@@ -45,17 +46,6 @@ function isName(value: unknown): value is string {
   return (
     typeof value === 'string' && value !== '' && value.length <= limits.relaySubscriptionIdCharsMax
   )
-}
-
-function parseArray(text: string): unknown[] | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : null
-  } catch (cause) {
-    // A RangeError is JSON nested deeper than the stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
-  }
 }
 
 function unknown(reason: string): ClientMessage {

@@ -58,6 +58,7 @@ export function createSessions(secret: string, now: Clock): Sessions {
 /** Signature first; the expiry is compared by our own clock. */
 async function read(token: string, key: Uint8Array): Promise<VerifiedSession> {
   try {
+    // jose parses the token's JSON itself: the bound of the header, 8 KiB, is that of this text.
     // The epoch as current date switches jose's own expiry check off.
     const { payload } = await jwtVerify(token, key, {
       algorithms: [algorithm],

@@ -1,7 +1,6 @@
+import { asObject, type JsonObject, parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-
-type Json = Record<string, unknown>
 
 /** What a callback is held against; `hosts` are this service's own, `usable` the rules of the way out. */
 export type CallbackRules = { hosts: readonly string[]; usable: (url: URL) => boolean }
@@ -10,17 +9,18 @@ export type CallbackRules = { hosts: readonly string[]; usable: (url: URL) => bo
  * What the wallet of an identity answers to LUD-16, to be registered: `payRequest` with its
  * callback, bounds and metadata. Null when there is none. Refuses `identity-lud16-invalid`.
  */
-export function parseLud16(value: unknown, rules: CallbackRules): Json | null {
+export function parseLud16(value: unknown, rules: CallbackRules): JsonObject | null {
   if (value === undefined || value === null) return null
-  if (!isObject(value) || !shallow(value, limits.lud16DepthMax)) return refuse()
-  if (Buffer.byteLength(JSON.stringify(value)) > limits.lud16BytesMax) return refuse()
-  const { tag, callback, minSendable, maxSendable, metadata } = value
+  const object = asObject(value)
+  if (!object || !shallow(object, limits.lud16DepthMax)) return refuse()
+  if (Buffer.byteLength(JSON.stringify(object)) > limits.lud16BytesMax) return refuse()
+  const { tag, callback, minSendable, maxSendable, metadata } = object
   if (tag !== 'payRequest' || !payable(callback, rules)) return refuse()
   const bounds = Number.isSafeInteger(minSendable) && Number.isSafeInteger(maxSendable)
   if (!bounds || Number(minSendable) < 1 || Number(maxSendable) < Number(minSendable)) {
     return refuse()
   }
-  return names(metadata) ? value : refuse()
+  return names(metadata) ? object : refuse()
 }
 
 function refuse(): never {
@@ -37,7 +37,7 @@ function payable(callback: unknown, { hosts, usable }: CallbackRules): boolean {
 /** Metadata (LUD-06) with the identifier that LUD-16 adds. */
 function names(metadata: unknown): boolean {
   if (typeof metadata !== 'string') return false
-  const entries = parseJson(metadata)
+  const entries = parseJson(metadata, limits.lud16BytesMax)
   if (!Array.isArray(entries) || !entries.every(isEntry)) return false
   const kinds = new Set(entries.map(([kind]) => kind))
   return kinds.has('text/plain') && (kinds.has('text/identifier') || kinds.has('text/email'))
@@ -47,22 +47,8 @@ function isEntry(entry: unknown): entry is unknown[] {
   return Array.isArray(entry) && typeof entry[0] === 'string'
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Nested no deeper than that: what stores and answers it has a limit of its own. */
 function shallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth > 0 && Object.values(value).every((part) => shallow(part, depth - 1))
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    // RangeError: nested deeper than the parser's stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return null
-    throw cause
-  }
 }

@@ -1,7 +1,7 @@
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { foreignWords } from '../base/words.ts'
-import { contentObject } from '../nostr/event.ts'
 import type { Account } from './account-store.ts'
 import type { Identities } from './service.ts'
 
@@ -79,7 +79,7 @@ export async function forwardPayment(
 
 /** A wallet's JSON as it is, but for a `reason`, which payers are shown. */
 function withPlainReason(body: string): string {
-  const said = contentObject(body)
+  const said = parseJsonObject(body, limits.callbackBodyBytesMax)
   if (!said || said.reason === undefined) return body
   const reason =
     foreignWords(said.reason, limits.foreignReasonCharsMax) ??

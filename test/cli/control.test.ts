@@ -60,6 +60,16 @@ describe('the control socket', () => {
       body: JSON.stringify({ file: 'copy.db' }),
     })
     expect(await relative.json()).toEqual({ refused: 'a backup needs an absolute file name' })
+    for (const body of ['', '[]', '{"file"', `{"file":${'['.repeat(100)}${']'.repeat(100)}}`]) {
+      for (const command of ['backup', 'identity']) {
+        const answer = await fetch(`http://control/${command}`, { unix, method: 'POST', body })
+        expect([answer.status, await answer.json()]).toEqual([
+          409,
+          { refused: 'a command is asked for with a JSON object' },
+        ])
+      }
+    }
+    expect(server.output()).not.toContain('control.failed')
     await server.stop()
   })
 })

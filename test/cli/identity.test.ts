@@ -61,8 +61,10 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
     }
     writeFileSync(wallet, '{"tag":"payRequest"}')
     expect((await run('identity', 'add', 'eva', other, wallet)).stderr).toContain('Lud16 not valid')
-    writeFileSync(wallet, '{')
-    expect((await run('identity', 'add', 'eva', other, wallet)).stderr).toContain('is not JSON')
+    for (const text of ['{', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`]) {
+      writeFileSync(wallet, text)
+      expect((await run('identity', 'add', 'eva', other, wallet)).stderr).toContain('is not JSON')
+    }
     expect((await run('identity', 'add', 'eva', other, `${wallet}x`)).stderr).toContain('be read')
 
     expect((await run('identity', 'add', 'soporte', other, '--force')).code).toBe(0)

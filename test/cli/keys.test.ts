@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decrypt } from 'nostr-tools/nip49'
+import { sealKeyFile } from '../../src/crypto/key-file.ts'
 import { nsecOf } from '../../src/nostr/keys.ts'
 import {
   copyDirectory,
@@ -167,6 +168,10 @@ describe('cuponera keys export and import', () => {
     writeFileSync(file, '{"format":"else"}')
     expect((await runCommand(importArguments(file), server)).stderr).toBe(
       'cuponera: this is not a file of "cuponera keys export"\n',
+    )
+    writeFileSync(file, sealKeyFile('["keys"]', 'npub1someone', passphrase))
+    expect((await runCommand(importArguments(file), server)).stderr).toBe(
+      'cuponera: the file holds other things than keys\n',
     )
   })
 

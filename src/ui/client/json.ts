@@ -1,4 +1,4 @@
-/** What a browser keeps for us, read with care: others may write there, and an older build did. */
+/** What a browser keeps for us, as long as it has grown; read with care, since an older build wrote there too. */
 
 /** The value in a text; null when it is none. */
 export function parseJson(text: string | null): unknown {

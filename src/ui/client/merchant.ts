@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { decode } from 'nostr-tools/nip19'
 import { verifyEvent } from 'nostr-tools/pure'
-import { type NostrEvent, parseEvent } from '../../nostr/event.ts'
+import { contentObject, type NostrEvent, parseEvent } from '../../nostr/event.ts'
 import { kinds } from '../../nostr/kinds.ts'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
@@ -64,16 +64,9 @@ function nameIn(events: (NostrEvent | null)[], pubkey: string): string | null {
 }
 
 function nameOf(event: NostrEvent | null): string {
-  try {
-    const content: unknown = JSON.parse(event?.content ?? '')
-    if (typeof content !== 'object' || content === null) return ''
-    const { name, display_name: shown } = content as Record<string, unknown>
-    const text = [shown, name].find((one) => typeof one === 'string' && one.trim() !== '')
-    return [...String(text ?? '').trim()].slice(0, nameCharsMax).join('')
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return ''
-    throw cause
-  }
+  const { name, display_name: shown } = contentObject(event?.content ?? '') ?? {}
+  const text = [shown, name].find((one) => typeof one === 'string' && one.trim() !== '')
+  return [...String(text ?? '').trim()].slice(0, nameCharsMax).join('')
 }
 
 function parseNames(text: string | null): Record<string, string> {

@@ -2,7 +2,7 @@
 import { verifyEvent } from 'nostr-tools/pure'
 import { Refusal } from '../../base/refusal.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
-import { type NostrEvent, parseEvent } from '../../nostr/event.ts'
+import { contentObject, type NostrEvent, parseEvent } from '../../nostr/event.ts'
 import { kinds } from '../../nostr/kinds.ts'
 
 /** What a signed voucher promises. */
@@ -48,7 +48,7 @@ export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected):
 
 /** What an event says it promises, where tags and content agree; null where they do not. */
 function promiseOf(event: NostrEvent): VoucherPromise | null {
-  const content = contentOf(event)
+  const content = contentObject(event.content)
   if (!content) return null
   const { nonce, owner, name, description, phase } = content
   const expiresAt = typeof content.expiresAt === 'number' ? content.expiresAt : null
@@ -67,16 +67,6 @@ function promiseOf(event: NostrEvent): VoucherPromise | null {
 
 function tagOf(event: NostrEvent, name: string): string | undefined {
   return event.tags.find(([key]) => key === name)?.[1]
-}
-
-function contentOf(event: NostrEvent): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(event.content)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }
 
 function benefitOrNull(value: unknown): Benefit | null {

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import { parseJsonObject } from '../../base/json.ts'
+import { limits } from '../../base/limits.ts'
 import { openStream } from '../client/api.ts'
 import { ApiError } from '../client/api-error.ts'
 import { loadOverview, session } from './state.ts'
@@ -63,8 +65,9 @@ export async function follow(stop: AbortSignal): Promise<void> {
 }
 
 function heard(name: string, data: string): void {
-  if (name !== 'more') {
-    const happening = { ...(JSON.parse(data) as Happening), type: name as Happening['type'] }
+  const told = parseJsonObject(data, limits.liveUnreadBytesMax) as Happening | null
+  if (name !== 'more' && told) {
+    const happening = { ...told, type: name as Happening['type'] }
     happenings.value = [happening, ...happenings.value].slice(0, keptMax)
   }
   changed()

@@ -1,4 +1,5 @@
 /** What scanners, cameras, photos and fingers give, and the coupon that is in it. */
+import { asObject, parseJson } from '../../base/json.ts'
 import { type NostrEvent, parseEvent } from '../../nostr/event.ts'
 
 /** `host` is there when the code carried an address; `voucher` when it carried the signed event. */
@@ -125,24 +126,12 @@ function urlOrNull(text: string): URL | null {
 
 /** A voucher event, or a voucher result that has one inside. */
 function couponInJson(text: string): ScannedCoupon | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-  const outer = asRecord(value)
+  const value = parseJson(text, scanCharsMax)
+  const outer = asObject(value)
   const voucher = parseEvent(outer?.voucher) ?? parseEvent(value)
   const nonces = [outer?.nonce, voucher?.tags.find(([name]) => name === 'nonce')?.[1]]
   const nonce = nonces.find((one): one is string => typeof one === 'string' && isNonce(one))
   return nonce ? { kind: 'coupon', nonce, host: null, voucher } : null
-}
-
-function asRecord(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
 }
 
 function looksOf(text: string): Extract<Scanned, { kind: 'other' }>['looks'] {

@@ -1,4 +1,5 @@
 import { createDecipheriv, hash } from 'node:crypto'
+import { parseJson } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import { authorThrough } from '../../nostr/delegation.ts'
 import { type NostrEvent, tagValue } from '../../nostr/event.ts'
@@ -70,14 +71,14 @@ function namesItsCards({ cid, cards }: Changes, held: readonly Card[]): boolean 
 
 /** The text in a content: multi-NIP-04, NIP-44 to the manager, or plain; as JSON, null when there is none. */
 function readContent(cards: Cards, { content, pubkey }: NostrEvent): unknown {
-  const plain = parseJson(content)
+  const plain = parseText(content)
   if (typeof plain !== 'object' || plain === null) {
     const opened = cards.correspondence.open(pubkey, content)
-    return opened === null ? null : parseJson(opened)
+    return opened === null ? null : parseText(opened)
   }
   if (!('enc' in plain)) return plain
   const text = openMulti(cards, pubkey, plain)
-  return text === null ? null : parseJson(text)
+  return text === null ? null : parseText(text)
 }
 
 /** One text for several readers: AES-128-CBC under a key that NIP-04 wraps for each of them. */
@@ -169,12 +170,7 @@ function parseCardChanges(value: unknown): CardChanges | null {
   return changes
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    // RangeError: nested deeper than the parser's stack.
-    if (cause instanceof SyntaxError || cause instanceof RangeError) return undefined
-    throw cause
-  }
+/** Any of the texts: each lies within one event. */
+function parseText(text: string): unknown {
+  return parseJson(text, limits.publishBytesMax)
 }
