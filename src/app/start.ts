@@ -248,7 +248,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     ? createRateLimits(() => performance.now() / 1000)
     : noRateLimits
   const sessions = createSessions(keys.sessionSecret, systemClock)
-  const auth = createAuthenticator({ sessions, verify, now: systemClock, rateLimits })
+  const isKnown = (pubkey: string) =>
+    database.snapshot(async (tx) => config.merchants?.has(pubkey) || tx.members.isMember(pubkey))
+  const auth = createAuthenticator({ sessions, verify, now: systemClock, rateLimits, isKnown })
   const openTransfers = () => database.snapshot((tx) => tx.transfers.open())
   metrics.describe({
     version,

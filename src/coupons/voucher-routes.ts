@@ -1,4 +1,5 @@
 import { Refusal } from '../base/refusal.ts'
+import { carry } from '../http/carry.ts'
 import { documented } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
@@ -7,6 +8,7 @@ import { parseRepeat } from '../http/repeat.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { parseIdempotencyKey } from './answer.ts'
+import { budgetOf, refreshBudgetOf } from './budget.ts'
 import { claim } from './claim.ts'
 import {
   ClaimAnswerModel,
@@ -27,18 +29,31 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
   const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
 
   /** Run something that a nonce pays for; an unknown one counts as a failure of its sender. */
-  const byNonce = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
+  const byNonce = async <T>(
+    request: Request,
+    budget: () => ReturnType<typeof refreshBudgetOf>,
+    operation: () => Promise<T>,
+  ): Promise<T> => {
+    await carry(rateLimits, request, budget)
     try {
       return await operation()
     } catch (refused) {
-      if (refused instanceof Refusal && refused.code === 'voucher-unknown') {
-        rateLimits.failure(factsOf(request).address)
-      }
+      const code = refused instanceof Refusal && refused.code
+      if (code === 'voucher-unknown') rateLimits.failure(factsOf(request).address)
+      // Said of a voucher that may well be live.
+      if (code === 'other-merchant') factsOf(request).known = true
       throw refused
     }
   }
-  const previewed = async (request: Request, nonce: string) =>
-    replyJson(200, await byNonce(request, () => preview(mint, parseNonce(nonce))))
+  const previewed = async (request: Request, sent: string) => {
+    const nonce = parseNonce(sent)
+    const found = await byNonce(
+      request,
+      () => budgetOf(mint, nonce),
+      () => preview(mint, nonce),
+    )
+    return replyJson(200, found)
+  }
 
   return new Elysia({ name: 'vouchers', prefix: '/api/coupons' })
     .get('/manager', () => reply(200, manager, { 'Cache-Control': 'public, max-age=300' }), {
@@ -53,6 +68,7 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
       ...documented({
         summary: 'Preview a voucher',
         access: 'public',
+        carrier: 'nonce',
         answers: { 200: PreviewModel },
         refusals: ['nonce-invalid', 'voucher-unknown'],
       }),
@@ -62,6 +78,7 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
       ...documented({
         summary: 'Preview a voucher, without its nonce in a URL',
         access: 'public',
+        carrier: 'nonce',
         answers: { 200: PreviewModel },
         refusals: ['body-invalid', 'nonce-invalid', 'voucher-unknown'],
       }),
@@ -74,7 +91,11 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         const owner = body.owner?.toLowerCase() ?? null
         const repeat = parseRepeat(request, `claim ${nonce}`)
         const input = { nonce, owner, zapRequest, amountMsat }
-        const answer = await byNonce(request, () => claim(mint, input, repeat))
+        const answer = await byNonce(
+          request,
+          () => budgetOf(mint, nonce),
+          () => claim(mint, input, repeat),
+        )
         return reply(answer.status, answer.body)
       },
       {
@@ -82,6 +103,7 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         ...documented({
           summary: 'Redeem a voucher',
           access: 'public',
+          carrier: 'nonce',
           answers: { 200: ClaimAnswerModel },
           refusals: [
             'body-invalid',
@@ -106,7 +128,11 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         const tried = [handleText(handleOf(nonce)), factsOf(request).address] as const
         rateLimits.wrongKeyTry(...tried)
         try {
-          const outcome = await byNonce(request, () => refresh(mint, { nonce, key }))
+          const outcome = await byNonce(
+            request,
+            () => refreshBudgetOf(mint, nonce),
+            () => refresh(mint, { nonce, key }),
+          )
           return reply(outcome.replayed ? 200 : 201, outcome.body)
         } catch (refused) {
           if (refused instanceof Refusal && refused.code === 'voucher-refreshed') {
@@ -120,6 +146,7 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         ...documented({
           summary: 'Swap a nonce for a new one: how a coupon changes hands',
           access: 'public',
+          carrier: 'nonce',
           answers: { 200: VoucherResultModel, 201: VoucherResultModel },
           refusals: [
             'body-invalid',

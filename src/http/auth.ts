@@ -13,6 +13,8 @@ type AuthenticatorOptions = {
   verify: VerifyEvent
   now: Clock
   rateLimits: RateLimits
+  /** The service knows this key: of a merchant, a till, the holder of a name, a card or tokens. */
+  isKnown: (pubkey: string) => Promise<boolean>
 }
 
 export type Authenticator = {
@@ -31,10 +33,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     } catch (refused) {
       if (!(refused instanceof Refusal)) throw refused
       if (refused.code === 'auth-session-expired') facts.harmless = true
-      // Nobody gained anything by asking without credentials.
-      else if (refused.code !== 'auth-missing') options.rateLimits.failure(facts.address)
+      // Nobody gained anything by asking without credentials, or too often with good ones.
+      else if (!['auth-missing', 'rate-limited'].includes(refused.code)) {
+        options.rateLimits.failure(facts.address)
+      }
       throw refused
     }
+    if (facts.over && !(await options.isKnown(facts.caller.pubkey))) {
+      options.rateLimits.stranger(facts.address)
+    }
+    facts.known = true
     return facts.caller
   }
   return {

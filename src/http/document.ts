@@ -20,6 +20,8 @@ type Documented = {
   told?: readonly RefusalCode[]
   /** A GET that does something, as LNURL has it: no HEAD is answered like it. */
   acts?: true
+  /** Carries a request over its address's budget: `carry` is the first thing that the route does. */
+  carrier?: 'nonce' | 'tap' | 'k1'
   /** Whether the route reads an Idempotency-Key, and whether it must be there. */
   idempotencyKey?: 'optional' | 'required'
 }
@@ -30,6 +32,8 @@ export type RouteDetail = DocumentDecoration & {
   'x-told'?: readonly RefusalCode[]
   'x-body'?: TSchema
   'x-acts'?: true
+  /** Not for the document: the server asks for it. */
+  'x-carrier'?: 'authorization' | 'nonce' | 'tap' | 'k1'
 }
 
 export const RefusalModel = t.Object({
@@ -96,6 +100,7 @@ const security: Record<Access, NonNullable<DocumentDecoration['security']>> = {
 
 /** The OpenAPI side of a route: what it answers and what it refuses. */
 export function documented(route: Documented): { detail: RouteDetail } {
+  const carrier = security[route.access].length > 0 ? 'authorization' : route.carrier
   return {
     detail: {
       summary: route.summary,
@@ -105,6 +110,7 @@ export function documented(route: Documented): { detail: RouteDetail } {
       ...(route.body && { 'x-body': route.body }),
       ...(route.told && { 'x-told': route.told }),
       ...(route.acts && { 'x-acts': route.acts }),
+      ...(carrier && { 'x-carrier': carrier }),
       'x-refusals': [...refused[route.access], ...(route.refusals ?? [])],
     },
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
+import type { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 
 /** What the edge knows of a request besides what Elysia does. */
@@ -23,6 +24,10 @@ export type RequestFacts = {
   bodyBytesMax: number
   /** Set once authentication passed. */
   caller: Caller | null
+  /** How the request is refused unless a credential carries it: its address is over its budget. Else null. */
+  over: Refusal | null
+  /** A credential that holds stands behind the request: others behind its address do not have it refused. */
+  known: boolean
   /** What was refused is nobody's mistake: a session that was good has ended. */
   harmless: boolean
   /** The caller's NIP-98 event was used up in some transaction. */

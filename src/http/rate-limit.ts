@@ -3,17 +3,28 @@ import { Refusal } from '../base/refusal.ts'
 
 const entriesMax = 20_000
 
+/** A budget that a credential has of its own; a spent voucher's is apart from that of its live successor. */
+export type Budget = { of: 'chain' | 'spent' | 'card'; id: number }
+
 /**
  * Who may ask how often. What fails is counted apart from what does not: it costs its author only
- * further failures, so that a stranger cannot use up what a shop behind the same address needs.
+ * further failures, so that a stranger cannot use up what a shop behind the same address needs. A
+ * credential that is known here goes on when its address has used up its own.
  */
 export type RateLimits = {
-  /** Every request, by client address. Refuses `rate-limited`. */
-  request(address: string): void
+  /** Every request, by client address; how it is refused when the address is over its budget, else null. */
+  request(address: string): Refusal | null
   /** An authenticated request, by key; `cost` grows with what it makes. Refuses `rate-limited`. */
   key(pubkey: string, cost: number): void
-  /** A request that was counted turned out to be a client's mistake. Refuses `rate-limited`. */
-  mistake(address: string): void
+  /** An authenticated request over its address's budget, of a key unknown here. Refuses `rate-limited`. */
+  stranger(address: string): void
+  /** A request over its address's budget, by the credential that it brought. Refuses `rate-limited`. */
+  carried(budget: Budget): void
+  /**
+   * A request that was counted turned out to be a client's mistake. Refuses `rate-limited`, but not a
+   * `known` credential: there it counts as a request.
+   */
+  mistake(address: string, known: boolean): void
   /** A failed authentication or an unknown nonce, by client address. Refuses `rate-limited`. */
   failure(address: string): void
   /** Trying an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
@@ -26,6 +37,10 @@ export type RateLimits = {
 const requestRule = { burst: 1200, perSecond: 40, entriesMax }
 /** A till that issues all day, a panel that reloads; a mint of many costs more. */
 const keyRule = { burst: 1200, perSecond: 40, entriesMax }
+/** Anybody can make keys: these share what their address has besides. */
+const strangerRule = { burst: 600, perSecond: 20, entriesMax }
+/** A coupon is looked at, handed on and redeemed; a card pays now and then. */
+const carriedRule = { burst: 60, perSecond: 1, entriesMax }
 /** A person mistypes a few codes; a guesser needs 2^127 of them. */
 const failureRule = { burst: 100, perSecond: 1, entriesMax }
 /** Wallets that race for one voucher bring some hundred keys at most, and once. */
@@ -37,17 +52,23 @@ const voucherRule = { burst: 1000, perSecond: 0.5, entriesMax }
 export function createRateLimits(seconds: () => number): RateLimits {
   const requests = new Buckets(requestRule)
   const keys = new Buckets(keyRule)
+  const strangers = new Buckets(strangerRule)
+  const carried = new Buckets(carriedRule)
   const mistakes = new Buckets(requestRule)
   const failures = new Buckets(failureRule)
   const wrongKeys = new Buckets(wrongKeyRule)
   const wrongKeysOfAll = new Buckets(voucherRule)
 
   return {
-    request: (address) => refuse(requests.take(address, seconds())),
+    request: (address) => refusalFor(requests.take(address, seconds())),
     key: (pubkey, cost) => refuse(keys.take(pubkey, seconds(), cost)),
-    mistake(address) {
+    stranger: (address) => refuse(strangers.take(address, seconds())),
+    carried: ({ of, id }) => refuse(carried.take(`${of} ${id}`, seconds())),
+    mistake(address, known) {
+      const wait = mistakes.take(address, seconds())
+      if (known && wait > 0) return
       requests.give(address)
-      refuse(mistakes.take(address, seconds()))
+      refuse(wait)
     },
     failure: (address) => refuse(failures.take(address, seconds())),
     wrongKeyTry(handle, address) {
@@ -63,8 +84,10 @@ export function createRateLimits(seconds: () => number): RateLimits {
 
 /** For measurements: `RATE_LIMIT=off`. */
 export const noRateLimits: RateLimits = {
-  request: () => undefined,
+  request: () => null,
   key: () => undefined,
+  stranger: () => undefined,
+  carried: () => undefined,
   mistake: () => undefined,
   failure: () => undefined,
   wrongKeyTry: () => undefined,
@@ -72,5 +95,11 @@ export const noRateLimits: RateLimits = {
 }
 
 function refuse(waitSeconds: number): void {
-  if (waitSeconds > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
+  const refusal = refusalFor(waitSeconds)
+  if (refusal) throw refusal
+}
+
+function refusalFor(waitSeconds: number): Refusal | null {
+  if (waitSeconds <= 0) return null
+  return new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
 }

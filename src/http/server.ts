@@ -6,6 +6,7 @@ import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { modernSuites } from '../tls/suites.ts'
 import { parseBody, readBody } from './body.ts'
+import { createCarrierTable } from './carry.ts'
 import type { RouteDetail } from './document.ts'
 import { Elysia } from './elysia.ts'
 import { replyEnveloped } from './envelope.ts'
@@ -79,6 +80,7 @@ export function startServer(options: ServerOptions): HttpServer {
   const app = composeApp(options)
   const table = createRouteTable(app.routes)
   const schemes = createSchemeTable(app.routes)
+  const carriers = createCarrierTable(app.routes)
   const refuse = (refusal: Refusal, pattern: string, method: string) =>
     replyEnveloped(refusal, pattern, schemes.get(`${method} ${pattern}`) ?? null)
   let inFlight = 0
@@ -196,9 +198,11 @@ export function startServer(options: ServerOptions): HttpServer {
     const supervised =
       probes.has(route.pattern) ||
       (route.pattern === '/metrics' && options.mayReadMetrics(request, peer))
+    let over: Refusal | null = null
     if (!supervised) {
       if (inFlight > limits.inFlightMax) throw new Refusal('overloaded', { retryAfter: 1 })
-      options.rateLimits.request(address)
+      over = options.rateLimits.request(address)
+      if (over && !carriers.mayCarry(request, route.pattern)) throw over
       if (!warned && options.origins.undeclaredProxy(request, peer)) {
         warned = true
         options.onUndeclaredProxy(peer)
@@ -221,6 +225,8 @@ export function startServer(options: ServerOptions): HttpServer {
       bodyBytesMax: bodyLimitOf(path),
       caller: null,
       spent: false,
+      over,
+      known: false,
       harmless: false,
     }
     const asGet = method === 'HEAD' ? asGetRequest(request) : withOrigin(request)
@@ -230,7 +236,10 @@ export function startServer(options: ServerOptions): HttpServer {
     if (caller?.spend && !spent) await options.spend(caller)
     // Whatever was refused is its sender's affair, and costs nobody else behind the address.
     const refused = response.status >= 400 && response.status < 500
-    if (refused && !supervised && !facts.harmless) options.rateLimits.mistake(address)
+    if (refused && !supervised && !facts.harmless) {
+      if (!over) options.rateLimits.mistake(address, facts.known)
+      else if (!facts.known && response.status !== 429) throw over
+    }
     if (response.status === 405) withAllow(response, route.methods)
     return method === 'HEAD' ? withoutBody(response) : response
   }

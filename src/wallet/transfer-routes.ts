@@ -1,3 +1,6 @@
+import { budgetOf } from '../coupons/budget.ts'
+import { nonceShaped } from '../coupons/nonce.ts'
+import { carry } from '../http/carry.ts'
 import { documented } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
@@ -34,12 +37,17 @@ export function transferRoutes(
   rateLimits: RateLimits,
   counted: (address: string) => void,
 ) {
+  /** A voucher of another service is not looked up: its sender waits. */
+  const admit = (request: Request, nonce: string) =>
+    carry(rateLimits, request, async () => (nonceShaped(nonce) ? budgetOf(transfers, nonce) : null))
+
   return new Elysia({ name: 'transfers', prefix: '/api' })
     .post(
       '/lud16/:username/cb',
-      async ({ params, body }) => {
+      async ({ request, params, body }) => {
         const { voucher } = body
         const nonce = parseAnyNonce(body.nonce)
+        await admit(request, nonce)
         const arrival = { nonce, voucher, comment: parseComment(body.comment) }
         const reception = await receive(transfers, params.username.toLowerCase(), arrival)
         if (reception.accepted) return replyJson(200, { status: 'ACCEPTED' })
@@ -51,6 +59,7 @@ export function transferRoutes(
         ...documented({
           summary: 'Take a voucher for a name',
           access: 'public',
+          carrier: 'nonce',
           answers: { 200: ReceptionModel },
           refusals: ['body-invalid', 'field-invalid', 'nonce-invalid'],
           told: [...aboutVouchers, ...aboutSwaps, 'voucher-invalid', 'service-unknown'],
@@ -61,8 +70,9 @@ export function transferRoutes(
       '/transfer',
       async ({ request, body }) => {
         const { address, origins } = factsOf(request)
-        counted(address)
         const { nonce, voucher, to, comment } = body
+        await admit(request, nonce)
+        counted(address)
         const hosts = origins().map((origin) => new URL(origin).host)
         const outgoing = { nonce, voucher, to, comment, sender: address }
         const sending = await send(transfers, outgoing, hosts)
@@ -74,6 +84,7 @@ export function transferRoutes(
         ...documented({
           summary: 'Hand a voucher to a lightning address',
           access: 'public',
+          carrier: 'nonce',
           answers: { 200: SendingModel },
           refusals: [
             'body-invalid',

@@ -51,7 +51,13 @@ console.log(`  address     ${start()}`)
 function startStack(): string {
   const verify = createVerifier(schnorr)
   const sessions = createSessions(benchKeys.SESSION_JWT_SECRET, systemClock)
-  const options = { sessions, verify, now: systemClock, rateLimits: noRateLimits }
+  const options = {
+    sessions,
+    verify,
+    now: systemClock,
+    rateLimits: noRateLimits,
+    isKnown: async () => true,
+  }
   const auth = createAuthenticator(options)
   const used = new Set<string>()
 

@@ -8,6 +8,8 @@ export type RawRequest = {
   host?: string | null
   /** In the order given; a name may come twice. */
   headers?: readonly (readonly [name: string, value: string])[]
+  /** The client's address, one of the loopback's. */
+  from?: string
   /** Sent as it stands; Content-Length is added unless `headers` has one or says how it is transferred. */
   body?: string | Uint8Array
 }
@@ -16,7 +18,7 @@ const answerMilliseconds = 8000
 
 /** One request written byte by byte: what `fetch` would put right is sent as it is. */
 export function callRaw(base: string, request: RawRequest): Promise<Answer> {
-  return sendBytes(base, encode(base, request))
+  return sendBytes(base, encode(base, request), request.from)
 }
 
 /** The bytes of a request. Latin-1 in the head, so that any byte can be sent. */
@@ -35,10 +37,14 @@ function encode(base: string, request: RawRequest): Buffer {
 }
 
 /** Send bytes over a connection of their own, and read the answer until it is complete. */
-export function sendBytes(base: string, bytes: Uint8Array): Promise<Answer> {
+export function sendBytes(base: string, bytes: Uint8Array, from?: string): Promise<Answer> {
   const { hostname, port } = new URL(base)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const socket = createConnection({ host: hostname, port: Number(port) })
+  const socket = createConnection({
+    host: hostname,
+    port: Number(port),
+    ...(from && { localAddress: from }),
+  })
   const received: Buffer[] = []
   const finish = (ended: boolean) => {
     const answer = decode(Buffer.concat(received), ended)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Buckets } from '../../src/base/buckets.ts'
 import { limits as bounds } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
-import { createRateLimits } from '../../src/http/rate-limit.ts'
+import { createRateLimits, type RateLimits } from '../../src/http/rate-limit.ts'
 
 const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
 
@@ -85,13 +85,18 @@ describe('the limits', () => {
     return { passed: most, retryAfter: 0 }
   }
 
+  const request = (limits: RateLimits, address: string) => {
+    const over = limits.request(address)
+    if (over) throw over
+  }
+
   test('a shop of 300 claims a minute, each with a preview, never meets them', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
     for (let minute = 0; minute < 120; minute++) {
       for (let claim = 0; claim < 300; claim++) {
-        limits.request('shop')
-        limits.request('shop')
+        request(limits, 'shop')
+        request(limits, 'shop')
         clock.pass(0.2)
       }
     }
@@ -101,7 +106,7 @@ describe('the limits', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
     for (const ask of [
-      () => limits.request('a'),
+      () => request(limits, 'a'),
       () => limits.key('k', 1),
       () => limits.failure('a'),
     ]) {
@@ -116,27 +121,49 @@ describe('the limits', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
     const { passed } = run(() => {
-      limits.request('a')
-      limits.mistake('a')
+      request(limits, 'a')
+      limits.mistake('a', false)
       limits.failure('a')
     })
     expect(passed).toBeLessThanOrEqual(100)
     for (let times = 0; times < 3000; times++) {
-      limits.request('a')
-      run(() => limits.mistake('a'), 1)
+      request(limits, 'a')
+      run(() => limits.mistake('a', false), 1)
       expect(run(() => limits.failure('a'), 1).passed).toBe(0)
     }
-    expect(run(() => limits.request('a')).passed).toBeGreaterThanOrEqual(1000)
+    expect(run(() => request(limits, 'a')).passed).toBeGreaterThanOrEqual(1000)
   })
 
   test('mistakes are bounded too, and take nothing from good requests', () => {
     const limits = createRateLimits(createClock().seconds)
     const { passed } = run(() => {
-      limits.request('a')
-      limits.mistake('a')
+      request(limits, 'a')
+      limits.mistake('a', false)
     })
     expect(passed).toBe(1200)
-    expect(run(() => limits.request('a')).passed).toBeGreaterThanOrEqual(1000)
+    expect(run(() => request(limits, 'a')).passed).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('a mistake that has no room among mistakes is refused, or, of a known credential, a request', () => {
+    const limits = createRateLimits(createClock().seconds)
+    for (let times = 0; times < 1200; times++) limits.mistake('a', false)
+    for (let times = 0; times < 200; times++) {
+      request(limits, 'a')
+      limits.mistake('a', true)
+    }
+    expect(() => limits.mistake('a', false)).toThrow()
+    expect(run(() => request(limits, 'a')).passed).toBe(1001)
+  })
+
+  test('a request over its address goes on by what it brings, each on its own', () => {
+    const limits = createRateLimits(createClock().seconds)
+    run(() => request(limits, 'a'))
+    expect(run(() => limits.carried({ of: 'chain', id: 1 })).passed).toBe(60)
+    for (const of of ['spent', 'card'] as const) limits.carried({ of, id: 1 })
+    limits.carried({ of: 'chain', id: 2 })
+    expect(run(() => limits.stranger('a')).passed).toBe(600)
+    limits.stranger('b')
+    limits.key('k', 1)
   })
 
   test('a key pays by what its request makes', () => {

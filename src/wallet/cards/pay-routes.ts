@@ -1,6 +1,7 @@
 import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
+import { Refusal, type RefusalCode } from '../../base/refusal.ts'
 import { NostrEventModel } from '../../coupons/models.ts'
+import { carry } from '../../http/carry.ts'
 import { documented } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { factsOf } from '../../http/facts.ts'
@@ -8,6 +9,7 @@ import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { amountView } from '../ledger/amount.ts'
+import { k1BudgetOf, requestBudgetOf } from './budget.ts'
 import { payExtended, payInvoice } from './pay.ts'
 import { CardPaymentModel, PaidModel, PayModel, PendingModel } from './pay-models.ts'
 import type { Payment } from './payment-store.ts'
@@ -32,23 +34,39 @@ const ledgerRefusals = [
   'clock-behind',
 ] as const
 
+/** What a `k1` that was given may come to: no affair of others behind the address. */
+const ofTheK1: readonly RefusalCode[] = ['k1-used', 'k1-in-flight', 'k1-expired', 'payment-unknown']
+
 /** Paying with the k1 of a tap, and what came of it. */
 export function payRoutes(payments: Payments, rateLimits: RateLimits) {
-  /** A k1 that nobody was given counts as a failure of its sender. */
-  const guarded = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
+  const { cards } = payments
+  /** Run what a k1 pays for; one that nobody was given counts as a failure of its sender. */
+  const guarded = async <T>(
+    request: Request,
+    budget: () => ReturnType<typeof k1BudgetOf>,
+    operation: () => Promise<T>,
+  ): Promise<T> => {
+    await carry(rateLimits, request, budget)
     try {
       return await operation()
     } catch (refused) {
-      const guess = refused instanceof Refusal && refused.code === 'k1-unknown'
-      if (guess) rateLimits.failure(factsOf(request).address)
+      const code = refused instanceof Refusal ? refused.code : null
+      if (code === 'k1-unknown') rateLimits.failure(factsOf(request).address)
+      if (code && ofTheK1.includes(code)) factsOf(request).known = true
       throw refused
     }
   }
 
   /** OK is said only when the ledger has settled. */
-  const answer = async (request: Request, operation: () => Promise<Payment>) => {
-    const payment = await awaitOutcome(payments, await guarded(request, operation))
+  const answer = async (
+    request: Request,
+    budget: () => ReturnType<typeof k1BudgetOf>,
+    operation: () => Promise<Payment>,
+  ) => {
+    const payment = await awaitOutcome(payments, await guarded(request, budget, operation))
     const refusal = refusalOf(payment)
+    // It was a k1 that held, and this is what became of it.
+    if (refusal) factsOf(request).known = true
     if (refusal) throw refusal
     return payment.state === 'settled'
       ? replyJson(200, { status: 'OK' })
@@ -58,10 +76,18 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
   return new Elysia({ name: 'card-pay', prefix: '/card/pay' })
     .post(
       '/',
-      ({ request }) => answer(request, () => payExtended(payments, factsOf(request).object)),
+      ({ request }) => {
+        const { object } = factsOf(request)
+        return answer(
+          request,
+          () => requestBudgetOf(cards, object),
+          () => payExtended(payments, object),
+        )
+      },
       documented({
         summary: 'Pay a merchant from the card that was tapped',
         access: 'public',
+        carrier: 'k1',
         body: NostrEventModel,
         answers: { 200: PaidModel, 202: PendingModel },
         refusals: [
@@ -76,35 +102,50 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         ],
       }),
     )
-    .get('/', ({ request, query }) => answer(request, () => payInvoice(payments, query)), {
-      query: PayModel,
-      ...documented({
-        summary: 'Pay an invoice from the card that was tapped (LUD-03)',
-        access: 'public',
-        acts: true,
-        answers: { 200: PaidModel, 202: PendingModel },
-        refusals: [
-          'no-gateway',
-          'invoice-invalid',
-          'invoice-amountless',
-          ...stateRefusals,
-          ...cardRefusals,
-          'invoice-expired',
-          'invoice-taken',
-          'amount-too-large',
-          ...ledgerRefusals,
-        ],
-      }),
-    })
+    .get(
+      '/',
+      ({ request, query }) =>
+        answer(
+          request,
+          () => k1BudgetOf(cards, query.k1),
+          () => payInvoice(payments, query),
+        ),
+      {
+        query: PayModel,
+        ...documented({
+          summary: 'Pay an invoice from the card that was tapped (LUD-03)',
+          access: 'public',
+          carrier: 'k1',
+          acts: true,
+          answers: { 200: PaidModel, 202: PendingModel },
+          refusals: [
+            'no-gateway',
+            'invoice-invalid',
+            'invoice-amountless',
+            ...stateRefusals,
+            ...cardRefusals,
+            'invoice-expired',
+            'invoice-taken',
+            'amount-too-large',
+            ...ledgerRefusals,
+          ],
+        }),
+      },
+    )
     .get(
       '/:k1',
       async ({ request, params }) => {
-        const payment = await guarded(request, () => paymentOf(payments, params.k1))
+        const payment = await guarded(
+          request,
+          () => k1BudgetOf(cards, params.k1),
+          () => paymentOf(payments, params.k1),
+        )
         return replyJson(200, view(payment, payments.cards.now()))
       },
       documented({
         summary: 'What came of a payment',
         access: 'public',
+        carrier: 'k1',
         answers: { 200: CardPaymentModel },
         refusals: ['k1-unknown', 'payment-unknown'],
       }),

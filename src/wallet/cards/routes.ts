@@ -1,12 +1,14 @@
-import { type TSchema, Type as t } from '@sinclair/typebox'
+import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { Refusal, type RefusalCode } from '../../base/refusal.ts'
 import { NostrEventModel } from '../../coupons/models.ts'
+import { carry } from '../../http/carry.ts'
 import { documented } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { reply, replyJson } from '../../http/reply.ts'
 import { activate } from './activate.ts'
+import { tapBudgetOf } from './budget.ts'
 import { requestConfig, requestData } from './holdings.ts'
 import { initialise } from './initialise.ts'
 import { link } from './link.ts'
@@ -20,6 +22,21 @@ const tapRefusals = ['tap-invalid', 'card-unknown', 'card-unconfirmed', 'tap-use
 /** What a guesser comes to: counted apart. */
 const guesses: readonly RefusalCode[] = ['tap-invalid', 'otc-unknown']
 
+/** What a genuine tap may come to: no affair of others behind the address. */
+const ofTheCard: readonly RefusalCode[] = [
+  'card-unconfirmed',
+  'card-inactive',
+  'card-disabled',
+  'card-linked',
+  'otc-linked',
+  'delegation-over',
+  'no-gateway',
+  'token-unknown',
+  'pay-request-unknown',
+]
+
+type Tapped = Static<typeof TapModel>
+
 /** Tags, the cards that they become, and taps. */
 export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
   /** Run what a tap, a code or a signature opens; a wrong one counts as a failure of its sender. */
@@ -27,12 +44,18 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
     try {
       return await operation()
     } catch (refused) {
-      if (refused instanceof Refusal && guesses.includes(refused.code)) {
-        rateLimits.failure(factsOf(request).address)
+      if (refused instanceof Refusal) {
+        if (ofTheCard.includes(refused.code)) factsOf(request).known = true
+        if (guesses.includes(refused.code)) rateLimits.failure(factsOf(request).address)
       }
       throw refused
     }
   }
+  const tapped = <T>(request: Request, query: Tapped, operation: () => Promise<T>): Promise<T> =>
+    guarded(request, async () => {
+      await carry(rateLimits, request, () => tapBudgetOf(cards, query.p, query.c))
+      return operation()
+    })
   const eventOf = (request: Request) => factsOf(request).object
   const notSupported = () => {
     throw new Refusal('not-supported')
@@ -74,7 +97,7 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
     .patch(
       '/ntag424',
       async ({ request, query }) => {
-        await guarded(request, () => link(cards, eventOf(request), query))
+        await tapped(request, query, () => link(cards, eventOf(request), query))
         return reply(204, '')
       },
       {
@@ -82,6 +105,7 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
         ...documented({
           summary: 'Give the card that was tapped a code of your own',
           access: 'public',
+          carrier: 'tap',
           body: NostrEventModel,
           answers: { 204: t.Null() },
           refusals: [
@@ -135,21 +159,22 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
     .patch('/card', notSupported, unsupported('Hand a card to another holder: not offered'))
     .get(
       '/card/scan',
-      async ({ request, query: { p, c } }) => {
+      async ({ request, query }) => {
         const { headers } = request
         const action = headers.get('x-lawallet-action')
         const param = headers.get('x-lawallet-param')
         // Whatever Host a request names; no URL may hold it.
         const asked = factsOf(request).origins()[0] ?? URL.parse(request.url)?.origin
         const base = asked ?? cards.base()
-        const input = { p, c, action, param, base }
-        return replyJson(200, await guarded(request, () => scan(cards, input)))
+        const input = { p: query.p, c: query.c, action, param, base }
+        return replyJson(200, await tapped(request, query, () => scan(cards, input)))
       },
       {
         query: TapModel,
         ...documented({
           summary: 'What a tap is good for (LUD-03)',
           access: 'public',
+          carrier: 'tap',
           acts: true,
           answers: { 200: ScanModel },
           refusals: [

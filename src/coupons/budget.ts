@@ -1,0 +1,30 @@
+import type { Clock } from '../base/clock.ts'
+import type { Database } from '../db/database.ts'
+import { handleOf } from './nonce.ts'
+import { live, type Voucher } from './voucher.ts'
+import type { VoucherStore } from './voucher-store.ts'
+
+type Lookup = { database: Database<{ vouchers: VoucherStore }>; now: Clock }
+
+/** The budget of a nonce; null for one that nobody was given. */
+export async function budgetOf(lookup: Lookup, nonce: string) {
+  const voucher = await find(lookup, nonce)
+  return voucher && ofVoucher(lookup, voucher)
+}
+
+/** The same for a refresh: its repetition under the key is never refused, and wrong keys are counted anyway. */
+export async function refreshBudgetOf(lookup: Lookup, nonce: string) {
+  const voucher = await find(lookup, nonce)
+  return voucher?.phase === 'refreshed' ? 'unbounded' : voucher && ofVoucher(lookup, voucher)
+}
+
+/** Of the chain while it is live: who held the coupon before knows spent nonces only, and cannot use that up. */
+function ofVoucher({ now }: Lookup, voucher: Voucher) {
+  return live(voucher, now())
+    ? ({ of: 'chain', id: voucher.rootId } as const)
+    : ({ of: 'spent', id: voucher.rowId } as const)
+}
+
+function find({ database }: Lookup, nonce: string): Promise<Voucher | null> {
+  return database.snapshot((tx) => tx.vouchers.find(handleOf(nonce)))
+}

@@ -1,0 +1,335 @@
+/** Budgets follow the credential: a crowd behind one address costs a till, a customer and a card there nothing. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { asking, cardEnv, scanPath, tapQuery } from '../support/cards.ts'
+import {
+  type Answer,
+  type CallOptions,
+  call,
+  createDefinition,
+  createProof,
+  type Json,
+  mintOne,
+  newKey,
+  newSigner,
+  nostrHeader,
+  openSession,
+} from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
+import { createInvoice, newFundedCard, payEvent } from '../support/payments.ts'
+import { callRaw } from '../support/raw.ts'
+import { expectRefusal } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { addAccount } from '../support/shops.ts'
+
+afterEach(cleanUp)
+
+const proxied = { TRUSTED_PROXIES: '127.0.0.1' }
+/** The router of a shop, as its visitors and its till come by it. */
+const crowd = '203.0.113.7'
+
+/** Requests of clients behind that router. */
+function behind(server: TestServer, address = crowd) {
+  const ask = (path: string, options: CallOptions = {}): Promise<Answer> => {
+    const headers = { ...options.headers, 'X-Forwarded-For': address }
+    return call(server.url, path, { ...options, headers })
+  }
+  const anonymous = () => ask('/api/coupons/manager')
+  const many = () => Promise.all(Array.from({ length: 60 }, anonymous))
+  /** The address has nothing left for whoever brings nothing. */
+  const flood = async () => {
+    for (let batch = 0; batch < 60; batch++) {
+      if ((await many()).every(({ status }) => status === 429)) return
+    }
+    throw new Error('the address was never over its budget')
+  }
+  /** Ask while the address is over its budget. */
+  const over = async (path: string, options: CallOptions = {}): Promise<Answer> => {
+    await flood()
+    const crowded = many()
+    const [answer] = await Promise.all([ask(path, options), crowded])
+    return answer
+  }
+  /** Ask until that is refused: what time brings back may go to whoever asks first. */
+  const refused = async (path: string, options: CallOptions = {}): Promise<Answer> => {
+    for (let tries = 0; ; tries++) {
+      const answer = await over(path, options)
+      if (answer.status === 429 || tries === 20) return answer
+    }
+  }
+  return { ask, flood, over, refused }
+}
+
+async function openShop(server: TestServer) {
+  const merchant = newSigner()
+  const token = await openSession(server.url, merchant)
+  const couponId = await createDefinition(server.url, token)
+  const mint = async (): Promise<string> => (await mintOne(server.url, token, couponId)).nonce
+  return { merchant, token, couponId, mint }
+}
+
+const withKey = (key: string) => ({ headers: { 'Idempotency-Key': key } })
+
+/** Everything that a till and a customer do, while others have used up what their address has. */
+async function expectServed(server: TestServer, client: ReturnType<typeof behind>) {
+  const { merchant, token, couponId, mint } = await openShop(server)
+  const { over, refused } = client
+  const nonce = await mint()
+  expect((await over('/api/coupons/preview', { body: { nonce } })).json.status).toBe('minted')
+  expect((await over(`/api/coupons/claim?nonce=${nonce}`)).json.status).toBe('minted')
+
+  const key = newKey()
+  const refreshed = await over('/api/coupons/refresh', { body: { nonce }, ...withKey(key) })
+  expect(refreshed.status).toBe(201)
+  const again = await over('/api/coupons/refresh', { body: { nonce }, ...withKey(key) })
+  expect([again.status, again.text]).toEqual([200, refreshed.text])
+
+  const body = { nonce: refreshed.json.nonce, owner: merchant.pubkey }
+  const claimKey = newKey()
+  const elsewhere = { body: { ...body, owner: newSigner().pubkey } }
+  expectRefusal(await over('/api/coupons/claim', elsewhere), 409, 'other-merchant')
+  const claimed = await over('/api/coupons/claim', { body, ...withKey(claimKey) })
+  expect(claimed.json.status).toBe('success')
+  // The answer was lost: asked again, with the key and without.
+  const retried = await over('/api/coupons/claim', { body, ...withKey(claimKey) })
+  expect([retried.status, retried.text]).toEqual([200, claimed.text])
+  expect((await over('/api/coupons/claim', { body })).json.status).toBe('claimed')
+  expect((await over('/api/coupons/preview', { body })).json.status).toBe('claimed')
+
+  expect((await over('/api/coupons', { token })).status).toBe(200)
+  expect((await over('/api/coupons/mint', { body: { couponId }, token })).status).toBe(200)
+  expect(
+    (await over('/api/coupons', { token: await openSession(server.url, newSigner()) })).status,
+  ).toBe(200)
+  const answer = await refused('/api/auth/session', { body: {} })
+  expectRefusal(answer, 429, 'rate-limited', { retry: true })
+}
+
+test('a crowd behind the address of a shop refuses neither its till nor its customers', async () => {
+  const server = await startServer({ env: proxied })
+  await expectServed(server, behind(server))
+}, 60_000)
+
+test('so it is behind one IPv6 network, each device with an address of its own', async () => {
+  const server = await startServer({ env: proxied })
+  const manager = '/api/coupons/manager'
+  const neighbour = await behind(server, '2001:db8:1:2::77').refused(manager)
+  expectRefusal(neighbour, 429, 'rate-limited', { retry: true })
+  expect((await behind(server, '2001:db8:1:3::1').ask(manager)).status).toBe(200)
+  await expectServed(server, behind(server, '2001:db8:1:2:ffff::9'))
+}, 60_000)
+
+test('so it is for clients that have no proxy between, and another address knows nothing of it', async () => {
+  const server = await startServer({ flags: ['--host', '0.0.0.0'] })
+  const base = server.url.replace('0.0.0.0', '127.0.0.1')
+  const { mint } = await openShop({ ...server, url: base })
+  const [nonce, guess] = [await mint(), 'A'.repeat(22)]
+  const manager = '/api/coupons/manager'
+  const crowded = () => callRaw(base, { target: manager, from: '127.0.0.7' })
+  for (let batch = 0; ; batch++) {
+    const answers = await Promise.all(Array.from({ length: 50 }, crowded))
+    if (answers.every(({ status }) => status === 429)) break
+    expect(batch).toBeLessThan(100)
+  }
+  const claim = (sent: string, from: string) =>
+    callRaw(base, {
+      method: 'POST',
+      target: '/api/coupons/claim',
+      body: JSON.stringify({ nonce: sent }),
+      from,
+    })
+  const [claimed, ...guesses] = await Promise.all([
+    claim(nonce, '127.0.0.7'),
+    ...Array.from({ length: 50 }, () => claim(guess, '127.0.0.7')),
+  ])
+  expect(claimed?.json.status).toBe('success')
+  expect(guesses.map(({ status }) => status)).toContain(429)
+  expect((await claim(guess, '127.0.0.8')).status).toBe(404)
+}, 60_000)
+
+test('over its budget an address is refused on every route that gets no good credential', async () => {
+  const server = await startServer({ env: proxied })
+  const { refused } = behind(server)
+  const { paths } = (await call(server.url, '/openapi.json')).json
+  const supervised = ['/livez', '/readyz', '/metrics']
+  const routes = Object.entries<Json>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+  )
+  expect(routes.length).toBeGreaterThan(50)
+  const wrong: CallOptions[] = [
+    {},
+    { token: 'guess' },
+    { headers: { Authorization: 'Nostr e30=' } },
+  ]
+  for (const { method, path } of routes.filter(({ path }) => !supervised.includes(path))) {
+    for (const credentials of wrong) {
+      const body = method === 'GET' ? {} : { body: { nonce: 'A'.repeat(22), to: 'ana@shop.test' } }
+      const target = path.replace(/\{\w+\}/g, 'A'.repeat(22))
+      const query = method === 'GET' ? `?nonce=${'A'.repeat(22)}&k1=${'A'.repeat(22)}&pr=x` : ''
+      const options = { method, ...body, ...credentials, ...withKeyOf(credentials) }
+      const { status } = await refused(`${target}${query}`, options)
+      expect({ method, path, status }).toEqual({ method, path, status: 429 })
+    }
+  }
+}, 120_000)
+
+function withKeyOf({ headers }: CallOptions): CallOptions {
+  return { headers: { ...headers, 'Idempotency-Key': newKey() } }
+}
+
+describe('what a credential has of its own', () => {
+  test('a nonce that can be claimed has a budget that the ones before it in its chain do not touch', async () => {
+    const server = await startServer({ env: proxied })
+    const { ask, flood, over } = behind(server)
+    const { mint } = await openShop(server)
+    const nonce = await mint()
+    await flood()
+    const look = (of: string) => over('/api/coupons/preview', { body: { nonce: of } })
+    const refresh = { body: { nonce }, ...withKey(newKey()) }
+    const next = (await call(server.url, '/api/coupons/refresh', refresh)).json.nonce as string
+    // Looked at by somebody who held it before, until his budget is used up.
+    const answers = []
+    for (let batch = 0; answers.at(-1) !== 429; batch++) {
+      const again = () => ask('/api/coupons/preview', { body: { nonce } })
+      const crowded = await Promise.all(Array.from({ length: 40 }, again))
+      answers.push(...crowded.map(({ status }) => status).sort())
+      expect(batch).toBeLessThan(50)
+    }
+    expect((await look(next)).json.status).toBe('minted')
+    expect((await over('/api/coupons/claim', { body: { nonce: next } })).json.status).toBe(
+      'success',
+    )
+    // And the refresh gets its answer again, always.
+    expect((await over('/api/coupons/refresh', refresh)).json.nonce).toBe(next)
+  }, 60_000)
+
+  test('keys that nobody knows share what their address has besides, and those known here do not wait for them', async () => {
+    const server = await startServer({ env: proxied })
+    const { ask, flood, over } = behind(server)
+    const { token } = await openShop(server)
+    const made = Array.from({ length: 30 }, () => openSession(server.url, newSigner()))
+    const strangers = await Promise.all(made)
+    const path = '/api/coupons/mintable'
+    await flood()
+    let limited: Answer | undefined
+    for (let batch = 0; !limited; batch++) {
+      const asked = strangers.flatMap((by) => [ask(path, { token: by }), ask(path, { token: by })])
+      const answers = await Promise.all(asked)
+      limited = answers.find(({ status }) => status === 429)
+      expect(batch).toBeLessThan(60)
+    }
+    expectRefusal(limited, 429, 'rate-limited', { retry: true })
+    for (let times = 0; times < 5; times++) expect((await over(path, { token })).status).toBe(200)
+  }, 60_000)
+
+  test('a session that has ended is told so, and its key can sign in again', async () => {
+    const secret = randomBytes(32).toString('base64url')
+    const server = await startServer({ env: { ...proxied, SESSION_JWT_SECRET: secret } })
+    const { over } = behind(server)
+    const { merchant } = await openShop(server)
+    const past = secondsNow() - 10
+    const token = await new SignJWT()
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setSubject(merchant.pubkey)
+      .setIssuedAt(past - 43_200)
+      .setExpirationTime(past)
+      .sign(new TextEncoder().encode(secret))
+    expectRefusal(await over('/api/coupons', { token }), 401, 'auth-session-expired', {
+      reason: 'session-expired',
+    })
+    const session = await over('/api/auth/session', { body: {}, signer: merchant })
+    expect(session.status).toBe(200)
+  }, 60_000)
+
+  test('a card pays, tapped or with its k1, and an old tap is refused', async () => {
+    const dataDir = newDirectory()
+    // Keys of a card leave over loopback or https only.
+    const plain = await startServer({ dataDir, env: cardEnv })
+    const card = await newFundedCard(plain, { PESO: 500, BTC: 50_000 })
+    await plain.stop()
+    const server = await startServer({ dataDir, env: { ...proxied, ...cardEnv } })
+    const { over, refused } = behind(server)
+    const first = scanPath(card.uid, 1)
+    const scanned = await over(first, asking('extendedScan'))
+    expect(scanned.json.tag).toBe('laWallet:withdrawRequest')
+    expectRefusalOf(await refused(first, asking('extendedScan')))
+    expectRefusalOf(await refused(scanPath(card.uid, 9, 2)))
+
+    const { k1 } = scanned.json
+    const shop = newSigner()
+    const body = payEvent({ k1, pubkey: shop.pubkey, tokens: { PESO: 100 } })
+    expect((await over('/card/pay', { body })).json).toEqual({ status: 'OK' })
+    expect((await over('/card/pay', { body })).json).toEqual({ status: 'OK' })
+    expect((await over(`/card/pay/${k1}`)).json.status).toBe('OK')
+    const guess = payEvent({ k1: 'A'.repeat(22), pubkey: shop.pubkey, tokens: { PESO: 1 } })
+    expectRefusalOf(await refused('/card/pay', { body: guess }))
+    expectRefusalOf(await refused(`/card/pay/${'A'.repeat(22)}`))
+
+    const standard = await over(scanPath(card.uid, 2))
+    expect(standard.json.tag).toBe('withdrawRequest')
+    const paid = await over(`/card/pay?k1=${standard.json.k1}&pr=${createInvoice()}`)
+    expect([paid.status, paid.json.status]).toEqual([200, 'OK'])
+    const link = `/ntag424?${tapQuery(card.uid, 3)}`
+    const linked = await over(link, { method: 'PATCH', body: payEvent({ otc: 'x' }) })
+    expect(linked.status).toBe(403)
+  }, 60_000)
+
+  test('a coupon goes to a name of this service', async () => {
+    const server = await startServer({
+      env: { ...proxied, PUBLIC_URL: 'https://shop.test' },
+    })
+    const { over, refused } = behind(server)
+    const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'shop.test' }
+    const merchant = newSigner()
+    const signed = await signedSession(server, merchant)
+    const couponId = await createDefinition(server.url, signed)
+    const { nonce, voucher } = await mintOne(server.url, signed, couponId)
+    const other = await mintOne(server.url, signed, couponId)
+    addAccount(server.dataDir, 'ana', newSigner().pubkey)
+    const sent = await over('/api/transfer', { body: { nonce, to: 'ana@shop.test' }, headers })
+    expect(sent.json).toEqual({ status: 'SENT' })
+    const arrival = { action: 'voucher', nonce: other.nonce, voucher: other.voucher }
+    const taken = await over('/api/lud16/ana/cb', { body: arrival, headers })
+    expect(taken.json).toEqual({ status: 'ACCEPTED' })
+    const foreign = { action: 'voucher', nonce: 'A'.repeat(22), voucher }
+    expect((await refused('/api/lud16/ana/cb', { body: foreign, headers })).status).toBe(429)
+  }, 60_000)
+})
+
+test('mistakes of a crowd do not change what a session is told', async () => {
+  const server = await startServer({ env: proxied })
+  const { over } = behind(server)
+  const { token } = await openShop(server)
+  const missing = () => call(server.url, '/api/coupons', { headers: { 'X-Forwarded-For': crowd } })
+  for (let batch = 0; ; batch++) {
+    const answers = await Promise.all(Array.from({ length: 100 }, missing))
+    if (answers.every(({ status }) => status === 429)) break
+    expect(batch).toBeLessThan(60)
+  }
+  const asked = () =>
+    call(server.url, `/api/coupons/${crypto.randomUUID()}/mints`, {
+      token,
+      headers: { 'X-Forwarded-For': crowd },
+    })
+  const pairs = Array.from({ length: 30 }, () => [missing(), asked()])
+  const answers = await Promise.all(pairs.flat())
+  expect(answers.filter(({ status }) => status === 404)).toHaveLength(30)
+  expectRefusal(
+    await over(`/api/coupons/${crypto.randomUUID()}/mints`, { token }),
+    404,
+    'coupon-unknown',
+  )
+}, 60_000)
+
+/** Cards have another envelope. */
+function expectRefusalOf({ status, json }: Answer): void {
+  expect({ status, code: json.code }).toEqual({ status: 429, code: 'rate-limited' })
+}
+
+async function signedSession(server: TestServer, merchant: ReturnType<typeof newSigner>) {
+  const path = '/api/auth/session'
+  const proof = createProof(merchant, `https://shop.test${path}`, { method: 'POST' })
+  const headers = { Authorization: nostrHeader(proof) }
+  return (await call(server.url, path, { method: 'POST', headers })).json.token as string
+}
