@@ -10,6 +10,7 @@ import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
+import { createCodeTries, noCodeTries } from '../wallet/cards/code-tries.ts'
 import { configChange, configure } from '../wallet/cards/configure.ts'
 import { type CardCommand, operateCards } from '../wallet/cards/operator.ts'
 import type { Cards, Funds } from '../wallet/cards/service.ts'
@@ -73,6 +74,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     funds: fundsOf(config, parts.ledger),
     payRequest: payRequestOf(database, parts.identities),
     newId: () => Bun.randomUUIDv7(),
+    codeTries: config.rateLimit ? createCodeTries(() => parts.steady() / 1000) : noCodeTries,
     newK1: () => suuidOf(crypto.randomUUID()),
     // A warning: LOG_LEVEL hides no reading of keys from who looks for what is out of the ordinary.
     keysRead: (reading) => log.warn('card.keys-read', reading),

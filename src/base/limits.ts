@@ -327,6 +327,16 @@ export const limits = {
   cardSimSeconds: 30,
   /** One-time codes are short, and some are read aloud. */
   otcCharsMax: 128,
+  /** A code that somebody chooses: twelve digits are a trillion, more than can be tried. */
+  otcCharsMin: 12,
+  /** Wrong codes of cards: a burst, and what comes back per second. A busy stand mistypes a few a minute. */
+  codeTriesOfAddress: { burst: 30, perSecond: 1 / 10 },
+  codeTriesOfKey: { burst: 10, perSecond: 1 / 60 },
+  /** By everybody: a year of trying finds a given code of twelve digits once in thirty thousand times. */
+  codeTriesOfAll: { burst: 300, perSecond: 1 },
+  /** What an address has left when everybody together has nothing. */
+  codeTriesOfNewcomer: { burst: 3, perSecond: 1 / 600 },
+  codeTriesRememberedMax: 20_000,
   ...processLimits,
   ...relayLimits,
 } as const

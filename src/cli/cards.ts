@@ -56,6 +56,9 @@ export async function addCode(
   card: string,
   code: string | undefined,
 ): Promise<number> {
+  if (code !== undefined && code.length < limits.otcCharsMin) {
+    throw new OperatorError(`a code has at least ${limits.otcCharsMin} characters`)
+  }
   const chosen = code ?? randomBytes(9).toString('base64url')
   const { cid } = await operate(config, { do: 'otc', card, code: chosen })
   console.log(`${cid} is activated with ${chosen}`)

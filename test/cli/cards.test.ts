@@ -49,9 +49,12 @@ describe.each(['running', 'stopped'])('cuponera cards, with the server %s', (how
     expect(await lines('disable', uid)).toEqual([`${uid} is disabled`])
     expect((await lines('list'))[1]).toContain('disabled')
     expect(await lines('enable', uuid)).toEqual([`${uid} is active`])
-    expect(await lines('otc', uid, 'otra mano')).toEqual([`${uid} is activated with otra mano`])
+    expect(await lines('otc', uid, 'otra mano más')).toEqual([
+      `${uid} is activated with otra mano más`,
+    ])
     expect((await lines('otc', blank))[0]).toMatch(/ with [\w-]{12}$/)
-    await fails(/otro|otra/, 'otc', blank, 'otra mano')
+    await fails(/otro|otra/, 'otc', blank, 'otra mano más')
+    await fails(/at least 12 characters/, 'otc', blank, 'otra manito')
     await fails(/tarjeta no es/, 'disable', newUid())
     await fails(/tarjeta no es/, 'keys', newUid())
     await fails(/contenido/, 'init', 'x')
@@ -60,7 +63,7 @@ describe.each(['running', 'stopped'])('cuponera cards, with the server %s', (how
 
     const again = how === 'stopped' ? await startServer({ dataDir, env: cardEnv }) : server
     const heir = newHolder()
-    expect((await activateCard(again, heir, 'otra mano')).status).toBe(201)
+    expect((await activateCard(again, heir, 'otra mano más')).status).toBe(201)
     const whose = (readRows(dataDir).cards as { holder: Uint8Array }[])[0]?.holder.toHex()
     expect([whose, whose === holder.pubkey]).toEqual([heir.pubkey, false])
     expect((await lines('delete', uid)).slice(0, 2)[0]).toMatch(new RegExp(`^cid +${uid}$`))

@@ -5,6 +5,7 @@ import { kinds } from '../../nostr/kinds.ts'
 import { createResponse } from '../request.ts'
 import type { Card } from './card-store.ts'
 import { codeMac } from './code.ts'
+import type { CodeTry } from './code-tries.ts'
 import { type Delegation, parseDelegation, sealDelegation } from './delegation.ts'
 import { limitView } from './limits.ts'
 import { answerOnce, codeOf, readCardRequest } from './requests.ts'
@@ -14,9 +15,10 @@ import type { CardStores, Cards } from './service.ts'
  * POST /card: whoever brings the code of a card becomes its holder, with a delegation to the
  * manager. The holder himself may come again with the code he used: his delegation is renewed.
  * Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`,
- * `card-delegation-invalid`, `event-repeated`, `otc-unknown`, `cards-full`.
+ * `card-delegation-invalid`, `event-repeated`, `otc-unknown`, `cards-full`; `rate-limited` when the address,
+ * the key or everybody together tried too many wrong codes, but not for a code that the service made.
  */
-export async function activate(cards: Cards, value: unknown): Promise<NostrEvent> {
+export async function activate(cards: Cards, value: unknown, address: string): Promise<NostrEvent> {
   const request = readCardRequest(cards, value, {
     kinds: [kinds.walletEphemeral],
     type: 'card-activation-request',
@@ -24,31 +26,57 @@ export async function activate(cards: Cards, value: unknown): Promise<NostrEvent
   const { author: holder, content } = request
   const code = codeOf(content)
   const delegation = parseDelegation(cards, content.delegation, holder)
-  return answerOnce(cards, request, 'activate', async (tx) => {
-    const card = await handOver(cards, tx, { code, holder, delegation })
-    const rows = await tx.holders.limitsOf(card.id)
-    const answer = {
-      uuid: card.uuid,
-      name: card.name,
-      description: card.description,
-      enabled: card.enabled && !card.blocked,
-      holderPubKey: holder,
-      ntag424Cid: card.cid,
-      limits: rows.map(limitView),
-    }
-    const response = createResponse(cards.signer, request, {
-      type: 'card-activate-response',
-      content: JSON.stringify(answer),
-      now: cards.now(),
-    })
-    return { answer: response, again: response }
-  })
+  const attempt = cards.codeTries.take(address, holder)
+  return orTooMany(attempt, () =>
+    answerOnce(cards, request, 'activate', async (tx) => {
+      const card = await handOver(cards, tx, { code, holder, delegation, attempt })
+      const rows = await tx.holders.limitsOf(card.id)
+      const answer = {
+        uuid: card.uuid,
+        name: card.name,
+        description: card.description,
+        enabled: card.enabled && !card.blocked,
+        holderPubKey: holder,
+        ntag424Cid: card.cid,
+        limits: rows.map(limitView),
+      }
+      const response = createResponse(cards.signer, request, {
+        type: 'card-activate-response',
+        content: JSON.stringify(answer),
+        now: cards.now(),
+      })
+      return { answer: response, again: response }
+    }),
+  )
 }
+
+/**
+ * Count a wrong code, and give the try back for anything else. Without a try a wrong code looks like a
+ * right one that was chosen: neither is told.
+ */
+async function orTooMany<T>(attempt: CodeTry, activation: () => Promise<T>): Promise<T> {
+  try {
+    const done = await activation()
+    attempt.giveBack()
+    return done
+  } catch (cause) {
+    const wrong = cause instanceof Refusal && cause.code === 'otc-unknown'
+    if (!wrong) attempt.giveBack()
+    else if (attempt.wait > 0) throw tooMany(attempt)
+    throw cause
+  }
+}
+
+function tooMany({ wait }: CodeTry): Refusal {
+  return new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
+}
+
+type Bringer = { code: string; holder: string; delegation: Delegation; attempt: CodeTry }
 
 async function handOver(
   { storeKey, now, defaultLimits }: Cards,
   tx: CardStores,
-  { code, holder, delegation }: { code: string; holder: string; delegation: Delegation },
+  { code, holder, delegation, attempt }: Bringer,
 ): Promise<Card> {
   const mac = codeMac(storeKey, code)
   const found = await tx.cards.findCode(mac)
@@ -59,6 +87,8 @@ async function handOver(
     if (!(await tx.cards.renew(card.id, holder, sealed))) throw new Refusal('otc-unknown')
     return { ...card, delegation: sealed }
   }
+  // One of ours cannot be guessed: whoever has it was given it.
+  if (found.chosen && attempt.wait > 0) throw tooMany(attempt)
   const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   const already = held.some(({ id }) => id === card.id)
   if (held.length >= limits.cardsPerHolderMax && !already) throw new Refusal('cards-full')

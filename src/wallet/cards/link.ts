@@ -2,7 +2,7 @@ import { Refusal } from '../../base/refusal.ts'
 import { codeMac } from './code.ts'
 import { parseCid } from './initialise.ts'
 import { readTap } from './read-tap.ts'
-import { codeOf, readCardRequest, requireWriter } from './requests.ts'
+import { chosenCode, readCardRequest, requireWriter } from './requests.ts'
 import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function link(
 ): Promise<void> {
   const request = readCardRequest(cards, value, { type: null })
   requireWriter(cards, request)
-  const code = codeOf(request.content)
+  const code = chosenCode(request.content.otc)
   const { cid } = request.content
   const named = cid === undefined || cid === null ? null : parseCid(cid)
   const { cardId, count } = await readTap(cards, p, c)

@@ -5,7 +5,7 @@ import type { Card } from './card-store.ts'
 import { openAt, openDelegation } from './delegation.ts'
 import { initialiseTag, keysOf, parseCid, parseNewTag } from './initialise.ts'
 import { linkCode } from './link.ts'
-import { textOf } from './requests.ts'
+import { chosenCode } from './requests.ts'
 import type { CardDesk, CardStores } from './service.ts'
 import { keyVersions } from './tag.ts'
 import { wipeTag } from './wipe.ts'
@@ -70,7 +70,7 @@ export async function operateCards(
     case 'otc':
       return database.transact(async (tx) => {
         const card = await find(tx, command.card)
-        const code = textOf(command.code, 'otc', limits.otcCharsMax, 1)
+        const code = chosenCode(command.code)
         await linkCode(desk, tx, card.id, code)
         return describe(desk, card)
       })

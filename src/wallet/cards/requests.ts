@@ -98,7 +98,7 @@ function unsealed(
 }
 
 /** A text of somebody's request. Refuses `card-content-invalid`. */
-export function textOf(value: unknown, field: string, charsMax: number, charsMin = 0): string {
+function textOf(value: unknown, field: string, charsMax: number, charsMin = 0): string {
   const sound =
     typeof value === 'string' &&
     value.isWellFormed() &&
@@ -108,7 +108,12 @@ export function textOf(value: unknown, field: string, charsMax: number, charsMin
   return value
 }
 
-/** The one-time code in a request's content. Refuses `card-content-invalid`. */
+/** The one-time code in a request's content; an old one may be short. Refuses `card-content-invalid`. */
 export function codeOf({ otc }: CardRequest['content']): string {
   return textOf(otc, 'otc', limits.otcCharsMax, 1)
+}
+
+/** A one-time code that somebody chose for a card. Refuses `card-content-invalid`. */
+export function chosenCode(otc: unknown): string {
+  return textOf(otc, 'otc', limits.otcCharsMax, limits.otcCharsMin)
 }

@@ -141,7 +141,10 @@ export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
     .post(
       '/card',
       async ({ request }) =>
-        replyJson(201, await guarded(request, () => activate(cards, eventOf(request)))),
+        replyJson(
+          201,
+          await guarded(request, () => activate(cards, eventOf(request), factsOf(request).address)),
+        ),
       documented({
         summary: 'Become the holder of a card, with its code and a delegation',
         access: 'public',

@@ -7,6 +7,7 @@ import type { Signer, VerifyEvent } from '../../nostr/event.ts'
 import type { AccountStore } from '../account-store.ts'
 import type { RequestStore } from '../request-store.ts'
 import type { CardStore } from './card-store.ts'
+import type { CodeTries } from './code-tries.ts'
 import type { CardLimit, HolderStore } from './holder-store.ts'
 import type { ScanStore } from './scan-store.ts'
 import type { KeyDerivation } from './tag.ts'
@@ -49,6 +50,8 @@ export type Cards = {
   newId: () => string
   /** A fresh credential of a scan: an sUUID. */
   newK1: () => string
+  /** Who may try how many codes. */
+  codeTries: CodeTries
   /** Somebody, an npub or the operator, was given the keys of a card. */
   keysRead: (reading: { cid: string; reader: string; why: string }) => void
 }

@@ -69,7 +69,7 @@ export function testCards(service: Documented): void {
     const flyer = newKey()
     await ask(linking, { ...at(1), ...request({ otc: flyer }) })
     await refused(linking, 'tap-used', { ...at(1), ...request({ otc: flyer }) })
-    await refused(linking, 'card-linked', { ...at(2), ...request({ otc: 'otro' }) })
+    await refused(linking, 'card-linked', { ...at(2), ...request({ otc: 'otro código más' }) })
     await refused(linking, 'otc-linked', { ...at(1, other), ...request({ otc: flyer }) })
   })
 
