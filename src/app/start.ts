@@ -194,6 +194,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const wayOut = createFetchPublic(parts.outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
   const live = createLive(systemClock)
+  const rateLimits = config.rateLimit
+    ? createRateLimits(() => performance.now() / 1000)
+    : noRateLimits
   const mint: Mint = {
     database,
     now: systemClock,
@@ -206,6 +209,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     resolveName: createNameResolver(fetchPublic),
     broadcast: running.broadcast,
     recall: running.recall,
+    refreshes: rateLimits.refreshes,
     changed: live.changed,
     killed: housekeeping.wake,
   }
@@ -244,9 +248,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     log,
   })
   opened.defer(() => transferring.stop())
-  const rateLimits = config.rateLimit
-    ? createRateLimits(() => performance.now() / 1000)
-    : noRateLimits
   const sessions = createSessions(keys.sessionSecret, systemClock)
   const isKnown = (pubkey: string) =>
     database.snapshot(async (tx) => config.merchants?.has(pubkey) || tx.members.isMember(pubkey))

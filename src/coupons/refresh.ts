@@ -1,14 +1,23 @@
 import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
+import type { AfterCommit } from '../db/database.ts'
 import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponStores, Mint } from './service.ts'
 import { live, mintedResult, refusalFor, type Voucher } from './voucher.ts'
 
+/** How often one coupon can change hands; a chain is named by the row id of its first voucher. */
+export type RefreshBudget = {
+  /** Seconds until the chain may be refreshed; 0: now. */
+  wait: (chain: number) => number
+  /** It was. */
+  made: (chain: number) => void
+}
+
 type RefreshInput = { nonce: string; key: string }
 
 /** What the refresh of a voucher needs of the mint. */
-export type Refreshing = Pick<Mint, 'now' | 'storeKey' | 'newNonce' | 'signer'>
+export type Refreshing = Pick<Mint, 'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes'>
 
 /** `replayed`: a retry got the stored answer. */
 type RefreshOutcome = { replayed: boolean; body: string }
@@ -16,7 +25,7 @@ type RefreshOutcome = { replayed: boolean; body: string }
 /**
  * Burn a nonce and mint its successor, or repeat the answer that a lost response already earned.
  * Refuses `voucher-unknown`, `voucher-claimed`, `voucher-refreshed` (under another key),
- * `voucher-cancelled`, `voucher-expired`.
+ * `voucher-cancelled`, `voucher-expired`, and `rate-limited` before anything is burned.
  */
 export async function refresh(mint: Mint, input: RefreshInput): Promise<RefreshOutcome> {
   const { change, ...outcome } = await mint.database.transact((tx) =>
@@ -32,7 +41,7 @@ export async function refresh(mint: Mint, input: RefreshInput): Promise<RefreshO
  */
 export async function refreshWithin(
   mint: Refreshing,
-  tx: Pick<CouponStores, 'vouchers'>,
+  tx: Pick<CouponStores, 'vouchers'> & AfterCommit,
   { nonce, key }: RefreshInput,
 ): Promise<RefreshOutcome & { change: Change | null }> {
   const now = mint.now()
@@ -42,6 +51,8 @@ export async function refreshWithin(
   const keyMac = mac(mint.storeKey, binding)
   if (old.phase === 'refreshed') return replay(mint, tx, old, keyMac, binding)
   if (!live(old, now)) throw refusalFor(old, now, 'refresh')
+  const wait = mint.refreshes.wait(old.rootId)
+  if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 
   const successor = mint.newNonce()
   const body = JSON.stringify(mintedResult(mint.signer, { ...old, nonce: successor }, now))
@@ -49,6 +60,7 @@ export async function refreshWithin(
   const by = { handle: handleOf(successor), keyMac, sealed, now }
   // From here it must succeed: the burn and the successor commit together.
   if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
+  tx.afterCommit(() => mint.refreshes.made(old.rootId))
   const { owner, couponId } = old
   const handles = { handle: handleOf(nonce), successor: by.handle }
   const change = { type: 'refreshed', owner, couponId, at: now, ...handles } as const

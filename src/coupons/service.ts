@@ -8,6 +8,7 @@ import type { DefinitionStore } from './definition-store.ts'
 import type { ImageStore } from './image-store.ts'
 import type { Change } from './live.ts'
 import type { MinterStore } from './minter-store.ts'
+import type { RefreshBudget } from './refresh.ts'
 import type { StatisticsStore } from './statistics-store.ts'
 import type { VoucherStore } from './voucher-store.ts'
 
@@ -44,6 +45,7 @@ export type Mint = {
   broadcast(tx: CouponStores, event: NostrEvent): Promise<void>
   /** Stop handing an announcement on: it was withdrawn, or another took its place. */
   recall(tx: CouponStores, eventId: string): Promise<void>
+  refreshes: RefreshBudget
   /** Told of what happened once it is on disk. */
   changed: (change: Change) => void
   /** Vouchers were voided by the kill switch: their rows are to be marked. */

@@ -41,7 +41,7 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
       const code = refused instanceof Refusal && refused.code
       if (code === 'voucher-unknown') rateLimits.failure(factsOf(request).address)
       // Said of a voucher that may well be live.
-      if (code === 'other-merchant') factsOf(request).known = true
+      if (code === 'other-merchant' || code === 'rate-limited') factsOf(request).known = true
       throw refused
     }
   }

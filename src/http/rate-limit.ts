@@ -20,6 +20,8 @@ export type RateLimits = {
   stranger(address: string): void
   /** A request over its address's budget, by the credential that it brought. Refuses `rate-limited`. */
   carried(budget: Budget): void
+  /** Refreshes of a coupon, by the row id of the first voucher of its chain; `wait` in seconds. */
+  refreshes: { wait(chain: number): number; made(chain: number): void }
   /**
    * A request that was counted turned out to be a client's mistake. Refuses `rate-limited`, but not a
    * `known` credential: there it counts as a request.
@@ -41,6 +43,8 @@ const keyRule = { burst: 1200, perSecond: 40, entriesMax }
 const strangerRule = { burst: 600, perSecond: 20, entriesMax }
 /** A coupon is looked at, handed on and redeemed; a card pays now and then. */
 const carriedRule = { burst: 60, perSecond: 1, entriesMax }
+/** A coupon goes from hand to hand some times; each refresh stays on the disk for ever. */
+const refreshRule = { burst: 20, perSecond: 0.1, entriesMax }
 /** A person mistypes a few codes; a guesser needs 2^127 of them. */
 const failureRule = { burst: 100, perSecond: 1, entriesMax }
 /** Wallets that race for one voucher bring some hundred keys at most, and once. */
@@ -54,6 +58,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
   const keys = new Buckets(keyRule)
   const strangers = new Buckets(strangerRule)
   const carried = new Buckets(carriedRule)
+  const refreshes = new Buckets(refreshRule)
   const mistakes = new Buckets(requestRule)
   const failures = new Buckets(failureRule)
   const wrongKeys = new Buckets(wrongKeyRule)
@@ -64,6 +69,10 @@ export function createRateLimits(seconds: () => number): RateLimits {
     key: (pubkey, cost) => refuse(keys.take(pubkey, seconds(), cost)),
     stranger: (address) => refuse(strangers.take(address, seconds())),
     carried: ({ of, id }) => refuse(carried.take(`${of} ${id}`, seconds())),
+    refreshes: {
+      wait: (chain) => refreshes.wait(String(chain), seconds()),
+      made: (chain) => void refreshes.take(String(chain), seconds()),
+    },
     mistake(address, known) {
       const wait = mistakes.take(address, seconds())
       if (known && wait > 0) return
@@ -88,6 +97,7 @@ export const noRateLimits: RateLimits = {
   key: () => undefined,
   stranger: () => undefined,
   carried: () => undefined,
+  refreshes: { wait: () => 0, made: () => undefined },
   mistake: () => undefined,
   failure: () => undefined,
   wrongKeyTry: () => undefined,

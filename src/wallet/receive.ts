@@ -43,6 +43,7 @@ export async function receive(
     return { accepted: true }
   } catch (refused) {
     if (!(refused instanceof Refusal) || refused.status >= 500) throw refused
+    if (refused.code === 'rate-limited') throw refused
     return { accepted: false, refusal: refused, left: false }
   }
 }

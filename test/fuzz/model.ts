@@ -15,6 +15,7 @@ import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { createStores, type Stores } from '../../src/db/stores.ts'
+import { noRateLimits } from '../../src/http/rate-limit.ts'
 import type { Caller } from '../../src/session/caller.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
 import { newDirectory } from '../support/server.ts'
@@ -130,6 +131,7 @@ class World {
       resolveName: async () => null,
       broadcast: async () => undefined,
       recall: async () => undefined,
+      refreshes: noRateLimits.refreshes,
       changed: () => undefined,
       killed: () => undefined,
     }

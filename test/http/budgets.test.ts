@@ -19,7 +19,7 @@ import {
 import { secondsNow } from '../support/clock.ts'
 import { createInvoice, newFundedCard, payEvent } from '../support/payments.ts'
 import { callRaw } from '../support/raw.ts'
-import { expectRefusal } from '../support/refusals.ts'
+import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { addAccount } from '../support/shops.ts'
 
@@ -295,6 +295,85 @@ describe('what a credential has of its own', () => {
     const foreign = { action: 'voucher', nonce: 'A'.repeat(22), voucher }
     expect((await refused('/api/lud16/ana/cb', { body: foreign, headers })).status).toBe(429)
   }, 60_000)
+})
+
+describe('refreshes of one coupon', () => {
+  /** Refresh a coupon so often; every nonce with its key and answer, and the nonce that is good now. */
+  async function handOn(server: TestServer, first: string, times: number) {
+    const done: { nonce: string; key: string; answer: Answer }[] = []
+    let nonce = first
+    while (done.length < times) {
+      const key = newKey()
+      const answer = await refresh(server, nonce, key)
+      expect(answer.status).toBe(201)
+      done.push({ nonce, key, answer })
+      nonce = answer.json.nonce
+    }
+    return { done, nonce }
+  }
+  const refresh = (server: TestServer, nonce: string, key = newKey()) =>
+    call(server.url, '/api/coupons/refresh', { body: { nonce }, ...withKey(key) })
+
+  test('are twenty at once, then a 429 that burns nothing; repetitions go on', async () => {
+    const server = await startServer()
+    const { mint } = await openShop(server)
+    const { done, nonce } = await handOn(server, await mint(), 20)
+    const refused = await refuses(server, () => refresh(server, nonce), 429, 'rate-limited', {
+      retry: true,
+    })
+    expect(refused.json.retryAfter).toBeLessThanOrEqual(10)
+    for (const { nonce: burned, key, answer } of done) {
+      const again = await refresh(server, burned, key)
+      expect([again.status, again.text]).toEqual([200, answer.text])
+    }
+    expectRefusal(await refresh(server, done[0]?.nonce ?? ''), 409, 'voucher-refreshed')
+    expect((await refresh(server, await mint())).status).toBe(201)
+    const claimed = await call(server.url, '/api/coupons/claim', { body: { nonce } })
+    expect(claimed.json.status).toBe('success')
+  })
+
+  test('count once for all who race for one', async () => {
+    const server = await startServer()
+    const { mint } = await openShop(server)
+    const nonce = await mint()
+    const race = await Promise.all(Array.from({ length: 30 }, () => refresh(server, nonce)))
+    const won = race.filter(({ status }) => status === 201)
+    expect(won).toHaveLength(1)
+    const { nonce: last } = await handOn(server, won[0]?.json.nonce, 19)
+    expectRefusal(await refresh(server, last), 429, 'rate-limited', { retry: true })
+  })
+
+  test('are not limited with RATE_LIMIT=off', async () => {
+    const server = await startServer({ env: { RATE_LIMIT: 'off' } })
+    const { mint } = await openShop(server)
+    await handOn(server, await mint(), 30)
+  })
+
+  test('are refused to a transfer, too, and the coupon stays where it was', async () => {
+    const server = await startServer({ env: { PUBLIC_URL: 'https://shop.test' } })
+    const token = await signedSession(server, newSigner())
+    const couponId = await createDefinition(server.url, token)
+    const first = await mintOne(server.url, token, couponId)
+    addAccount(server.dataDir, 'ana', newSigner().pubkey)
+    const { done, nonce } = await handOn(server, first.nonce, 20)
+    const voucher = done.at(-1)?.answer.json.voucher
+    const body = { nonce, to: 'ana@shop.test' }
+    const sending = await call(server.url, '/api/transfer', { body })
+    expect(sending.json).toMatchObject({ status: 'NOT_SENT', code: 'rate-limited' })
+    const arrival = { action: 'voucher', nonce, voucher }
+    const taken = await call(server.url, '/api/lud16/ana/cb', { body: arrival })
+    expectRefusalOf(taken)
+    expect(taken.json.retryAfter).toBeLessThanOrEqual(10)
+    const look = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+    expect(look.json.status).toBe('minted')
+    // What a name has received before is accepted again, however often the coupon was refreshed.
+    const other = await mintOne(server.url, token, couponId)
+    const again = { action: 'voucher', nonce: other.nonce, voucher: other.voucher }
+    for (let times = 0; times < 25; times++) {
+      const { json } = await call(server.url, '/api/lud16/ana/cb', { body: again })
+      expect(json).toEqual({ status: 'ACCEPTED' })
+    }
+  })
 })
 
 test('mistakes of a crowd do not change what a session is told', async () => {

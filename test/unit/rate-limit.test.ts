@@ -166,6 +166,23 @@ describe('the limits', () => {
     limits.key('k', 1)
   })
 
+  test('a coupon is refreshed twenty times at once, then once in ten seconds', () => {
+    const clock = createClock()
+    const { refreshes } = createRateLimits(clock.seconds)
+    const refresh = (chain: number) => {
+      const wait = refreshes.wait(chain)
+      if (wait === 0) refreshes.made(chain)
+      return wait
+    }
+    for (let times = 0; times < 20; times++) expect(refresh(1)).toBe(0)
+    expect(refresh(1)).toBeCloseTo(10)
+    expect(refresh(2)).toBe(0)
+    clock.pass(9)
+    expect(refresh(1)).toBeCloseTo(1)
+    clock.pass(1.01)
+    expect([refresh(1), refresh(1) > 9]).toEqual([0, true])
+  })
+
   test('a key pays by what its request makes', () => {
     const limits = createRateLimits(createClock().seconds)
     expect(run(() => limits.key('a', 20)).passed).toBe(run(() => limits.key('b', 1)).passed / 20)
