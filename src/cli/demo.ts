@@ -14,7 +14,8 @@ export async function demo(url: string): Promise<number> {
     )
     return 1
   }
-  const base = address.href.replace(/\/+$/, '')
+  let base = address.href
+  while (base.endsWith('/')) base = base.slice(0, -1)
   const client = createDemoClient(base)
   console.log(`A coupon's life at ${base}\n`)
   let title = ''

@@ -16,7 +16,7 @@ export type SignedRequest = {
 
 const httpAuthKind = 27_235
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
-const httpUrl = /^(https?:\/\/[^/?#@]+)([^#]*)$/i
+const httpUrl = /^(https?:\/\/[^/?#@]+)(|[/?][^#]*)$/i
 
 /**
  * The verified event of an `Authorization: Nostr …` header (NIP-98), given what follows the scheme.

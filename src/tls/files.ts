@@ -178,11 +178,9 @@ function isPrivate(text: string): boolean {
 /** The machine's name as one label that a certificate can hold. */
 function machineName(): string {
   const [label = ''] = hostname().toLowerCase().split('.')
-  const plain = label
-    .replace(/[^a-z0-9-]/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 63)
-  return plain === '' ? 'cuponera' : plain
+  const [plain = 'cuponera'] =
+    /[a-z0-9](?:.*[a-z0-9])?/.exec(label.replace(/[^a-z0-9-]/g, '-')) ?? []
+  return plain.slice(0, 63)
 }
 
 function authorityHost(dataDir: string): string {

@@ -77,9 +77,11 @@ export async function* openStream(
     const blocks = `${text}${part.value}`.split('\n\n')
     text = blocks.pop() ?? ''
     for (const block of blocks) {
-      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1]
-      const name = field('event')
-      if (name) yield { name, data: field('data') ?? '{}' }
+      const lines = block.split('\n')
+      const field = (name: string) =>
+        lines.find((line) => line.startsWith(name))?.slice(name.length) ?? ''
+      const name = field('event: ')
+      if (name !== '') yield { name, data: field('data: ') || '{}' }
     }
   }
 }

@@ -66,7 +66,13 @@ function nameIn(events: (NostrEvent | null)[], pubkey: string): string | null {
 function nameOf(event: NostrEvent | null): string {
   const { name, display_name: shown } = contentObject(event?.content ?? '') ?? {}
   const text = [shown, name].find((one) => typeof one === 'string' && one.trim() !== '')
-  return [...String(text ?? '').trim()].slice(0, nameCharsMax).join('')
+  return [
+    ...String(text ?? '')
+      .trim()
+      .slice(0, nameCharsMax * 2),
+  ]
+    .slice(0, nameCharsMax)
+    .join('')
 }
 
 function parseNames(text: string | null): Record<string, string> {

@@ -137,5 +137,5 @@ function paintQr(context: CanvasRenderingContext2D, text: string, side: number):
 
 function fileName(name: string): string {
   const plain = name.normalize('NFD').replace(/\p{M}/gu, '')
-  return plain.replace(/[^\w]+/g, '-').replace(/^-+|-+$/g, '') || 'cupon'
+  return plain.replace(/[^\w]+/g, '-').replace(/^-|-$/g, '') || 'cupon'
 }
