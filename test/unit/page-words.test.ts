@@ -100,6 +100,13 @@ test('a name from right to left, or one that would turn it, turns no sentence', 
   expect(said('\u2069\u2067ab')).toBe('«\u2068ab\u2069» pasó de Ana, 5')
 })
 
+test('a product from right to left turns no benefit, and leaves no mark where it is stored', () => {
+  words.choose('es')
+  const benefit: Benefit = { type: 'percent', percent: 10, productDs: ['قهوة', 'té'], cap }
+  expect(text.benefitText(benefit)).toBe('10 % de descuento en \u2068قهوة\u2069 y té, hasta $5.000')
+  expect(text.plainBenefitText(benefit)).toBe('10 % de descuento en قهوة y té, hasta $5.000')
+})
+
 const typed: [text: string, spanish: number, english: number][] = [
   ['5000', 5000, 5000],
   ['5.000', 5000, 5],

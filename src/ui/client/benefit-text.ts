@@ -1,11 +1,17 @@
 import type { Benefit } from '../../coupons/benefit.ts'
 import { benefitWords as t } from '../words/benefit.ts'
 import { list, money, number } from './format.ts'
+import { isolated } from './language.ts'
 
 /** What a coupon is worth, in one plain sentence without a full stop: `2x1 en café, hasta $5.000`. */
 export function benefitText(benefit: Benefit): string {
   const cap = benefit.cap ? t('cap', { money: money(benefit.cap) }) : ''
   return `${promise(benefit)}${cap}`
+}
+
+/** The same without the marks that keep a product's name from turning the sentence: to be stored or compared. */
+export function plainBenefitText(benefit: Benefit): string {
+  return benefitText(benefit).replace(/[\u2068\u2069]/g, '')
 }
 
 /** The few letters that go in big on the coupon: `25 %`, `$500`, `2x1`, `Gratis`. */
@@ -48,7 +54,11 @@ function promise(benefit: Benefit): string {
     }
     case 'freeItems':
       return t('free', {
-        items: list(benefit.items.map(({ d, qty }) => (qty === 1 ? d : `${number(qty)} × ${d}`))),
+        items: list(
+          benefit.items.map(({ d, qty }) =>
+            qty === 1 ? isolated(d) : `${number(qty)} × ${isolated(d)}`,
+          ),
+        ),
       })
   }
 }
@@ -58,5 +68,5 @@ function percent(value: number): string {
 }
 
 function where(products: readonly string[] | undefined): string {
-  return products ? t('where', { products: list(products) }) : t('where.all')
+  return products ? t('where', { products: list(products.map(isolated)) }) : t('where.all')
 }

@@ -57,16 +57,19 @@ function filled(text: string, fill: Fill): string {
   return chosen.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = fill[name]
     if (typeof value === 'number') return value.toLocaleString(locale())
-    return names.has(name) ? isolated(value ?? '') : (value ?? '')
+    return phrases.has(name) ? (value ?? '') : isolated(value ?? '')
   })
 }
 
-/** What strangers call a thing or themselves: it may be written from right to left. */
-const names: ReadonlySet<string> = new Set(['name', 'who'])
+/** Put together from sentences of ours: the names in them are isolated each. */
+const phrases: ReadonlySet<string> = new Set(['where', 'products', 'items', 'benefit'])
 const turning = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Bidi_C}]/u
 
-/** A name that does not turn the sentence around it, as in a `<bdi>`; one that could not is left alone. */
-function isolated(name: string): string {
+/**
+ * What strangers call a thing or themselves, which may be written from right to left, so that it does not turn
+ * the sentence around it, as in a `<bdi>`; one that could not is left alone.
+ */
+export function isolated(name: string): string {
   if (!turning.test(name)) return name
   // An isolate of its own that it does not close, or closes once too often, would undo this one.
   return `\u2068${name.replace(/[\u2066-\u2069]/g, '')}\u2069`

@@ -67,7 +67,9 @@ function Line({ held }: { held: Held }) {
           {benefitBadge(held.coupon)}
         </span>
         <span class="grow">
-          <strong>{held.name}</strong>
+          <strong>
+            <bdi>{held.name}</bdi>
+          </strong>
           <span class="block soft small">{benefitText(held.coupon)}</span>
           <span class="block soft small">{untilText(held.expiresAt)}</span>
           <span class="block soft small">
@@ -78,7 +80,7 @@ function Line({ held }: { held: Held }) {
       </button>
       <IconButton
         icon="trash"
-        label={`${t('mine.remove')}: ${held.name}`}
+        label={t('mine.remove.of', { name: held.name })}
         onClick={() => setAsking(true)}
       />
       {asking && (

@@ -1,5 +1,5 @@
 /** A coupon as a picture to keep: drawn here, so its code goes nowhere. */
-import { benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
 import { couponLink } from '../client/share.ts'
 import { drawQr } from '../parts/qr-code.tsx'
 import type { Held } from './holdings.ts'
@@ -43,7 +43,8 @@ function paint(context: CanvasRenderingContext2D, held: Pictured, who: string): 
   context.fillStyle = '#211d18'
   const benefit = benefitText(held.coupon)
   const name = fitted(context, held.name, 68, 700)
-  const parts = benefit === held.name ? [name] : [name, fitted(context, benefit, 42, 500)]
+  const parts =
+    plainBenefitText(held.coupon) === held.name ? [name] : [name, fitted(context, benefit, 42, 500)]
   paintBetween(context, parts, 330, 590)
   paintQr(context, couponLink(held.nonce), 800)
   context.fillStyle = '#625a4f'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { badgeSize, benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
 import { day, number, secondsNow } from '../client/format.ts'
 import { hrefTo } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
@@ -18,7 +18,7 @@ export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
   const words = plain(sought).split(/\s+/)
   const found = coupons.filter((coupon) => {
     if (shown !== 'all' && (shown === 'archived') !== (coupon.archivedAt !== null)) return false
-    const text = plain(`${coupon.name} ${coupon.description} ${benefitText(coupon.benefit)}`)
+    const text = plain(`${coupon.name} ${coupon.description} ${plainBenefitText(coupon.benefit)}`)
     return words.every((word) => text.includes(word))
   })
   return (
@@ -87,7 +87,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
       </span>
       <span class="stack tight grow">
         <span class="tile-name">{name}</span>
-        {worth !== name && <span class="soft small">{worth}</span>}
+        {name !== plainBenefitText(benefit) && <span class="soft small">{worth}</span>}
         <span class="small number">
           {number(minted)} {t('total.minted', { n: minted })} · {number(claimed)}{' '}
           {t('total.claimed', { n: claimed })}

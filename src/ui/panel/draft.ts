@@ -3,7 +3,7 @@ import { Refusal } from '../../base/refusal.ts'
 import { isPlainName, isPlainText } from '../../base/words.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
 import { parseAmount, typed } from '../client/amount.ts'
-import { benefitText } from '../client/benefit-text.ts'
+import { plainBenefitText } from '../client/benefit-text.ts'
 import { secondsNow } from '../client/format.ts'
 import type { Language } from '../client/language.ts'
 import type { Definition } from '../client/wire.ts'
@@ -198,7 +198,7 @@ export function nameOf(draft: Draft): string {
   const typedName = draft.name.trim()
   if (typedName !== '' || !benefit) return typedName
   const { cap: _, ...uncapped } = benefit
-  return [...benefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
+  return [...plainBenefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
 }
 
 /** What the service is sent, or what is wrong. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { benefitText } from '../client/benefit-text.ts'
+import { benefitText, plainBenefitText } from '../client/benefit-text.ts'
 import { saveFile } from '../client/clipboard.ts'
 import { csvOf } from '../client/csv.ts'
 import { moment, money, short } from '../client/format.ts'
@@ -171,7 +171,7 @@ function table(rows: readonly Redemption[]) {
     ...rows.map((row) => [
       new Date(row.claimedAt * 1000).toISOString(),
       row.name,
-      benefitText(row.benefit),
+      plainBenefitText(row.benefit),
       row.amountMsat,
       row.handle,
       row.orderId,

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { badgeSize, benefitBadge, benefitText } from '../client/benefit-text.ts'
+import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
 import { day } from '../client/format.ts'
 import { commonWords as t } from '../words/common.ts'
 
@@ -25,6 +25,8 @@ export function CouponCard({ coupon, spent = false, onLost }: Props) {
   const { name, description, benefit, expiresAt } = coupon
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
+  // A name that follows from the benefit says it already.
+  const telling = name !== plainBenefitText(benefit)
   const [lost, setLost] = useState<string | null>(null)
   // A picture that cannot be had leaves the coupon as it is without one.
   const image = coupon.image === lost ? null : coupon.image
@@ -39,11 +41,8 @@ export function CouponCard({ coupon, spent = false, onLost }: Props) {
         <span>{badge}</span>
       </div>
       <div class="coupon-terms">
-        {/* A name that follows from the benefit says it already. */}
-        {name !== worth && (
-          <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>
-        )}
-        <p class={name === worth ? 'coupon-benefit coupon-name' : 'coupon-benefit'}>{worth}</p>
+        {telling && <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>}
+        <p class={telling ? 'coupon-benefit' : 'coupon-benefit coupon-name'}>{worth}</p>
         {description !== '' && <p class="coupon-fine">{description}</p>}
         <p class="coupon-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { createPortal } from 'preact/compat'
 import { useEffect } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { benefitText } from '../client/benefit-text.ts'
+import { benefitText, plainBenefitText } from '../client/benefit-text.ts'
 import { day } from '../client/format.ts'
 import { couponLink } from '../client/share.ts'
 import { commonWords as t } from '../words/common.ts'
@@ -58,7 +58,6 @@ export function PrintRoom() {
 
 function PrintedCoupon({ voucher }: { voucher: Printed }) {
   const { name, description, coupon, expiresAt, nonce } = voucher
-  const worth = benefitText(coupon)
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
@@ -66,7 +65,7 @@ function PrintedCoupon({ voucher }: { voucher: Printed }) {
       </div>
       <div class="paper-words">
         <p class="paper-name">{name}</p>
-        {worth !== name && <p class="paper-benefit">{worth}</p>}
+        {name !== plainBenefitText(coupon) && <p class="paper-benefit">{benefitText(coupon)}</p>}
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>

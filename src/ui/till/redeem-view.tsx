@@ -144,7 +144,9 @@ function Unsettled() {
         {list.map((pending) => (
           <li key={pending.nonce} class="row apart">
             <span class="grow">
-              <strong>{pending.name}</strong>
+              <strong>
+                <bdi>{pending.name}</bdi>
+              </strong>
               <br />
               <span class="soft small">{moment(pending.startedAt)}</span>
             </span>

@@ -15,6 +15,7 @@ export const couponWords = createWords({
   'mine.checked': ['Revisado el {when}', 'Checked on {when}'],
   'mine.refresh': ['Revisar de nuevo', 'Check again'],
   'mine.remove': ['Quitar de este equipo', 'Remove from this device'],
+  'mine.remove.of': ['Quitar de este equipo: {name}', 'Remove from this device: {name}'],
   'mine.remove.sure': [
     'Si lo quitás, perdés el código y nadie te lo puede devolver. ¿Quitarlo?',
     'If you remove it you lose its code, and nobody can give it back. Remove it?',
