@@ -21,6 +21,7 @@ RUN apt-get update \
 COPY --from=build /build/dist/cuponera /usr/local/bin/cuponera
 # As numbers, so that an orchestrator can see that it is not root.
 USER 10001:10001
+# Devices of a shop sign in only with PUBLIC_URL (such as http://192.168.1.10:3000), or with the network of the host.
 ENV HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 VOLUME /data
 EXPOSE 3000 3443

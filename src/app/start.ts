@@ -26,7 +26,6 @@ import { documentRoutes } from '../http/document-routes.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetrics } from '../http/metrics.ts'
 import { createMetricsAccess } from '../http/metrics-access.ts'
-import { createOrigins } from '../http/origin.ts'
 import { createRateLimits, noRateLimits } from '../http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
 import { tlsRoutes } from '../http/tls-routes.ts'
@@ -70,6 +69,7 @@ import { startHousekeeping } from './housekeeping.ts'
 import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './ledger.ts'
+import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import { loadCertificate, tlsPlace } from './tls.ts'
 import { startTransfers } from './transfers.ts'
@@ -251,7 +251,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const sessions = createSessions(keys.sessionSecret, systemClock)
   const isKnown = (pubkey: string) =>
     database.snapshot(async (tx) => config.merchants?.has(pubkey) || tx.members.isMember(pubkey))
-  const auth = createAuthenticator({ sessions, verify, now: systemClock, rateLimits, isKnown })
+  const onUnknownOrigin = createUnknownOriginWarning(log)
+  const auth = createAuthenticator({
+    ...{ sessions, verify, now: systemClock, rateLimits, isKnown, onUnknownOrigin },
+  })
   const openTransfers = () => database.snapshot((tx) => tx.transfers.open())
   metrics.describe({
     version,
@@ -284,10 +287,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       httpPort: trusted?.ports().http ?? null,
     })),
   ]
-  const origins = createOrigins({
-    publicOrigins: config.publicUrls,
-    trustedProxies: config.trustedProxies,
-  })
+  const origins = openOrigins(config)
   const server = listen({
     hostname: config.host,
     port: config.port,

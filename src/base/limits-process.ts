@@ -10,6 +10,13 @@ export const processLimits = {
   certificateBeforeSeconds: 86_400,
   /** Browsers told to use https alone keep to it this long (HSTS): a year, as its lists of sites ask for. */
   strictTransportSeconds: 365 * 86_400,
+  /** Names and addresses of the machine are asked for anew this often, and sooner for one that is unknown (DHCP). */
+  ownNamesKeptSeconds: 60,
+  ownNamesAgainSeconds: 5,
+  /** An origin that is repeated to who asked it: a host name has 253 characters. */
+  originCharsMax: 280,
+  /** Unknown origins that the log names; what strangers make up must not fill it. */
+  unknownOriginsLogged: 5,
   /** Addresses of the machine in it: a laptop full of container networks has dozens. */
   certificateHostsMax: 16,
 

@@ -229,7 +229,7 @@ export class Refusal extends Error {
   readonly detail: RefusalDetail
   readonly #words: string | null
 
-  /** `words`: what somebody else said, in place of our sentence. */
+  /** `words`: in place of our sentence, what somebody else said or what names a value. */
   constructor(code: RefusalCode, detail: RefusalDetail = {}, words: string | null = null) {
     super(code)
     this.code = code

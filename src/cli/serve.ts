@@ -1,7 +1,9 @@
 import { version } from '../../package.json'
 import type { Config } from '../app/config.ts'
+import { nameLines } from '../app/origins.ts'
 import { type App, isPrivate, openManagement, start } from '../app/start.ts'
 import { createLog } from '../base/log.ts'
+import { readMachine } from '../base/machine.ts'
 import { openable } from '../tls/files.ts'
 
 /** Run the service until it is told to stop (SIGTERM, SIGINT). */
@@ -31,6 +33,7 @@ function startBlock(app: App, config: Config): string {
   const rows = [
     ['address', app.url],
     ...(app.secureUrl && app.secureUrl !== app.url ? [['https', app.secureUrl]] : []),
+    ...nameLines(config, app.url, readMachine()).map((line, at) => [at === 0 ? 'names' : '', line]),
     ['panel', `${config.publicUrls[0] ?? openable(app.url)}/panel`],
     ['manager', app.managerNpub],
     ['data', config.dataDir],

@@ -15,6 +15,8 @@ type AuthenticatorOptions = {
   rateLimits: RateLimits
   /** The service knows this key: of a merchant, a till, the holder of a name, a card or tokens. */
   isKnown: (pubkey: string) => Promise<boolean>
+  /** Somebody signed for this origin, which is none that the service knows as its own. */
+  onUnknownOrigin: (asked: string) => void
 }
 
 export type Authenticator = {
@@ -37,6 +39,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       else if (!['auth-missing', 'rate-limited'].includes(refused.code)) {
         options.rateLimits.failure(facts.address)
       }
+      if (refused.code === 'auth-origin-unknown') throw unknownOrigin(facts.asked())
       throw refused
     }
     if (facts.over && !(await options.isKnown(facts.caller.pubkey))) {
@@ -44,6 +47,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     facts.known = true
     return facts.caller
+  }
+  /** The same, naming the setting that would make this origin the service's own. */
+  const unknownOrigin = (asked: string | null) => {
+    if (asked === null) return new Refusal('auth-origin-unknown')
+    options.onUnknownOrigin(asked)
+    const words = `El servicio no reconoce esta dirección como propia. Configurá PUBLIC_URL=${asked} y firmá de nuevo.`
+    return new Refusal('auth-origin-unknown', {}, words)
   }
   return {
     any: (request) => authenticate(request, true),

@@ -10,6 +10,8 @@ export type RequestFacts = {
   address: string
   /** Origins this request may name, the one it came by first; worked out only when asked. */
   origins: () => readonly string[]
+  /** The origin it asked, ours or not, fit to be shown; null when it is none. */
+  asked: () => string | null
   /** Asked by what watches over the service: not limited, and not counted. */
   supervised: boolean
   /** Nobody on the way reads the answer. */

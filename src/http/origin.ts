@@ -1,4 +1,6 @@
+import { limits } from '../base/limits.ts'
 import { type Network, parseAddress, within } from '../base/network.ts'
+import { isLoopbackName, type OwnNames } from './own-names.ts'
 
 /** Which peers may speak for their clients, and where this service lives. */
 type OriginRules = {
@@ -6,6 +8,8 @@ type OriginRules = {
   publicOrigins: readonly string[]
   /** Reverse proxies. */
   trustedProxies: readonly Network[]
+  /** What counts without public origins. */
+  ownNames: OwnNames
 }
 
 const plainIpv4 = /^\d{1,3}(\.\d{1,3}){3}$/
@@ -37,14 +41,15 @@ export function createOrigins(rules: OriginRules) {
   )
 
   /** Parsing an address costs more than all else that is done with it, and most requests name the same. */
-  let last: { asked: string; origins: readonly string[] } = { asked: '', origins: [] }
-  const localOrigins = (asked: string) => {
-    if (asked === last.asked) return last.origins
-    const url = URL.parse(asked)
-    // Any other host would let a stranger's site have a merchant sign for it.
-    const origins = url && isLocalName(url.hostname) ? [url.origin] : []
-    last = { asked, origins }
-    return origins
+  let last: { asked: string; url: URL | null } = { asked: '', url: null }
+  const askedUrl = (request: Request, peer: string) => {
+    const asked = askedAddress(request, peer) ?? ''
+    if (asked !== last.asked) {
+      const url = URL.parse(asked)
+      // A Host is a host and a port: with a user or a path in it, it is nobody's.
+      last = { asked, url: url?.href === `${url?.origin}/` ? url : null }
+    }
+    return last.url
   }
 
   return {
@@ -92,8 +97,24 @@ export function createOrigins(rules: OriginRules) {
     /** The origins this request may have been signed for (NIP-98); empty when none is safe to assume. */
     accepted(request: Request, peer: string): readonly string[] {
       if (rules.publicOrigins.length > 0) return rules.publicOrigins
-      const asked = askedAddress(request, peer)
-      return asked === null ? [] : localOrigins(asked)
+      const url = askedUrl(request, peer)
+      return url && rules.ownNames.has(url.hostname, peer) ? [url.origin] : []
+    },
+
+    /** The same for signatures to the relay (NIP-42): on this machine it is found at `localhost`, too. */
+    acceptedForRelay(request: Request, peer: string): readonly string[] {
+      const accepted = this.accepted(request, peer)
+      const url = askedUrl(request, peer)
+      const here = url && isLoopbackName(url.hostname) && rules.ownNames.has(url.hostname, peer)
+      return here ? [...accepted, url.origin] : accepted
+    },
+
+    /** The origin that was asked, fit to be shown: a scheme, and a host and port of plain characters. */
+    asked(request: Request, peer: string): string | null {
+      const url = askedUrl(request, peer)
+      if (!url || !/^https?:$/.test(url.protocol)) return null
+      const plain = /^([a-z0-9.-]+|\[[0-9a-f:]+\])$/.test(url.hostname)
+      return plain && url.origin.length <= limits.originCharsMax ? url.origin : null
     },
 
     /**
@@ -104,7 +125,7 @@ export function createOrigins(rules: OriginRules) {
      */
     strict(request: Request, peer: string): boolean {
       if (strictNames.size === 0) return false
-      const url = URL.parse(askedAddress(request, peer) ?? '')
+      const url = askedUrl(request, peer)
       if (url?.protocol !== 'https:') return false
       return strictNames.has(url.hostname) || isAddress(url.hostname)
     },
@@ -135,13 +156,6 @@ function isLoopback(peer: string): boolean {
 /** The host of a URL is an IP address. */
 function isAddress(hostname: string): boolean {
   return parseAddress(hostname.replace(/^\[|\]$/g, '')) !== null
-}
-
-function isLocalName(hostname: string): boolean {
-  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
-  if (hostname.endsWith('.local')) return true
-  if (isAddress(hostname)) return true
-  return hostname !== '' && !hostname.includes('.')
 }
 
 function limitKey(text: string): string {

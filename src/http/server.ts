@@ -208,15 +208,15 @@ export function startServer(options: ServerOptions): HttpServer {
         options.onUndeclaredProxy(peer)
       }
     }
-    const origins = () => options.origins.accepted(request, peer)
     // Clients write relay addresses with a slash at the end, too.
     if (path.replace(/\/$/, '') === options.sockets?.path && isUpgrade(request)) {
-      return upgrade(request, bun, address, [...origins(), ...loopbackOrigin(request)])
+      return upgrade(request, bun, address, options.origins.acceptedForRelay(request, peer))
     }
     const facts: RequestFacts = {
       method,
       address,
-      origins,
+      origins: () => options.origins.accepted(request, peer),
+      asked: () => options.origins.asked(request, peer),
       supervised,
       secure: () => options.origins.secure(request, peer),
       body: new Uint8Array(),
@@ -289,13 +289,6 @@ function urlOf(server: Server<SocketData> | null): string {
 
 function isUpgrade(request: Request): boolean {
   return request.headers.get('upgrade')?.toLowerCase() === 'websocket'
-}
-
-/** Whoever signs for a relay on the loopback is on this machine, whatever the public address is. */
-function loopbackOrigin(request: Request): string[] {
-  const scheme = request.url.startsWith('https:') ? 'https' : 'http'
-  const host = URL.parse(`${scheme}://${request.headers.get('host')}`)
-  return host && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host.hostname) ? [host.origin] : []
 }
 
 function toSocket(socket: ServerWebSocket<SocketData>): Socket {

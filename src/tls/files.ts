@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
+import { machineName, readInterfaces } from '../base/machine.ts'
 import { everyAddress, parseAddress } from '../base/network.ts'
 import type { CertifiedKey } from './certificate.ts'
 
@@ -153,34 +153,15 @@ function wantedHosts(authorityFor: string): string[] {
 }
 
 function ownAddresses(): string[] {
-  return Object.values(interfaces()).flatMap((list) =>
-    (list ?? [])
-      .filter(({ internal, address }) => !internal && isPrivate(address))
-      .map(({ address }) => parseAddress(address)?.toString() ?? address),
-  )
-}
-
-/** A sandbox may forbid to ask (systemd: no AF_NETLINK): nothing that is in use is worse for it. */
-function interfaces(): ReturnType<typeof networkInterfaces> {
-  try {
-    return networkInterfaces()
-  } catch {
-    return {}
-  }
+  return readInterfaces()
+    .filter(({ internal, address }) => !internal && isPrivate(address))
+    .map(({ address }) => parseAddress(address)?.toString() ?? address)
 }
 
 /** Addresses of a shop's network; those that end with a zone are of one cable only. */
 function isPrivate(text: string): boolean {
   const range = parseAddress(text)?.range()
   return range === 'private' || range === 'uniqueLocal' || range === 'carrierGradeNat'
-}
-
-/** The machine's name as one label that a certificate can hold. */
-function machineName(): string {
-  const [label = ''] = hostname().toLowerCase().split('.')
-  const [plain = 'cuponera'] =
-    /[a-z0-9](?:.*[a-z0-9])?/.exec(label.replace(/[^a-z0-9-]/g, '-')) ?? []
-  return plain.slice(0, 63)
 }
 
 function authorityHost(dataDir: string): string {

@@ -6,6 +6,8 @@
  * - `raw`: `Bun.serve` with a constant answer: what the load generator can drive at most.
  */
 import { Elysia } from 'elysia'
+import { readConfig } from '../../src/app/config.ts'
+import { openOrigins } from '../../src/app/origins.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { createLog } from '../../src/base/log.ts'
 import { Refusal } from '../../src/base/refusal.ts'
@@ -19,7 +21,6 @@ import { createHashVerifier, createSigner, createVerifier } from '../../src/cryp
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { factsOf } from '../../src/http/facts.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
-import { createOrigins } from '../../src/http/origin.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { reply, replyJson } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
@@ -57,6 +58,7 @@ function startStack(): string {
     now: systemClock,
     rateLimits: noRateLimits,
     isKnown: async () => true,
+    onUnknownOrigin: () => undefined,
   }
   const auth = createAuthenticator(options)
   const used = new Set<string>()
@@ -131,7 +133,7 @@ function startStack(): string {
     tls: null,
     routes: [vouchers, management, cards],
     sockets: null,
-    origins: createOrigins({ publicOrigins: [], trustedProxies: [] }),
+    origins: openOrigins(readConfig(new Map(), {}, false).config),
     rateLimits: noRateLimits,
     metrics: createMetrics(),
     mayReadMetrics: () => false,

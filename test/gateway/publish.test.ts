@@ -1,5 +1,6 @@
 /** POST /nostr/publish and what became of it: every status, in the order of the checks. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { hostname } from 'node:os'
 import { decode } from 'nostr-tools/nip19'
 import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
@@ -132,10 +133,12 @@ describe('a good event', () => {
 })
 
 describe('a service that listens on every address', () => {
+  const ownName = hostname().toLowerCase()
   const manager = newSigner(Buffer.alloc(32, 7))
   const asked = (port: string): [string, string[]][] => [
     [`127.0.0.1:${port}`, [`ws://127.0.0.1:${port}/relay`]],
-    [`till.local:${port}`, [`ws://till.local:${port}/relay`]],
+    [`${ownName}:${port}`, [`ws://${ownName}:${port}/relay`]],
+    [`of-another-machine.local:${port}`, []],
     ['shop.example', []],
     [`0.0.0.0:${port}`, []],
     [`[::]:${port}`, []],

@@ -1,54 +1,124 @@
 import { describe, expect, test } from 'bun:test'
 import { type Network, parseNetwork } from '../../src/base/network.ts'
-import { createOrigins } from '../../src/http/origin.ts'
+import { createOrigins, type Origins } from '../../src/http/origin.ts'
+import { createOwnNames } from '../../src/http/own-names.ts'
 
 const networks = (...texts: string[]) => texts.map((text) => parseNetwork(text) as Network)
-const open = createOrigins({ publicOrigins: [], trustedProxies: [] })
+const ownNames = createOwnNames(
+  () => ({
+    hosts: ['192.168.1.20', '[fd00::20]', 'caja', 'caja.local'],
+    container: true,
+    gateways: ['172.17.0.1', 'fd00:17::1'],
+  }),
+  () => 0,
+)
+const open = createOrigins({ publicOrigins: [], trustedProxies: [], ownNames })
 const behind = createOrigins({
   publicOrigins: [],
   trustedProxies: networks('10.0.0.0/8', '127.0.0.1', 'fd00::/8'),
+  ownNames,
 })
 const listed = createOrigins({
   publicOrigins: ['https://cupones.example', 'https://otra.example:8443'],
   trustedProxies: networks('10.0.0.0/8'),
+  ownNames,
 })
 
 const request = (headers: Record<string, string>) => new Request('http://x/', { headers })
 
 describe('the origins a signature may name, from the Host header', () => {
   const hosts: [host: string, origins: string[]][] = [
-    ['localhost', ['http://localhost']],
-    ['LocalHost:3000', ['http://localhost:3000']],
-    ['localhost:80', ['http://localhost']],
-    ['shop.localhost', ['http://shop.localhost']],
-    ['127.0.0.1:3000', ['http://127.0.0.1:3000']],
     ['192.168.1.20', ['http://192.168.1.20']],
-    ['8.8.8.8', ['http://8.8.8.8']],
-    ['[::1]:3000', ['http://[::1]:3000']],
-    ['[FE80::1]', ['http://[fe80::1]']],
+    ['192.168.1.20:3000', ['http://192.168.1.20:3000']],
+    ['[FD00::20]:3000', ['http://[fd00::20]:3000']],
     ['caja', ['http://caja']],
-    ['caja:8080', ['http://caja:8080']],
-    ['caja.local', ['http://caja.local']],
-    ['una.caja.local:1', ['http://una.caja.local:1']],
+    ['Caja:8080', ['http://caja:8080']],
+    ['caja.local:80', ['http://caja.local']],
+    // Of another machine, or of anybody.
+    ['192.168.1.21', []],
+    ['8.8.8.8', []],
+    ['[fe80::1]', []],
+    ['0.0.0.0:3000', []],
+    ['otra', []],
+    ['otra.local', []],
+    ['una.caja.local', []],
+    ['local', []],
+    ['shop.localhost', []],
     ['cupones.example', []],
-    ['local', ['http://local']],
-    ['local.example', []],
-    ['localhost.example', []],
-    ['127.0.0.1.example', []],
-    ['caja.local.example', []],
-    ['caja.locale', []],
+    ['caja.example', []],
+    ['192.168.1.20.example', []],
     ['caja.', []],
-    ['cupones.example:80', []],
     ['', []],
     ['a b', []],
     ['[::1', []],
-    ['localhost:99999', []],
+    ['caja:99999', []],
   ]
   for (const [host, origins] of hosts) {
     test(`"${host}" gives ${origins.join() || 'none'}`, () => {
-      expect([...open.accepted(request({ host }), '203.0.113.1')]).toEqual(origins)
+      for (const peer of ['203.0.113.1', '127.0.0.1', '172.17.0.1']) {
+        expect([...open.accepted(request({ host }), peer)]).toEqual(origins)
+      }
     })
   }
+
+  for (const [host, origin] of [
+    ['LocalHost:3000', 'http://localhost:3000'],
+    ['localhost:80', 'http://localhost'],
+    ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['127.1', 'http://127.0.0.1'],
+    ['[::1]:3000', 'http://[::1]:3000'],
+  ] as const) {
+    test(`"${host}" is this machine for its own clients and for the host of its container`, () => {
+      for (const peer of ['127.0.0.1', '127.0.0.2', '::1', '::ffff:127.0.0.1', '172.17.0.1']) {
+        expect([...open.accepted(request({ host }), peer)]).toEqual([origin])
+      }
+      expect([...open.accepted(request({ host }), 'fd00:17::1')]).toEqual([origin])
+      for (const peer of ['192.168.1.20', '172.17.0.2', '203.0.113.1', '', 'unix']) {
+        expect([...open.accepted(request({ host }), peer)]).toEqual([])
+      }
+    })
+  }
+})
+
+test('a signature to the relay may name this machine besides the public origins', () => {
+  const relay = (origins: Origins, host: string, peer: string) => [
+    ...origins.acceptedForRelay(request({ host }), peer),
+  ]
+  const published = ['https://cupones.example', 'https://otra.example:8443']
+  expect(relay(listed, 'localhost:3000', '127.0.0.1')).toEqual([
+    ...published,
+    'http://localhost:3000',
+  ])
+  expect(relay(listed, 'localhost:3000', '203.0.113.1')).toEqual(published)
+  expect(relay(listed, 'evil.example', '127.0.0.1')).toEqual(published)
+  expect(relay(listed, 'caja.local', '127.0.0.1')).toEqual(published)
+})
+
+test('the origin that was asked is shown only as far as it is a plain host and port', () => {
+  const asked = (host: string) => open.asked(request({ host }), '203.0.113.1')
+  expect(asked('192.168.1.10:3000')).toBe('http://192.168.1.10:3000')
+  expect(asked('Tienda.example:80')).toBe('http://tienda.example')
+  expect(asked('[2001:DB8::1]:3000')).toBe('http://[2001:db8::1]:3000')
+  expect(asked('ñandú.example')).toBe('http://xn--and-6ma2c.example')
+  for (const host of [
+    '',
+    'a b',
+    'x/../y',
+    'user:pass@evil.example',
+    'evil.example"><b>',
+    "evil.example';rm",
+    'a_b',
+    `${'a'.repeat(60)}.`.repeat(5),
+  ]) {
+    expect({ host, asked: asked(host)?.match(/[^a-z0-9.:/[\]-]/) ?? null }).toEqual({
+      host,
+      asked: null,
+    })
+    expect(asked(host)?.length ?? 0).toBeLessThanOrEqual(280)
+  }
+  const forwarded = { 'x-forwarded-host': 'tienda.example', 'x-forwarded-proto': 'https' }
+  expect(behind.asked(request(forwarded), '10.0.0.1')).toBe('https://tienda.example')
+  expect(behind.asked(request({ ...forwarded, 'x-forwarded-proto': 'x' }), '10.0.0.1')).toBeNull()
 })
 
 describe('forwarded headers', () => {
@@ -66,7 +136,8 @@ describe('forwarded headers', () => {
 
   test('do not count from anybody else', () => {
     for (const peer of ['11.1.2.3', '::1', 'fe80::1', '', 'unix']) {
-      expect([...behind.accepted(request(forwarded), peer)]).toEqual(['http://localhost'])
+      const origins = peer === '::1' ? ['http://localhost'] : []
+      expect([...behind.accepted(request(forwarded), peer)]).toEqual(origins)
       expect(behind.undeclaredProxy(request(forwarded), peer)).toBe(true)
     }
     expect(behind.undeclaredProxy(request(forwarded), '10.1.2.3')).toBe(false)
@@ -125,6 +196,7 @@ describe('browsers are told to use https alone', () => {
     const mixed = createOrigins({
       publicOrigins: ['https://cupones.example', 'http://192.168.1.20:3000'],
       trustedProxies: [],
+      ownNames,
     })
     expect(at('https://x/', { host }, '203.0.113.1', mixed)).toBe(false)
     expect(at('https://x/', { host: 'caja.local' }, '203.0.113.1', open)).toBe(false)

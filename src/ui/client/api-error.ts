@@ -41,5 +41,5 @@ export function errorText(cause: unknown): string {
   if (language.value === 'es' && cause.sentence !== '') return cause.sentence
   return errorWords(ours, { code: cause.code }) === ours
     ? errorWords('refused', { code: cause.code })
-    : errorWords(ours)
+    : errorWords(ours, { origin: location.origin })
 }

@@ -32,7 +32,7 @@ const english = {
   'auth-expired': 'The signature is too old. Check the clock of your device and sign again.',
   'auth-url-mismatch': 'The signature is for another address. Sign again.',
   'auth-origin-unknown':
-    'The service does not know this address as its own. Set PUBLIC_URL to it and sign again.',
+    'The service does not know this address as its own. Set PUBLIC_URL={origin} and sign again.',
   'auth-replay': 'That signature was used before. Sign again.',
   'auth-session-expired': 'Your session has ended. Sign in again.',
   'auth-session-invalid': 'Your session is not valid. Sign in again.',

@@ -1,0 +1,37 @@
+import { limits } from '../base/limits.ts'
+import type { Log } from '../base/log.ts'
+import { type Machine, readMachine } from '../base/machine.ts'
+import { createOrigins, type Origins } from '../http/origin.ts'
+import { createOwnNames, isLoopbackName } from '../http/own-names.ts'
+import type { Config } from './config.ts'
+
+/** The origins of this service by the settings, else by what this machine is called now. */
+export function openOrigins({ publicUrls, trustedProxies }: Config): Origins {
+  const ownNames = createOwnNames(readMachine, () => performance.now())
+  return createOrigins({ publicOrigins: publicUrls, trustedProxies, ownNames })
+}
+
+/** Lines of the start block about the names that signatures may use; none where the settings or HOST say it. */
+export function nameLines({ publicUrls }: Config, url: string, machine: Machine): string[] {
+  const { hostname, port, protocol } = new URL(url)
+  if (publicUrls.length > 0 || isLoopbackName(hostname)) return []
+  // A link-local address holds for one cable, and no URL can say for which.
+  const hosts = machine.hosts.filter((host) => !host.startsWith('[fe80:'))
+  const shown = hosts.slice(0, limits.certificateHostsMax).join(', ')
+  const known = `${shown || 'none known'}; for any other: PUBLIC_URL`
+  if (!machine.container) return [known]
+  const example = `PUBLIC_URL=${protocol}//ADDRESS-OF-ITS-HOST${port && `:${port}`}`
+  return [known, `in a container without the network of its host: ${example}`]
+}
+
+/** Build what tells the operator, once for each of the first few, that somebody signed for an unknown origin. */
+export function createUnknownOriginWarning(log: Log): (asked: string) => void {
+  const told = new Set<string>()
+  return (asked) => {
+    if (told.size >= limits.unknownOriginsLogged || told.has(asked)) return
+    told.add(asked)
+    log.warn('origin.unknown', {
+      hint: `if this service is to be found there: PUBLIC_URL=${asked}`,
+    })
+  }
+}
