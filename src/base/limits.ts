@@ -15,6 +15,8 @@ export const limits = {
   jsonKeysMax: 20_000,
   /** Digits of one of its numbers, the exponent's too: a double written out in full has 17 that count. */
   jsonDigitsMax: 64,
+  /** Chunks of one body: each costs a turn of the loop, and 262 144 of one byte took half a second. */
+  bodyChunksMax: 4096,
   /** A body that trickles in slower than this holds a connection for nothing. */
   bodyReadSeconds: 10,
   /** Idle connections are closed by the server after this. */

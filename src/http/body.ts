@@ -69,8 +69,8 @@ async function readStream({ body }: Request, bytesMax: number): Promise<Uint8Arr
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    if (length > bytesMax) throw new Refusal('too-large')
     chunks.push(chunk)
+    if (length > bytesMax || chunks.length > limits.bodyChunksMax) throw new Refusal('too-large')
   }
   return Buffer.concat(chunks, length)
 }

@@ -4,6 +4,7 @@ import { limits } from '../../src/base/limits.ts'
 import { cardEnv } from '../support/cards.ts'
 import { type Answer, call } from '../support/client.ts'
 import { cpuMilliseconds } from '../support/cpu.ts'
+import { sendBytes } from '../support/raw.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const arrays = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
@@ -106,6 +107,23 @@ test('more keys, or more digits of a number, than any body has are refused like 
     [422, 'event-invalid'],
     [422, 'filter-invalid'],
   ])
+})
+
+test('a body in more chunks than one needs is refused before it has taken time', async () => {
+  const inChunks = (count: number, chunk: string) => {
+    const head = 'POST /nostr/publish HTTP/1.1\r\nHost: cupones.example\r\n'
+    const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const one = `${chunk.length.toString(16)}\r\n${chunk}\r\n`
+    return sendBytes(server.url, Buffer.from(`${head}${type}${one.repeat(count)}0\r\n\r\n`))
+  }
+  const before = cpuMilliseconds(server.pid)
+  const tiny = await Promise.all([1, 2, 3].map(() => inChunks(limits.publishBytesMax, ' ')))
+  const cpu = cpuMilliseconds(server.pid) - before
+  expect(tiny.map(({ status, json }) => [status, json.code])).toEqual(
+    Array(3).fill([413, 'too-large']),
+  )
+  expect(cpu).toBeLessThan(cpuMsMax)
+  expect((await inChunks(limits.bodyChunksMax, ' ')).json.code).toBe('not-json-event')
 })
 
 test('where a request names no JSON or wants none back, that is said first', async () => {
