@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cleanUp } from '../support/server.ts'
+import { measureCosts } from './cost.ts'
 import { fuzzHttp, memoryGrowthMax } from './http.ts'
 import { runLedger } from './ledger.ts'
 import { runModel } from './model.ts'
@@ -7,15 +9,17 @@ import { fuzzParser, parsers } from './parsers.ts'
 import { chooseSeed, Random } from './random.ts'
 
 /**
- * The long run of every fuzzer: `npm run fuzz -- --seconds 60`, with `--only model`, `ledger`, `parsers`
- * or `http` for one of them, and `--operations 100000` for a ledger that lives that long; `SEED=…`
- * starts from that seed. Exits with 1 when something was found.
+ * The long run of every fuzzer: `npm run fuzz -- --seconds 60`, with `--only model`, `ledger`, `parsers`,
+ * `http` or `cost` for one of them, and `--operations 100000` for a ledger that lives that long; `SEED=…`
+ * starts from that seed. `--program dist/cuponera` measures a built program (`cost`). All that `cost` has
+ * takes half an hour. Exits with 1 when something was found.
  */
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     only: { type: 'string' },
     operations: { type: 'string', default: '10000' },
+    program: { type: 'string' },
   },
 })
 const seconds = Number(values.seconds)
@@ -58,6 +62,19 @@ await repeat('http', async (random) => {
   if (end - warm > memoryGrowthMax) report.problems.push('memory grows')
   if (report.problems.length > 0) throw new Error(report.problems.join('\n'))
   return report.requests
+})
+await repeat('cost', async (random) => {
+  const command = values.program === undefined ? undefined : [resolve(values.program)]
+  const untilMs = performance.now() + seconds * 1000
+  const { attempts, problems, notes, worst } = await measureCosts(random, { command, untilMs })
+  for (const note of notes) console.log(note)
+  console.log('others wait, ms | peak grows, MB | what')
+  for (const { name, waitMs, grownMb } of worst) {
+    console.log(`${waitMs.toFixed(0).padStart(15)} | ${grownMb.toFixed(0).padStart(14)} | ${name}`)
+  }
+  await cleanUp()
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return attempts
 })
 await cleanUp()
 process.exit(found === 0 ? 0 : 1)

@@ -18,11 +18,11 @@ const answerMilliseconds = 8000
 
 /** One request written byte by byte: what `fetch` would put right is sent as it is. */
 export function callRaw(base: string, request: RawRequest): Promise<Answer> {
-  return sendBytes(base, encode(base, request), request.from)
+  return sendBytes(base, encodeRequest(base, request), { from: request.from })
 }
 
 /** The bytes of a request. Latin-1 in the head, so that any byte can be sent. */
-function encode(base: string, request: RawRequest): Buffer {
+export function encodeRequest(base: string, request: RawRequest): Buffer {
   const { method = 'GET', target, host = new URL(base).host, headers = [], body } = request
   const sent = Buffer.from(body ?? '')
   const framed = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
@@ -37,7 +37,12 @@ function encode(base: string, request: RawRequest): Buffer {
 }
 
 /** Send bytes over a connection of their own, and read the answer until it is complete. */
-export function sendBytes(base: string, bytes: Uint8Array, from?: string): Promise<Answer> {
+export function sendBytes(
+  base: string,
+  bytes: Uint8Array,
+  options: { from?: string | undefined; milliseconds?: number } = {},
+): Promise<Answer> {
+  const { from, milliseconds = answerMilliseconds } = options
   const { hostname, port } = new URL(base)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const socket = createConnection({
@@ -52,7 +57,7 @@ export function sendBytes(base: string, bytes: Uint8Array, from?: string): Promi
     else if (ended) reject(new Error('the connection ended without a whole answer'))
     if (answer || ended) socket.destroy()
   }
-  socket.setTimeout(answerMilliseconds, () => {
+  socket.setTimeout(milliseconds, () => {
     socket.destroy()
     reject(new Error('no answer came'))
   })
