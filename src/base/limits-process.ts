@@ -20,6 +20,14 @@ export const processLimits = {
   /** Addresses of the machine in it: a laptop full of container networks has dozens. */
   certificateHostsMax: 16,
 
+  /** Between two looks whether the main thread was held up. */
+  loopTickMs: 50,
+  /** A stall that is worth a line of the log, and how often there is one: customers notice it. */
+  loopStallMs: 200,
+  loopLogSeconds: 10,
+  /** The metric tells the longest stall of such a time. */
+  loopWindowSeconds: 60,
+
   /** Operations of one commit: enough to share the sync, few enough to keep the loop responsive. */
   batchMax: 128,
   /** An operation that writes more rows than this is heavy; how many of those may wait. */

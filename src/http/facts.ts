@@ -6,6 +6,8 @@ import type { Caller } from '../session/caller.ts'
 export type RequestFacts = {
   /** As the client sent it; a HEAD is answered by the route of GET. */
   method: string
+  /** The pattern of its route. */
+  pattern: string
   /** The key of the client's rate limits. */
   address: string
   /** Origins this request may name, the one it came by first; worked out only when asked. */

@@ -6,6 +6,7 @@ import Registry from 'prom-client/lib/registry'
 import type { RelayStatus } from '../gateway/service.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { OpenTransfers } from '../wallet/transfer-store.ts'
+import type { LoopMonitor } from './loop.ts'
 
 /** Counts for `/metrics`; no label comes from what somebody sent. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -109,6 +110,17 @@ export function createMetrics() {
     },
     checked(problems: number): void {
       checks.set(problems)
+    },
+    /** Show the longest stall of the main thread. */
+    watch({ longestSeconds }: Pick<LoopMonitor, 'longestSeconds'>): void {
+      new Gauge({
+        name: 'cuponera_loop_stall_max_seconds',
+        help: 'Longest time the main thread answered nobody, of the last minute or up to two',
+        registers,
+        collect() {
+          this.set(longestSeconds())
+        },
+      })
     },
     /** Facts that are asked for at each scrape. */
     describe({ engine, version, vouchers, relays, transfers }: Sources): void {

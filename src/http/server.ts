@@ -12,6 +12,7 @@ import { Elysia } from './elysia.ts'
 import { replyEnveloped } from './envelope.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
+import { startLoopMonitor } from './loop.ts'
 import type { Metrics } from './metrics.ts'
 import type { MetricsAccess } from './metrics-access.ts'
 import type { Origins } from './origin.ts'
@@ -100,6 +101,7 @@ export function startServer(options: ServerOptions): HttpServer {
       const path = pathOf(request)
       const route = table.find(path)
       const pattern = route?.pattern ?? 'unknown'
+      loop.enter(pattern)
       const peer = bun.requestIP(request)?.address ?? ''
       const finish = (response: Response) => {
         metrics.request(pattern, request.method, response.status, started)
@@ -117,6 +119,7 @@ export function startServer(options: ServerOptions): HttpServer {
         // Also where there is no route: the prefix says whose envelope it is.
         return finish(refuse(toRefusal(error, log), route?.pattern ?? path, request.method))
       } finally {
+        loop.leave(pattern)
         inFlight--
       }
     },
@@ -135,7 +138,10 @@ export function startServer(options: ServerOptions): HttpServer {
       },
       message(socket: ServerWebSocket<SocketData>, message: string | Buffer) {
         if (typeof message !== 'string') return socket.close(1003, 'text only')
-        options.sockets?.message(socket.data.connection, message)
+        const { sockets } = options
+        loop.enter(sockets?.path ?? 'unknown')
+        sockets?.message(socket.data.connection, message)
+        loop.leave(sockets?.path ?? 'unknown')
       },
       drain(socket: ServerWebSocket<SocketData>) {
         if (socket.getBufferedAmount() === 0) options.sockets?.drained(socket.data.connection)
@@ -154,6 +160,8 @@ export function startServer(options: ServerOptions): HttpServer {
     tls && tls.port === port && port !== 0 ? null : Bun.serve<SocketData>({ ...listener, port })
   const secure = tls && serveSecurely(tls)
   const servers = [plain, secure].filter((server) => server !== null)
+  const loop = startLoopMonitor(log)
+  metrics.watch(loop)
 
   function serveSecurely({ cert, key, port }: NonNullable<typeof tls>) {
     try {
@@ -214,6 +222,7 @@ export function startServer(options: ServerOptions): HttpServer {
     }
     const facts: RequestFacts = {
       method,
+      pattern: route.pattern,
       address,
       origins: () => options.origins.accepted(request, peer),
       asked: () => options.origins.asked(request, peer),
@@ -255,6 +264,7 @@ export function startServer(options: ServerOptions): HttpServer {
       const left = Promise.all(servers.map((server) => server.stop()))
       await Promise.race([left, Bun.sleep(limits.lingerSeconds * 1000)])
       await Promise.all(servers.map((server) => server.stop(true)))
+      loop.stop()
     },
   }
 
@@ -264,6 +274,7 @@ export function startServer(options: ServerOptions): HttpServer {
       .onParse({ as: 'global' }, async ({ request }) => {
         const facts = factsOf(request)
         facts.body = await readBody(request, facts.bodyBytesMax)
+        loop.enter(facts.pattern)
         const { object, excessive } = parseBody(facts.body)
         facts.object = object
         facts.excessive = excessive

@@ -1,7 +1,8 @@
 /**
  * The service as a test runs it, with a way out to the loopback: every name is 127.0.0.1. `FAULT`
  * says where it dies (kill -9): `before PATH` or `after PATH`, the request to that path of another
- * server, and `~N` behind it, not before the N-th time. `HTTPS_PORT` stands in for 443, which not
+ * server, and `~N` behind it, not before the N-th time. `hold PATH` keeps the thread for half a
+ * second in its place. `HTTPS_PORT` stands in for 443, which not
  * everybody may open.
  */
 
@@ -14,7 +15,7 @@ import { testAuthority } from './certificates.ts'
 const { config } = readConfig(new Map(), environment, false)
 const outbound = { resolve: async () => ['127.0.0.1'], allowLoopback: true, ca: testAuthority }
 const [, when = '', path = '', count = '1'] =
-  /^(before|after) ([^~]+)(?:~(\d+))?$/.exec(process.env.FAULT ?? '') ?? []
+  /^(before|after|hold) ([^~]+)(?:~(\d+))?$/.exec(process.env.FAULT ?? '') ?? []
 let times = 0
 
 const around =
@@ -22,8 +23,9 @@ const around =
   async (url, request) => {
     const here = path !== '' && url.pathname.includes(path) && ++times >= Number(count)
     if (here && when === 'before') process.kill(process.pid, 'SIGKILL')
+    if (here && when === 'hold') Bun.sleepSync(500)
     const answer = await fetchPublic(withPort(url), request)
-    if (here) process.kill(process.pid, 'SIGKILL')
+    if (here && when === 'after') process.kill(process.pid, 'SIGKILL')
     return answer
   }
 

@@ -1,0 +1,27 @@
+/** A main thread that answers nobody for a while: what the log and the metrics tell of it. */
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { call, newSigner } from '../support/client.ts'
+import { until } from '../support/faulty-relay.ts'
+import { cleanUp, startServer } from '../support/server.ts'
+
+const child = join(import.meta.dir, '../support/loopback-child.ts')
+
+afterAll(cleanUp)
+
+test('a stall is logged with the pattern of the route behind it, and told by a metric', async () => {
+  const env = { FAULT: 'hold /.well-known/nostr.json', HTTPS_PORT: '1' }
+  const server = await startServer({ command: [process.execPath, child], env })
+  const path = '/api/coupons/minters?secret=1'
+  const body = { pubkey: 'secret@shop.example' }
+  expect((await call(server.url, path, { body, signer: newSigner() })).status).toBe(404)
+  await until('a line of the log', () => server.output().includes('"loop.stalled"'))
+  const lines = server.output().split('\n')
+  const line = JSON.parse(lines.find((one) => one.includes('"loop.stalled"')) ?? '{}')
+  expect(line).toMatchObject({ level: 'warn', route: '/api/coupons/minters' })
+  expect(line.ms).toBeGreaterThan(400)
+  expect(server.output()).not.toContain('secret')
+  const { text } = await call(server.url, '/metrics')
+  const [, seconds] = /^cuponera_loop_stall_max_seconds (\S+)$/m.exec(text) ?? []
+  expect(Number(seconds)).toBeGreaterThan(0.4)
+})
