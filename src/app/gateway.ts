@@ -30,6 +30,8 @@ type GatewayParts = {
   open: () => boolean
   /** False: `RATE_LIMIT=off`. */
   rateLimit: boolean
+  /** Refuses `disk-low`. */
+  requireDisk: () => void
   database: SqliteEngine<Stores>
   signer: Signer
   verify: VerifyEvent
@@ -284,6 +286,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       verify,
       verifyHash: parts.verifyHash,
       accepted: parts.accepted,
+      requireDisk: parts.requireDisk,
       wake,
       outside: links.map(({ url }) => url),
       embeddedUrl: embedded ? parts.embeddedUrl : null,

@@ -19,9 +19,11 @@ export function createImages(
   database: Images['database'],
   dataDir: string,
   fetchPublic: FetchPublic,
+  requireDisk: () => void,
 ) {
   return createImageFinder({
     database,
+    requireDisk,
     files: openImageFiles(join(dataDir, 'images'), limits.imagesBytesMax),
     load: orOverloaded(createImageFetcher(fetchPublic)),
     now: systemClock,

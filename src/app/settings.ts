@@ -4,6 +4,7 @@ import { parsePubkey, parseSecret } from '../nostr/keys.ts'
 import type { CardLimit } from '../wallet/cards/holder-store.ts'
 import { parseLimits } from '../wallet/cards/limits.ts'
 import { parseTokens, type Token } from '../wallet/ledger/token.ts'
+import type { DiskFloor } from './disk.ts'
 
 export type Setting<T> = {
   variable: string
@@ -67,6 +68,15 @@ export const settings = {
     parse: (text) => text,
     about: 'Directory of database and keys (0700)',
     shown: './data',
+  }),
+  // Null: 256 MB or 2 %, whichever is less.
+  diskFloor: setting<DiskFloor | null>({
+    variable: 'DISK_FLOOR',
+    fallback: null,
+    parse: parseFloor,
+    about:
+      'Free disk below which strangers cannot write: bytes, or a part such as 5%; 0 turns it off',
+    shown: '256 MB or 2 %, whichever is less',
   }),
   publicUrls: setting<readonly string[]>({
     variable: 'PUBLIC_URL',
@@ -280,6 +290,17 @@ function parseService(text: string): [pubkey: string, refreshUrl: string] {
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   return expect(port <= 65_535 ? port : null, 'a port from 0 to 65535')
+}
+
+function parseFloor(text: string): DiskFloor {
+  const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,3})?)( ?%)?$/.exec(text) ?? []
+  const value = Number(digits ?? Number.NaN)
+  const whole = percent === undefined && Number.isInteger(value)
+  const part = percent !== undefined && value < 100
+  return expect(
+    whole ? { bytes: value } : part ? { percent: value } : null,
+    'bytes, or a part of the disk below 100%',
+  )
 }
 
 function parseOrigin(text: string): string {

@@ -4,7 +4,6 @@ import { version } from '../../package.json'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { everyAddress } from '../base/network.ts'
-import { Refusal } from '../base/refusal.ts'
 import { imageRoutes } from '../coupons/image-routes.ts'
 import { createLive } from '../coupons/live.ts'
 import { liveRoutes } from '../coupons/live-routes.ts'
@@ -15,8 +14,6 @@ import type { Mint } from '../coupons/service.ts'
 import { voucherRoutes } from '../coupons/voucher-routes.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
-import type { SqliteEngine } from '../db/sqlite.ts'
-import type { Stores } from '../db/stores.ts'
 import * as gatewayModels from '../gateway/models.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { embeddedRelay } from '../gateway/service.ts'
@@ -64,6 +61,7 @@ import {
   StartError,
   startErrorFrom,
 } from './data.ts'
+import { realStatFs, type StatFs, watchDisk } from './disk.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { loadKeyring } from './keyring.ts'
@@ -71,6 +69,7 @@ import { pinKeys, settleCardKey } from './keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './ledger.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
+import { createReadiness, vouchersByPhase } from './readiness.ts'
 import { loadCertificate, tlsPlace } from './tls.ts'
 import { startTransfers } from './transfers.ts'
 import { createWallet } from './wallet.ts'
@@ -93,6 +92,8 @@ type StartParts = {
   outbound?: OutboundSettings
   /** Stands between the service and its way out. */
   around?: (fetchPublic: FetchPublic) => FetchPublic
+  /** The disk as it is said to be. */
+  statFs?: StatFs
 }
 
 /** The start order: directory, lock, keys, signatures, database, service, HTTP. */
@@ -103,6 +104,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   openDataDir(dataDir)
   const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
+  const statFs = parts.statFs ?? realStatFs
+  const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, log })
+  opened.defer(() => disk.stop())
+  const { requireRoom: requireDisk } = disk
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
   const certificate = await loadCertificate(config, log)
   const schnorr = openSchnorr()
@@ -130,6 +135,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
           relayPath: join(dataDir, 'relay.db'),
           couponsPath: databasePath(dataDir),
           open,
+          diskLow: disk.low(),
           rateLimit: config.rateLimit,
         },
         {
@@ -144,6 +150,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       )
     : null
   if (relay) opened.defer(() => relay.stop())
+  if (relay) disk.onChange(relay.setDiskLow)
   const running: RunningGateway = startGateway({
     relays: config.relays,
     embedded: relay,
@@ -155,6 +162,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       config.publicUrls.length > 0 ? config.publicUrls : [secureUrl ?? url, url].map(openable),
     open: () => open,
     rateLimit: config.rateLimit,
+    requireDisk,
     database,
     signer,
     verify,
@@ -210,6 +218,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     broadcast: running.broadcast,
     recall: running.recall,
     refreshes: rateLimits.refreshes,
+    requireDisk,
     changed: live.changed,
     killed: housekeeping.wake,
   }
@@ -223,6 +232,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     base: () => config.publicUrls[0] ?? openable(url),
     usable: createUrlRule(parts.outbound),
     fetchPublic,
+    requireDisk,
   })
   const { identities } = wallet
   const { subscribe, broadcast } = running
@@ -244,6 +254,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     verify,
     mint,
     fetchPublic,
+    requireDisk,
     steady: () => performance.now() / 1000,
     log,
   })
@@ -262,6 +273,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     vouchers: () => database.snapshot(vouchersByPhase),
     relays: running.status,
     transfers: openTransfers,
+    disk,
   })
   const trusted = tlsPlace(certificate, () => ({ url, secureUrl }))
   const routes = [
@@ -269,7 +281,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     sessionRoutes(sessions, auth),
     managementRoutes(mint, auth, rateLimits),
     liveRoutes(mint, auth, live),
-    imageRoutes(createImages(database, dataDir, fetchPublic)),
+    imageRoutes(createImages(database, dataDir, fetchPublic, requireDisk)),
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
@@ -280,7 +292,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: () => open })] : []),
     tlsRoutes(trusted),
-    healthRoutes(createReadiness(database), metrics, rateLimits),
+    healthRoutes(createReadiness(database, disk), metrics, rateLimits),
     pageRoutes(() => ({
       couponOrigin: config.publicUrls[0] ?? null,
       relay: relay ? null : (config.relays.find((one) => one.startsWith('wss:')) ?? ''),
@@ -374,22 +386,4 @@ function listen(options: ServerOptions): HttpServer {
 export function isPrivate(config: Config): boolean {
   const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(config.host)
   return loopback && config.publicUrls.length === 0
-}
-
-/** Ready is who can write; asked often, it is tried once a second. */
-function createReadiness(database: SqliteEngine<Stores>): () => Promise<void> {
-  let last: { at: number; outcome: Promise<void> } | null = null
-  return () => {
-    if (database.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
-    const at = performance.now()
-    if (!last || at - last.at > 1000) {
-      last = { at, outcome: database.transact((tx) => tx.facts.touch(systemClock())) }
-    }
-    return last.outcome
-  }
-}
-
-async function vouchersByPhase(tx: Stores) {
-  const { issued, claimed, voided, refreshed } = await tx.vouchers.totals()
-  return { minted: issued - claimed - voided, claimed, voided, refreshed }
 }

@@ -21,6 +21,7 @@ type TransferParts = {
   verify: VerifyEvent
   mint: Transfers['mint']
   fetchPublic: FetchPublic
+  requireDisk: () => void
   /** Seconds of a clock that is never set. */
   steady: () => number
   log: Log

@@ -25,6 +25,7 @@ type WalletParts = {
   /** What a URL must be for us to go there. */
   usable: (url: URL) => boolean
   fetchPublic: FetchPublic
+  requireDisk: () => void
 }
 
 type Wallet = {

@@ -54,6 +54,14 @@ export const processLimits = {
   controlBodyBytesMax: 64 * 1024,
   /** A server that does not answer its control socket in this time is said not to answer. */
   controlAnswerSeconds: 3,
+  /** The floor of free disk, whichever is less: room for a day's claims, and for a check or an upgrade. */
+  diskFloorBytes: 256 * 1024 * 1024,
+  diskFloorShare: 0.02,
+  /** Free space is looked at this often: one address writes a few megabytes a second. */
+  diskLookSeconds: 2,
+  /** Times the floor that is free again before strangers may write. */
+  diskRoomAgain: 1.1,
+  diskLowRetrySeconds: 60,
   /** `cuponera health` says yes or no within this, both of its steps together. */
   healthSeconds: 3,
   /** What `cuponera demo` and `card-sim` read of an answer: another server's may be of any length. */

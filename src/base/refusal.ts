@@ -204,6 +204,10 @@ const table = {
   'not-supported': [501, 'Este servicio no ofrece eso.'],
   // The machine cannot keep its word right now.
   'clock-behind': [503, 'El reloj del servicio está atrasado. Avisale al comercio.'],
+  'disk-low': [
+    503,
+    'Al servicio le queda poco lugar en el disco. Avisale al comercio y probá más tarde.',
+  ],
   'outbox-full': [503, 'Hay demasiados eventos esperando a los relays. Probá de nuevo más tarde.'],
   overloaded: [503, 'El servicio está ocupado. Probá de nuevo en unos segundos.'],
   unavailable: [503, 'El servicio no puede responder ahora. Probá de nuevo en unos segundos.'],

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
+import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { everyAddress } from '../base/network.ts'
 import type { Status } from '../http/control.ts'
@@ -8,20 +9,28 @@ import { connect, NoAnswer } from './control.ts'
 
 /** Ask the running server whether it is ready: 0 or 1, within `healthSeconds`. */
 export async function health(config: Config): Promise<number> {
-  const late = Bun.sleep(limits.healthSeconds * 1000 - 200).then(() => 'no answer in time')
-  const problem = await Promise.race([findProblem(config), late])
-  console.log(problem === null ? 'ready' : `not ready: ${problem}`)
+  const late = Bun.sleep(limits.healthSeconds * 1000 - 200)
+  const silent: Health = { problem: 'no answer in time', warnings: [] }
+  const { problem, warnings } = await Promise.race([look(config), late.then(() => silent)])
+  const said = warnings.length > 0 ? `ready, but: ${warnings.join(', ')}` : 'ready'
+  console.log(problem === null ? said : `not ready: ${problem}`)
   return problem === null ? 0 : 1
 }
 
-async function findProblem(config: Config): Promise<string | null> {
+type Health = { problem: string | null; warnings: string[] }
+
+async function look(config: Config): Promise<Health> {
   const url = `${await findAddress(config)}/readyz`
   try {
     // Whether this machine trusts its certificate is not the question.
-    const { status } = await fetch(url, { tls: { rejectUnauthorized: false } })
-    return status === 200 ? null : `${url} answers ${status}`
+    const answer = await fetch(url, { tls: { rejectUnauthorized: false } })
+    if (answer.status !== 200) return { problem: `${url} answers ${answer.status}`, warnings: [] }
+    const told = parseJsonObject(await answer.text(), limits.controlBodyBytesMax)?.warnings
+    const warnings = Array.isArray(told) ? told.filter((one) => typeof one === 'string') : []
+    return { problem: null, warnings }
   } catch (cause) {
-    return `${url}: ${cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'}`
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'
+    return { problem: `${url}: ${why}`, warnings: [] }
   }
 }
 

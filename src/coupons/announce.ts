@@ -24,6 +24,7 @@ export async function announce(
     })
     requireMerchant(mint, caller)
     const before = await tx.announcements.find(caller.pubkey)
+    if (before?.id !== event.id) mint.requireDisk()
     if (await tx.announcements.put(event)) {
       if (before) await mint.recall(tx, before.id)
       await mint.broadcast(tx, event)

@@ -35,6 +35,7 @@ export async function define(
       if ((await tx.definitions.count(caller.pubkey)) >= limits.definitionsPerOwnerMax) {
         throw new Refusal('definitions-full')
       }
+      mint.requireDisk()
       const id = mint.newId()
       await tx.definitions.insert(id, caller.pubkey, input, now)
       const coupon = definitionView(created(id, caller.pubkey, input, now))
@@ -53,7 +54,10 @@ export async function edit(mint: Mint, caller: Caller, id: string, fields: Field
     requireMerchant(mint, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, mint.now())
-    await tx.definitions.update(edited, !isDeepStrictEqual(termsOf(definition), termsOf(edited)))
+    const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
+    // Archiving stops the minting: it takes no room.
+    if (revised) mint.requireDisk()
+    await tx.definitions.update(edited, revised)
     return { coupon: definitionView(edited) }
   }, caller.spend)
   mint.changed({ type: 'coupon', owner: caller.pubkey, couponId: id, at: mint.now() })

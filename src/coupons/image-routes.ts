@@ -29,7 +29,7 @@ export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
         summary: 'The picture of a coupon, by sha256 of its address',
         access: 'public',
         answers: { 200: pictureModel },
-        refusals: ['image-unknown', 'image-unavailable'],
+        refusals: ['image-unknown', 'image-unavailable', 'disk-low'],
       }),
     },
   )

@@ -13,15 +13,17 @@ export type Images = {
   /** The bytes at an address, null when it cannot be had; refuses `overloaded`. */
   load: (url: string) => Promise<Uint8Array | null>
   now: Clock
+  /** Refuses `disk-low`. */
+  requireDisk: () => void
 }
 
 const hex32 = /^[0-9a-f]{64}$/
 
 /**
  * The picture of a coupon, by sha256 of its address: fetched once, and only when a definition or a
- * voucher names it. Refuses `image-unknown`, `image-unavailable`, `overloaded`.
+ * voucher names it. Refuses `image-unknown`, `image-unavailable`, `disk-low`, `overloaded`.
  */
-export function createImageFinder({ database, files, load, now }: Images) {
+export function createImageFinder({ database, files, load, now, requireDisk }: Images) {
   /** Those on their way, so that a crowd asks once. */
   const coming = new Map<string, Promise<StoredImage>>()
   /** Until when a failure is not tried again; the oldest is forgotten first. */
@@ -42,6 +44,7 @@ export function createImageFinder({ database, files, load, now }: Images) {
     if (url === null) throw new Refusal('image-unknown')
     const stored = files.find(hash)
     if (stored) return stored
+    requireDisk()
     const wait = (failed.get(hash) ?? 0) - now()
     if (wait > 0) throw new Refusal('image-unavailable', { retryAfter: wait })
     failed.delete(hash)

@@ -16,7 +16,8 @@ type MintInput = {
 
 /**
  * Issue vouchers from a definition, as its owner or an authorized minter.
- * Refuses, in this order: `mint-not-allowed`, `coupon-unknown`, `coupon-archived`, `coupon-expired`, `coupon-exhausted`.
+ * Refuses, in this order: `mint-not-allowed`, `coupon-unknown`, `disk-low`, `coupon-archived`, `coupon-expired`,
+ * `coupon-exhausted`.
  */
 export async function mintVouchers(
   mint: Mint,
@@ -30,6 +31,7 @@ export async function mintVouchers(
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const definition = await mintableBy(tx, caller, couponId)
+      mint.requireDisk()
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
         throw whyNot(definition, now)
       }

@@ -52,6 +52,7 @@ export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterI
       if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
         throw new Refusal('minters-full')
       }
+      mint.requireDisk()
       const minter = { pubkey, label: label ?? null, createdAt: mint.now() }
       await tx.minters.insert(caller.pubkey, minter)
       return { created: true, minter: minterView(minter) }

@@ -46,6 +46,8 @@ export type Mint = {
   /** Stop handing an announcement on: it was withdrawn, or another took its place. */
   recall(tx: CouponStores, eventId: string): Promise<void>
   refreshes: RefreshBudget
+  /** Refuses `disk-low` while the disk has little room: asked before what strangers could write without end. */
+  requireDisk: () => void
   /** Told of what happened once it is on disk. */
   changed: (change: Change) => void
   /** Vouchers were voided by the kill switch: their rows are to be marked. */

@@ -11,7 +11,7 @@ import { embeddedRelay, type Gateway } from './service.ts'
 /**
  * Take a signed event in and promise its delivery: when this resolves it is on disk; with the addresses
  * of the relays that are given it. `address` is the client's, `bytes` what it sent, `asked` the origin
- * it found us at. Refuses `rate-limited`, `event-invalid`, `delegation-invalid`,
+ * it found us at. Refuses `disk-low`, `rate-limited`, `event-invalid`, `delegation-invalid`,
  * `event-not-publishable`, `not-allowed`, `outbox-full`.
  */
 export async function publish(
@@ -20,6 +20,7 @@ export async function publish(
   { address, bytes, asked }: { address: string; bytes: number; asked: string | null },
 ): Promise<{ event: NostrEvent; urls: string[] }> {
   const { quotas } = gateway
+  gateway.requireDisk()
   requireRoom(quotas.address(address, bytes))
   const event = parseEvent(withTextContent(value))
   if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')

@@ -45,6 +45,7 @@ export function gatewayRoutes(gateway: Gateway) {
             'event-not-publishable',
             'not-allowed',
             'outbox-full',
+            'disk-low',
           ],
         }),
       },

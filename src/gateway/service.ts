@@ -30,6 +30,8 @@ export type Gateway = {
   /** True when the embedded relay keeps what this key signs. */
   keeps: (tx: GatewayStores, pubkey: string) => Promise<boolean>
   quotas: WriteQuotas
+  /** Refuses `disk-low`. */
+  requireDisk: () => void
   /** Wake the couriers of these relays. */
   wake: (relays: readonly string[]) => void
   /** Why a relay cannot be reached now, or null. */

@@ -7,10 +7,17 @@ import type { Metrics } from './metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyJson } from './reply.ts'
 
-/** Whether the service can keep its word; refuses with the reason when it cannot. */
-type Readiness = () => Promise<void>
+/** Whether the service can keep its word; refuses with the reason when it cannot. What else is to be told. */
+type Readiness = () => Promise<readonly 'disk-low'[]>
 
 const StateModel = t.Object({ status: t.Literal('ok') })
+
+const ReadyModel = t.Object({
+  status: t.Literal('ok'),
+  warnings: t.Optional(
+    t.Array(t.Literal('disk-low'), { description: 'Absent when there is nothing to tell' }),
+  ),
+})
 
 /** State of the process for supervisors and Prometheus. */
 export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: RateLimits) {
@@ -25,14 +32,14 @@ export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: Rat
     .get(
       '/readyz',
       async () => {
-        await ready()
-        return replyJson(200, { status: 'ok' })
+        const warnings = await ready()
+        return replyJson(200, { status: 'ok', ...(warnings.length > 0 && { warnings }) })
       },
       {
         ...documented({
           summary: 'The service can read and write',
           access: 'state',
-          answers: { 200: StateModel },
+          answers: { 200: ReadyModel },
           refusals: ['shutting-down', 'clock-behind', 'overloaded', 'unavailable'],
         }),
       },

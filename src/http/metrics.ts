@@ -17,6 +17,7 @@ type Sources = {
   vouchers: () => Promise<Record<'minted' | 'claimed' | 'refreshed' | 'voided', number>>
   relays: () => Promise<RelayStatus[]>
   transfers: () => Promise<OpenTransfers[]>
+  disk: { freeBytes(): number | null; low(): boolean }
 }
 
 type Series = { count: Counter.Internal; latency: Histogram.Internal<'route'> }
@@ -123,7 +124,7 @@ export function createMetrics() {
       })
     },
     /** Facts that are asked for at each scrape. */
-    describe({ engine, version, vouchers, relays, transfers }: Sources): void {
+    describe({ engine, version, vouchers, relays, transfers, disk }: Sources): void {
       new Gauge({
         name: 'cuponera_info',
         help: 'Version and signature engine',
@@ -233,6 +234,22 @@ export function createMetrics() {
           for (const { service, oldestAt } of await transfers()) {
             this.set({ service: npubOf(service) }, oldestAt)
           }
+        },
+      })
+      new Gauge({
+        name: 'cuponera_disk_free_bytes',
+        help: 'Free space of the data directory; -1 while nobody knows',
+        registers,
+        collect() {
+          this.set(disk.freeBytes() ?? -1)
+        },
+      })
+      new Gauge({
+        name: 'cuponera_disk_low',
+        help: '1 while less than DISK_FLOOR is free: strangers cannot write, claims go on',
+        registers,
+        collect() {
+          this.set(disk.low() ? 1 : 0)
         },
       })
       new Gauge({

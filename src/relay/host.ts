@@ -30,6 +30,8 @@ export type RelayHost = {
   superseded(places: EventPlace[]): Promise<boolean[]>
   /** Strangers may no longer write. */
   expose(): void
+  /** Whether the disk has little room. */
+  setDiskLow(low: boolean): void
   /** Close the relay's database clean and end its thread. */
   stop(): Promise<void>
 }
@@ -56,7 +58,7 @@ export function startRelay(
   events: RelayEvents,
   spawn: () => Worker = spawnThread,
 ): RelayHost {
-  let { open } = settings
+  let { open, diskLow } = settings
   let thread: Worker | null = null
   let stopped = false
   let failures = 0
@@ -77,7 +79,7 @@ export function startRelay(
     // The cause is in the `close` that follows; without a listener it would end the process.
     worker.onerror = (event) => event.preventDefault()
     worker.addEventListener('close', () => lost(worker))
-    post({ type: 'begin', settings: { ...settings, open } })
+    post({ type: 'begin', settings: { ...settings, open, diskLow } })
   }
 
   const lost = (worker: Worker) => {
@@ -178,6 +180,10 @@ export function startRelay(
     expose() {
       open = false
       post({ type: 'exposed' })
+    },
+    setDiskLow(low) {
+      diskLow = low
+      post({ type: 'disk', low })
     },
     async stop() {
       stopped = true

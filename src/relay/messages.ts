@@ -7,6 +7,8 @@ export type RelaySettings = {
   couponsPath: string
   /** Anyone may write: the service is private. */
   open: boolean
+  /** The disk has little room: what clients send is not stored. */
+  diskLow: boolean
   rateLimit: boolean
 }
 
@@ -50,6 +52,8 @@ export type ToRunningRelay =
   | { type: 'judge'; call: number; places: EventPlace[] }
   /** The service turned out to be public: strangers may no longer write. */
   | { type: 'exposed' }
+  /** The disk has little room, or has some again. */
+  | { type: 'disk'; low: boolean }
   | { type: 'end' }
 
 /** From the relay's thread. */

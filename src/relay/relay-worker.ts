@@ -14,7 +14,8 @@ import { createEventStore, openEventReader } from './store.ts'
 declare const self: Worker
 
 type Engine = SqliteEngine<{ events: ReturnType<typeof createEventStore> }>
-type Running = { relay: Relay; exposure: { open: boolean }; end: () => Promise<void> }
+type Exposure = Pick<RelaySettings, 'open' | 'diskLow'>
+type Running = { relay: Relay; exposure: Exposure; end: () => Promise<void> }
 
 let running: Running | null = null
 /** What leaves at the end of this turn of the loop: passing each alone costs more than handling it. */
@@ -44,6 +45,9 @@ function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
       return void judge(relay, message)
     case 'exposed':
       exposure.open = false
+      return
+    case 'disk':
+      exposure.diskLow = message.low
       return
     case 'end':
       return void end()
@@ -102,7 +106,7 @@ function begin(settings: RelaySettings): Running {
   })
   const reader = openEventReader(settings.relayPath)
   const members = openMemberReader(settings.couponsPath)
-  const exposure = { open: settings.open }
+  const exposure: Exposure = { open: settings.open, diskLow: settings.diskLow }
   const relay = createRelay({
     database,
     events: reader.events,
@@ -114,6 +118,7 @@ function begin(settings: RelaySettings): Running {
       seconds,
     }),
     now: systemClock,
+    diskLow: () => exposure.diskLow,
     send: (connections, text) => thisTurn().messages.push(text, ...connections),
     drop: (connection, reason) => {
       endTurn()

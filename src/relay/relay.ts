@@ -21,6 +21,8 @@ type RelayOptions = {
   verify: VerifyEvent
   policy: RelayPolicy
   now: Clock
+  /** What clients send is passed on, but not stored. */
+  diskLow: () => boolean
   send: (connections: readonly number[], text: string) => void
   /** Close a connection, which is forgotten here. */
   drop: (connection: number, reason: string) => void
@@ -149,6 +151,9 @@ export function createRelay(options: RelayOptions) {
     if (!policy.maySend(client.address, chars)) return refuse('rate-limited: slow down')
     const wrong = objection(event, now()) ?? untimely(event, now())
     if (wrong !== null) return refuse(wrong)
+    if (options.diskLow() && classOf(event.kind) !== 'ephemeral') {
+      return refuse('error: the disk has little room, try again later')
+    }
     if (!verify(event)) return refuse('invalid: id or signature is wrong')
     switch (await policy.mayWrite(event, chars, client)) {
       case 'later':

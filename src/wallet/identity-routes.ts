@@ -44,6 +44,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
       'event-repeated',
       'identity-nonce-taken',
       'identity-nonces-full',
+      'disk-low',
     ],
   })
 
@@ -92,6 +93,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
             'identity-reserved',
             'identity-name-taken',
             'identity-pubkey-taken',
+            'disk-low',
           ],
         }),
       },

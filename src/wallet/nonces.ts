@@ -15,7 +15,7 @@ export function nonceHash(nonce: string): Uint8Array {
 /**
  * Make a nonce at an issuer's request, the one that its `nonce` tag proposes or our own; `pay` is
  * told who asks. Refuses `identity-event-invalid`, `identity-event-stale`, `identity-nonce-invalid`,
- * `identity-not-authorized`, `event-repeated`, `identity-nonce-taken`, `identity-nonces-full`.
+ * `identity-not-authorized`, `disk-low`, `event-repeated`, `identity-nonce-taken`, `identity-nonces-full`.
  */
 export function requestNonce(
   identities: Identities,
@@ -26,6 +26,7 @@ export function requestNonce(
   const issuer = request.author
   const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
   if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
+  identities.requireDisk()
   return identities.database.transact(async (tx) => {
     await rememberRequest(tx.requests, request)
     pay(issuer)

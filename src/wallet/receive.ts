@@ -22,7 +22,7 @@ type Reception = { accepted: true } | { accepted: false; refusal: Refusal; left:
  * Refuses, in this order and as a value: `voucher-invalid`, `vouchers-not-taken`, `service-unknown`,
  * `voucher-refreshed` (it went to somebody else), `transfer-busy`, `voucher-expired`, `inbox-full`,
  * `inbox-merchant-full`, what the service refuses with, `service-silent`, `transfer-pending`.
- * Throws what says nothing about the voucher: `rate-limited`, `overloaded`.
+ * Throws what says nothing about the voucher: `rate-limited`, `overloaded`, `disk-low`.
  */
 export async function receive(
   transfers: Transfers,
@@ -94,6 +94,7 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
     if ((await tx.transfers.countAt(offer.service)) >= limits.intentsPerServiceMax) {
       throw new Refusal('overloaded', { retryAfter: 60 })
     }
+    transfers.requireDisk()
     const content = { nonce: offer.nonce, voucher: offer.event, comment, key: transfers.newKey() }
     const id = await tx.transfers.insertIntent({
       ...from,

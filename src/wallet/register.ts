@@ -17,7 +17,7 @@ type Registered = { id: string; pubkey: string }
  * Register an identity at an issuer's request, or at its own holder's where sign-up is open; its
  * nonce is burned with it. `hosts` are this service's own. Refuses `identity-event-invalid`, `identity-event-stale`,
  * `identity-name-invalid`, `identity-pubkey-invalid`, `identity-lud16-invalid`,
- * `identity-not-authorized`, `identity-nonce-missing`, `identity-nonce-unknown`,
+ * `identity-not-authorized`, `identity-nonce-missing`, `disk-low`, `identity-nonce-unknown`,
  * `identity-nonce-burned`, `identity-reserved`, `identity-name-taken`, `identity-pubkey-taken`.
  */
 export async function registerIdentity(
@@ -34,6 +34,7 @@ export async function registerIdentity(
   }
   const nonce = nonceOf(request)
   if (nonce === null) throw new Refusal('identity-nonce-missing')
+  identities.requireDisk()
   return database.transact(async (tx) => {
     const now = identities.now()
     const found = await tx.nonces.find(nonceHash(nonce))

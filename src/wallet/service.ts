@@ -15,6 +15,8 @@ export type Identities = {
   now: Clock
   verify: VerifyEvent
   verifyHash: VerifyHash
+  /** Refuses `disk-low`. */
+  requireDisk: () => void
   newNonce: () => string
   newId: () => string
   /** The manager key, whose name is `_`. */

@@ -61,7 +61,7 @@ export function transferRoutes(
           access: 'public',
           carrier: 'nonce',
           answers: { 200: ReceptionModel },
-          refusals: ['body-invalid', 'field-invalid', 'nonce-invalid'],
+          refusals: ['body-invalid', 'field-invalid', 'nonce-invalid', 'disk-low'],
           told: [...aboutVouchers, ...aboutSwaps, 'voucher-invalid', 'service-unknown'],
         }),
       },
@@ -92,6 +92,7 @@ export function transferRoutes(
             'nonce-invalid',
             'voucher-invalid',
             'service-unknown',
+            'disk-low',
           ],
           told: [
             ...aboutVouchers,

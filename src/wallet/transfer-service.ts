@@ -51,6 +51,8 @@ export type Transfers = {
   leaving: <T>(sender: string, work: () => Promise<T>) => Promise<T | null>
   /** Somebody sends to this name. Refuses `rate-limited`. */
   arriving: (name: string) => void
+  /** Refuses `disk-low`. */
+  requireDisk: () => void
   /** Swaps under way in this process, by row id of their intent: never two of one. */
   swapping: Map<number, Promise<Swapped>>
   /** Some swap is to be tried again later. */

@@ -148,6 +148,7 @@ describe('once all scenarios came to their end', () => {
       'minters-full',
       'identity-nonces-full',
       'clock-behind',
+      'disk-low',
       'overloaded',
       'unavailable',
     ])

@@ -18,6 +18,8 @@ import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { checkInvariants } from '../support/workload.ts'
 
+/** No floor: what is tested is a disk that is full all the same. */
+const full = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 const mounted: string[] = []
 afterAll(async () => {
   for (const mountPoint of mounted) run(['umount', '-l', mountPoint])
@@ -34,7 +36,7 @@ test.each([
   '%s: writes come to 503, reads go on, and it recovers by itself',
   async (_, open) => {
     const disk = open()
-    const server = await startServer({ dataDir: disk.dataDir, env: { RATE_LIMIT: 'off' } })
+    const server = await startServer({ dataDir: disk.dataDir, env: full })
     await breakAndMend(server, disk)
   },
   30_000,
@@ -48,7 +50,7 @@ test.each([
   async (_, open) => {
     const disk = open()
     const { dataDir } = disk
-    const server = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+    const server = await startServer({ dataDir, env: full })
     const token = await openSession(server.url, newSigner())
     const couponId = await createDefinition(server.url, token)
     const { nonce } = await mintOne(server.url, token, couponId)
@@ -63,7 +65,7 @@ test.each([
 
     disk.free()
     const clean = closedClean(dataDir)
-    const next = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
+    const next = await startServer({ dataDir, env: full })
     const session = await openSession(next.url, newSigner())
     expect((await call(next.url, '/api/coupons', { token: session })).status).toBe(200)
     const preview = await call(next.url, '/api/coupons/preview', { body: { nonce } })
@@ -89,7 +91,7 @@ test.each([
     const disk = open()
     const { dataDir } = disk
     const command = [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')]
-    const server = await startServer({ command, dataDir, env: { RATE_LIMIT: 'off' } })
+    const server = await startServer({ command, dataDir, env: full })
     const token = await openSession(server.url, newSigner())
     const image = `https://shop.test:${far.port}/a.png`
     const { nonce } = await mintOne(

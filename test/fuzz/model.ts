@@ -132,6 +132,7 @@ class World {
       broadcast: async () => undefined,
       recall: async () => undefined,
       refreshes: noRateLimits.refreshes,
+      requireDisk: () => undefined,
       changed: () => undefined,
       killed: () => undefined,
     }

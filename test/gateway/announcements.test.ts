@@ -120,6 +120,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
     origins: () => ['https://cupones.example'],
     open: () => true,
     rateLimit: true,
+    requireDisk: nothing,
     database,
     signer: newSigner(),
     verify: verifyEvent,

@@ -94,6 +94,7 @@ function openRelay({ rateLimit = true } = {}) {
       seconds: () => 0,
     }),
     now: secondsNow,
+    diskLow: () => false,
     send: (connections, text) => {
       for (const connection of connections) sent.push([connection, text])
     },
@@ -175,7 +176,13 @@ class FakeThread extends EventTarget {
 test('when the thread ends, whoever waits is answered, clients are closed, and it is started again', async () => {
   const threads: FakeThread[] = []
   const downs: number[] = []
-  const settings = { relayPath: '', couponsPath: '', open: true, rateLimit: true }
+  const settings = {
+    relayPath: '',
+    couponsPath: '',
+    open: true,
+    diskLow: false,
+    rateLimit: true,
+  }
   const host = startRelay(
     settings,
     {
@@ -203,6 +210,7 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   threads[0]?.tell({ type: 'ready' })
   host.open(carrier, { address: 'a', origins: [] })
   host.expose()
+  host.setDiskLow(true)
   const stored = host.accept(JSON.stringify(createEvent()))
   const found = host.query({ tags: new Map() })
   found.catch(() => undefined)
@@ -218,7 +226,9 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   await Bun.sleep(1100)
   expect([threads.length, host.ready()]).toEqual([2, true])
   // What it learned meanwhile, the new thread is told.
-  expect(threads[1]?.received).toEqual([{ type: 'begin', settings: { ...settings, open: false } }])
+  expect(threads[1]?.received).toEqual([
+    { type: 'begin', settings: { ...settings, open: false, diskLow: true } },
+  ])
   const again = host.accept(JSON.stringify(createEvent()))
   await Bun.sleep(5)
   const asked = threads[1]?.received.at(-1)
@@ -245,7 +255,7 @@ test('an event that cannot be stored fails alone, and a text that is none ends n
   const up = Promise.withResolvers<void>()
   const relayPath = join(directory, 'relay.db')
   const host = startRelay(
-    { relayPath, couponsPath, open: true, rateLimit: false },
+    { relayPath, couponsPath, open: true, diskLow: false, rateLimit: false },
     {
       up: up.resolve,
       down: (seconds) => faults.push(`down ${seconds}`),

@@ -2,10 +2,11 @@
  * The service as a test runs it, with a way out to the loopback: every name is 127.0.0.1. `FAULT`
  * says where it dies (kill -9): `before PATH` or `after PATH`, the request to that path of another
  * server, and `~N` behind it, not before the N-th time. `hold PATH` keeps the thread for half a
- * second in its place. `HTTPS_PORT` stands in for 443, which not
- * everybody may open.
+ * second in its place. `HTTPS_PORT` stands in for 443, which not everybody may open, and `FREE_FILE`
+ * for the disk.
  */
 
+import { readFileSync } from 'node:fs'
 import { environment, readConfig } from '../../src/app/config.ts'
 import { start } from '../../src/app/start.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -35,8 +36,15 @@ function withPort(url: URL): URL {
   return there
 }
 
+/** `FREE_FILE` holds the bytes that are free on a disk of 100 000 000. */
+const statFs = async () => {
+  const free = readFileSync(process.env.FREE_FILE ?? '', 'utf8')
+  return { bavail: Number(free), bsize: 1, blocks: 100_000_000 }
+}
+const disk = process.env.FREE_FILE === undefined ? {} : { statFs }
+
 const log = createLog(config.logLevel, config.logFormat)
-const app = await start(config, log, { outbound, around })
+const app = await start(config, log, { outbound, around, ...disk })
 console.log(`  address     ${app.url}`)
 process.on('SIGTERM', async () => {
   await app.stop()

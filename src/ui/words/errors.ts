@@ -62,6 +62,7 @@ const english = {
   'definitions-full': 'You have as many coupons as fit. Delete one that you do not use.',
   'minters-full': 'You have as many tills as fit. Remove one that you do not use.',
   'clock-behind': 'The clock of the service is behind. Tell the merchant.',
+  'disk-low': 'The service is short of disk space. Tell the merchant and try again later.',
   'outbox-full': 'Too much is waiting for the relays. Try again later.',
   overloaded: 'The service is busy. Try again in a few seconds.',
   unavailable: 'The service cannot answer now. Try again in a few seconds.',

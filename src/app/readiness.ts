@@ -1,0 +1,28 @@
+import { systemClock } from '../base/clock.ts'
+import { Refusal } from '../base/refusal.ts'
+import type { SqliteEngine } from '../db/sqlite.ts'
+import type { Stores } from '../db/stores.ts'
+import type { Disk } from './disk.ts'
+
+/**
+ * Ready is who can write; asked often, it is tried once a second. Little room on the disk is a warning
+ * only: nobody is to take a service away from the tills that it still serves.
+ */
+export function createReadiness(database: SqliteEngine<Stores>, disk: Pick<Disk, 'low'>) {
+  let last: { at: number; outcome: Promise<void> } | null = null
+  return async () => {
+    if (database.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
+    const at = performance.now()
+    if (!last || at - last.at > 1000) {
+      last = { at, outcome: database.transact((tx) => tx.facts.touch(systemClock())) }
+    }
+    await last.outcome
+    return disk.low() ? (['disk-low'] as const) : []
+  }
+}
+
+/** How many vouchers there are, for the metrics. */
+export async function vouchersByPhase(tx: Stores) {
+  const { issued, claimed, voided, refreshed } = await tx.vouchers.totals()
+  return { minted: issued - claimed - voided, claimed, voided, refreshed }
+}
