@@ -1,4 +1,4 @@
-PRAGMA user_version = 16;
+PRAGMA user_version = 17;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -201,14 +201,12 @@ CREATE TABLE deliveries (
   next_at INTEGER NOT NULL,
   -- What the relay or the way there said last.
   last_error TEXT,
-  -- The connection ended while it was under way: it goes alone, after all others or when it is its turn.
-  suspect INTEGER NOT NULL DEFAULT 0 CHECK (suspect IN (0, 1)),
-  -- In this order: 0 the service's own words; 1 others; 2 those of somebody who publishes a lot, and
-  -- what failed before.
-  lane INTEGER NOT NULL CHECK (lane IN (0, 1, 2)),
+  -- 0 the service's own events; 1 events within their author's quota; 2 events above it, and those that
+  -- failed before; 3 poison events, at which the connection ended.
+  priority INTEGER NOT NULL CHECK (priority IN (0, 1, 2, 3)),
   PRIMARY KEY (outbox_id, relay)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX deliveries_due ON deliveries (relay, suspect, lane, next_at, outbox_id)
+CREATE INDEX deliveries_due ON deliveries (relay, priority, next_at, outbox_id)
   WHERE state = 'pending';
 
 -- Nonces that let somebody register an identity, once each.

@@ -163,7 +163,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     const connected = () => {
       log.info('relay.connected', { relay: shown })
       const way = ways.get(url)
-      way?.courier.hurry()
+      way?.courier.makeDue()
       way?.check()
     }
     const link = openRelayLink({ url, signer, verify, names, now, steady, connected, lost })
@@ -242,7 +242,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
 
   return {
     async broadcast(tx, event) {
-      await enqueue(tx.outbox, event, [...ways.keys()], { now: now(), lane: 'own' })
+      await enqueue(tx.outbox, event, [...ways.keys()], { now: now(), priority: 'own' })
       // After the commit: the engine ends a batch within one turn of the loop.
       setImmediate(wakeAll)
     },
@@ -266,7 +266,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       watch(embedded)
       for (const kept of subscriptions) kept.again[0] = feed(embedded, kept.subscription)
       const way = ways.get(embeddedRelay)
-      way?.courier.hurry()
+      way?.courier.makeDue()
       way?.check()
     },
     async status() {

@@ -207,19 +207,19 @@ export const limits = {
   relayPlaceSeconds: 1,
   /** What may be without an answer in all, places or not: memory. */
   relayUnansweredCharsMax: 16 * 1024 * 1024,
-  /** Who publishes more than this goes behind others on the way to relays: a burst, and what comes back. */
-  calmKeyBurst: 20,
-  calmKeyPerSecond: 1,
-  calmAddressBurst: 100,
-  calmAddressPerSecond: 5,
+  /** Token buckets per key and per address (burst, refill per second). Above them, deliveries get low priority. */
+  publishKeyBurst: 20,
+  publishKeyPerSecond: 1,
+  publishAddressBurst: 100,
+  publishAddressPerSecond: 5,
   /** The share of the places for those, and for what failed before. */
   relayLaterShare: 0.5,
   relayConnectSeconds: 10,
   relayAnswerSeconds: 10,
-  /** An event the connection ended with so often, at last while it was alone, is tried seldom. */
-  suspectAttempts: 3,
-  /** And one of those has its turn this often, however much else there is to give. */
-  suspectTurnSeconds: 60,
+  /** A poison event that failed so often is tried seldom. */
+  poisonAttempts: 3,
+  /** One poison event has its turn this often, even under load. */
+  poisonTurnSeconds: 60,
   /** Events of one connection whose late answer is still listened for. */
   relayLateMax: 1000,
   /** What is kept and shown of a relay's words. */

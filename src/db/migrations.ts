@@ -15,6 +15,7 @@ import intents from './step-13-intents.sql' with { type: 'text' }
 import lanes from './step-14-lanes.sql' with { type: 'text' }
 import spends from './step-15-spends.sql' with { type: 'text' }
 import commonText from './step-16-common-text.sql' with { type: 'text' }
+import priority from './step-17-priority.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -41,6 +42,7 @@ export const couponSchema: Schema = {
     13: lanes,
     14: spends,
     15: commonText,
+    16: priority,
   },
 }
 

@@ -105,12 +105,12 @@ async function settle(
     if (replacement) {
       await tx.announcements.put(replacement)
       await tx.outbox.recall(ours.id, 'replaced', now)
-      await enqueue(tx.outbox, replacement, parts.relays, { now, lane: 'own' })
+      await enqueue(tx.outbox, replacement, parts.relays, { now, priority: 'own' })
     } else if (deleted(ours)) {
       await tx.announcements.remove(ours.pubkey)
       await tx.outbox.recall(ours.id, 'deleted by its author', now)
     } else if (relay !== null) {
-      await tx.outbox.add(ours, [relay], { now, giveUpAt: giveUpAt(ours, now), lane: 'own' })
+      await tx.outbox.add(ours, [relay], { now, giveUpAt: giveUpAt(ours, now), priority: 'own' })
     }
   })
 }

@@ -18,10 +18,7 @@ export type DueDelivery = {
   attempts: number
   acceptedAt: number
   giveUpAt: number
-  /** The connection ended while it was under way. */
-  suspect: boolean
-  /** Of the last lane. */
-  later: boolean
+  priority: Priority
 }
 /** What came of an attempt. */
 export type Outcome = {
@@ -32,18 +29,18 @@ export type Outcome = {
   /** When to try again, for what is still pending. */
   nextAt: number
   error: string | null
-  /** No answer came because the connection ended. */
-  suspect: boolean
+  /** The connection ended while it was under way. */
+  poison: boolean
 }
 
 /** Deliveries that wait for an answer. */
 type UnderWay = { has(outboxId: number): boolean; keys(): Iterable<number>; size: number }
 /**
- * What may be begun, and how much of that in the last lane; `held`: something was begun a moment ago;
- * `suspects`: it is the turn of one of them.
+ * Free places, and how many of them `later` may take; `held`: deliveries sent in the last second hold
+ * the others; `poison`: it is the turn of a poison event.
  */
-export type Room = { places: number; later: number; held: boolean; suspects: boolean }
-type Entry = { now: number; giveUpAt: number; lane: Lane }
+export type Room = { places: number; later: number; held: boolean; poison: boolean }
+type Entry = { now: number; giveUpAt: number; priority: Priority }
 type DueRow = {
   id: number
   event: string
@@ -52,11 +49,13 @@ type DueRow = {
   give_up_at: number
 }
 
-/** The order in which a relay is given what waits for it. */
-const lanes = { own: 0, others: 1, later: 2 } as const
-/** `own` are the service's own words; `later` comes what failed before, too. */
-export type Lane = keyof typeof lanes
-const inOrder = Object.values(lanes)
+/**
+ * The order of deliveries to a relay: the service's own events; events within their author's quota;
+ * events above it, and those that failed before; poison events, at which the connection ended.
+ */
+const priorities = { own: 0, others: 1, later: 2, poison: 3 } as const
+export type Priority = keyof typeof priorities
+const inOrder = Object.keys(priorities) as Priority[]
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>
 
@@ -71,11 +70,11 @@ export function createOutboxStore(sql: Sql) {
     'UPDATE outbox_load SET events = events + ?, bytes = bytes + ? WHERE id = 1',
   )
   const insertDelivery = sql.query<null, [Uint8Array, string, number, number]>(
-    `INSERT INTO deliveries (outbox_id, relay, next_at, lane)
+    `INSERT INTO deliveries (outbox_id, relay, next_at, priority)
      SELECT id, ?2, ?3, ?4 FROM outbox WHERE event_id = ?1
      ON CONFLICT (outbox_id, relay) DO UPDATE
        SET state = 'pending', attempts = 0, last_error = NULL, next_at = excluded.next_at,
-         suspect = 0, lane = excluded.lane
+         priority = excluded.priority
      WHERE deliveries.state <> 'pending'`,
   )
   const reopen = sql.query<null, [string, number, number, number]>(
@@ -87,16 +86,16 @@ export function createOutboxStore(sql: Sql) {
     { relay: string; state: DeliveryState; attempts: number; last_error: string | null },
     [number]
   >('SELECT relay, state, attempts, last_error FROM deliveries WHERE outbox_id = ? ORDER BY relay')
-  const due = sql.query<DueRow, [string, number, number, number, string, number]>(
+  const due = sql.query<DueRow, [string, number, number, string, number]>(
     `SELECT o.id, o.event, d.attempts, o.accepted_at, o.give_up_at
      FROM deliveries d JOIN outbox o ON o.id = d.outbox_id
-     WHERE d.relay = ? AND d.state = 'pending' AND d.suspect = ? AND d.lane = ? AND d.next_at <= ?
+     WHERE d.relay = ? AND d.state = 'pending' AND d.priority = ? AND d.next_at <= ?
        AND o.done_at IS NULL AND d.outbox_id NOT IN ${sql.integersIn('?')}
      ORDER BY d.next_at, d.outbox_id LIMIT ?`,
   )
-  const nextDue = sql.query<{ next_at: number | null }, [string, number, number]>(
+  const nextDue = sql.query<{ next_at: number | null }, [string, number]>(
     `SELECT min(next_at) AS next_at FROM deliveries
-     WHERE relay = ? AND state = 'pending' AND suspect = ? AND lane = ?`,
+     WHERE relay = ? AND state = 'pending' AND priority = ?`,
   )
   const nextGiveUp = sql.query<{ give_up_at: number | null }, []>(
     'SELECT min(give_up_at) AS give_up_at FROM outbox WHERE done_at IS NULL',
@@ -106,8 +105,8 @@ export function createOutboxStore(sql: Sql) {
     [DeliveryState, number, number, string | null, number, string, number]
   >(
     `UPDATE deliveries
-     SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4, suspect = ?7,
-       lane = CASE WHEN lane = 1 AND ?2 > 0 THEN 2 ELSE lane END
+     SET state = ?1, attempts = attempts + ?2, next_at = ?3, last_error = ?4,
+       priority = CASE WHEN ?7 = 1 THEN 3 WHEN priority <> 0 AND ?2 > 0 THEN 2 ELSE priority END
      WHERE outbox_id = ?5 AND relay = ?6
        AND (state = 'pending' OR (state = 'expired' AND ?1 = 'delivered'))`,
   )
@@ -123,10 +122,10 @@ export function createOutboxStore(sql: Sql) {
        (SELECT 1 FROM deliveries WHERE outbox_id = outbox.id AND state = 'pending')
      RETURNING bytes`,
   )
-  const hurry = sql.query<null, [string, number, number, number]>(
+  const makeDue = sql.query<null, [string, number, number, number]>(
     `UPDATE deliveries SET next_at = ?2 WHERE (outbox_id, relay) IN
        (SELECT outbox_id, relay FROM deliveries
-        WHERE relay = ?1 AND state = 'pending' AND suspect = 0 AND lane = ?4 AND next_at > ?2 LIMIT ?3)`,
+        WHERE relay = ?1 AND state = 'pending' AND priority = ?4 AND next_at > ?2 LIMIT ?3)`,
   )
   const overdue = sql.query<{ id: number }, [string, number, number]>(
     `SELECT o.id FROM outbox o JOIN deliveries d ON d.outbox_id = o.id AND d.relay = ?1
@@ -170,8 +169,12 @@ export function createOutboxStore(sql: Sql) {
     return true
   }
 
-  const addDeliveries = (eventId: Uint8Array, relays: readonly string[], { now, lane }: Entry) => {
-    for (const relay of relays) insertDelivery.run(eventId, relay, now, lanes[lane])
+  const addDeliveries = (
+    eventId: Uint8Array,
+    relays: readonly string[],
+    { now, priority }: Entry,
+  ) => {
+    for (const relay of relays) insertDelivery.run(eventId, relay, now, priorities[priority])
   }
 
   /** Let go of those of these events that nothing waits for any more. */
@@ -235,51 +238,39 @@ export function createOutboxStore(sql: Sql) {
     },
 
     /**
-     * What is due for a relay and has room, lane by lane, longest due first, without what is under way.
-     * What the connection ended with comes alone, and only when there is nothing else, or when it is its
-     * turn: then nothing else comes until it can.
+     * Due deliveries that have room, by priority, the longest due first, without those under way. A
+     * poison event goes alone: when nothing else is due, or when it is its turn.
      */
     async due(relay: string, now: number, room: Room, underWay: UnderWay): Promise<DueDelivery[]> {
       const busy = JSON.stringify([...underWay.keys()])
-      const take = async (lane: number, suspect: boolean, most: number): Promise<DueDelivery[]> => {
+      const take = async (priority: Priority, most: number): Promise<DueDelivery[]> => {
         if (most <= 0) return []
-        const rows = await due.all(relay, Number(suspect), lane, now, busy, most)
+        const rows = await due.all(relay, priorities[priority], now, busy, most)
         return rows.map((row) => ({
           outboxId: row.id,
           text: row.event,
           attempts: row.attempts,
           acceptedAt: row.accepted_at,
           giveUpAt: row.give_up_at,
-          suspect,
-          later: lane === lanes.later,
+          priority,
         }))
       }
-      const suspect = async () => {
-        for (const lane of inOrder) {
-          const found = await take(lane, true, 1)
-          if (found.length > 0) return found
-        }
-        return []
-      }
-      const first = room.suspects ? await suspect() : []
+      const first = room.poison ? await take('poison', 1) : []
       if (first.length > 0) return room.held ? [] : first
-      const found = await take(lanes.own, false, room.places)
-      found.push(...(await take(lanes.others, false, room.places - found.length)))
-      const later = Math.min(room.places - found.length, room.later)
-      found.push(...(await take(lanes.later, false, later)))
-      if (found.length > 0 || room.held) return found
-      return suspect()
+      const found = await take('own', room.places)
+      found.push(...(await take('others', room.places - found.length)))
+      found.push(...(await take('later', Math.min(room.places - found.length, room.later))))
+      return found.length > 0 || room.held ? found : take('poison', 1)
     },
 
     /** When something is due for a relay next, Unix seconds; null when nothing waits. */
     async nextDue(relay: string): Promise<number | null> {
-      const times: number[] = []
-      for (const lane of inOrder) {
-        for (const suspect of [0, 1]) {
-          times.push(...[(await nextDue.get(relay, suspect, lane))?.next_at ?? []].flat())
-        }
+      let next: number | null = null
+      for (const priority of inOrder) {
+        const at = (await nextDue.get(relay, priorities[priority]))?.next_at ?? null
+        if (at !== null && (next === null || at < next)) next = at
       }
-      return times.length > 0 ? Math.min(...times) : null
+      return next
     },
 
     /** When something is to be given up next, for whatever relay. */
@@ -293,17 +284,19 @@ export function createOutboxStore(sql: Sql) {
       const plain = ({ state, attempts }: Outcome) => state === 'delivered' && attempts === 1
       deliver.run(relay, JSON.stringify(idsOf(outcomes.filter(plain))))
       for (const outcome of outcomes.filter((one) => !plain(one))) {
-        const { outboxId, state, attempts, nextAt, error, suspect } = outcome
+        const { outboxId, state, attempts, nextAt, error, poison } = outcome
         const said = error?.slice(0, limits.relayErrorCharsMax) ?? null
-        record.run(state, attempts, nextAt, said, outboxId, relay, Number(suspect))
+        record.run(state, attempts, nextAt, said, outboxId, relay, Number(poison))
       }
       await finish(idsOf(outcomes.filter(({ state }) => state !== 'pending')), now)
     },
 
-    /** Make up to `rowsMax` waiting deliveries of a relay due now, but for suspects; how many there were. */
-    async hurry(relay: string, now: number, rowsMax: number): Promise<number> {
+    /** Make up to `rowsMax` waiting deliveries of a relay due now, poison events apart; how many. */
+    async makeDue(relay: string, now: number, rowsMax: number): Promise<number> {
       let made = 0
-      for (const lane of inOrder) made += await hurry.changes(relay, now, rowsMax - made, lane)
+      for (const priority of inOrder.slice(0, -1)) {
+        made += await makeDue.changes(relay, now, rowsMax - made, priorities[priority])
+      }
       return made
     },
 

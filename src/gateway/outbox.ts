@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
-import type { DueDelivery, OutboxStore, Outcome, Room } from './outbox-store.ts'
+import type { DueDelivery, OutboxStore, Outcome, Priority, Room } from './outbox-store.ts'
 import type { Answered, RelayAnswer } from './relays-conversation.ts'
 
 /** Somewhere events are delivered to. */
@@ -33,7 +33,7 @@ export type Courier = {
   /** Something new is due, or the destination came back. */
   wake(): void
   /** The destination came back: everything that waits for it is due now. */
-  hurry(): void
+  makeDue(): void
   /** What gets no answer from here on counts as not tried. */
   stop(): Promise<void>
 }
@@ -64,6 +64,10 @@ export function retryDelay(attempts: number, ageSeconds: number, jitter: number)
   return Math.ceil(base * (0.5 + jitter / 2))
 }
 
+function of(priority: Priority): (item: DueDelivery) => boolean {
+  return (item) => item.priority === priority
+}
+
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
@@ -72,15 +76,15 @@ function nextTurn(): Promise<void> {
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const { database, now, ended, failed } = options
   const inFlight = new Map<number, Promise<void>>()
-  /** What was given a moment ago: the others may go on waiting for an answer, but keep no place. */
+  /** Deliveries sent in the last second. Only these hold an in-flight slot. */
   const held = new Set<DueDelivery>()
   let unanswered = 0
-  /** When a suspect had its turn last, or none was there for it. */
-  let suspectAt = now()
+  /** When a poison event had its turn last. */
+  let poisonAt = now()
   let stopped = false
   let running: Promise<void> | null = null
   let again = false
-  let hurried = false
+  let reconnected = false
   let pausedUntil = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
@@ -92,18 +96,18 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     if (answer === null && stopped) return null
     const state = judge(answer)
     // Some relays close at what they do not like, such as a large event.
-    const suspect = answer === null && !to.ready()
-    const guilty = suspect && item.suspect && item.attempts >= limits.suspectAttempts
-    const age = guilty ? Number.POSITIVE_INFINITY : now() - item.acceptedAt
+    const poison = answer === null && !to.ready()
+    const seldom = poison && item.priority === 'poison' && item.attempts >= limits.poisonAttempts
+    const age = seldom ? Number.POSITIVE_INFINITY : now() - item.acceptedAt
     const delay = retryDelay(item.attempts, age, Math.random())
-    const silence = suspect ? 'the connection ended' : 'no answer'
+    const silence = poison ? 'the connection ended' : 'no answer'
     return {
       outboxId,
       state,
       attempts: 1,
       nextAt: Math.min(now() + delay, item.giveUpAt),
       error: state === 'delivered' ? null : (answer?.message ?? silence),
-      suspect,
+      poison,
     }
   }
 
@@ -151,7 +155,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const error = state === 'delivered' ? null : answer.message
     try {
       const nextAt = now()
-      await write({ outboxId, state, attempts: 0, nextAt, error, suspect: false })
+      await write({ outboxId, state, attempts: 0, nextAt, error, poison: false })
       ended(state, 1)
     } catch (cause) {
       pause(cause)
@@ -166,42 +170,41 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const round = async () => {
     if (now() < pausedUntil) return sleep(pausedUntil - now())
-    if (hurried) await bringForward()
+    if (reconnected) await makeDue()
     const nextGiveUp = await expire()
     const room = roomNow()
     if (room.places > 0 && to.ready()) {
       const due = await database.snapshot((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
       if (stopped) return
-      if (due.some(({ suspect }) => suspect || room.suspects)) suspectAt = now()
+      if (due.some(({ priority }) => priority === 'poison' || room.poison)) poisonAt = now()
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
     await sleepUntilDue(nextGiveUp)
   }
 
-  const bringForward = async () => {
+  const makeDue = async () => {
     const most = limits.sweepRowsMax
-    hurried = false
+    reconnected = false
     try {
-      const made = await database.transact((tx) => tx.outbox.hurry(to.relay, now(), most))
+      const made = await database.transact((tx) => tx.outbox.makeDue(to.relay, now(), most))
       if (made < most) return
     } catch (cause) {
-      hurried = true
+      reconnected = true
       throw cause
     }
-    hurried = again = true
+    reconnected = again = true
   }
 
   const roomNow = (): Room => {
     const holding = [...held]
-    // A suspect may end the connection: nothing else is to suffer from it.
-    const full =
-      unanswered >= limits.relayUnansweredCharsMax || holding.some(({ suspect }) => suspect)
+    // A poison event may end the connection: it goes alone.
+    const full = unanswered >= limits.relayUnansweredCharsMax || holding.some(of('poison'))
     const later = Math.ceil(to.inFlightMax * limits.relayLaterShare)
     return {
       places: full ? 0 : to.inFlightMax - held.size,
-      later: later - holding.filter((item) => item.later).length,
+      later: later - holding.filter(of('later')).length,
       held: held.size > 0,
-      suspects: now() - suspectAt >= limits.suspectTurnSeconds,
+      poison: now() - poisonAt >= limits.poisonTurnSeconds,
     }
   }
 
@@ -260,8 +263,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   wake()
   return {
     wake,
-    hurry() {
-      hurried = true
+    makeDue() {
+      reconnected = true
       wake()
     },
     async stop() {

@@ -5,7 +5,7 @@ import { type NostrEvent, parseEvent, withTextContent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { objection } from '../relay/objection.ts'
 import { giveUpAt } from './outbox.ts'
-import type { Delivery, Lane, OutboxStore } from './outbox-store.ts'
+import type { Delivery, OutboxStore, Priority } from './outbox-store.ts'
 import { embeddedRelay, type Gateway } from './service.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function publish(
   // Ours would refuse it for good; better now than after a promise.
   if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
-  const lane = quotas.calm(event.pubkey, address) ? 'others' : 'later'
+  const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
   const { relays, fresh } = await gateway.database.transact(async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
@@ -36,7 +36,7 @@ export async function publish(
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
     const now = gateway.now()
-    const fresh = await enqueue(tx.outbox, event, targets, { now, lane })
+    const fresh = await enqueue(tx.outbox, event, targets, { now, priority })
     await gateway.accepted(tx, event)
     return { relays: targets, fresh }
   })
@@ -63,16 +63,16 @@ export async function enqueue(
   outbox: OutboxStore,
   event: NostrEvent,
   relays: readonly string[],
-  { now, lane }: { now: number; lane: Lane },
+  { now, priority }: { now: number; priority: Priority },
 ): Promise<boolean> {
   const missing = () => outbox.missing(event.id, relays)
   const { events, bytes } = await outbox.load()
-  const share = lane === 'own' ? 1 : limits.outboxOpenShare
+  const share = priority === 'own' ? 1 : limits.outboxOpenShare
   if (events >= limits.outboxEventsMax * share || bytes >= limits.outboxBytesMax * share) {
     if ((await missing()).length === 0) return false
     throw new Refusal('outbox-full', { retryAfter: 30 })
   }
-  const entry = { now, giveUpAt: giveUpAt(event, now), lane }
+  const entry = { now, giveUpAt: giveUpAt(event, now), priority }
   // Most are new: known ones are looked at when this says so.
   if (await outbox.insert(event, relays, entry)) return true
   const left = await missing()

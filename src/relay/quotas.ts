@@ -32,14 +32,14 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
     perSecond: limits.relayStrangerPerSecond,
     entriesMax,
   })
-  const calmKeys = new Buckets({
-    burst: limits.calmKeyBurst,
-    perSecond: limits.calmKeyPerSecond,
+  const busyKeys = new Buckets({
+    burst: limits.publishKeyBurst,
+    perSecond: limits.publishKeyPerSecond,
     entriesMax,
   })
-  const calmAddresses = new Buckets({
-    burst: limits.calmAddressBurst,
-    perSecond: limits.calmAddressPerSecond,
+  const busyAddresses = new Buckets({
+    burst: limits.publishAddressBurst,
+    perSecond: limits.publishAddressPerSecond,
     entriesMax,
   })
   const take = (quota: Buckets, who: string, cost: number) =>
@@ -54,14 +54,11 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
     /** It was written before: whoever sends again what a key once signed uses up nothing of the key's. */
     giveBack(pubkey: string, size: number): void {
       byKey.give(pubkey, costOf(size))
-      calmKeys.give(pubkey)
+      busyKeys.give(pubkey)
     },
-    /**
-     * False when this key or this address writes more than most do: others go before it where there is
-     * a queue, with quotas or without.
-     */
-    calm(pubkey: string, address: string): boolean {
-      const waits = [calmKeys.take(pubkey, seconds()), calmAddresses.take(address, seconds())]
+    /** Token buckets per key and address. Above them a delivery gets a low priority. */
+    withinQuota(pubkey: string, address: string): boolean {
+      const waits = [busyKeys.take(pubkey, seconds()), busyAddresses.take(address, seconds())]
       return waits.every((wait) => wait === 0)
     },
     /** Remote signing (NIP-46) of strangers, by address. */

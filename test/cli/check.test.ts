@@ -205,7 +205,7 @@ describe('the check finds', () => {
       'an event that is done while a relay waits for it',
       `INSERT INTO outbox (id, event_id, bytes, accepted_at, give_up_at, done_at)
          VALUES (1, zeroblob(32), 5, 1, 2, 3);
-       INSERT INTO deliveries (outbox_id, relay, next_at, lane) VALUES (1, 'embedded', 1, 1)`,
+       INSERT INTO deliveries (outbox_id, relay, next_at, priority) VALUES (1, 'embedded', 1, 1)`,
       /^outbox row 1: it is done, but a relay still waits for it$/,
     ],
     [
@@ -219,7 +219,7 @@ describe('the check finds', () => {
       'an event of another length',
       `INSERT INTO outbox (id, event_id, event, bytes, accepted_at, give_up_at)
          VALUES (1, zeroblob(32), 'ñ', 1, 1, 2);
-       INSERT INTO deliveries (outbox_id, relay, next_at, lane) VALUES (1, 'embedded', 1, 1);
+       INSERT INTO deliveries (outbox_id, relay, next_at, priority) VALUES (1, 'embedded', 1, 1);
        UPDATE outbox_load SET events = 1, bytes = 1`,
       /^outbox row 1: its event has another length than it says$/,
     ],

@@ -63,23 +63,23 @@ test('who publishes a lot goes behind others, and what is said again costs its a
   const server = await startServer({ dataDir, env })
   const signer = newSigner()
   const repeated = await publish(server, createEvent({ signer }))
-  for (let at = 0; at < 2 * limits.calmKeyBurst; at++) await publish(server, repeated)
+  for (let at = 0; at < 2 * limits.publishKeyBurst; at++) await publish(server, repeated)
   const calm = await publish(server, createEvent({ signer }))
   const eager = newSigner()
   let last = calm
-  for (let at = 0; at <= 2 * limits.calmKeyBurst; at++) {
+  for (let at = 0; at <= 2 * limits.publishKeyBurst; at++) {
     last = await publish(server, createEvent({ signer: eager }))
   }
   const other = await publish(server, createEvent())
   await server.stop()
   using sql = new Sqlite(join(dataDir, 'cuponera.db'))
-  const lane = ({ id }: NostrEvent) =>
+  const priority = ({ id }: NostrEvent) =>
     sql
-      .query<{ lane: number }, [string]>(
-        `SELECT lane FROM deliveries JOIN outbox ON id = outbox_id WHERE event_id = unhex(?)`,
+      .query<{ priority: number }, [string]>(
+        `SELECT priority FROM deliveries JOIN outbox ON id = outbox_id WHERE event_id = unhex(?)`,
       )
-      .get(id)?.lane
-  expect([calm, last, other].map(lane)).toEqual([1, 2, 1])
+      .get(id)?.priority
+  expect([calm, last, other].map(priority)).toEqual([1, 2, 1])
 }, 20_000)
 
 test('what is under way when the service stops is no failure of the relay, and goes at once at the start', async () => {
@@ -92,8 +92,8 @@ test('what is under way when the service stops is no failure of the relay, and g
   await until('under way', () => relay.times(event.id) === 1)
   expect(await first.stop()).toBe(0)
   using sql = new Sqlite(join(dataDir, 'cuponera.db'))
-  const rows = sql.query('SELECT state, attempts, suspect, last_error FROM deliveries').all()
-  expect(rows).toEqual([{ state: 'pending', attempts: 0, suspect: 0, last_error: null }])
+  const rows = sql.query('SELECT state, attempts, priority, last_error FROM deliveries').all()
+  expect(rows).toEqual([{ state: 'pending', attempts: 0, priority: 1, last_error: null }])
   silent = false
   const second = await startServer({ dataDir, env })
   await reaches(second, event, 'delivered', 5)
@@ -336,7 +336,7 @@ test('the operator sees each relay: a table, and the same in the metrics', async
 
   const sql = new Sqlite(join(dataDir, 'cuponera.db'))
   sql.run('DROP INDEX deliveries_due')
-  sql.run('ALTER TABLE deliveries DROP COLUMN suspect')
+  sql.run('ALTER TABLE deliveries DROP COLUMN last_error')
   sql.run('PRAGMA user_version = 11')
   sql.close()
   const { code, stderr } = await runCommand(['relays'], { dataDir, env })

@@ -141,7 +141,7 @@ describe('a courier', () => {
     box.wake()
     await until('failed', async () => (await box.state(events[1] as NostrEvent)) === 'a pending 1')
     relay.fail = false
-    box.couriers[0]?.hurry()
+    box.couriers[0]?.makeDue()
     for (const event of events) {
       await until('delivered', async () => (await box.state(event)) === 'a delivered 2')
     }
@@ -159,7 +159,7 @@ describe('a courier', () => {
     }
     relay.fail = false
     box.broken = true
-    box.couriers[0]?.hurry()
+    box.couriers[0]?.makeDue()
     await until('it failed', () => box.failures.length > 0)
     box.broken = false
     box.clock.now += limits.courierPauseSeconds
@@ -270,7 +270,7 @@ describe('a courier', () => {
       // What was under way with it is written down with it.
       Object.assign(connection, { up: true, ended: Promise.withResolvers<RelayAnswer>() })
       box.clock.now = box.delivery(poison, 'a').next_at
-      box.couriers[0]?.hurry()
+      box.couriers[0]?.makeDue()
     }
     await ends(1)
     await ends(2)
@@ -308,7 +308,7 @@ describe('a courier', () => {
         box.wake()
         return seen.length > 3
       })
-      box.clock.now += limits.suspectTurnSeconds
+      box.clock.now += limits.poisonTurnSeconds
       await until('it was tried', async () => (await box.state(poison)) === 'a pending 2', 8)
     } finally {
       clearInterval(flow)
@@ -420,7 +420,7 @@ describe('the outbox', () => {
   test('gives our own first, and has little room for who publishes a lot and for what failed before', async () => {
     const box = open()
     const failed = await box.put('a')
-    const suspect = await box.put('a', createEvent(), ['a'], 'own')
+    const poison = await box.put('a', createEvent(), ['a'], 'own')
     let up = true
     const answer = ({ id }: NostrEvent) => {
       if (id === failed.id) return { accepted: false, message: 'error: disk' }
@@ -429,7 +429,7 @@ describe('the outbox', () => {
     }
     box.carry('a', answer, () => up)
     await until('both were tried', () =>
-      [failed, suspect].every((event) => box.delivery(event, 'a').attempts === 1),
+      [failed, poison].every((event) => box.delivery(event, 'a').attempts === 1),
     )
     await box.couriers[0]?.stop()
     const crowd = [await box.put('a', createEvent(), ['a'], 'later')]
@@ -443,27 +443,27 @@ describe('the outbox', () => {
     }
     const all = [own, ...others, ...crowd, failed]
     const idsOf = (events: NostrEvent[]) => events.map(({ id }) => id)
-    expect(await given({ places: 9, later: 9, held: false, suspects: false })).toEqual(idsOf(all))
-    expect(await given({ places: 9, later: 1, held: false, suspects: false })).toEqual(
+    expect(await given({ places: 9, later: 9, held: false, poison: false })).toEqual(idsOf(all))
+    expect(await given({ places: 9, later: 1, held: false, poison: false })).toEqual(
       idsOf(all.slice(0, 4)),
     )
-    expect(await given({ places: 9, later: -1, held: false, suspects: false })).toEqual(
+    expect(await given({ places: 9, later: -1, held: false, poison: false })).toEqual(
       idsOf(all.slice(0, 3)),
     )
-    expect(await given({ places: 2, later: 2, held: false, suspects: false })).toEqual(
+    expect(await given({ places: 2, later: 2, held: false, poison: false })).toEqual(
       idsOf(all.slice(0, 2)),
     )
     expect(
-      await given({ places: 2, later: 2, held: true, suspects: false }, all.slice(0, 2)),
+      await given({ places: 2, later: 2, held: true, poison: false }, all.slice(0, 2)),
     ).toEqual(idsOf(all.slice(2, 4)))
     // What the connection ended with comes alone, and when nothing was given a moment ago.
-    expect(await given({ places: 9, later: 9, held: true, suspects: false }, all)).toEqual([])
-    expect(await given({ places: 9, later: 9, held: false, suspects: false }, all)).toEqual([
-      suspect.id,
+    expect(await given({ places: 9, later: 9, held: true, poison: false }, all)).toEqual([])
+    expect(await given({ places: 9, later: 9, held: false, poison: false }, all)).toEqual([
+      poison.id,
     ])
     // When it is its turn nothing else comes before it.
-    expect(await given({ places: 9, later: 9, held: true, suspects: true })).toEqual([])
-    expect(await given({ places: 9, later: 9, held: false, suspects: true })).toEqual([suspect.id])
+    expect(await given({ places: 9, later: 9, held: true, poison: true })).toEqual([])
+    expect(await given({ places: 9, later: 9, held: false, poison: true })).toEqual([poison.id])
   })
 
   test('that is full refuses strangers and keeps room for our own', async () => {
@@ -540,9 +540,11 @@ function open() {
       relay: string,
       event = createEvent(),
       relays = [relay],
-      lane: 'own' | 'others' | 'later' = 'others',
+      priority: 'own' | 'others' | 'later' = 'others',
     ) {
-      await database.transact((tx) => enqueue(tx.outbox, event, relays, { now: clock.now, lane }))
+      await database.transact((tx) =>
+        enqueue(tx.outbox, event, relays, { now: clock.now, priority }),
+      )
       return event
     },
     delivery: (event: NostrEvent, relay: string) =>

@@ -218,7 +218,7 @@ test('what waits for relays goes on waiting in a file of version 11', () => {
   migrate(old, couponSchema)
   const kept = { outbox_id: 1, relay: 'ws://a', state: 'pending', attempts: 3, next_at: 5 }
   expect(old.query('SELECT * FROM deliveries').all()).toEqual([
-    { ...kept, last_error: 'no answer', suspect: 0, lane: 2 },
+    { ...kept, last_error: 'no answer', priority: 2 },
   ])
 })
 
