@@ -9,7 +9,7 @@ import type { Stores } from '../db/stores.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from '../outbound/lud16.ts'
-import { createSlotsByKey, limitRequests, limitRequestsByHost } from '../outbound/slots.ts'
+import { createPlaces } from '../outbound/places.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from '../outbound/voucher-service.ts'
 import { startResuming } from '../wallet/resume.ts'
 import type { Transfers } from '../wallet/transfer-service.ts'
@@ -38,10 +38,10 @@ type RunningTransfers = {
 export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
   const { fetchPublic, log, steady, ...shared } = parts
   // Apart, so that two services that send to each other never wait for each other's places.
-  const refreshing = limitRequestsByHost(fetchPublic, limits.refreshPlaces)
-  const looking = limitRequests(fetchPublic, limits.addressPlaces)
-  const handing = limitRequests(fetchPublic, limits.handOverPlaces)
-  const bySender = createSlotsByKey(limits.senderPlaces)
+  const refreshPlaces = createPlaces(limits.refreshPlaces)
+  const leavingPlaces = createPlaces(limits.leavingPlaces)
+  const refreshing: FetchPublic = (url, request) =>
+    refreshPlaces({ host: url.host }, () => fetchPublic(url, request))
   const limiter = (rule: { burst: number; perSecond: number }) => {
     const buckets = new Buckets({ ...rule, entriesMax: limits.transferRatesMax })
     return (key: string) => {
@@ -55,9 +55,12 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     services: config.voucherServices,
     refreshElsewhere: createRefreshElsewhere(refreshing),
     previewElsewhere: createPreviewElsewhere(refreshing),
-    lookUp: createLookUpAddress(looking),
-    handOver: createHandOver(handing),
-    leaving: (sender, work) => bySender(sender, work).catch(nullWhenBusy),
+    lookUp: createLookUpAddress(fetchPublic),
+    handOver: createHandOver(fetchPublic),
+    leaving(sender, host, work) {
+      const senderAtHost = `${sender} ${host}`
+      return leavingPlaces({ sender, host, senderAtHost }, work).catch(nullWhenBusy)
+    },
     arriving: limiter(limits.arrivingRate),
     swapping: new Map(),
     postponed: () => resuming.wake(),

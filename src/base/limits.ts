@@ -1,5 +1,6 @@
 import { processLimits } from './limits-process.ts'
 import { relayLimits } from './limits-relay.ts'
+import { shareLimits } from './limits-shares.ts'
 
 /** Every bound put on other people's data, with its reason. Sizes are bytes, times seconds, unless named otherwise. */
 export const limits = {
@@ -59,10 +60,6 @@ export const limits = {
   /** A picture of a coupon: enough for a good photograph on a phone. */
   imageBytesMax: 1024 * 1024,
   imageDeadlineMs: 10_000,
-  /** Pictures fetched at once, and callers that wait for their turn. */
-  imageFetchesMax: 4,
-  imageWaitingMax: 64,
-  imageWaitMs: 10_000,
   /** What the pictures may take on the disk; those used longest ago go first. */
   imagesBytesMax: 128 * 1024 * 1024,
   /** A picture that could not be had is not asked for again so soon; how many are remembered. */
@@ -97,12 +94,6 @@ export const limits = {
   nip05DeadlineMs: 5000,
   /** A document of several hundred names; ours is asked for one (protocol: 64 KiB). */
   nip05BodyBytesMax: 64 * 1024,
-  /** Sockets that slow servers can hold at the same time. */
-  nip05LookupsMax: 8,
-  /** Callers that may stand in line behind them. */
-  nip05WaitingMax: 32,
-  /** Once in line this long, an honest "busy" serves the person better. */
-  nip05WaitMs: 5000,
 
   /** NIP-98 clock tolerance, either way. */
   proofWindowSeconds: 60,
@@ -136,11 +127,6 @@ export const limits = {
   /** A wallet answers with an invoice, slowly when it has to ask its own node. */
   callbackDeadlineMs: 10_000,
   callbackBodyBytesMax: 64 * 1024,
-  /** Wallets asked at once, in all and for one account, and payers in line behind them. */
-  callbacksMax: 32,
-  callbacksPerAccountMax: 8,
-  callbacksWaitingMax: 64,
-  callbackWaitMs: 5000,
 
   /** A voucher with its event, as text inside of text. */
   transferBytesMax: 64 * 1024,
@@ -175,12 +161,6 @@ export const limits = {
   refreshDeadlineMs: 8000,
   refreshBodyBytesMax: 60 * 1024,
   previewDeadlineMs: 3000,
-  /** Of one sender, who may have slow servers of his own asked: a quarter of all places. */
-  senderPlaces: { takenMax: 32, waitingMax: 32, waitMs: 500 },
-  addressPlaces: { takenMax: 128, waitingMax: 128, waitMs: 1000 },
-  handOverPlaces: { takenMax: 128, waitingMax: 128, waitMs: 1000 },
-  /** At one service. */
-  refreshPlaces: { takenMax: 16, waitingMax: 64, waitMs: 2000 },
   /** Vouchers that come to one name: a shop gives one to each guest of an evening. */
   arrivingRate: { burst: 60, perSecond: 0.5 },
   /** Vouchers that one address sends away: each costs two requests to the outside. */
@@ -341,4 +321,5 @@ export const limits = {
   codeTriesRememberedMax: 20_000,
   ...processLimits,
   ...relayLimits,
+  ...shareLimits,
 } as const

@@ -1,5 +1,6 @@
 import { documented, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
+import { factsOf } from '../http/facts.ts'
 import type { createImageFinder } from './image.ts'
 
 const pictureModel = textModel(
@@ -11,8 +12,8 @@ const pictureModel = textModel(
 export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
   return new Elysia({ name: 'images', prefix: '/api/coupons' }).get(
     '/images/:hash',
-    async ({ params }) => {
-      const { path, kind } = await find(params.hash.toLowerCase())
+    async ({ params, request }) => {
+      const { path, kind } = await find(params.hash.toLowerCase(), factsOf(request).address)
       return new Response(Bun.file(path), {
         headers: {
           'Content-Type': kind.type,

@@ -9,7 +9,12 @@ export function createImageStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, string]>(
     'INSERT INTO images (hash, url) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
   )
-  const find = sql.query<{ url: string }, [Uint8Array]>('SELECT url FROM images WHERE hash = ?')
+  const find = sql.query<{ url: string; owner: Uint8Array | null }, [Uint8Array]>(
+    `SELECT url, (SELECT definitions.owner FROM revisions
+        JOIN definitions ON definitions.id = revisions.definition_id
+        WHERE revisions.image = images.url ORDER BY revisions.id LIMIT 1) AS owner
+      FROM images WHERE hash = ?`,
+  )
   const remove = sql.query<null, [Uint8Array, string]>(
     'DELETE FROM images WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM revisions WHERE image = ?)',
   )
@@ -25,9 +30,10 @@ export function createImageStore(sql: Sql) {
       if (url !== null) remove.run(imageHash(url), url)
     },
 
-    /** The address behind a hash, or null when no revision names it. `hash`: hex. */
-    async find(hash: string): Promise<string | null> {
-      return (await find.get(bytesOf(hash)))?.url ?? null
+    /** The address behind a hash, and who was the first to name it; null when no revision does. Hex. */
+    async find(hash: string): Promise<{ url: string; owner: string } | null> {
+      const found = await find.get(bytesOf(hash))
+      return found && { url: found.url, owner: found.owner?.toHex() ?? '' }
     },
   }
 }

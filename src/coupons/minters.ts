@@ -38,7 +38,7 @@ export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterI
   requireMerchant(mint, caller)
   // Nobody sends us out twice with one signature.
   if ('name' in name) await mint.database.transact(async () => undefined, caller.spend)
-  const pubkey = await resolve(mint, name)
+  const pubkey = await resolve(mint, name, caller.pubkey)
   return mint.database.transact(
     async (tx) => {
       if (pubkey === null) throw new Refusal('minter-unknown')
@@ -83,8 +83,8 @@ function parseMinterText(value: string): MinterText {
   throw new Refusal('field-invalid', { field: 'pubkey' })
 }
 
-async function resolve(mint: Mint, text: MinterText): Promise<string | null> {
-  return 'pubkey' in text ? text.pubkey : mint.resolveName(text.name, text.domain)
+async function resolve(mint: Mint, text: MinterText, merchant: string): Promise<string | null> {
+  return 'pubkey' in text ? text.pubkey : mint.resolveName(text.name, text.domain, merchant)
 }
 
 function parseLabel(value: string | null | undefined): string | null | undefined {

@@ -39,7 +39,7 @@ export type Mint = {
   /** Keys that may manage; null: any. */
   merchants: ReadonlySet<string> | null
   /** The key a NIP-05 name belongs to, or null. */
-  resolveName: (name: string, domain: string) => Promise<string | null>
+  resolveName: (name: string, domain: string, merchant: string) => Promise<string | null>
   /** Hand an accepted announcement to the relays; in the transaction that stores it. */
   // A method: what `app.ts` hands in writes to stores of the same transaction that this folder does not know.
   broadcast(tx: CouponStores, event: NostrEvent): Promise<void>

@@ -1,21 +1,20 @@
 import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { createSlots } from './slots.ts'
+import { createPlaces } from './places.ts'
+
+/** Whose coupon shows the picture, and from where it is asked for. */
+type For = { merchant: string; address: string }
 
 /** The bytes of a picture, or null when the far side does not give it. OutboundError `busy` when too many ask. */
-type FetchImage = (url: string) => Promise<Uint8Array | null>
+type FetchImage = (url: string, whose: For) => Promise<Uint8Array | null>
 
 /** Build a fetcher of pictures over `fetchPublic`, bounded in size, work and waiting. */
 export function createImageFetcher(fetchPublic: FetchPublic): FetchImage {
-  const inTurn = createSlots({
-    takenMax: limits.imageFetchesMax,
-    waitingMax: limits.imageWaitingMax,
-    waitMs: limits.imageWaitMs,
-  })
-  return async (text) => {
+  const inTurn = createPlaces(limits.imagePlaces)
+  return async (text, whose) => {
     const url = URL.parse(text)
     if (!url) return null
-    return inTurn(async () => {
+    return inTurn({ ...whose, host: url.host }, async () => {
       try {
         const { status, body } = await fetchPublic(url, {
           deadlineMs: limits.imageDeadlineMs,

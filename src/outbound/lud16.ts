@@ -6,7 +6,7 @@ import { type FetchPublic, OutboundError } from './fetch-public.ts'
 /** What a lightning address leads to (LUD-16), as far as vouchers are concerned. */
 type AddressAnswer =
   | { kind: 'takes'; callback: URL }
-  | { kind: 'unknown' | 'silent' | 'takes-none' | 'busy' }
+  | { kind: 'unknown' | 'silent' | 'takes-none' }
 
 export type LookUpAddress = (name: string, host: string) => Promise<AddressAnswer>
 
@@ -29,7 +29,7 @@ export function createLookUpAddress(fetchPublic: FetchPublic): LookUpAddress {
       return readAddress(status, parseJsonObject(body, limits.addressBodyBytesMax))
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error
-      return { kind: error.reason === 'busy' ? 'busy' : 'silent' }
+      return { kind: 'silent' }
     }
   }
 }

@@ -2,23 +2,20 @@ import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { readNip05 } from '../nostr/nip05.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { limitRequests } from './slots.ts'
+import { createPlaces } from './places.ts'
 
-/** The key behind a NIP-05 identifier, or null when it resolves to nothing. OutboundError `busy` when too many ask. */
-type ResolveNip05 = (name: string, domain: string) => Promise<string | null>
+/**
+ * The key behind a NIP-05 identifier that a merchant has looked up, or null when it resolves to
+ * nothing. OutboundError `busy` when too many ask.
+ */
+type ResolveNip05 = (name: string, domain: string, merchant: string) => Promise<string | null>
 
 /** Build a resolver of NIP-05 identifiers over `fetchPublic`, bounded in work and in waiting. */
 export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
-  const fetchLimited = limitRequests(fetchPublic, {
-    takenMax: limits.nip05LookupsMax,
-    waitingMax: limits.nip05WaitingMax,
-    waitMs: limits.nip05WaitMs,
-  })
-  return async (name, domain) => {
-    const url = new URL(`https://${domain}/.well-known/nostr.json`)
-    url.searchParams.set('name', name)
+  const inTurn = createPlaces(limits.nip05Places)
+  const ask = async (url: URL, name: string) => {
     try {
-      const { status, body } = await fetchLimited(url, {
+      const { status, body } = await fetchPublic(url, {
         deadlineMs: limits.nip05DeadlineMs,
         bodyBytesMax: limits.nip05BodyBytesMax,
       })
@@ -26,8 +23,13 @@ export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
       return readNip05(answer, name)
     } catch (error) {
       // Whatever the far side did, the name did not resolve.
-      if (error instanceof OutboundError && error.reason !== 'busy') return null
+      if (error instanceof OutboundError) return null
       throw error
     }
+  }
+  return (name, domain, merchant) => {
+    const url = new URL(`https://${domain}/.well-known/nostr.json`)
+    url.searchParams.set('name', name)
+    return inTurn({ host: url.host, merchant }, () => ask(url, name))
   }
 }

@@ -66,7 +66,8 @@ export async function send(
   if (!event) throw new Error('a voucher without its event was neither found nor refused')
   const parcel = { nonce, comment, event, refreshUrl }
   if (hosts.includes(address.host)) return settleHere(transfers, parcel, address.name)
-  const sending = await transfers.leaving(sender, () => handOver(transfers, parcel, address))
+  const work = () => handOver(transfers, parcel, address)
+  const sending = await transfers.leaving(sender, address.host, work)
   return sending ?? notHandedOver(transfers, parcel, 'overloaded')
 }
 
@@ -120,7 +121,6 @@ const whyNot = {
   unknown: 'address-unknown',
   silent: 'address-silent',
   'takes-none': 'vouchers-not-taken',
-  busy: 'overloaded',
 } as const
 
 const moved: Sending = describe('MOVED', 'voucher-refreshed')

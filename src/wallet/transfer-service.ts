@@ -47,8 +47,8 @@ export type Transfers = {
   previewElsewhere: PreviewElsewhere
   lookUp: LookUpAddress
   handOver: HandOver
-  /** Do what one more voucher of this sender's needs outside; null when he has too many on their way. */
-  leaving: <T>(sender: string, work: () => Promise<T>) => Promise<T | null>
+  /** Do what one more voucher of this sender's needs at a host; null when too many are on their way there. */
+  leaving: <T>(sender: string, host: string, work: () => Promise<T>) => Promise<T | null>
   /** Somebody sends to this name. Refuses `rate-limited`. */
   arriving: (name: string) => void
   /** Refuses `disk-low`. */

@@ -185,7 +185,7 @@ test('the documented limits of identities are those of the code', () => {
     `${spaced(limits.paymentFieldCharsMax)} characters`,
     `${limits.callbackDeadlineMs / 1000} seconds`,
     `${spaced(limits.callbackBodyBytesMax)} bytes`,
-    `${limits.callbacksMax}, ${limits.callbacksPerAccountMax} of them for one account`,
+    `${limits.callbackPlaces.takenMax}, ${limits.callbackPlaces.of.account.takenMax} of them for one account, ${limits.callbackPlaces.of.host.takenMax} at one host`,
   ])
 })
 
@@ -223,6 +223,31 @@ test('the documented rate limits are those of the code', () => {
   expect(documented).toEqual(
     rules.map(([, burst, perSecond]) => [Number(burst), Number(perSecond)]),
   )
+})
+
+test('the documented shares are those of the code', () => {
+  const { nip05Places, imagePlaces, callbackPlaces, leavingPlaces, refreshPlaces } = limits
+  const [names, pictures] = [nip05Places.of, imagePlaces.of]
+  const [wallets, leaving] = [callbackPlaces.of, leavingPlaces.of]
+  expect(rowsUnder('## Shares').map(([, all, each]) => [all, each])).toEqual([
+    [
+      `${nip05Places.takenMax}`,
+      `${names.merchant.takenMax} of a merchant, ${names.host.takenMax} at one host`,
+    ],
+    [
+      `${imagePlaces.takenMax}`,
+      `${pictures.merchant.takenMax} of a merchant, ${pictures.host.takenMax} at one host, ${pictures.address.takenMax} for a client address`,
+    ],
+    [
+      `${callbackPlaces.takenMax}`,
+      `${wallets.account.takenMax} for one account, ${wallets.host.takenMax} at one host`,
+    ],
+    [
+      `${leavingPlaces.takenMax}`,
+      `${leaving.sender.takenMax} of a client address, ${leaving.senderAtHost.takenMax} of those to one host; ${leaving.host.takenMax} to one host`,
+    ],
+    [`${refreshPlaces.takenMax}`, `${refreshPlaces.of.host.takenMax} at one service`],
+  ])
 })
 
 test('every warning about an announcement is documented', () => {

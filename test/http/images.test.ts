@@ -13,6 +13,7 @@ import {
   openSession,
   sha256Hex,
 } from '../support/client.ts'
+import { callRaw } from '../support/raw.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
@@ -125,6 +126,36 @@ describe('GET /api/coupons/images/{hash}', () => {
     const statuses = (await Promise.all(crowd)).map(({ response }) => response.status)
     expect([statuses, askedFor('/crowd.png')]).toEqual([Array(50).fill(200), 1])
   })
+
+  test('four slow hosts hold up their own pictures, and no other', async () => {
+    const gate = Promise.withResolvers<void>()
+    let begun = 0
+    const slow = [1, 2, 3, 4].map(() =>
+      Bun.serve({
+        port: 0,
+        tls: shopCertificate,
+        fetch() {
+          begun += 1
+          return gate.promise.then(() => new Response(png))
+        },
+      }),
+    )
+    const held = slow.flatMap(({ port }) =>
+      Array.from({ length: 8 }, (_, at) => `https://shop.test:${port}/${at}.png`),
+    )
+    for (const image of held) await createDefinition(server.url, token, { image })
+    const waiting = held.map((image) => call(server.url, `/api/coupons/images/${sha256Hex(image)}`))
+    while (begun < 4) await Bun.sleep(5)
+    samples['/quick.png'] = ['image/png', png]
+    const other = await openSession(server.url, newSigner())
+    await createDefinition(server.url, other, { image: urlOf('/quick.png') })
+    const quick = await callRaw(server.url, { target: routeOf('/quick.png'), from: '127.0.0.7' })
+    expect(quick.status).toBe(200)
+    gate.resolve()
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    for (const one of slow) await one.stop(true)
+  }, 30_000)
 
   test('is no proxy: only what a definition or a voucher names is fetched', async () => {
     const nobody = await call(server.url, routeOf('/unnamed.png'))

@@ -91,7 +91,7 @@ const doors: Record<string, (depth: number) => boolean | Promise<boolean>> = {
     null,
   'the document of a NIP-05 name': async (depth) => {
     const names = `{"x":${nested(depth, 1)},"names":{"ana":"${signer.pubkey}"}}`
-    return (await createNip05Resolver(answering(names))('ana', 'a.example')) !== null
+    return (await createNip05Resolver(answering(names))('ana', 'a.example', 'x')) !== null
   },
   'the answer of a lightning address': async (depth) => {
     const text = `{"x":${nested(depth, 1)},"allowVouchers":true,"callback":"${url}"}`

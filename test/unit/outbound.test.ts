@@ -889,7 +889,7 @@ describe('a NIP-05 lookup', () => {
 
   test('asks the well-known document for one name and reads its key', async () => {
     const shop = await openShop(json(document))
-    expect(await resolver(shop)('ana', 'shop.test')).toBe(key)
+    expect(await resolver(shop)('ana', 'shop.test', key)).toBe(key)
     expect(shop.requests[0]).toStartWith('GET /.well-known/nostr.json?name=ana HTTP/1.1\r\n')
   })
 
@@ -909,19 +909,19 @@ describe('a NIP-05 lookup', () => {
   ]
   test.each(nothing)('finds nothing when the server %s', async (_, reply, domain = 'shop.test') => {
     const shop = await openShop(reply)
-    expect(await resolver(shop)('ana', domain)).toBeNull()
+    expect(await resolver(shop)('ana', domain, key)).toBeNull()
     expect(shop.connections()).toBe(1)
   })
 
   test('takes a document of exactly the allowed length', async () => {
     const shop = await openShop(json(document.padEnd(ours.nip05BodyBytesMax)))
-    expect(await resolver(shop)('ana', 'shop.test')).toBe(key)
+    expect(await resolver(shop)('ana', 'shop.test', key)).toBe(key)
   })
 
   test('does not hide a fault of our own', async () => {
     const fault = new TypeError('ours')
     const resolve = createNip05Resolver(() => Promise.reject(fault))
-    expect(await outcome(resolve('ana', 'shop.test'))).toBe(fault)
+    expect(await outcome(resolve('ana', 'shop.test', key))).toBe(fault)
   })
 
   test('runs beside few others, keeps a short line in order and turns the rest away', async () => {
@@ -933,38 +933,57 @@ describe('a NIP-05 lookup', () => {
         finish.push(() => done({ status: 200, headers: {}, body: Buffer.from(document) }))
       })
     })
-    const places = ours.nip05LookupsMax + ours.nip05WaitingMax
-    const lookups = Array.from({ length: places }, (_, i) => resolve(`n${i}`, 'shop.test'))
-    expect(await outcome(resolve('late', 'shop.test'))).toBe('busy')
-    expect(started).toHaveLength(ours.nip05LookupsMax)
+    const { takenMax, waitingMax } = ours.nip05Places.of.host
+    const places = takenMax + waitingMax
+    const ask = (name: string) => resolve(name, 'shop.test', name)
+    const lookups = Array.from({ length: places }, (_, i) => ask(`n${i}`))
+    expect(await outcome(ask('late'))).toBe('busy')
+    expect(started).toHaveLength(takenMax)
 
     for (let i = 0; i < places; i += 1) {
       finish[i]?.()
       await Bun.sleep(0)
-      expect(started).toHaveLength(Math.min(places, ours.nip05LookupsMax + i + 1))
+      expect(started).toHaveLength(Math.min(places, takenMax + i + 1))
     }
     await Promise.all(lookups)
     expect(started).toEqual(Array.from({ length: places }, (_, i) => `n${i}`))
 
-    // All slots are free again, also after failures.
+    // All places are free again, also after failures.
     started.length = 0
-    const more = Array.from({ length: ours.nip05LookupsMax }, () => resolve('again', 'shop.test'))
+    const more = Array.from({ length: takenMax }, () => ask('again'))
     await Bun.sleep(0)
-    expect(started).toHaveLength(ours.nip05LookupsMax)
+    expect(started).toHaveLength(takenMax)
     for (const done of finish) done()
     await Promise.all(more)
   })
 
-  test('gives its slot back when it fails', async () => {
+  test('of four slow domains wait for each other, and others pass them', async () => {
+    const slow = Promise.withResolvers<void>()
+    const resolve = createNip05Resolver(async ({ host }) => {
+      if (host.startsWith('slow-')) await slow.promise
+      return { status: 200, headers: {}, body: Buffer.from(document) }
+    })
+    const { takenMax, waitingMax } = ours.nip05Places.of.host
+    const many = Array.from({ length: 4 * (takenMax + waitingMax) }, (_, at) =>
+      resolve('ana', `slow-${at % 4}.test`, `merchant ${at % 4}`),
+    )
+    expect(await outcome(resolve('ana', 'slow-0.test', 'another'))).toBe('busy')
+    expect(await resolve('ana', 'shop.test', 'another')).toBe(key)
+    slow.resolve()
+    expect(new Set(await Promise.all(many))).toEqual(new Set([key]))
+  })
+
+  test('gives its place back when it fails', async () => {
     let calls = 0
     const resolve = createNip05Resolver(() => {
       calls += 1
       return Promise.reject(new OutboundError('timeout'))
     })
-    for (let i = 0; i < ours.nip05LookupsMax * 2; i += 1) {
-      expect(await resolve('ana', 'shop.test')).toBeNull()
+    const { takenMax } = ours.nip05Places.of.host
+    for (let i = 0; i < takenMax * 2; i += 1) {
+      expect(await resolve('ana', 'shop.test', key)).toBeNull()
     }
-    expect(calls).toBe(ours.nip05LookupsMax * 2)
+    expect(calls).toBe(takenMax * 2)
   })
 
   test('waits in line for a bounded time and then gives its place to the next', async () => {
@@ -978,13 +997,16 @@ describe('a NIP-05 lookup', () => {
         finish.push(() => done({ status: 404, headers: {}, body: new Uint8Array() }))
       })
     })
-    const running = Array.from({ length: ours.nip05LookupsMax }, () => resolve('ana', 'shop.test'))
-    const late = outcome(resolve('late', 'shop.test'))
+    const { waitMs, of } = ours.nip05Places
+    const { takenMax } = of.host
+    const ask = (name: string) => resolve(name, 'shop.test', key)
+    const running = Array.from({ length: takenMax }, () => ask('ana'))
+    const late = outcome(ask('late'))
     let waits = true
     const noted = late.then(() => {
       waits = false
     })
-    jest.advanceTimersByTime(ours.nip05WaitMs - 1)
+    jest.advanceTimersByTime(waitMs - 1)
     for (let i = 0; i < 20; i += 1) await null
     expect(waits).toBe(true)
     jest.advanceTimersByTime(1)
@@ -993,9 +1015,9 @@ describe('a NIP-05 lookup', () => {
     jest.useRealTimers()
     for (const done of finish.splice(0)) done()
     await Promise.all(running)
-    const next = Array.from({ length: ours.nip05LookupsMax }, () => resolve('next', 'shop.test'))
+    const next = Array.from({ length: takenMax }, () => ask('next'))
     await Bun.sleep(0)
-    expect(started).toBe(ours.nip05LookupsMax * 2)
+    expect(started).toBe(takenMax * 2)
     for (const done of finish) done()
     await Promise.all(next)
   })

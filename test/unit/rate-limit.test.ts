@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { Buckets } from '../../src/base/buckets.ts'
-import { limits as bounds } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { createRateLimits, type RateLimits } from '../../src/http/rate-limit.ts'
 
@@ -200,10 +199,4 @@ describe('the limits', () => {
     expect(run(() => limits.wrongKeyTry('handle', 'c')).passed).toBe(0)
     limits.wrongKeyTry('other', 'c')
   })
-})
-
-test('one sender of vouchers cannot take every place on the way out', () => {
-  const { takenMax } = bounds.senderPlaces
-  expect(bounds.addressPlaces.takenMax).toBeGreaterThanOrEqual(4 * takenMax)
-  expect(bounds.handOverPlaces.takenMax).toBeGreaterThanOrEqual(4 * takenMax)
 })

@@ -263,9 +263,9 @@ describe('a payment', () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     answer = () => promise.then(() => Response.json(invoice))
     const before = wallet.asked.length
-    const most = limits.callbacksPerAccountMax
-    const waiting = Array.from({ length: most }, () => cb('?amount=1000'))
-    while (wallet.asked.length < before + most) await Bun.sleep(5)
+    const { takenMax, waitingMax } = limits.callbackPlaces.of.account
+    const waiting = Array.from({ length: takenMax + waitingMax }, () => cb('?amount=1000'))
+    while (wallet.asked.length < before + takenMax) await Bun.sleep(5)
     const refused = await cb('?amount=1000')
     expect(refused).toMatchObject({ status: 503, json: { status: 'ERROR', code: 'overloaded' } })
     await add(server, { name: 'otra', pubkey: newSigner().pubkey, lud16 })
@@ -275,6 +275,28 @@ describe('a payment', () => {
     const statuses = (await Promise.all(waiting)).map(({ status }) => status)
     expect(statuses).toEqual(statuses.map(() => 200))
     expect((await cb('?amount=1000')).status).toBe(200)
+  })
+
+  test('to four slow wallets leaves room for every other', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const slow = ['lenta-1', 'lenta-2', 'lenta-3', 'lenta-4'].map((name) => {
+      const own = startWallet(() => promise.then(() => Response.json(invoice)))
+      return { name, own }
+    })
+    for (const { name, own } of slow) {
+      const theirs = walletObject({ callback: `${own.url}/cb`, metadata })
+      await add(server, { name, pubkey: newSigner().pubkey, lud16: theirs })
+    }
+    const { takenMax } = limits.callbackPlaces.of.account
+    const waiting = slow.flatMap(({ name }) =>
+      Array.from({ length: takenMax }, () => cb('?amount=1000', name)),
+    )
+    for (const { own } of slow) while (own.asked.length < takenMax) await Bun.sleep(5)
+    answer = () => Response.json(invoice)
+    expect((await cb('?amount=1000')).json).toEqual(invoice)
+    resolve()
+    await Promise.all(waiting)
+    for (const { own } of slow) own.stop()
   })
 
   test('never goes to an address inside', async () => {

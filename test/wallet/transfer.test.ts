@@ -137,11 +137,11 @@ describe('the nonce has not left', () => {
     expect(sent.reason).toMatch(/\.$/)
   }
 
-  test('when its sender has as many on their way as one may, and another sender has not', async () => {
+  test('when its sender has as many on their way to a slow host as one may, and others pass', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     const slow = await openDoor({ take: () => promise.then((answer) => answer.clone()) })
     const { nonce } = await mint()
-    const { takenMax, waitingMax } = limits.senderPlaces
+    const { takenMax, waitingMax } = limits.leavingPlaces.of.senderAtHost
     const sendFrom = async (address: string, to: string) => {
       const headers = { 'X-Forwarded-For': address }
       const { json } = await call(here.server.url, '/api/transfer', {
@@ -156,8 +156,13 @@ describe('the nonce has not left', () => {
     expect(await Promise.race(one)).toMatchObject({ status: 'NOT_SENT', code: 'overloaded' })
     await until('asked', async () => slow.offered.length === takenMax)
     const quick = await openDoor({})
+    // Behind the same address, too, and to the same host from another.
+    expect(await sendFrom('203.0.113.1', quick.address)).toEqual({ status: 'SENT' })
     expect(await sendFrom('203.0.113.2', quick.address)).toEqual({ status: 'SENT' })
+    const elsewhere = sendFrom('203.0.113.2', slow.address)
+    await until('asked', async () => slow.offered.length === takenMax + 1)
     resolve(Response.json({ status: 'ACCEPTED' }))
+    expect(await elsewhere).toEqual({ status: 'SENT' })
     const sent = (await Promise.all(one)).filter(({ status }) => status === 'SENT')
     expect(sent.length).toBeGreaterThanOrEqual(takenMax)
     slow.stop()
