@@ -1,4 +1,4 @@
-PRAGMA user_version = 17;
+PRAGMA user_version = 18;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place).
@@ -154,6 +154,12 @@ CREATE TABLE proofs (
   id INTEGER NOT NULL PRIMARY KEY,
   event_id BLOB NOT NULL UNIQUE CHECK (length(event_id) = 32),
   accepted_until INTEGER NOT NULL
+) STRICT;
+
+-- Sessions that began up to `ended_at` are over: those of a key, or with 32 zero bytes those of all.
+CREATE TABLE session_cutoffs (
+  pubkey BLOB NOT NULL PRIMARY KEY CHECK (length(pubkey) = 32),
+  ended_at INTEGER NOT NULL
 ) STRICT;
 
 -- Answers kept for the optional Idempotency-Key, sealed under the store key and that key.

@@ -4,6 +4,7 @@ import type { CouponStores } from '../coupons/service.ts'
 import { sweepKilled } from '../coupons/void.ts'
 import type { Database } from '../db/database.ts'
 import type { OutboxStore } from '../gateway/outbox-store.ts'
+import type { CutoffStore } from '../session/cutoff-store.ts'
 import type { ScanStore } from '../wallet/cards/scan-store.ts'
 import type { LedgerStore } from '../wallet/ledger/store.ts'
 import type { NonceStore } from '../wallet/nonce-store.ts'
@@ -15,6 +16,7 @@ type Stores = CouponStores & {
   requests: RequestStore
   scans: ScanStore
   ledger: LedgerStore
+  cutoffs: CutoffStore
 }
 
 type Housekeeping = {
@@ -65,6 +67,7 @@ async function step(database: Database<Stores>, now: number): Promise<boolean> {
     const nonces = await tx.nonces.prune(limits.sweepRowsMax, now - limits.openNonceSeconds)
     const scans = await tx.scans.prune(limits.sweepRowsMax, now - limits.scanKeptSeconds)
     const refusals = await tx.ledger.prune(limits.sweepRowsMax, now)
+    await tx.cutoffs.prune(now - limits.sessionCutoffSeconds)
     return proofs + answers + told + requests + nonces + scans + refusals
   })
   return swept || pruned > 0

@@ -36,7 +36,6 @@ import {
 import { startRelay } from '../relay/host.ts'
 import { relayRoutes } from '../relay/routes.ts'
 import { sessionRoutes } from '../session/routes.ts'
-import { createSessions } from '../session/session.ts'
 import { openable } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import * as cardModels from '../wallet/cards/models.ts'
@@ -70,6 +69,7 @@ import { type RunningLedger, startLedger, TokenError } from './ledger.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import { createReadiness, vouchersByPhase } from './readiness.ts'
+import { startSessions } from './sessions.ts'
 import { loadCertificate, tlsPlace } from './tls.ts'
 import { startTransfers } from './transfers.ts'
 import { createWallet } from './wallet.ts'
@@ -259,7 +259,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     log,
   })
   opened.defer(() => transferring.stop())
-  const sessions = createSessions(keys.sessionSecret, systemClock)
+  const { sessions, commands: sessionCommands } = await startSessions({
+    ...{ secret: keys.sessionSecret, database, now: systemClock, ended: live.hangUp, log },
+  })
   const isKnown = (pubkey: string) =>
     database.snapshot(async (tx) => config.merchants?.has(pubkey) || tx.members.isMember(pubkey))
   const onUnknownOrigin = createUnknownOriginWarning(log)
@@ -350,7 +352,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       transfers: await openTransfers(),
     }),
     relays: running.status,
-    commands: { ...ledger.commands, ...wallet.commands, ...cards.commands },
+    commands: { ...ledger.commands, ...wallet.commands, ...cards.commands, ...sessionCommands },
     log,
     checked(problems) {
       metrics.checked(problems)

@@ -100,6 +100,8 @@ export const limits = {
   /** An announcement may be this far ahead of our clock. */
   announcementAheadSeconds: 15 * 60,
   sessionSeconds: 12 * 60 * 60,
+  /** What ended sessions is kept longer than one lasts, and an hour for clocks that are set. */
+  sessionCutoffSeconds: 13 * 60 * 60,
   /** Verified session tokens kept, so that a busy till does not pay for the JWT each time. */
   sessionCacheMax: 10_000,
   /** Stored answers of the optional Idempotency-Key are kept at least 24 h. */

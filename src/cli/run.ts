@@ -19,6 +19,7 @@ import { balances, issue, statement } from './ledger.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
+import { endKeySessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tls } from './tls.ts'
 
@@ -34,7 +35,7 @@ type Command = {
   run: (input: Input) => Promise<number>
 }
 
-const switches = ['help', 'version', 'force', 'ncryptsec']
+const switches = ['help', 'version', 'force', 'ncryptsec', 'all']
 
 /** What `cuponera NAME` does. */
 const commands: Record<string, Command> = {
@@ -57,6 +58,13 @@ const commands: Record<string, Command> = {
   relays: {
     about: 'each relay: since when it is connected, what waits for it, its last error',
     run: ({ config }) => relays(config),
+  },
+  'sessions end': {
+    about: 'end every session of a key, or of all with --all: tokens from before are refused',
+    operands: '[NPUB]',
+    flags: ['all'],
+    run: ({ config, operands: [key], flags }) =>
+      endKeySessions(config, { key, all: flags.has('all') }),
   },
   nonce: {
     about: 'make a nonce that lets somebody register an identity, once',

@@ -22,6 +22,8 @@ export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
         // A signature is used up before anything is said to who sent it.
         if (caller.spend) await mint.database.transact(async () => undefined, caller.spend)
         const { pubkey: owner, until } = caller
+        // From here to the listener nothing waits: whoever ends the sessions ends the stream, too.
+        auth.requireOpen(caller)
         const stream = openEventStream()
         const stop = live.listen({ owner, until, send: stream.send, ended: stream.end })
         stream.gone.addEventListener('abort', stop)

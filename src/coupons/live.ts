@@ -31,6 +31,8 @@ export type Live = {
   changed(change: Change): void
   /** Listen, until the function that comes back is called. Refuses `live-full`, `overloaded`. */
   listen(listener: Listener): () => void
+  /** End the streams of a key, or all: whoever still may listens again. */
+  hangUp(owner?: string): void
   /** End all, and take no more. */
   close(): void
 }
@@ -89,6 +91,12 @@ export function createLive(now: Clock): Live {
       byOwner.set(owner, listeners)
       count++
       return end
+    },
+
+    hangUp(owner) {
+      for (const one of owner === undefined ? [...byOwner.keys()] : [owner]) {
+        for (const end of [...(byOwner.get(one)?.values() ?? [])]) end()
+      }
     },
 
     close() {

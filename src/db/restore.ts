@@ -30,7 +30,11 @@ type Candidate = {
  * Copy a backup beside the database and check the copy, brought to this program's schema.
  * Throws OperatorError when it is no sound database. `discard` removes the copy.
  */
-export async function prepareRestore(file: string, database: string): Promise<Candidate> {
+export async function prepareRestore(
+  file: string,
+  database: string,
+  now: number,
+): Promise<Candidate> {
   const there = statSync(file, { throwIfNoEntry: false })
   if (!there) throw new OperatorError(`there is no file ${file}`)
   if (!there.isFile()) throw new OperatorError(`${file} is not a file`)
@@ -44,7 +48,7 @@ export async function prepareRestore(file: string, database: string): Promise<Ca
     copyFileSync(file, path)
     chmodSync(path, 0o600)
     ownLikeDirectory(path)
-    upgrade(path, file)
+    upgrade(path, file, now)
     const events = unpackRelay(path, relayOf(path))
     const check = await checkDatabase(path, noPause)
     if (check.found > 0) {
@@ -94,7 +98,7 @@ export function replaceDatabase(candidate: { path: string }, database: string, n
   return replaced
 }
 
-function upgrade(path: string, file: string): void {
+function upgrade(path: string, file: string, now: number): void {
   try {
     const probe = openForReading(path)
     const tables = probe.query("SELECT 1 FROM sqlite_schema WHERE name = 'vouchers'").get()
@@ -103,6 +107,12 @@ function upgrade(path: string, file: string): void {
     if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
     const connection = openConnection(path)
     migrate(connection, couponSchema)
+    // Sessions that were ended since would be good again.
+    connection.run(
+      `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (zeroblob(32), ?1)
+       ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,
+      [now],
+    )
     // Cards may have counted on since: the taps of that time would pass again.
     connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
     connection.run(

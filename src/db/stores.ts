@@ -7,6 +7,7 @@ import { createStatisticsStore } from '../coupons/statistics-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
+import { createCutoffStore } from '../session/cutoff-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
 import { createAccountStore } from '../wallet/account-store.ts'
 import { createCardStore } from '../wallet/cards/card-store.ts'
@@ -35,6 +36,7 @@ export function createStores(sql: Sql) {
     announcements: createAnnouncementStore(sql),
     answers: createAnswerStore(sql),
     proofs: createProofStore(sql),
+    cutoffs: createCutoffStore(sql),
     outbox: createOutboxStore(sql),
     members: createMemberStore(sql),
     accounts: createAccountStore(sql),

@@ -24,6 +24,8 @@ export type Authenticator = {
   any(request: Request): Promise<Caller>
   /** NIP-98 only: any other scheme counts as missing. */
   signed(request: Request): Promise<Caller>
+  /** Refuses `auth-session-expired` when the caller's sessions were ended meanwhile. */
+  requireOpen(caller: Caller): void
 }
 
 /** Checks the Authorization header; an accepted NIP-98 event is used up by the caller's first write. */
@@ -58,6 +60,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     any: (request) => authenticate(request, true),
     signed: (request) => authenticate(request, false),
+    requireOpen: options.sessions.requireOpen,
   }
 }
 
@@ -79,9 +82,9 @@ async function identify(
   }
   throw new Refusal('auth-missing')
 
-  function sessionCaller({ pubkey, expiresAt }: VerifiedSession): Caller {
+  function sessionCaller({ pubkey, beganAt, expiresAt }: VerifiedSession): Caller {
     rateLimits.key(pubkey, 1)
-    return { pubkey, until: expiresAt, spend: undefined }
+    return { pubkey, beganAt, until: expiresAt, spend: undefined }
   }
 
   function signedCaller(encoded: string): Caller {
@@ -91,6 +94,7 @@ async function identify(
     const event = verifyHttpAuth(encoded, signed, now(), verify)
     return {
       pubkey: event.pubkey,
+      beganAt: sessions.beginsAt(event.pubkey),
       until: now() + limits.sessionSeconds,
       spend: async (tx) => {
         facts.spent = true

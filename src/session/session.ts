@@ -2,30 +2,38 @@ import { errors, jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { Cutoffs } from './cutoffs.ts'
 
 /** What `POST /api/auth/session` answers. */
 export type Session = { token: string; pubkey: string; expiresAt: number }
 
-/** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`; nothing is stored. */
+/** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`; of them nothing is stored. */
 export type Sessions = {
   create(pubkey: string): Promise<Session>
   /** Whose a token is. Refuses `auth-session-expired`, `auth-session-invalid`. */
   verify(token: string): Promise<VerifiedSession>
+  /** When a session that is opened now begins: after those that were ended. Unix seconds. */
+  beginsAt(pubkey: string): number
+  /** Refuses `auth-session-expired` for one that was ended since it was verified. */
+  requireOpen(session: Pick<VerifiedSession, 'pubkey' | 'beganAt'>): void
 }
 
-export type VerifiedSession = Omit<Session, 'token'>
+export type VerifiedSession = Omit<Session, 'token'> & {
+  /** Unix seconds. */
+  beganAt: number
+}
 
 const algorithm = 'HS256'
 const hex32 = /^[0-9a-f]{64}$/
 
-export function createSessions(secret: string, now: Clock): Sessions {
+export function createSessions(secret: string, now: Clock, cutoffs: Cutoffs): Sessions {
   const key = new TextEncoder().encode(secret)
   // Verifying a JWT costs more than a native signature check, and a till sends the same one all day.
   const verified = new Map<string, VerifiedSession>()
 
   return {
     async create(pubkey) {
-      const issuedAt = now()
+      const issuedAt = beginsAt(pubkey)
       const expiresAt = issuedAt + limits.sessionSeconds
       const token = await new SignJWT()
         .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
@@ -36,21 +44,33 @@ export function createSessions(secret: string, now: Clock): Sessions {
       return { token, pubkey, expiresAt }
     },
 
+    beginsAt,
+    requireOpen,
+
     async verify(token) {
       const known = verified.get(token)
-      if (known) return unexpired(known)
+      if (known) return open(known)
       const session = await read(token, key)
       if (verified.size >= limits.sessionCacheMax) {
         const [oldest] = verified.keys()
         if (oldest !== undefined) verified.delete(oldest)
       }
       verified.set(token, session)
-      return unexpired(session)
+      return open(session)
     },
   }
 
-  function unexpired(session: VerifiedSession): VerifiedSession {
+  function beginsAt(pubkey: string): number {
+    return Math.max(now(), cutoffs.endedAt(pubkey) + 1)
+  }
+
+  function requireOpen({ pubkey, beganAt }: Pick<VerifiedSession, 'pubkey' | 'beganAt'>): void {
+    if (beganAt <= cutoffs.endedAt(pubkey)) throw new Refusal('auth-session-expired')
+  }
+
+  function open(session: VerifiedSession): VerifiedSession {
     if (session.expiresAt <= now()) throw new Refusal('auth-session-expired')
+    requireOpen(session)
     return session
   }
 }
@@ -65,9 +85,9 @@ async function read(token: string, key: Uint8Array): Promise<VerifiedSession> {
       currentDate: new Date(0),
       requiredClaims: ['sub', 'exp'],
     })
-    const { sub, exp } = payload
+    const { sub, iat, exp } = payload
     if (sub !== undefined && hex32.test(sub) && exp !== undefined) {
-      return { pubkey: sub, expiresAt: exp }
+      return { pubkey: sub, beganAt: iat ?? exp - limits.sessionSeconds, expiresAt: exp }
     }
   } catch (cause) {
     if (!(cause instanceof errors.JOSEError)) throw cause

@@ -25,6 +25,7 @@ import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { reply, replyJson } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
 import { authorThrough, delegationHash } from '../../src/nostr/delegation.ts'
+import { createCutoffs } from '../../src/session/cutoffs.ts'
 import { createSessions } from '../../src/session/session.ts'
 import { openDelegation, sealDelegation } from '../../src/wallet/cards/delegation.ts'
 import { TapModel } from '../../src/wallet/cards/models.ts'
@@ -51,7 +52,7 @@ console.log(`  address     ${start()}`)
 
 function startStack(): string {
   const verify = createVerifier(schnorr)
-  const sessions = createSessions(benchKeys.SESSION_JWT_SECRET, systemClock)
+  const sessions = createSessions(benchKeys.SESSION_JWT_SECRET, systemClock, createCutoffs([]))
   const options = {
     sessions,
     verify,

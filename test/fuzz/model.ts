@@ -427,7 +427,7 @@ class World {
     const pubkey = this.#random.pick(owners.filter((one) => one !== owner))
     const listed = `${owner} ${pubkey}`
     const had = this.#minters.has(listed)
-    const caller = { pubkey: owner, until: 0, spend: undefined }
+    const caller = { pubkey: owner, beganAt: 0, until: 0, spend: undefined }
     // Removing goes to the queue at once; adding would, after a name was resolved, come too late for the order.
     if (this.#random.chance(0.5)) {
       this.#minters.delete(listed)
@@ -504,14 +504,14 @@ class World {
 
   #caller(pubkey: string): { caller: Caller; replayed: boolean } {
     if (this.#random.chance(0.6))
-      return { caller: { pubkey, until: 0, spend: undefined }, replayed: false }
+      return { caller: { pubkey, beganAt: 0, until: 0, spend: undefined }, replayed: false }
     const event = digest(`event ${this.#random.below(400)}`).toString('hex')
     const replayed = this.#used.has(event)
     this.#used.add(event)
     const spend: Caller['spend'] = async (tx) => {
       if (!(await tx.proofs.use(event, this.now + 60))) throw new Refusal('auth-replay')
     }
-    return { caller: { pubkey, until: 0, spend }, replayed }
+    return { caller: { pubkey, beganAt: 0, until: 0, spend }, replayed }
   }
 
   #issue(
@@ -568,13 +568,13 @@ class World {
       this.#minters.add(`${owner} ${pubkey}`)
       const answer = await authorizeMinter(
         this.mint,
-        { pubkey: owner, until: 0, spend: undefined },
+        { pubkey: owner, beganAt: 0, until: 0, spend: undefined },
         { pubkey },
       )
       this.#same('add minter', answer.created, created)
     }
     for (const owner of owners)
-      await this.#compareOwner({ pubkey: owner, until: 0, spend: undefined })
+      await this.#compareOwner({ pubkey: owner, beganAt: 0, until: 0, spend: undefined })
     for (const voucher of this.#vouchers.values()) {
       const found = await preview(this.mint, voucher.nonce)
       const claimedAt = voucher.phase === 'claimed' ? voucher.endedAt : null

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { SignJWT } from 'jose'
 import { limits } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import { createLive } from '../../src/coupons/live.ts'
+import { liveRoutes } from '../../src/coupons/live-routes.ts'
+import type { Mint } from '../../src/coupons/service.ts'
 import { openEventStream } from '../../src/http/event-stream.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import {
@@ -193,6 +196,30 @@ describe('GET /api/coupons/live', () => {
     const answer = await call(closed.url, '/api/coupons/live', { token })
     expect([answer.status, answer.json.code]).toEqual([403, 'merchant-not-allowed'])
     await closed.stop()
+  })
+
+  test('does not begin for a session that was ended while it was asked for', async () => {
+    const caller = { pubkey: newSigner().pubkey, beganAt: 0, until: 1, spend: undefined }
+    const ended = () => {
+      throw new Refusal('auth-session-expired')
+    }
+    let listeners = 0
+    const live = {
+      ...createLive(() => 0),
+      listen: () => {
+        listeners++
+        return () => undefined
+      },
+    }
+    const ask = async (requireOpen: () => void) => {
+      const auth = { any: async () => caller, signed: async () => caller, requireOpen }
+      const mint = { merchants: null } as Mint
+      const route = liveRoutes(mint, auth, live)
+      return (await route.handle(new Request('http://localhost/api/coupons/live'))).ok
+    }
+    expect([await ask(ended), listeners]).toEqual([false, 0])
+    expect([await ask(() => undefined), listeners]).toEqual([true, 1])
+    live.close()
   })
 
   test('ends with the session', async () => {

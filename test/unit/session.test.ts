@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { Refusal } from '../../src/base/refusal.ts'
+import { type Cutoff, createCutoffs, everyKey } from '../../src/session/cutoffs.ts'
 import type { Session } from '../../src/session/session.ts'
 import { createSessions } from '../../src/session/session.ts'
 
@@ -8,9 +9,10 @@ const pubkey = 'ab'.repeat(32)
 const start = 1_800_000_000
 
 /** Sessions on a clock that the test moves. */
-function open(secret = 's'.repeat(32)) {
+function open(secret = 's'.repeat(32), ended: Cutoff[] = []) {
   const clock = { now: start }
-  return { clock, sessions: createSessions(secret, () => clock.now) }
+  const cutoffs = createCutoffs(ended)
+  return { clock, cutoffs, sessions: createSessions(secret, () => clock.now, cutoffs) }
 }
 
 async function refusedWith(verified: Promise<unknown>): Promise<string | null> {
@@ -80,10 +82,11 @@ const invalid: [string, string][] = [
   ['RS256', jwt({ alg: 'RS256' }, claims)],
   ['a critical header that nobody knows', jwt({ alg: 'HS256', crit: ['x'], x: 1 }, claims)],
   ['claims that are a list', jwt({ alg: 'HS256' }, [])],
-  ['no subject', jwt({ alg: 'HS256' }, { exp: start + 100 })],
+  ['no subject', jwt({ alg: 'HS256' }, { iat: start, exp: start + 100 })],
   ['a subject that is no key', jwt({ alg: 'HS256' }, { ...claims, sub: 'x' })],
   ['a subject that is a number', jwt({ alg: 'HS256' }, { ...claims, sub: 1 })],
-  ['no expiry', jwt({ alg: 'HS256' }, { sub: pubkey })],
+  ['no expiry', jwt({ alg: 'HS256' }, { sub: pubkey, iat: start })],
+  ['a beginning in text', jwt({ alg: 'HS256' }, { ...claims, iat: '5' })],
   ['an expiry in text', jwt({ alg: 'HS256' }, { ...claims, exp: '9999999999' })],
   ['an expiry of null', jwt({ alg: 'HS256' }, { ...claims, exp: null })],
   [
@@ -105,3 +108,55 @@ test('of more sessions than are remembered each is still good', async () => {
   }
   expect((await sessions.verify(first.token)).pubkey).toBe(pubkey)
 }, 15_000)
+
+describe('a session that was ended', () => {
+  const other = 'cd'.repeat(32)
+
+  test('is over at once, also one that was verified before, and no other key’s is', async () => {
+    const { sessions, cutoffs } = open()
+    const { token } = await sessions.create(pubkey)
+    const seen = await sessions.verify(token)
+    const unseen = await sessions.create(pubkey)
+    const others = await sessions.create(other)
+    cutoffs.set({ pubkey, endedAt: start })
+    for (const one of [token, unseen.token]) {
+      expect(await refusedWith(sessions.verify(one))).toBe('auth-session-expired')
+    }
+    expect(() => sessions.requireOpen(seen)).toThrow(Refusal)
+    expect((await sessions.verify(others.token)).pubkey).toBe(other)
+  })
+
+  test('is followed by one that is good, in the same second and after it', async () => {
+    const { clock, sessions, cutoffs } = open()
+    await sessions.create(pubkey)
+    cutoffs.set({ pubkey, endedAt: start })
+    const again = await sessions.create(pubkey)
+    expect(again.expiresAt).toBe(start + 1 + 43_200)
+    expect(await sessions.verify(again.token)).toMatchObject({ pubkey, beganAt: start + 1 })
+    clock.now += 60
+    expect((await sessions.create(pubkey)).expiresAt).toBe(start + 60 + 43_200)
+    expect((await sessions.verify(again.token)).pubkey).toBe(pubkey)
+  })
+
+  test('is one without a beginning, too, that began its twelve hours before its end', async () => {
+    const { sessions, cutoffs } = open()
+    const token = jwt({ alg: 'HS256' }, { sub: pubkey, exp: start + 43_200 })
+    expect(await sessions.verify(token)).toMatchObject({ beganAt: start })
+    cutoffs.set({ pubkey, endedAt: start - 1 })
+    expect((await sessions.verify(token)).pubkey).toBe(pubkey)
+    cutoffs.set({ pubkey, endedAt: start })
+    expect(await refusedWith(sessions.verify(token))).toBe('auth-session-expired')
+  })
+
+  test('may be everybody’s, also from before the start', async () => {
+    const { token } = await open().sessions.create(pubkey)
+    for (const ended of [everyKey, pubkey]) {
+      const { sessions } = open(undefined, [{ pubkey: ended, endedAt: start }])
+      expect(await refusedWith(sessions.verify(token))).toBe('auth-session-expired')
+      const again = await sessions.create(pubkey)
+      expect((await sessions.verify(again.token)).pubkey).toBe(pubkey)
+    }
+    const { sessions } = open(undefined, [{ pubkey: everyKey, endedAt: start - 1 }])
+    expect((await sessions.verify(token)).pubkey).toBe(pubkey)
+  })
+})

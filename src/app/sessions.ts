@@ -1,0 +1,51 @@
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import type { Database } from '../db/database.ts'
+import { npubOf, parsePubkey } from '../nostr/keys.ts'
+import type { CutoffStore } from '../session/cutoff-store.ts'
+import { createCutoffs, everyKey } from '../session/cutoffs.ts'
+import { endSessions } from '../session/end.ts'
+import { createSessions, type Sessions } from '../session/session.ts'
+
+type SessionParts = {
+  /** SESSION_JWT_SECRET. */
+  secret: string
+  database: Database<{ cutoffs: CutoffStore }>
+  now: Clock
+  /** Sessions of a key were ended, or of all keys: what they opened ends with them. */
+  ended(pubkey?: string): void
+  log: Log
+}
+
+type RunningSessions = {
+  sessions: Sessions
+  /** The operator's, for the control socket. */
+  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
+}
+
+/** Sessions, with those that were ended before the start. */
+export async function startSessions(parts: SessionParts): Promise<RunningSessions> {
+  const { secret, database, now, log } = parts
+  const cutoffs = createCutoffs(await database.snapshot((tx) => tx.cutoffs.list()))
+  const ended: Parameters<typeof endSessions>[0]['ended'] = (cutoff) => {
+    cutoffs.set(cutoff)
+    const everybody = cutoff.pubkey === everyKey
+    parts.ended(everybody ? undefined : cutoff.pubkey)
+    log.warn('sessions.ended', { of: everybody ? 'all' : npubOf(cutoff.pubkey) })
+  }
+  return {
+    sessions: createSessions(secret, now, cutoffs),
+    commands: {
+      'POST /sessions': ({ key }) => endSessions({ database, now, ended }, parseSessionKey(key)),
+    },
+  }
+}
+
+/** Whose sessions the operator means: a key in hex, or null for everybody's. Throws OperatorError. */
+export function parseSessionKey(value: unknown): string | null {
+  if (value === null) return null
+  const pubkey = typeof value === 'string' ? parsePubkey(value) : null
+  if (pubkey === null || pubkey === everyKey) throw new OperatorError('that is no key: npub or hex')
+  return pubkey
+}

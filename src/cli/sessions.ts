@@ -1,0 +1,41 @@
+import type { Config } from '../app/config.ts'
+import { parseSessionKey } from '../app/sessions.ts'
+import { systemClock } from '../base/clock.ts'
+import { couponSchema } from '../db/migrations.ts'
+import { SqliteEngine } from '../db/sqlite.ts'
+import { createStores } from '../db/stores.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { type Cutoff, everyKey } from '../session/cutoffs.ts'
+import { endSessions } from '../session/end.ts'
+import { UsageError } from './arguments.ts'
+import { withDatabase } from './control.ts'
+
+/** End the sessions of a key, or of all keys: every token from before is refused from now on. */
+export async function endKeySessions(
+  config: Config,
+  { key, all }: { key: string | undefined; all: boolean },
+): Promise<number> {
+  if (all === (key !== undefined)) throw new UsageError('sessions end needs either NPUB or --all')
+  const wanted = parseSessionKey(key ?? null)
+  const { pubkey } = await withDatabase<Cutoff>(config, {
+    alone: (path) => alone(path, wanted),
+    running: (server) => server.ask<Cutoff>('POST', 'sessions', { key: wanted }),
+  })
+  if (pubkey === everyKey) {
+    console.log('every session is over: whoever still has a key signs in again')
+    return 0
+  }
+  console.log(`the sessions of ${npubOf(pubkey)} are over`)
+  console.log('A key that somebody else has signs in again: take its permissions away as well.')
+  return 0
+}
+
+async function alone(path: string, key: string | null): Promise<Cutoff> {
+  const now = systemClock
+  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
+  try {
+    return await endSessions({ database, now, ended: () => undefined }, key)
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../base/clock.ts'
+import type { Database } from '../db/database.ts'
+import type { CutoffStore } from './cutoff-store.ts'
+import { type Cutoff, everyKey } from './cutoffs.ts'
+
+type Ending = {
+  database: Database<{ cutoffs: CutoffStore }>
+  now: Clock
+  /** It is on disk: from here on the sessions are refused. */
+  ended: (cutoff: Cutoff) => void
+}
+
+/** End every session that a key has now, or that anybody has (null). A session opened later is another. */
+export function endSessions({ database, now, ended }: Ending, key: string | null): Promise<Cutoff> {
+  const pubkey = key ?? everyKey
+  return database.transact(async (tx) => {
+    // One that was opened since the last end, in the same second, began a second later than that.
+    const endedAt = Math.max(now(), (await tx.cutoffs.last(pubkey)) + 1)
+    const cutoff = { pubkey, endedAt }
+    await tx.cutoffs.set(cutoff)
+    tx.afterCommit(() => ended(cutoff))
+    return cutoff
+  })
+}

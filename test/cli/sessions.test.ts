@@ -1,0 +1,150 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { npubOf } from '../../src/nostr/keys.ts'
+import { damage, runCommand } from '../support/cli.ts'
+import { call, newSigner, openSession } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
+import { until } from '../support/faulty-relay.ts'
+import { expectRefusal, readRows } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+afterAll(cleanUp)
+
+const ask = (server: TestServer, token: string) => call(server.url, '/api/coupons', { token })
+
+async function expectOver(server: TestServer, token: string): Promise<void> {
+  const answer = await ask(server, token)
+  expectRefusal(answer, 401, 'auth-session-expired', { reason: 'session-expired' })
+}
+
+/** A live stream; `ended` waits for its end. */
+async function listen(server: TestServer, token: string) {
+  const response = await fetch(`${server.url}/api/coupons/live`, {
+    headers: { Authorization: `Bearer ${token}` },
+  })
+  expect(response.status).toBe(200)
+  let over = false
+  const end = () => {
+    over = true
+  }
+  // It breaks off when the server is killed.
+  const ended = response.text().then(end, end)
+  return { ended, open: () => !over }
+}
+
+const end = (dataDir: string, ...args: string[]) =>
+  runCommand(['sessions', 'end', ...args], { dataDir })
+
+describe('cuponera sessions end', () => {
+  test('ends what a key opened, its streams too, for ever; nobody else’s', async () => {
+    const server = await startServer()
+    const [stolen, other] = [newSigner(), newSigner()]
+    const npub = npubOf(stolen.pubkey)
+    const before = await openSession(server.url, stolen)
+    const seen = await openSession(server.url, stolen)
+    expect((await ask(server, seen)).status).toBe(200)
+    const others = await openSession(server.url, other)
+    const stream = await listen(server, before)
+    const left = await listen(server, others)
+
+    const { code, stdout, stderr } = await end(server.dataDir, npub)
+    expect({ code, stderr, first: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      stderr: '',
+      first: `the sessions of ${npub} are over`,
+    })
+    // A session that begins in the same second is none of those.
+    const after = await openSession(server.url, stolen)
+    await stream.ended
+    for (const token of [before, seen]) await expectOver(server, token)
+    expect((await ask(server, after)).status).toBe(200)
+    expect((await ask(server, others)).status).toBe(200)
+    expect(left.open()).toBe(true)
+    expect(server.output()).toContain('sessions.ended')
+
+    await server.kill()
+    const again = await startServer({ dataDir: server.dataDir })
+    for (const token of [before, seen]) await expectOver(again, token)
+    for (const token of [after, others]) expect((await ask(again, token)).status).toBe(200)
+  })
+
+  test('ends those of everybody with --all, and those that came after the last end', async () => {
+    const server = await startServer()
+    const signers = [newSigner(), newSigner()]
+    let tokens = await Promise.all(signers.map((signer) => openSession(server.url, signer)))
+    const streams = await Promise.all(tokens.map((token) => listen(server, token)))
+    for (const args of [['--all'], ['--all'], [signers[0]?.pubkey as string]]) {
+      const all = args[0] === '--all'
+      expect((await end(server.dataDir, ...args)).code).toBe(0)
+      await expectOver(server, tokens[0] as string)
+      if (all) await expectOver(server, tokens[1] as string)
+      else expect((await ask(server, tokens[1] as string)).status).toBe(200)
+      tokens = await Promise.all(signers.map((signer) => openSession(server.url, signer)))
+      for (const token of tokens) expect((await ask(server, token)).status).toBe(200)
+    }
+    await Promise.all(streams.map(({ ended }) => ended))
+  })
+
+  test('works without a server, and holds at the next start', async () => {
+    const server = await startServer()
+    const signer = newSigner()
+    const [token, others] = [
+      await openSession(server.url, signer),
+      await openSession(server.url, newSigner()),
+    ]
+    await server.stop()
+    expect(await end(server.dataDir, signer.pubkey)).toMatchObject({ code: 0, stderr: '' })
+    const again = await startServer({ dataDir: server.dataDir })
+    await expectOver(again, token)
+    expect((await ask(again, others)).status).toBe(200)
+    expect((await ask(again, await openSession(again.url, signer))).status).toBe(200)
+  })
+
+  test('needs a key or --all, and not both', async () => {
+    const { dataDir } = await startServer()
+    const npub = npubOf(newSigner().pubkey)
+    for (const args of [[], [npub, '--all'], [npub, npub]]) {
+      expect((await end(dataDir, ...args)).code).toBe(2)
+    }
+    for (const key of ['x', '0'.repeat(64), 'nsec1']) {
+      expect(await end(dataDir, key)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'cuponera: that is no key: npub or hex\n',
+      })
+    }
+    expect(readRows(dataDir).session_cutoffs).toEqual([])
+  })
+
+  test('is not undone by a backup from before: after a restore everybody signs in again', async () => {
+    const server = await startServer()
+    const { dataDir } = server
+    const signer = newSigner()
+    const tokens = [
+      await openSession(server.url, signer),
+      await openSession(server.url, newSigner()),
+    ]
+    const backup = join(newDirectory(), 'backup.db')
+    expect((await runCommand(['backup', backup], { dataDir })).code).toBe(0)
+    await end(dataDir, signer.pubkey)
+    await server.stop()
+    expect((await runCommand(['restore', backup, '--force'], { dataDir })).code).toBe(0)
+    const again = await startServer({ dataDir })
+    for (const token of tokens) await expectOver(again, token)
+    expect((await ask(again, await openSession(again.url, signer))).status).toBe(200)
+  })
+
+  test('is forgotten when no session can be that old', async () => {
+    const server = await startServer()
+    const rows = () => readRows(server.dataDir).session_cutoffs as { ended_at: number }[]
+    for (let times = 0; times < 2; times++) await end(server.dataDir, newSigner().pubkey)
+    expect(rows()).toHaveLength(2)
+    await server.stop()
+    const old = secondsNow() - 13 * 60 * 60
+    damage(server.dataDir, `UPDATE session_cutoffs SET ended_at = ${old - 60} WHERE rowid = 1`)
+    damage(server.dataDir, `UPDATE session_cutoffs SET ended_at = ${old + 60} WHERE rowid = 2`)
+    await startServer({ dataDir: server.dataDir })
+    await until('forgotten', async () => rows().length < 2)
+    expect(rows()).toMatchObject([{ ended_at: old + 60 }])
+  })
+})

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Refusal } from '../../src/base/refusal.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
+import { SqliteEngine } from '../../src/db/sqlite.ts'
+import { createStores, type Stores } from '../../src/db/stores.ts'
+import { type Cutoff, createCutoffs, everyKey } from '../../src/session/cutoffs.ts'
+import { endSessions } from '../../src/session/end.ts'
+import { createSessions } from '../../src/session/session.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
+
+const start = 1_800_000_000
+const ana = 'ab'.repeat(32)
+const eva = 'cd'.repeat(32)
+let engine: SqliteEngine<Stores> | null = null
+
+afterEach(async () => {
+  await engine?.close()
+  engine = null
+  await cleanUp()
+})
+
+/** Sessions and their ends within one second, on a real database. */
+function open() {
+  const now = () => start
+  const path = join(newDirectory(), 'cuponera.db')
+  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
+  engine = database
+  const cutoffs = createCutoffs([])
+  const sessions = createSessions('s'.repeat(32), now, cutoffs)
+  const told: Cutoff[] = []
+  const ended = (cutoff: Cutoff) => {
+    cutoffs.set(cutoff)
+    told.push(cutoff)
+  }
+  return {
+    database,
+    told,
+    end: (key: string | null) => endSessions({ database, now, ended }, key),
+    token: async (pubkey: string) => (await sessions.create(pubkey)).token,
+    good: async (token: string) => {
+      try {
+        await sessions.verify(token)
+        return true
+      } catch (refused) {
+        if (!(refused instanceof Refusal)) throw refused
+        return false
+      }
+    },
+  }
+}
+
+test('every end within a second ends what was opened since the one before', async () => {
+  const { end, token, good } = open()
+  for (const key of [ana, ana, null, ana, null, null]) {
+    const mine = await token(ana)
+    expect(await good(mine)).toBe(true)
+    await end(key)
+    expect(await good(mine)).toBe(false)
+  }
+})
+
+test('the end of one key leaves the others, and the end of all leaves none', async () => {
+  const { end, token, good } = open()
+  for (let times = 0; times < 3; times++) await end(eva)
+  const [mine, hers] = [await token(ana), await token(eva)]
+  await end(ana)
+  expect([await good(mine), await good(hers)]).toEqual([false, true])
+  await end(null)
+  expect(await good(hers)).toBe(false)
+})
+
+test('what is told and what is written are the same', async () => {
+  const { database, told, end } = open()
+  expect(await end(ana)).toEqual({ pubkey: ana, endedAt: start })
+  await end(ana)
+  await end(null)
+  const all = { pubkey: everyKey, endedAt: start + 2 }
+  expect(told.at(-1)).toEqual(all)
+  const written = await database.snapshot((tx) => tx.cutoffs.list())
+  expect(written).toHaveLength(2)
+  expect(written).toContainEqual(all)
+  expect(written).toContainEqual({ pubkey: ana, endedAt: start + 1 })
+})
