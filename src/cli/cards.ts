@@ -5,11 +5,6 @@ import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { createLog } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { Refusal } from '../base/refusal.ts'
-import { couponSchema } from '../db/migrations.ts'
-import { SqliteEngine } from '../db/sqlite.ts'
-import { createStores } from '../db/stores.ts'
-import { reasonOf } from '../http/reply.ts'
 import {
   type CardCommand,
   type CardOutcome,
@@ -17,6 +12,7 @@ import {
   operateCards,
 } from '../wallet/cards/operator.ts'
 import { createKeyDerivation } from '../wallet/cards/tag.ts'
+import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { table } from './relays.ts'
 
@@ -106,31 +102,24 @@ async function alone(config: Config, path: string, command: CardCommand) {
     throw new OperatorError('the keys are not all here: start the server once')
   }
   const { cardMasterKey, storeKey } = keys
-  const now = systemClock
-  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
+  const keyFingerprint = fingerprintOf(cardMasterKey)
   const log = createLog(config.logLevel, config.logFormat)
-  try {
-    const keyFingerprint = fingerprintOf(cardMasterKey)
+  return onDatabase(path, async (database) => {
     const pinned = await database.snapshot((tx) => tx.facts.find('card-key'))
     if (pinned !== null && pinned !== keyFingerprint) {
       throw new OperatorError('the cards of this database have keys of another CARD_MASTER_KEY')
     }
     const desk = {
       database,
-      now,
+      now: systemClock,
       storeKey,
       keys: createKeyDerivation(cardMasterKey),
       keyFingerprint,
       newId: () => Bun.randomUUIDv7(),
       keysRead: (reading: object) => log.warn('card.keys-read', { ...reading }),
     }
-    return await operateCards(desk, command)
-  } catch (refused) {
-    if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
-    throw refused
-  } finally {
-    await database.close()
-  }
+    return operateCards(desk, command)
+  })
 }
 
 function printKeys(keys: Record<string, unknown>): void {

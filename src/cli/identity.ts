@@ -4,13 +4,8 @@ import { systemClock } from '../base/clock.ts'
 import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { Refusal } from '../base/refusal.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import { readPins } from '../db/inspect.ts'
-import { couponSchema } from '../db/migrations.ts'
-import { SqliteEngine } from '../db/sqlite.ts'
-import { createStores } from '../db/stores.ts'
-import { reasonOf } from '../http/reply.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { createUrlRule } from '../outbound/fetch-public.ts'
 import {
@@ -19,6 +14,7 @@ import {
   type ListedIdentity,
   operate,
 } from '../wallet/operator.ts'
+import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { isoTime, table } from './relays.ts'
 
@@ -83,26 +79,16 @@ function carryOut<K extends IdentityCommand['do']>(
 async function alone(config: Config, path: string, command: IdentityCommand) {
   const { manager } = readPins(path)
   if (manager === null) throw new OperatorError('the server has never run here: start it once')
-  const now = systemClock
-  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
-  try {
-    const parts = {
-      database,
-      now,
-      newNonce: createNonce,
-      newId: () => Bun.randomUUIDv7(),
-      manager,
-      reserved: config.identityReserved,
-      usable: createUrlRule(),
-      hosts: config.publicUrls.map((url) => new URL(url).host),
-    }
-    return await operate(parts, command)
-  } catch (refused) {
-    if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
-    throw refused
-  } finally {
-    await database.close()
+  const parts = {
+    now: systemClock,
+    newNonce: createNonce,
+    newId: () => Bun.randomUUIDv7(),
+    manager,
+    reserved: config.identityReserved,
+    usable: createUrlRule(),
+    hosts: config.publicUrls.map((url) => new URL(url).host),
   }
+  return onDatabase(path, (database) => operate({ ...parts, database }, command))
 }
 
 function readJson(file: string): unknown {

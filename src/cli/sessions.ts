@@ -1,12 +1,10 @@
 import type { Config } from '../app/config.ts'
 import { parseSessionKey } from '../app/sessions.ts'
 import { systemClock } from '../base/clock.ts'
-import { couponSchema } from '../db/migrations.ts'
-import { SqliteEngine } from '../db/sqlite.ts'
-import { createStores } from '../db/stores.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { type Cutoff, everyKey } from '../session/cutoffs.ts'
 import { endSessions } from '../session/end.ts'
+import { onDatabase } from './alone.ts'
 import { UsageError } from './arguments.ts'
 import { withDatabase } from './control.ts'
 
@@ -18,7 +16,10 @@ export async function endKeySessions(
   if (all === (key !== undefined)) throw new UsageError('sessions end needs either NPUB or --all')
   const wanted = parseSessionKey(key ?? null)
   const { pubkey } = await withDatabase<Cutoff>(config, {
-    alone: (path) => alone(path, wanted),
+    alone: (path) =>
+      onDatabase(path, (database) =>
+        endSessions({ database, now: systemClock, ended: () => undefined }, wanted),
+      ),
     running: (server) => server.ask<Cutoff>('POST', 'sessions', { key: wanted }),
   })
   if (pubkey === everyKey) {
@@ -28,14 +29,4 @@ export async function endKeySessions(
   console.log(`the sessions of ${npubOf(pubkey)} are over`)
   console.log('A key that somebody else has signs in again: take its permissions away as well.')
   return 0
-}
-
-async function alone(path: string, key: string | null): Promise<Cutoff> {
-  const now = systemClock
-  const database = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
-  try {
-    return await endSessions({ database, now, ended: () => undefined }, key)
-  } finally {
-    await database.close()
-  }
 }

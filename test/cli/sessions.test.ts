@@ -100,6 +100,15 @@ describe('cuponera sessions end', () => {
     expect((await ask(again, await openSession(again.url, signer))).status).toBe(200)
   })
 
+  test('is refused in a line while the clock is behind', async () => {
+    const server = await startServer()
+    await server.stop()
+    damage(server.dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
+    const { code, stderr } = await end(server.dataDir, '--all')
+    expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 2 })
+    expect(stderr).toStartWith('cuponera: ')
+  })
+
   test('needs a key or --all, and not both', async () => {
     const { dataDir } = await startServer()
     const npub = npubOf(newSigner().pubkey)

@@ -97,23 +97,20 @@ function unsealed(
   }
 }
 
-/** A text of somebody's request. Refuses `card-content-invalid`. */
-function textOf(value: unknown, field: string, charsMax: number, charsMin = 0): string {
-  const sound =
-    typeof value === 'string' &&
-    value.isWellFormed() &&
-    value.length >= charsMin &&
-    value.length <= charsMax
-  if (!sound) throw new Refusal('card-content-invalid', { field })
-  return value
-}
-
 /** The one-time code in a request's content; an old one may be short. Refuses `card-content-invalid`. */
 export function codeOf({ otc }: CardRequest['content']): string {
-  return textOf(otc, 'otc', limits.otcCharsMax, 1)
+  return parseCode(otc, 1)
 }
 
 /** A one-time code that somebody chose for a card. Refuses `card-content-invalid`. */
 export function chosenCode(otc: unknown): string {
-  return textOf(otc, 'otc', limits.otcCharsMax, limits.otcCharsMin)
+  return parseCode(otc, limits.otcCharsMin)
+}
+
+function parseCode(otc: unknown, charsMin: number): string {
+  const text = typeof otc === 'string' && otc.isWellFormed()
+  if (!text || otc.length < charsMin || otc.length > limits.otcCharsMax) {
+    throw new Refusal('card-content-invalid', { field: 'otc' })
+  }
+  return otc
 }
