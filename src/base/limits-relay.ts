@@ -23,8 +23,12 @@ export const relayLimits = {
   relayTagsMax: 5000,
   /** Tags are found by their first characters: all of any id or address, but no essay in an index. */
   relayTagCharsMax: 256,
+  /** Beyond it the address with the most loses an idle connection. */
   relayConnectionsMax: 1000,
-  relayConnectionsPerAddressMax: 300,
+  /** The tills of a shop and the wallets on its Wi-Fi, or of a whole fair; four such addresses leave room. */
+  relayConnectionsPerAddressMax: 240,
+  /** A connection that has said nothing for this long is the first to go. */
+  relaySilentSeconds: 10,
   relaySubscriptionsMax: 50,
   relayFiltersMax: 10,
   /** Filters of all open subscriptions: each is held against every event that comes in. */

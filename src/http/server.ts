@@ -87,8 +87,6 @@ export function startServer(options: ServerOptions): HttpServer {
   let inFlight = 0
   let draining = false
   let warned = false
-  const socketsByAddress = new Map<string, number>()
-  let socketCount = 0
 
   const { hostname, port, tls } = options
   const listener = {
@@ -131,9 +129,6 @@ export function startServer(options: ServerOptions): HttpServer {
       closeOnBackpressureLimit: true,
       idleTimeout: limits.socketIdleSeconds,
       open(socket: ServerWebSocket<SocketData>) {
-        socketCount++
-        const { address } = socket.data
-        socketsByAddress.set(address, (socketsByAddress.get(address) ?? 0) + 1)
         socket.data.connection = options.sockets?.open(toSocket(socket), socket.data) ?? 0
       },
       message(socket: ServerWebSocket<SocketData>, message: string | Buffer) {
@@ -147,12 +142,7 @@ export function startServer(options: ServerOptions): HttpServer {
         if (socket.getBufferedAmount() === 0) options.sockets?.drained(socket.data.connection)
       },
       close(socket: ServerWebSocket<SocketData>) {
-        socketCount--
-        const { address, connection } = socket.data
-        const left = (socketsByAddress.get(address) ?? 1) - 1
-        if (left > 0) socketsByAddress.set(address, left)
-        else socketsByAddress.delete(address)
-        options.sockets?.close(connection)
+        options.sockets?.close(socket.data.connection)
       },
     },
   }
@@ -178,10 +168,6 @@ export function startServer(options: ServerOptions): HttpServer {
     address: string,
     origins: readonly string[],
   ): Response | undefined {
-    const here = socketsByAddress.get(address) ?? 0
-    if (socketCount >= limits.relayConnectionsMax || here >= limits.relayConnectionsPerAddressMax) {
-      throw new Refusal('overloaded', { retryAfter: 10 })
-    }
     const upgraded = bun.upgrade(request, { data: { address, origins, connection: 0 } })
     if (!upgraded) throw new Refusal('body-invalid')
     return undefined

@@ -1,3 +1,4 @@
+import { Crowd } from '../base/crowd.ts'
 import { limits } from '../base/limits.ts'
 import { type Peer, type ToRelay, weightOf } from './messages.ts'
 
@@ -15,6 +16,11 @@ export type Carrier = {
 
 type Connection = {
   carrier: Carrier
+  /** Null: the service's own, which makes room for nobody. */
+  address: string | null
+  /** Milliseconds of a steady clock when its client last said something, at first when it came. */
+  heardAt: number
+  silent: boolean
   /** Weight of messages the thread has not dealt with yet. */
   waiting: number
   paused: boolean
@@ -34,6 +40,7 @@ type Connection = {
  */
 export function createConnections(post: (message: ToRelay) => void, steadyMs: () => number) {
   const connections = new Map<number, Connection>()
+  const crowd = new Crowd<number>()
   let serial = 0
   let waitingTotal = 0
   let backlogTotal = 0
@@ -43,21 +50,45 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     connection.untold = 0
   }
   const forget = (number: number) => {
-    waitingTotal -= connections.get(number)?.waiting ?? 0
-    backlogTotal -= connections.get(number)?.backlog ?? 0
+    const connection = connections.get(number)
+    waitingTotal -= connection?.waiting ?? 0
+    backlogTotal -= connection?.backlog ?? 0
+    if (connection?.address) crowd.remove(connection.address, number)
     connections.delete(number)
   }
   const measure = (connection: Connection, bytes: number) => {
     backlogTotal += bytes - connection.backlog
     connection.backlog = bytes
   }
-  /** A reader that does not keep up is let go, not remembered. */
-  const letGo = (number: number) => {
+  const letGo = (number: number, code: number, reason: string) => {
     const connection = connections.get(number)
     post({ type: 'close', connection: number })
     forget(number)
-    connection?.carrier.close(1008, 'reads too slowly')
+    connection?.carrier.close(code, reason)
   }
+  /** The connection of an address that does least: one that never said a word, else the one that was silent longest. */
+  const idlest = (address: string, newcomer: number) => {
+    const silentBefore = steadyMs() - limits.relaySilentSeconds * 1000
+    const rank = (number: number) => {
+      const { silent = false, heardAt = 0 } = connections.get(number) ?? {}
+      return silent && heardAt < silentBefore ? heardAt - silentBefore : heardAt
+    }
+    const others = crowd.itemsOf(address).filter((number) => number !== newcomer)
+    return others.reduce((one, other) => (rank(other) < rank(one) ? other : one), others[0] ?? 0)
+  }
+  /** A newcomer is served: an address that holds its share, or the most of all, loses a connection. */
+  const makeRoom = (address: string, newcomer: number) => {
+    const { relayConnectionsPerAddressMax: shareMax, relayConnectionsMax: max } = limits
+    for (;;) {
+      const owner = crowd.overfull(address, shareMax, max)
+      const number = owner === null ? 0 : idlest(owner, newcomer)
+      if (number === 0) return
+      connections.get(number)?.carrier.send('["NOTICE","closed: too many connections"]')
+      letGo(number, 1013, 'too many connections')
+    }
+  }
+  /** A reader that does not keep up is let go, not remembered. */
+  const letGoSlow = (number: number) => letGo(number, 1008, 'reads too slowly')
   const slowest = () => {
     let found: [number, Connection] | undefined
     for (const entry of connections) {
@@ -71,6 +102,9 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       const number = ++serial
       connections.set(number, {
         carrier,
+        address: peer.inside ? null : peer.address,
+        heardAt: steadyMs(),
+        silent: true,
         waiting: 0,
         paused: false,
         untold: 0,
@@ -79,6 +113,10 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         caughtUp: 0,
       })
       post({ type: 'open', connection: number, peer })
+      if (!peer.inside) {
+        crowd.add(peer.address, number)
+        makeRoom(peer.address, number)
+      }
       return number
     },
 
@@ -87,6 +125,8 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       const connection = connections.get(number)
       if (!connection) return
       const weight = weightOf(text)
+      connection.heardAt = steadyMs()
+      connection.silent = false
       connection.waiting += weight
       waitingTotal += weight
       post({ type: 'message', connection: number, text })
@@ -132,11 +172,11 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         measure(connection, connection.carrier.buffered())
         const behindSeconds = (steadyMs() - connection.caughtUp) / 1000
         const tooMuch = connection.backlog > limits.relayUnreadBytesMax
-        if (tooMuch || behindSeconds > limits.relaySlowSeconds) letGo(item)
+        if (tooMuch || behindSeconds > limits.relaySlowSeconds) letGoSlow(item)
         while (backlogTotal > limits.relayUnreadTotalBytesMax) {
           const number = slowest()
           if (number === undefined) break
-          letGo(number)
+          letGoSlow(number)
         }
       }
       for (const number of touched) {
@@ -170,7 +210,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     /** The relay's thread is gone: clients connect again. */
     closeAll(): void {
       const carriers = [...connections.values()].map(({ carrier }) => carrier)
-      connections.clear()
+      for (const number of [...connections.keys()]) forget(number)
       waitingTotal = 0
       backlogTotal = 0
       for (const carrier of carriers) carrier.close(1012, 'the relay is being started again')

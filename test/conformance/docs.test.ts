@@ -168,6 +168,8 @@ test('the documented limits of the gateway are those of the code', () => {
     `${limits.relayAnswerSeconds} seconds`,
     `${spaced(limits.outboxKeptSeconds)} seconds`,
     String(limits.relaysMax),
+    spaced(limits.relayConnectionsMax),
+    spaced(limits.relayConnectionsPerAddressMax),
     spaced(limits.relayLiveFiltersMax),
     spaced(limits.relayLiveFiltersPerAddressMax),
   ])

@@ -2,10 +2,11 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { createConnections } from '../../src/relay/connections.ts'
-import { type ToRelay, weightOf } from '../../src/relay/messages.ts'
+import { type Peer, type ToRelay, weightOf } from '../../src/relay/messages.ts'
 import { createReaders } from '../../src/relay/readers.ts'
 
-const peer = { address: 'a', origins: [] }
+const peer: Peer = { address: 'a', origins: [] }
+const at = (address: string): Peer => ({ address, origins: [] })
 
 function openConnections() {
   const posted: ToRelay[] = []
@@ -15,7 +16,7 @@ function openConnections() {
     () => clock.ms,
   )
   /** A client whose socket has room or not. */
-  const connect = () => {
+  const connect = (from: Peer = peer) => {
     const received: string[] = []
     const client = { number: 0, full: false, buffered: 0, paused: false, received, code: 0 }
     client.number = connections.open(
@@ -36,7 +37,7 @@ function openConnections() {
           client.code = code
         },
       },
-      peer,
+      from,
     )
     return client
   }
@@ -65,7 +66,7 @@ test('who sends faster than the relay works is not read from until half of it is
 test('together they may not have more unhandled than all of them are given; those who left count no more', () => {
   const { connections, connect } = openConnections()
   const text = 'x'.repeat(1000_000)
-  const many = Array.from({ length: 40 }, connect)
+  const many = Array.from({ length: 40 }, () => connect())
   for (const { number } of many) connections.message(number, text)
   const paused = many.filter((client) => client.paused)
   expect(paused.length).toBe(40 - Math.floor(limits.relayInboxTotalCharsMax / weightOf(text)))
@@ -103,6 +104,45 @@ test('what was sent is told as taken at once, and not while the socket is full',
   expect(taken()).toEqual([4, 6])
 })
 
+test('a newcomer takes the place of the idlest of its address, and of nobody else’s', () => {
+  const { connections, posted, connect, clock } = openConnections()
+  const { relayConnectionsPerAddressMax: most, relaySilentSeconds } = limits
+  const other = connect(at('other'))
+  const [mute, old, ...rest] = Array.from({ length: most }, () => connect())
+  for (const { number } of rest) connections.message(number, '[]')
+  connections.message(old?.number ?? 0, '[]')
+  clock.ms += relaySilentSeconds * 1000 + 1
+  for (const { number } of rest) connections.message(number, '[]')
+  const newcomers = [connect(), connect()]
+  expect([mute?.code, old?.code]).toEqual([1013, 1013])
+  expect(mute?.received).toEqual(['["NOTICE","closed: too many connections"]'])
+  const served = [other, ...rest, ...newcomers]
+  expect(served.filter(({ code }) => code !== 0)).toEqual([])
+  expect(posted).toContainEqual({ type: 'close', connection: mute?.number ?? 0 })
+  // Who left has made room.
+  connections.close(rest[0]?.number ?? 0)
+  connect()
+  expect(served.filter(({ code }) => code !== 0)).toEqual([])
+})
+
+test('with all places taken, the address that has the most of them makes room', () => {
+  const { connect } = openConnections()
+  const { relayConnectionsPerAddressMax: most, relayConnectionsMax: all } = limits
+  const greedy = Array.from({ length: most }, () => connect(at('greedy')))
+  const others = Array.from({ length: all - most }, (_, turn) => connect(at(`one of ${turn % 50}`)))
+  const ours = Array.from({ length: 5 }, () => connect(at('shop')))
+  expect(greedy.filter(({ code }) => code === 1013).length).toBe(5)
+  expect([...others, ...ours].filter(({ code }) => code !== 0)).toEqual([])
+})
+
+test('the service’s own connections neither count nor make room', () => {
+  const { connect } = openConnections()
+  const inside = Array.from({ length: 200 }, () => connect({ ...peer, inside: true }))
+  const outside = Array.from({ length: limits.relayConnectionsPerAddressMax + 20 }, () => connect())
+  expect(inside.filter(({ code }) => code !== 0)).toEqual([])
+  expect(outside.filter(({ code }) => code !== 0).length).toBe(20)
+})
+
 test('a reader for whom too much waits is let go, and the relay told', () => {
   const { connections, posted, connect } = openConnections()
   const [slow, quick] = [connect(), connect()]
@@ -130,7 +170,7 @@ test('a reader that has not caught up for a while is let go when more comes for 
 
 test('all readers together may keep so much waiting; the slowest goes first', () => {
   const { connections, connect } = openConnections()
-  const many = Array.from({ length: 40 }, connect)
+  const many = Array.from({ length: 40 }, () => connect())
   for (const client of many) client.full = true
   const text = 'x'.repeat(limits.relayUnreadTotalBytesMax / 32)
   connections.send(['x', many[6]!.number])
