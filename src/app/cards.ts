@@ -4,6 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createCorrespondence } from '../crypto/correspondence.ts'
+import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
 import type { Stores } from '../db/stores.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
@@ -49,7 +50,7 @@ export type RunningCards = {
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   payments: RunningPayments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
-  accepted(tx: Stores, event: NostrEvent): Promise<void>
+  accepted(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
   stop(): Promise<void>
 }
 
@@ -82,7 +83,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   for (const { name, token } of config.defaultLimits) {
     if (!config.tokens.has(token)) log.warn('cards.limit-of-no-token', { limit: name, token })
   }
-  const accepted = async (tx: Stores, event: NostrEvent) => {
+  const accepted = async (tx: Stores & AfterCommit, event: NostrEvent) => {
     await configure(cards, tx, event)
     await payments.accepted(tx, event)
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
 import type { Stores } from '../db/stores.ts'
 import { notice, reconcile } from '../gateway/announcements.ts'
@@ -37,7 +38,7 @@ type GatewayParts = {
   verify: VerifyEvent
   verifyHash: VerifyHash
   /** What else an accepted event does here, in the transaction that queues it. */
-  accepted: (tx: Stores, event: NostrEvent) => Promise<void>
+  accepted: (tx: Stores & AfterCommit, event: NostrEvent) => Promise<void>
   now: Clock
   /** Milliseconds of a clock that is never set. */
   steady: () => number
@@ -49,7 +50,7 @@ type GatewayParts = {
 export type RunningGateway = {
   gateway: Gateway
   /** Queue an accepted announcement for every relay, in the transaction that stores it. */
-  broadcast(tx: Stores, event: NostrEvent): Promise<void>
+  broadcast(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
   /** Stop delivering an announcement that was withdrawn or replaced. */
   recall(tx: Stores, eventId: string): Promise<void>
   /** Ask every relay for good; what is given back asks all of them anew. */
@@ -243,8 +244,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
   return {
     async broadcast(tx, event) {
       await enqueue(tx.outbox, event, [...ways.keys()], { now: now(), priority: 'own' })
-      // After the commit: the engine ends a batch within one turn of the loop.
-      setImmediate(wakeAll)
+      tx.afterCommit(wakeAll)
     },
     subscribe(subscription) {
       const inside =

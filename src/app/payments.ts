@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
+import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
 import type { Stores } from '../db/stores.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
@@ -30,7 +31,7 @@ type PaymentParts = {
 export type RunningPayments = {
   payments: Payments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
-  accepted(tx: Stores, event: NostrEvent): Promise<void>
+  accepted(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
   /** Whoever waits for a ledger is told to ask later. */
   hurry(): void
   stop(): Promise<void>
@@ -49,12 +50,13 @@ export async function startPayments(parts: PaymentParts): Promise<RunningPayment
       waiting.tellAll()
     },
   }
-  const accepted = async (tx: Stores, event: NostrEvent) => {
+  const accepted = async (tx: Stores & AfterCommit, event: NostrEvent) => {
     const answered = await takeAnswer(payments, tx, event)
     if (answered === null) return
-    log.info('payment.answered', { start: answered, answer: event.id })
-    // After the commit: the engine ends a batch within one turn of the loop.
-    setImmediate(() => waiting.tell(answered))
+    tx.afterCommit(() => {
+      log.info('payment.answered', { start: answered, answer: event.id })
+      waiting.tell(answered)
+    })
   }
   const findOpen = () => database.snapshot((tx) => tx.payments.open(limits.paymentsAskedMax))
   let open = await findOpen()

@@ -38,10 +38,10 @@ export async function publish(
     const now = gateway.now()
     const fresh = await enqueue(tx.outbox, event, targets, { now, priority })
     await gateway.accepted(tx, event)
+    tx.afterCommit(() => gateway.wake(targets))
     return { relays: targets, fresh }
   })
   if (!fresh) quotas.giveBack(event.pubkey, bytes)
-  gateway.wake(relays)
   return { event, urls: relays.flatMap((relay) => urlOf(gateway, relay, asked) ?? []) }
 }
 

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import type { Database } from '../db/database.ts'
+import type { AfterCommit, Database } from '../db/database.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 
@@ -9,7 +9,7 @@ type ConsumerOptions<Tx> = {
   filters: () => readonly Filter[]
   /** False: this event is not worth a transaction. */
   admitted: (event: NostrEvent) => Promise<boolean>
-  consume: (tx: Tx, event: NostrEvent) => Promise<void>
+  consume: (tx: Tx & AfterCommit, event: NostrEvent) => Promise<void>
   /** It could not be written now; relays are asked again. */
   failed: (cause: unknown) => void
   /** Before relays are asked again. */
