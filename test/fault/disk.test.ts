@@ -39,7 +39,7 @@ test.each([
     const server = await startServer({ dataDir: disk.dataDir, env: full })
     await breakAndMend(server, disk)
   },
-  30_000,
+  60_000,
 )
 
 test.each([
@@ -77,7 +77,7 @@ test.each([
     expect(await next.stop()).toBe(0)
     expect(checkInvariants(join(dataDir, 'cuponera.db'))).toEqual([])
   },
-  30_000,
+  60_000,
 )
 
 test.each([
@@ -112,7 +112,7 @@ test.each([
     await far.stop(true)
     expect(await server.stop()).toBe(0)
   },
-  30_000,
+  60_000,
 )
 
 async function breakAndMend(server: TestServer, disk: Disk): Promise<void> {

@@ -3,20 +3,28 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
-import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import {
+  type Answer,
+  call,
+  createDefinition,
+  mintOne,
+  newSigner,
+  openSession,
+} from '../support/client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { checkInvariants, verifyMemory, Workload } from '../support/workload.ts'
 
 afterAll(cleanUp)
 
-const endsWithinMs = 10_000
+/** As long as the unit in docs/operations.md waits (TimeoutStopSec) before it kills. */
+const endsWithinMs = 15_000
 
 test('SIGTERM under load: what was in flight is answered, the rest refused, the file closed clean', async () => {
   const server = await startServer({ env: { RATE_LIMIT: 'off' } })
   const workloads = [1, 2, 3].map((seed) => new Workload(server.url, seed))
   for (const workload of workloads) await workload.prepare()
   const running = workloads.map((workload) => workload.run(6))
-  await Bun.sleep(400)
+  await Promise.all(workloads.map((workload) => workload.reach(21)))
   const { code, took } = await timedStop(server)
   expect(code).toBe(0)
   expect(took).toBeLessThan(endsWithinMs)
@@ -30,7 +38,7 @@ test('SIGTERM under load: what was in flight is answered, the rest refused, the 
   const next = await startServer({ dataDir: server.dataDir, env })
   for (const memory of memories) expect(await verifyMemory(next.url, memory)).toEqual([])
   await next.stop()
-}, 30_000)
+}, 60_000)
 
 test.concurrent('while it drains, a request that was begun is answered and new ones are told to come back', async () => {
   const server = await startServer()
@@ -40,9 +48,8 @@ test.concurrent('while it drains, a request that was begun is answered and new o
   const body = JSON.stringify({ nonce })
   const begun = await begin(server, body.length, body.slice(0, 10))
   const stopping = timedStop(server)
-  await Bun.sleep(300)
 
-  const refused = await call(server.url, '/api/coupons/manager')
+  const refused = await draining(server)
   expect([refused.status, refused.json.code]).toEqual([503, 'shutting-down'])
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await call(server.url, '/livez')).status).toBe(200)
@@ -53,9 +60,9 @@ test.concurrent('while it drains, a request that was begun is answered and new o
   expect(code).toBe(0)
   expect(took).toBeLessThan(5000)
   expectClean(server)
-}, 30_000)
+}, 60_000)
 
-test.concurrent('a client that never finishes its request holds the end up, but not beyond ten seconds', async () => {
+test.concurrent('a client that never finishes its request holds the end up, but not until a service manager kills', async () => {
   const server = await startServer()
   const token = await openSession(server.url, newSigner())
   const id = await createDefinition(server.url, token)
@@ -67,17 +74,17 @@ test.concurrent('a client that never finishes its request holds the end up, but 
   expectClean(server)
   expect(checkInvariants(databaseOf(server))).toEqual([])
   expect(id).toBeString()
-}, 30_000)
+}, 60_000)
 
 test('a second signal while it drains changes nothing: the file is still closed clean', async () => {
   const server = await startServer()
   await openSession(server.url, newSigner())
   const begun = await begin(server, 20, '{')
   const stopping = timedStop(server)
-  await Bun.sleep(100)
+  await draining(server)
   process.kill(server.pid, 'SIGTERM')
   process.kill(server.pid, 'SIGINT')
-  await Bun.sleep(100)
+  expect((await draining(server)).status).toBe(503)
   begun.end()
   const { code } = await stopping
   expect(code).toBe(0)
@@ -88,6 +95,15 @@ async function timedStop(server: TestServer): Promise<{ code: number; took: numb
   const started = performance.now()
   const code = await server.stop()
   return { code, took: performance.now() - started }
+}
+
+/** Resolves with the first answer that is no more than a word to come back. */
+async function draining({ url }: TestServer): Promise<Answer> {
+  for (;;) {
+    const answer = await call(url, '/api/coupons/manager')
+    if (answer.status !== 200) return answer
+    await Bun.sleep(5)
+  }
 }
 
 /** Send a request up to the middle of its body, or any other half of one. */
@@ -109,8 +125,8 @@ async function begin(server: TestServer, length: number, part: string, head?: st
   })
   const claim = `POST /api/coupons/claim HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${length}\r\n\r\n`
   socket.write(`${head ?? claim}${part}`)
-  // It is in flight once the server has read the head.
-  await Bun.sleep(100)
+  // A later request is answered: by then the server has read the head of this one.
+  await call(server.url, '/livez')
   return {
     answer: answer.promise,
     write: (text: string) => socket.write(text),
@@ -127,5 +143,5 @@ function expectClean(server: TestServer): void {
   const connection = new Sqlite(databaseOf(server), { readonly: true })
   expect(connection.query('SELECT clean FROM state').get()).toEqual({ clean: 1 })
   connection.close()
-  expect(limits.drainSeconds).toBeLessThan(endsWithinMs / 1000)
+  expect(limits.drainSeconds).toBeLessThan(10)
 }

@@ -90,6 +90,11 @@ export class Workload {
     return this.memory
   }
 
+  /** Resolves when so many requests were answered. */
+  async reach(acknowledged: number): Promise<void> {
+    while (this.memory.acknowledged < acknowledged) await Bun.sleep(5)
+  }
+
   stop(): void {
     this.#stopped = true
   }
@@ -365,9 +370,12 @@ async function inLanes<T>(items: readonly T[], run: (item: T) => Promise<void>):
   await Promise.all(Array.from({ length: 24 }, lane))
 }
 
+/** A worker has started once it has so many answers: a kill before that would prove nothing. */
+const startedAnswers = 20
+
 /** A workload in a process of its own. */
 export type Worker = {
-  /** It has its session and starts its lanes. */
+  /** It has its session, and its lanes are answered. */
   started: Promise<void>
   stop(): void
   /** What it remembers, once its lanes have ended; then the process ends too. */
@@ -418,8 +426,10 @@ if (import.meta.main) {
   const begin = async ({ base, lanes, seed }: Order) => {
     workload = new Workload(base, seed)
     await workload.prepare()
+    const memory = workload.run(lanes)
+    await workload.reach(startedAnswers)
     tell({ event: 'started' })
-    tell({ event: 'done', memory: await workload.run(lanes) })
+    tell({ event: 'done', memory: await memory })
   }
   process.on('disconnect', () => process.exit(0))
   process.on('message', (message: Order | 'stop') => {

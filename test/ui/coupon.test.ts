@@ -181,7 +181,7 @@ test('a server killed in the middle of the swap gives the one successor to whoev
   expect([await statusOf(nonce, url), await statusOf(own, url)]).toEqual(['refreshed', 'minted'])
   const { json } = await call(url, `/api/coupons/${id}/mints`, { token: session })
   expect(json.mints).toHaveLength(2)
-}, 30_000)
+}, 60_000)
 
 test('whoever comes too late to the swap is told, and shown what became of it', async () => {
   const nonce = await mint()
@@ -321,7 +321,7 @@ test('sending is told as it ends', async () => {
     await page.getByText('Ya es tuyo').waitFor()
     expect(await statusOf(nonce)).toBe('refreshed')
   }
-}, 30_000)
+}, 60_000)
 
 test('where a device has its own colours, a QR stays black on white', async () => {
   const { page } = await open(`/c#${await mint()}`, { dark: true })
