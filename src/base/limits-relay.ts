@@ -35,6 +35,13 @@ export const relayLimits = {
   relayLiveFiltersMax: 20_000,
   /** Those of one address: several tills share one, and nobody is to have them all. */
   relayLiveFiltersPerAddressMax: 5000,
+  /**
+   * Their weight: the characters of their lists, and so many more for each list and entry, which take room
+   * however short they are. A feed of a thousand authors weighs 128 000.
+   */
+  relayFilterEntryWeight: 64,
+  relayLiveWeightMax: 32 * 1024 * 1024,
+  relayLiveWeightPerAddressMax: 8 * 1024 * 1024,
   relaySubscriptionIdCharsMax: 64,
   /** Keys one connection may prove. */
   relayKeysMax: 20,

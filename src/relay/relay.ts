@@ -3,10 +3,11 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
-import { createMatcher, type Filter } from '../nostr/filter.ts'
+import { createMatcher, type Filter, type TagValues, tagValuesOf } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
+import { createLiveFilters, type FilterShare, shareOf } from './live-filters.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
 import { objection } from './objection.ts'
 import type { RelayPolicy } from './policy.ts'
@@ -32,8 +33,8 @@ type RelayOptions = {
 }
 
 type Subscription = {
-  filters: number
-  matches: (event: NostrEvent) => boolean
+  share: FilterShare
+  matches: (event: NostrEvent, values: TagValues) => boolean
   /** Events that came in while the stored ones are being read; null once those were sent. */
   waiting: NostrEvent[] | null
 }
@@ -56,9 +57,7 @@ export type Relay = ReturnType<typeof createRelay>
 export function createRelay(options: RelayOptions) {
   const { database, events, verify, policy, now, handled } = options
   const clients = new Map<number, Client>()
-  /** Filters of open subscriptions: all, and those of each address. */
-  let liveFilters = 0
-  const liveByAddress = new Map<string, number>()
+  const live = createLiveFilters()
 
   const forget = (connection: number) => {
     const client = clients.get(connection)
@@ -72,23 +71,15 @@ export function createRelay(options: RelayOptions) {
   const tell = ({ connection }: Client, ...message: unknown[]) =>
     readers.send([connection], JSON.stringify(message))
 
-  const countFilters = (address: string, change: number) => {
-    liveFilters += change
-    const here = (liveByAddress.get(address) ?? 0) + change
-    if (here > 0) liveByAddress.set(address, here)
-    else liveByAddress.delete(address)
-  }
-
   const unsubscribe = ({ address, subscriptions }: Client, name: string) => {
-    countFilters(address, -(subscriptions.get(name)?.filters ?? 0))
+    const ended = subscriptions.get(name)
+    if (ended) live.remove(address, ended.share)
     subscriptions.delete(name)
   }
 
-  const hasPlace = ({ address, inside, subscriptions }: Client, filters: number): boolean =>
+  const hasPlace = ({ address, inside, subscriptions }: Client, share: FilterShare): boolean =>
     inside === true ||
-    (subscriptions.size < limits.relaySubscriptionsMax &&
-      (liveByAddress.get(address) ?? 0) + filters <= limits.relayLiveFiltersPerAddressMax &&
-      liveFilters + filters <= limits.relayLiveFiltersMax)
+    (subscriptions.size < limits.relaySubscriptionsMax && live.fits(address, share))
 
   /** Check, store, and pass on to whoever listens; the answer is given when it is on disk. */
   const accept = async (event: NostrEvent): Promise<Verdict> => {
@@ -110,9 +101,10 @@ export function createRelay(options: RelayOptions) {
   /** To everybody who subscribed to it: one text for all that gave their subscription the same name. */
   const passOn = (event: NostrEvent) => {
     const listeners = new Map<string, number[]>()
+    const values = tagValuesOf(event)
     for (const { connection, subscriptions } of clients.values()) {
       for (const [name, { matches, waiting }] of subscriptions) {
-        if (!matches(event)) continue
+        if (!matches(event, values)) continue
         if (waiting) {
           // Beyond the bound the newest are missing from the answer, as after a lost connection.
           if (waiting.length < limits.relayWaitingMax) waiting.push(event)
@@ -185,16 +177,18 @@ export function createRelay(options: RelayOptions) {
   const onReq = async (client: Client, name: string, filters: Filter[]) => {
     // Closed or replaced: whatever becomes of this request, the one before it has ended.
     unsubscribe(client, name)
-    if (!hasPlace(client, filters.length)) {
+    const share = shareOf(filters)
+    if (!hasPlace(client, share)) {
       return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
     }
     const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
-    const matches = (event: NostrEvent) => matchers.some((matcher) => matcher(event))
+    const matches: Subscription['matches'] = (event, values) =>
+      matchers.some((matcher) => matcher(event, values))
     // It listens before it reads: what is committed meanwhile waits. Neither gap nor double.
     const waiting: NostrEvent[] = []
-    const subscription: Subscription = { filters: filters.length, matches, waiting }
+    const subscription: Subscription = { share, matches, waiting }
     client.subscriptions.set(name, subscription)
-    countFilters(client.address, filters.length)
+    live.add(client.address, share)
     const current = () => client.subscriptions.get(name) === subscription
     const found = await select(filters).catch((cause: unknown) => {
       if (current()) unsubscribe(client, name)

@@ -172,6 +172,8 @@ test('the documented limits of the gateway are those of the code', () => {
     spaced(limits.relayConnectionsPerAddressMax),
     spaced(limits.relayLiveFiltersMax),
     spaced(limits.relayLiveFiltersPerAddressMax),
+    spaced(limits.relayLiveWeightMax),
+    spaced(limits.relayLiveWeightPerAddressMax),
   ])
 })
 

@@ -135,6 +135,34 @@ test('nobody takes every place for subscriptions, and the service itself always 
   expect([await ask('g', 10), await ask('ours', 10, true)]).toEqual(['CLOSED', 'EOSE'])
 })
 
+test('an address whose filters weigh as much as it may have is refused more, whoever is connected', async () => {
+  const { relay, sent } = openRelay({ rateLimit: false })
+  const values = Array.from({ length: 1000 }, (_, at) => String(at))
+  const tags = [...'abcdefghij'].map((letter) => [`#${letter}`, values])
+  const heavy = { limit: 0, ...Object.fromEntries(tags) }
+  const ask = async (connection: number, name: string, filter: object) => {
+    relay.message(connection, JSON.stringify(['REQ', name, filter]))
+    for (;;) {
+      const answer = sent.map(([, text]) => JSON.parse(text)).find(([, about]) => about === name)
+      if (answer) return answer[0]
+      await Bun.sleep(1)
+    }
+  }
+  const weight = 10 * 1000 * limits.relayFilterEntryWeight
+  const most = Math.ceil(limits.relayLiveWeightPerAddressMax / weight)
+  relay.open(1, { address: 'a', origins: [] })
+  relay.open(2, { address: 'a', origins: [] })
+  relay.open(3, { address: 'b', origins: [] })
+  const answers: string[] = []
+  for (let at = 0; at < most; at++) answers.push(await ask((at % 2) + 1, `s${at}`, heavy))
+  expect(answers[0]).toBe('EOSE')
+  expect(answers.at(-1)).toBe('CLOSED')
+  expect(await ask(1, 'one more', heavy)).toBe('CLOSED')
+  expect(await ask(3, 'elsewhere', heavy)).toBe('EOSE')
+  relay.close(1)
+  expect(await ask(2, 'room again', heavy)).toBe('EOSE')
+})
+
 test('a disk that fails is answered with error:, and it goes on when the disk does', async () => {
   const { relay, disk, writers, sent, faults } = openRelay()
   relay.open(1, { address: 'a', origins: [] })

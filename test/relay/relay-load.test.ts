@@ -5,7 +5,7 @@ import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
-import { residentMb } from '../support/process-figures.ts'
+import { cpuSeconds, residentMb } from '../support/process-figures.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -75,6 +75,23 @@ test('a filter that repeats its values a thousand times holds up nobody, and cou
   for (let asked = 0; asked < 30; asked++) writer.send('REQ', `q${asked}`, ...Array(10).fill(lists))
   expect(await other.publish(createEvent())).toEqual([true, ''])
   expect(await other.count({ '#a': repeated })).toEqual({ count: 300 })
+}, 30_000)
+
+test('an event of five thousand tags is held against a thousand filters of every letter at once', async () => {
+  const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const wanted = Object.fromEntries(letters.map((letter) => [`#${letter}`, ['v']]))
+  const filters = Array(10).fill({ ...wanted, limit: 0, '#Z': ['w'] })
+  const readers = await Promise.all([connectRelay(server.url), connectRelay(server.url)])
+  for (const reader of readers) {
+    for (let at = 0; at < 50; at++) await reader.subscribe(`s${at}`, ...filters)
+  }
+  const others = Array.from({ length: 4900 }, () => ['y', 'x'])
+  const tags = [...others, ...letters.map((letter) => [letter, 'v'])]
+  const event = createEvent({ kind: 24_133, tags })
+  const [reader] = readers
+  const before = cpuSeconds(server.pid)
+  expect(await reader?.publish(event)).toEqual([true, ''])
+  expect(cpuSeconds(server.pid) - before).toBeLessThan(0.5)
 }, 30_000)
 
 test('a client that sends everything at once is slowed down, not refused, and nothing is lost', async () => {
