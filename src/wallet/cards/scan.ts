@@ -106,7 +106,7 @@ async function extended(
   { tokens, base }: { tokens: string[] | null; base: string },
 ): Promise<object> {
   const known = cards.funds.tokens()
-  const wanted = tokens ? tokens.filter((token) => known.includes(token)) : known
+  const wanted = tokens ? [...new Set(tokens)].filter((token) => known.includes(token)) : known
   if (wanted.length === 0) throw new Refusal('token-unknown')
   const maxima = new Map<string, bigint>()
   for (const token of wanted) {
