@@ -68,6 +68,8 @@ export const limits = {
   /** Live streams: several windows of a merchant, and all together; each is a connection. */
   livePerKeyMax: 8,
   liveMax: 500,
+  /** Of one address, which merchants of one building may share; four of them leave room. */
+  livePerAddressMax: 100,
   /** What may wait for one reader before it is let go. */
   liveUnreadBytesMax: 64 * 1024,
   /** Below the idle time of the server and of proxies (60 s). */

@@ -2,6 +2,7 @@ import type { Authenticator } from '../http/auth.ts'
 import { documented, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
+import { factsOf } from '../http/facts.ts'
 import type { Live } from './live.ts'
 import { requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
@@ -17,7 +18,7 @@ export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get(
       '/live',
-      async ({ caller }) => {
+      async ({ caller, request }) => {
         requireMerchant(mint, caller)
         // A signature is used up before anything is said to who sent it.
         if (caller.spend) await mint.database.transact(async () => undefined, caller.spend)
@@ -25,7 +26,8 @@ export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
         // From here to the listener nothing waits: whoever ends the sessions ends the stream, too.
         auth.requireOpen(caller)
         const stream = openEventStream()
-        const stop = live.listen({ owner, until, send: stream.send, ended: stream.end })
+        const { address } = factsOf(request)
+        const stop = live.listen({ owner, address, until, send: stream.send, ended: stream.end })
         stream.gone.addEventListener('abort', stop)
         return stream.response
       },

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import { Crowd } from '../base/crowd.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { handleText } from './nonce.ts'
@@ -18,6 +19,8 @@ type LiveEvent = { name: string; data: string }
 type Listener = {
   /** Hex. */
   owner: string
+  /** The client's. */
+  address: string
   /** Unix seconds: its credentials end here. */
   until: number
   /** False when the listener does not keep up, and is let go. */
@@ -29,7 +32,7 @@ type Listener = {
 export type Live = {
   /** Tell the owner's listeners; costs next to nothing when nobody listens. After the commit. */
   changed(change: Change): void
-  /** Listen, until the function that comes back is called. Refuses `live-full`, `overloaded`. */
+  /** Listen, until the function that comes back is called. Refuses `live-full`. */
   listen(listener: Listener): () => void
   /** End the streams of a key, or all: whoever still may listens again. */
   hangUp(owner?: string): void
@@ -40,13 +43,27 @@ export type Live = {
 /** Hands what was committed to who listens: at once for a person, in batches for a burst. */
 export function createLive(now: Clock): Live {
   const byOwner = new Map<string, Map<Listener, () => void>>()
+  const crowd = new Crowd<Listener>()
   const waiting = new Map<string, Change[]>()
-  let count = 0
   let closed = false
   let flushing: ReturnType<typeof setTimeout> | null = null
 
   const deliver = (owner: string, events: readonly LiveEvent[]) => {
     for (const [listener, end] of byOwner.get(owner) ?? []) if (!listener.send(events)) end()
+  }
+  /**
+   * A newcomer is served: where an address holds its share, or the most of all, the key with the most
+   * streams there loses its oldest.
+   */
+  const makeRoom = (newcomer: Listener) => {
+    const { livePerAddressMax: shareMax, liveMax: max } = limits
+    const address = crowd.overfull(newcomer.address, shareMax, max)
+    if (address === null) return
+    const others = crowd.itemsOf(address).filter((listener) => listener !== newcomer)
+    const keys = Map.groupBy(others, ({ owner }) => owner)
+    const [most] = [...keys.values()].sort((one, other) => other.length - one.length)
+    const oldest = most?.[0]
+    if (oldest) byOwner.get(oldest.owner)?.get(oldest)?.()
   }
   const flush = () => {
     flushing = null
@@ -78,10 +95,9 @@ export function createLive(now: Clock): Live {
       const { owner, until } = listener
       const listeners = byOwner.get(owner) ?? new Map<Listener, () => void>()
       if (listeners.size >= limits.livePerKeyMax) throw new Refusal('live-full', { retryAfter: 30 })
-      if (count >= limits.liveMax) throw new Refusal('overloaded', { retryAfter: 30 })
       const end = () => {
         if (!listeners.delete(listener)) return
-        count--
+        crowd.remove(listener.address, listener)
         clearTimeout(expiry)
         if (listeners.size === 0) byOwner.delete(owner)
         listener.ended()
@@ -89,7 +105,8 @@ export function createLive(now: Clock): Live {
       const expiry = setTimeout(end, Math.max(0, until - now()) * 1000)
       listeners.set(listener, end)
       byOwner.set(owner, listeners)
-      count++
+      crowd.add(listener.address, listener)
+      makeRoom(listener)
       return end
     },
 

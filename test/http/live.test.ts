@@ -7,6 +7,7 @@ import { createLive } from '../../src/coupons/live.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
 import type { Mint } from '../../src/coupons/service.ts'
 import { openEventStream } from '../../src/http/event-stream.ts'
+import { keepFacts, type RequestFacts } from '../../src/http/facts.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import {
   call,
@@ -61,23 +62,31 @@ async function listen(token: string, at: TestServer = server) {
 }
 
 /** The same over a socket of its own: `fetch` opens 256 connections at most. */
-function listenRaw(token: string, at: TestServer) {
+function listenRaw(token: string, at: TestServer, localAddress: string) {
   const { hostname, port } = new URL(at.url)
-  const socket = connect(Number(port), hostname)
+  const socket = connect({ port: Number(port), host: hostname, localAddress })
   const opened = Promise.withResolvers<void>()
   const heard = Promise.withResolvers<void>()
+  const finished = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<string>()
   let text = ''
   socket.on('data', (bytes) => {
     text += bytes.toString()
     if (/^HTTP\/1.1 200 /.test(text) && text.includes('retry:')) opened.resolve()
     if (text.includes('event: coupon')) heard.resolve()
+    if (text.endsWith('\r\n0\r\n\r\n')) finished.resolve()
   })
   socket.on('error', (error) => opened.reject(error))
   socket.on('close', () => ended.resolve(text))
   const head = `GET /api/coupons/live HTTP/1.1\r\nHost: ${hostname}:${port}`
   socket.write(`${head}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
-  return { opened: opened.promise, heard: heard.promise, ended: ended.promise }
+  return {
+    opened: opened.promise,
+    heard: heard.promise,
+    /** The stream came to its end; its connection may stay. */
+    finished: finished.promise,
+    ended: ended.promise,
+  }
 }
 
 async function merchant(signer: Signer = newSigner()) {
@@ -215,7 +224,9 @@ describe('GET /api/coupons/live', () => {
       const auth = { any: async () => caller, signed: async () => caller, requireOpen }
       const mint = { merchants: null } as Mint
       const route = liveRoutes(mint, auth, live)
-      return (await route.handle(new Request('http://localhost/api/coupons/live'))).ok
+      const request = new Request('http://localhost/api/coupons/live')
+      keepFacts(request, { address: '127.0.0.1' } as RequestFacts)
+      return (await route.handle(request)).ok
     }
     expect([await ask(ended), listeners]).toEqual([false, 0])
     expect([await ask(() => undefined), listeners]).toEqual([true, 1])
@@ -255,25 +266,51 @@ describe('GET /api/coupons/live', () => {
     for (const stream of [...streams, next]) await stream.leave()
   })
 
-  test('five hundred together, all of them served, and no more', async () => {
+  test('five hundred together, all of them served; one more takes a place of who has the most', async () => {
     const full = await startServer({ env: { RATE_LIMIT: 'off' } })
     const keys = Array.from({ length: Math.ceil(limits.liveMax / limits.livePerKeyMax) + 1 }, () =>
       newSigner(),
     )
     const tokens = await Promise.all(keys.map((key) => openSession(full.url, key)))
     const places = tokens.flatMap((token) => Array<string>(limits.livePerKeyMax).fill(token))
-    const streams = places.slice(0, limits.liveMax).map((token) => listenRaw(token, full))
+    const from = (at: number) => `127.0.0.${2 + Math.floor(at / limits.livePerAddressMax)}`
+    const streams = places
+      .slice(0, limits.liveMax)
+      .map((token, at) => listenRaw(token, full, from(at)))
     await Promise.all(streams.map(({ opened }) => opened))
-    const last = tokens.at(-1) as string
-    const answer = await call(full.url, '/api/coupons/live', { token: last })
-    expect([answer.status, answer.json.code]).toEqual([503, 'overloaded'])
+    const gone: number[] = []
+    for (const [at, { finished }] of streams.entries()) void finished.then(() => gone.push(at))
+    const last = listenRaw(tokens.at(-1) as string, full, '127.0.0.9')
+    await last.opened
+    while (gone.length === 0) await Bun.sleep(5)
+    expect(gone).toEqual([0])
     const [first] = tokens as [string]
     await createDefinition(full.url, first)
-    await Promise.all(streams.slice(0, 8).map(({ heard }) => heard))
+    await Promise.all(streams.slice(1, 8).map(({ heard }) => heard))
     expect(await full.stop()).toBe(0)
     // Ended in good order, not cut off: the last chunk is the empty one.
-    const texts = await Promise.all(streams.map(({ ended }) => ended))
+    const texts = await Promise.all([...streams, last].map(({ ended }) => ended))
     expect(texts.filter((text) => !text.endsWith('\r\n0\r\n\r\n'))).toEqual([])
+  }, 60_000)
+
+  test('an address that opens all it can leaves room for its neighbours and for others', async () => {
+    const full = await startServer({ env: { RATE_LIMIT: 'off' } })
+    const shop = await openSession(full.url, newSigner())
+    const ours = listenRaw(shop, full, '127.0.0.2')
+    await ours.opened
+    for (const from of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']) {
+      const keys = Array.from({ length: Math.ceil(limits.liveMax / limits.livePerKeyMax / 4) + 1 })
+      const tokens = await Promise.all(keys.map(() => openSession(full.url, newSigner())))
+      const greedy = tokens.flatMap((token) =>
+        Array.from({ length: limits.livePerKeyMax }, () => listenRaw(token, full, from)),
+      )
+      await Promise.all(greedy.map(({ opened }) => opened))
+    }
+    const more = ['127.0.0.2', '127.0.0.9'].map((from) => listenRaw(shop, full, from))
+    await Promise.all(more.map(({ opened }) => opened))
+    await createDefinition(full.url, shop)
+    await Promise.all([ours, ...more].map(({ heard }) => heard))
+    await full.stop()
   }, 60_000)
 })
 
@@ -287,6 +324,7 @@ describe('the hub', () => {
     const all = Promise.withResolvers<void>()
     live.listen({
       owner,
+      address: 'a',
       until: 1000,
       send(events) {
         heard.push(...events.map(({ name }) => name))
@@ -306,7 +344,7 @@ describe('the hub', () => {
     const ended: string[] = []
     const heard = Promise.withResolvers<void>()
     const join = (name: string, send: () => boolean) =>
-      live.listen({ owner, until: 1000, send, ended: () => ended.push(name) })
+      live.listen({ owner, address: 'a', until: 1000, send, ended: () => ended.push(name) })
     join('slow', () => false)
     join('quick', () => {
       heard.resolve()
