@@ -4,6 +4,7 @@ import type { CouponStores } from '../coupons/service.ts'
 import { sweepKilled } from '../coupons/void.ts'
 import type { Database } from '../db/database.ts'
 import type { OutboxStore } from '../gateway/outbox-store.ts'
+import type { MerchantStore } from '../merchants/merchant-store.ts'
 import type { CutoffStore } from '../session/cutoff-store.ts'
 import type { ScanStore } from '../wallet/cards/scan-store.ts'
 import type { LedgerStore } from '../wallet/ledger/store.ts'
@@ -17,6 +18,7 @@ type Stores = CouponStores & {
   scans: ScanStore
   ledger: LedgerStore
   cutoffs: CutoffStore
+  merchants: MerchantStore
 }
 
 type Housekeeping = {
@@ -68,6 +70,7 @@ async function step(database: Database<Stores>, now: number): Promise<boolean> {
     const scans = await tx.scans.prune(limits.sweepRowsMax, now - limits.scanKeptSeconds)
     const refusals = await tx.ledger.prune(limits.sweepRowsMax, now)
     await tx.cutoffs.prune(now - limits.sessionCutoffSeconds)
+    await tx.merchants.prune(now)
     return proofs + answers + told + requests + nonces + scans + refusals
   })
   return swept || pruned > 0

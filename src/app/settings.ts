@@ -110,13 +110,13 @@ export const settings = {
     shown: 'made once, kept in DATA_DIR',
     secret: true,
   }),
-  // Public keys in hex; null: any.
-  merchants: setting<ReadonlySet<string> | null>({
+  // Public keys in hex; null: any key while only this machine reaches the service, else by setup code.
+  merchants: setting<ReadonlySet<string> | 'open' | null>({
     variable: 'MERCHANTS',
     fallback: null,
-    parse: parseKeys,
-    about: 'Keys that may manage coupons, npub or hex, comma-separated',
-    shown: 'open to any key',
+    parse: (text) => (text === 'open' ? text : parseKeys(text)),
+    about: 'Keys that may manage coupons, npub or hex, comma-separated; `open`: any key',
+    shown: 'any key on this machine alone, else by setup code',
   }),
   relays: setting<readonly string[]>({
     variable: 'RELAYS',

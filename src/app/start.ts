@@ -26,6 +26,7 @@ import { createMetricsAccess } from '../http/metrics-access.ts'
 import { createRateLimits, noRateLimits } from '../http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
 import { tlsRoutes } from '../http/tls-routes.ts'
+import * as merchantModels from '../merchants/models.ts'
 import { npubOf } from '../nostr/keys.ts'
 import {
   createFetchPublic,
@@ -66,6 +67,7 @@ import { startHousekeeping } from './housekeeping.ts'
 import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './ledger.ts'
+import { type ManagementState, openManagement } from './management.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import { createReadiness, vouchersByPhase } from './readiness.ts'
@@ -80,12 +82,11 @@ export type App = {
   secureUrl: string | null
   managerNpub: string
   engine: string
+  /** Who may manage coupons now. */
+  management(): Promise<ManagementState>
   /** Finish what is in flight, close the database clean. */
   stop(): Promise<void>
 }
-
-/** What the log says while management is open and the service public. */
-export const openManagement = { hint: 'anyone may manage coupons here: set MERCHANTS' }
 
 /** What tests put in place of the real thing: no setting, flag or variable reaches it. */
 type StartParts = {
@@ -126,7 +127,16 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 
   let ledger: RunningLedger | null = null
   let cards: RunningCards | null = null
-  let open = isPrivate(config)
+  const management = await openManagement(config, {
+    database,
+    storeKey: keys.storeKey,
+    log,
+    removed: (pubkey) => live.hangUp(pubkey),
+    exposed() {
+      relay?.expose()
+      live.hangUp()
+    },
+  })
   let url = ''
   let secureUrl: string | null = null
   const relay = config.relays.includes(embeddedRelay)
@@ -134,7 +144,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
         {
           relayPath: join(dataDir, 'relay.db'),
           couponsPath: databasePath(dataDir),
-          open,
+          open: management.private(),
           diskLow: disk.low(),
           rateLimit: config.rateLimit,
         },
@@ -160,7 +170,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     },
     origins: () =>
       config.publicUrls.length > 0 ? config.publicUrls : [secureUrl ?? url, url].map(openable),
-    open: () => open,
+    open: management.private,
     rateLimit: config.rateLimit,
     requireDisk,
     database,
@@ -213,7 +223,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     signer,
     verify,
     storeKey: keys.storeKey,
-    merchants: config.merchants,
+    requireMerchant: management.require,
     resolveName: createNameResolver(fetchPublic),
     broadcast: running.broadcast,
     recall: running.recall,
@@ -262,8 +272,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const { sessions, commands: sessionCommands } = await startSessions({
     ...{ secret: keys.sessionSecret, database, now: systemClock, ended: live.hangUp, log },
   })
+  const { listed } = management.merchants
   const isKnown = (pubkey: string) =>
-    database.snapshot(async (tx) => config.merchants?.has(pubkey) || tx.members.isMember(pubkey))
+    database.snapshot(async (tx) => listed.has(pubkey) || tx.members.isMember(pubkey))
   const onUnknownOrigin = createUnknownOriginWarning(log)
   const auth = createAuthenticator({
     ...{ sessions, verify, now: systemClock, rateLimits, isKnown, onUnknownOrigin },
@@ -283,6 +294,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     sessionRoutes(sessions, auth),
     managementRoutes(mint, auth, rateLimits),
     liveRoutes(mint, auth, live),
+    ...management.routes(auth, rateLimits),
     imageRoutes(createImages(database, dataDir, fetchPublic, requireDisk)),
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
@@ -292,7 +304,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     directoryRoutes(wallet.identities),
     transferRoutes(transferring.transfers, rateLimits, transferring.counted),
     inboxRoutes(transferring.transfers, auth),
-    ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: () => open })] : []),
+    ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: management.private })] : []),
     tlsRoutes(trusted),
     healthRoutes(createReadiness(database, disk), metrics, rateLimits),
     pageRoutes(() => ({
@@ -311,7 +323,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       documentRoutes(
         routes,
         {
-          ...{ ...models, ...gatewayModels, ...walletModels },
+          ...{ ...models, ...merchantModels, ...gatewayModels, ...walletModels },
           ...{ ...ledgerModels, ...transferModels, ...cardModels, ...payModels },
         },
         version,
@@ -324,13 +336,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     log,
     sockets: relay && { path: '/relay', ...relay },
     onUndeclaredProxy(peer) {
-      // Somebody reaches us from outside after all.
-      open = false
-      relay?.expose()
       const hint = 'its forwarded headers are ignored: name it in TRUSTED_PROXIES'
       log.warn('proxy.undeclared', { peer, hint })
-      if (config.merchants === null) log.warn('management.open', openManagement)
     },
+    onForwarded: management.expose,
     spend: async ({ spend }) => database.transact(async () => undefined, spend),
   })
 
@@ -352,7 +361,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       transfers: await openTransfers(),
     }),
     relays: running.status,
-    commands: { ...ledger.commands, ...wallet.commands, ...cards.commands, ...sessionCommands },
+    commands: {
+      ...{ ...ledger.commands, ...wallet.commands, ...cards.commands, ...sessionCommands },
+      ...management.commands,
+    },
     log,
     checked(problems) {
       metrics.checked(problems)
@@ -370,6 +382,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     secureUrl: server.secureUrl,
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
+    management: management.state,
     stop: () => everything.disposeAsync(),
   }
 }
@@ -382,10 +395,4 @@ function listen(options: ServerOptions): HttpServer {
     const ports = options.tls ? `${options.port} or ${options.tls.port}` : options.port
     throw startErrorFrom(cause, `cannot listen on ${options.hostname} port ${ports}`)
   }
-}
-
-/** Only this machine can reach it. */
-export function isPrivate(config: Config): boolean {
-  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(config.host)
-  return loopback && config.publicUrls.length === 0
 }

@@ -9,6 +9,7 @@ import type { FetchPublic } from '../outbound/fetch-public.ts'
 import { type IdentityCommand, operate } from '../wallet/operator.ts'
 import type { Identities } from '../wallet/service.ts'
 import type { Config } from './config.ts'
+import { listedMerchants } from './management.ts'
 import { orOverloaded } from './outbound.ts'
 
 type WalletParts = {
@@ -37,7 +38,7 @@ type Wallet = {
 /** Put together what the wallet's routes work with. */
 export function createWallet(config: Config, parts: WalletParts): Wallet {
   const { signer, fetchPublic, ...shared } = parts
-  const defaults = [signer.pubkey, ...(config.merchants ?? [])]
+  const defaults = [signer.pubkey, ...listedMerchants(config)]
   const identities: Identities = {
     ...shared,
     newNonce: createNonce,

@@ -1,3 +1,4 @@
+import { merchantLimits } from './limits-merchants.ts'
 import { processLimits } from './limits-process.ts'
 import { relayLimits } from './limits-relay.ts'
 import { shareLimits } from './limits-shares.ts'
@@ -323,6 +324,7 @@ export const limits = {
   /** What an address has left when everybody together has nothing. */
   codeTriesOfNewcomer: { burst: 3, perSecond: 1 / 600 },
   codeTriesRememberedMax: 20_000,
+  ...merchantLimits,
   ...processLimits,
   ...relayLimits,
   ...shareLimits,

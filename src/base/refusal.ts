@@ -99,6 +99,14 @@ const table = {
   'filter-invalid': [422, 'El filtro no es válido. Revisá sus claves y valores.'],
   // Permission, then existence.
   'merchant-not-allowed': [403, 'Tu clave no está habilitada como comercio en este servicio.'],
+  'setup-code-wrong': [
+    403,
+    'Ese código no es correcto o ya se usó. Revisalo, o pedile el actual a quien maneja el servicio.',
+  ],
+  'merchants-owner-only': [
+    403,
+    'Sólo quien puso en marcha el servicio puede agregar o quitar comercios.',
+  ],
   'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
   'not-allowed': [403, 'Ningún relay de este servicio acepta tus eventos.'],
   'identity-not-authorized': [403, 'Tu clave no está habilitada para esto en este servicio.'],
@@ -128,6 +136,7 @@ const table = {
   'coupon-unknown': [404, 'Ese cupón no existe.'],
   'voucher-unknown': [404, 'Ese código no corresponde a ningún cupón. Revisalo.'],
   'image-unknown': [404, 'Ningún cupón usa esa imagen.'],
+  'merchant-unknown': [404, 'Esa clave no está entre los comercios. Revisala.'],
   'minter-unknown': [404, 'No encontramos esa clave. Revisá lo que escribiste.'],
   'held-unknown': [404, 'No tenés ese cupón entre los recibidos.'],
   'address-unknown': [404, 'Esa dirección no existe. Revisala.'],
@@ -159,6 +168,12 @@ const table = {
     'La otra parte vio el cupón y no lo aceptó. Renovalo ahora para que siga siendo tuyo.',
   ],
   'announcement-older': [409, 'Ya hay un anuncio más nuevo guardado. Firmá uno con fecha actual.'],
+  'merchants-by-setting': [409, 'Acá los comercios se eligen en la configuración del servicio.'],
+  'merchant-is-owner': [
+    409,
+    'Esa clave sólo se puede quitar desde la computadora donde corre el servicio.',
+  ],
+  'merchants-full': [409, 'Llegaste al máximo de comercios. Quitá alguno que ya no esté.'],
   'definitions-full': [409, 'Llegaste al máximo de cupones definidos. Borrá alguno que no uses.'],
   'minters-full': [409, 'Llegaste al máximo de emisores autorizados. Quitá alguno que no uses.'],
   'identity-name-taken': [409, 'Ese nombre ya está en uso. Elegí otro.'],
@@ -224,6 +239,8 @@ type RefusalDetail = {
   field?: string
   /** Seconds until it is worth trying again. */
   retryAfter?: number
+  /** A setup code would let the caller in. */
+  setup?: true
 }
 
 /** An expected no. Thrown inside a transaction it also undoes what the operation wrote. */

@@ -48,11 +48,16 @@ async function findAddress(config: Config): Promise<string> {
 }
 
 /** Where a server with these settings is reached from this machine. */
-export function localAddress({ host, port, tlsPort, tlsCert, dataDir }: Config): string {
+export function localAddress(config: Config): string {
+  return callable(settingsAddress(config))
+}
+
+/** Where a server with these settings listens. */
+export function settingsAddress({ host, port, tlsPort, tlsCert, dataDir }: Config): string {
   const secured = tlsCert !== null || existsSync(tlsPath(dataDir, 'authorityCert'))
   const scheme = secured && port === tlsPort ? 'https' : 'http'
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
-  return callable(`${scheme}://${name}:${port}`)
+  return `${scheme}://${name}:${port}`
 }
 
 /** "Every address of this machine" is one to listen on, not one to call. */

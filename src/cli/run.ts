@@ -16,10 +16,12 @@ import { health, localAddress } from './health.ts'
 import { addIdentity, listIdentities, nonce, removeIdentity } from './identity.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
 import { balances, issue, statement } from './ledger.ts'
+import { addMerchant, confirmMerchants, listMerchants, removeMerchant } from './merchants.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { endKeySessions } from './sessions.ts'
+import { setup } from './setup.ts'
 import { status } from './status.ts'
 import { tls } from './tls.ts'
 
@@ -35,7 +37,7 @@ type Command = {
   run: (input: Input) => Promise<number>
 }
 
-const switches = ['help', 'version', 'force', 'ncryptsec', 'all']
+const switches = ['help', 'version', 'force', 'ncryptsec', 'new', 'all']
 
 /** What `cuponera NAME` does. */
 const commands: Record<string, Command> = {
@@ -54,6 +56,32 @@ const commands: Record<string, Command> = {
   check: {
     about: 'verify the database, running or not; exit code 1 when there is a problem',
     run: ({ config }) => check(config),
+  },
+  setup: {
+    about: 'show the code that lets the first merchant in (--new: make another)',
+    flags: ['new'],
+    run: ({ config, flags }) => setup(config, flags.has('new')),
+  },
+  'merchants list': {
+    about: 'who may manage coupons, and owners of coupons that wait to be confirmed',
+    run: ({ config }) => listMerchants(config),
+  },
+  'merchants add': {
+    about: 'let a key manage coupons of its own, and add others (--label)',
+    operands: 'NPUB',
+    flags: ['label'],
+    run: ({ config, operands: [key = ''], flags }) => addMerchant(config, key, flags.get('label')),
+  },
+  'merchants remove': {
+    about: 'let a key manage coupons no longer; its vouchers stay good',
+    operands: 'NPUB',
+    run: ({ config, operands: [key = ''] }) => removeMerchant(config, key),
+  },
+  'merchants confirm': {
+    about: 'let owners of coupons from before in: these keys, or --all',
+    operands: '[NPUB…]',
+    flags: ['all'],
+    run: ({ config, operands, flags }) => confirmMerchants(config, operands, flags.has('all')),
   },
   relays: {
     about: 'each relay: since when it is connected, what waits for it, its last error',
@@ -247,7 +275,7 @@ async function dispatch({ words, flags }: Arguments): Promise<number> {
   if (flags.has('version') || words[0] === 'version') return print(version)
   const { name, command, operands } = findCommand(words)
   const expected = command.operands?.split(' ') ?? []
-  if (operands.length > expected.length) {
+  if (operands.length > expected.length && !expected.at(-1)?.includes('…')) {
     const takes = command.operands ? `takes ${command.operands} only` : 'takes no operand'
     throw new UsageError(`${name} ${takes}: what is ${operands.at(-1)}?`)
   }

@@ -1,10 +1,12 @@
 import { version } from '../../package.json'
 import type { Config } from '../app/config.ts'
+import { isLoopback, type ManagementState } from '../app/management.ts'
 import { nameLines } from '../app/origins.ts'
-import { type App, isPrivate, openManagement, start } from '../app/start.ts'
-import { createLog } from '../base/log.ts'
+import { type App, start } from '../app/start.ts'
+import { createLog, type Log } from '../base/log.ts'
 import { readMachine } from '../base/machine.ts'
-import { openable } from '../tls/files.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { panelAddress, setupLink } from './setup.ts'
 
 /** Run the service until it is told to stop (SIGTERM, SIGINT). */
 export async function serve(config: Config, warnings: string[]): Promise<number> {
@@ -17,10 +19,9 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
     process.on('SIGINT', resolve)
   })
   const app = await start(config, log)
-  console.log(startBlock(app, config))
-  if (config.merchants === null && !isPrivate(config)) {
-    log.warn('management.open', openManagement)
-  }
+  const management = await app.management()
+  console.log(startBlock(app, config, management))
+  warnOfManagement(log, config, management)
   await told
   log.info('stopping')
   await app.stop()
@@ -28,19 +29,61 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   return 0
 }
 
-function startBlock(app: App, config: Config): string {
-  const management = config.merchants ? `${config.merchants.size} merchant(s)` : 'open to any key'
+function startBlock(app: App, config: Config, management: ManagementState): string {
+  const panel = panelAddress(config, app.url)
   const rows = [
     ['address', app.url],
     ...(app.secureUrl && app.secureUrl !== app.url ? [['https', app.secureUrl]] : []),
     ...nameLines(config, app.url, readMachine()).map((line, at) => [at === 0 ? 'names' : '', line]),
-    ['panel', `${config.publicUrls[0] ?? openable(app.url)}/panel`],
+    ['panel', panel],
     ['manager', app.managerNpub],
     ['data', config.dataDir],
     ['signatures', app.engine],
     ['relays', config.relays.join(', ')],
-    ['management', management],
+    ['management', managementLine(management)],
+    ...(management.code ? [['setup', setupLink(panel, management.code)]] : []),
+    ...waitingRows(management),
   ]
   const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
   return [`Cuponera ${version}`, ...lines].join('\n')
+}
+
+function managementLine({ admission, merchants, code }: ManagementState): string {
+  switch (admission) {
+    case 'private':
+      return 'open to any key (this machine only)'
+    case 'listed':
+      return `the keys of MERCHANTS (${merchants})`
+    case 'open':
+      return 'open to any key by MERCHANTS=open'
+    case 'let-in':
+      return code ? `closed until the setup code is used: ${code}` : `${merchants} merchant(s)`
+  }
+}
+
+/** Owners that the start names. */
+const waitingShown = 20
+
+/** Who had coupons here before management was closed, until somebody was let in. */
+function waitingRows({ admission, merchants, waiting }: ManagementState) {
+  if (admission !== 'let-in' || merchants > 0) return []
+  const rows = waiting
+    .slice(0, waitingShown)
+    .map(({ pubkey, coupons }, at) => [
+      at === 0 ? 'waiting' : '',
+      `${npubOf(pubkey)}  ${coupons} coupon(s)`,
+    ])
+  const more = waiting.length - rows.length
+  return more > 0 ? [...rows, ['', `and ${more} more: cuponera merchants list`]] : rows
+}
+
+function warnOfManagement(log: Log, config: Config, { admission, ...state }: ManagementState) {
+  if (admission === 'let-in' && state.merchants === 0 && state.waiting.length > 0) {
+    const hint =
+      'they manage no coupons until "cuponera merchants confirm" lets them in; a service for any key sets MERCHANTS=open'
+    log.warn('management.waiting', { owners: state.waiting.length, hint })
+  }
+  if (admission === 'open' && !isLoopback(config)) {
+    log.warn('management.open', { hint: 'any key may manage coupons here (MERCHANTS=open)' })
+  }
 }

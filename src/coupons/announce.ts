@@ -1,7 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseAnnouncement } from './announcement.ts'
-import { requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
 
 /**
@@ -22,7 +21,7 @@ export async function announce(
       now: mint.now(),
       verify: mint.verify,
     })
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const before = await tx.announcements.find(caller.pubkey)
     if (before?.id !== event.id) mint.requireDisk()
     if (await tx.announcements.put(event)) {
@@ -36,7 +35,7 @@ export async function announce(
 /** Forget the announcement; it is no longer broadcast again, nor delivered where it still waits. Refuses `announcement-unknown`. */
 export async function withdraw(mint: Mint, caller: Caller) {
   return mint.database.transact(async (tx) => {
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const current = await tx.announcements.find(caller.pubkey)
     if (!current) throw new Refusal('announcement-unknown')
     await tx.announcements.remove(caller.pubkey)

@@ -13,7 +13,7 @@ import {
 } from './definition.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { Change } from './live.ts'
-import { ownDefinition, requireMerchant } from './permission.ts'
+import { ownDefinition } from './permission.ts'
 import type { Mint } from './service.ts'
 
 type Fields = Record<string, unknown>
@@ -31,7 +31,7 @@ export async function define(
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const input = parseNewDefinition(fields, now)
-      requireMerchant(mint, caller)
+      await mint.requireMerchant(tx, caller)
       if ((await tx.definitions.count(caller.pubkey)) >= limits.definitionsPerOwnerMax) {
         throw new Refusal('definitions-full')
       }
@@ -51,7 +51,7 @@ export async function define(
 export async function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
   const answer = await mint.database.transact(async (tx) => {
     const changes = parseChanges(fields)
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, mint.now())
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
@@ -67,7 +67,7 @@ export async function edit(mint: Mint, caller: Caller, id: string, fields: Field
 /** Delete a definition from which nothing was ever minted, and archive any other. */
 export async function remove(mint: Mint, caller: Caller, id: string) {
   const answer = await mint.database.transact(async (tx) => {
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
       await tx.definitions.delete(definition.rowId)

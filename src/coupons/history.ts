@@ -7,14 +7,14 @@ import { definitionView } from './definition.ts'
 import { minterView } from './minters.ts'
 import { handleText, nonceShaped, parseHandle } from './nonce.ts'
 import { type AskedPage, cut, parsePage } from './page.ts'
-import { ownDefinition, requireMerchant } from './permission.ts'
+import { ownDefinition } from './permission.ts'
 import type { Mint } from './service.ts'
 import { mintView } from './voucher.ts'
 
 /** Everything the management page needs, in one go: definitions, minters, the announcement. */
 export async function overview(mint: Mint, caller: Caller) {
-  requireMerchant(mint, caller)
   return mint.database.snapshot(async (tx) => {
+    await mint.requireMerchant(tx, caller)
     const definitions = await tx.definitions.list(caller.pubkey)
     const minters = await tx.minters.list(caller.pubkey)
     const discovery = await tx.announcements.find(caller.pubkey)
@@ -48,8 +48,8 @@ export async function mintable(mint: Mint, caller: Caller) {
 /** The vouchers issued from a definition, newest first. Refuses `coupon-unknown`, `page-invalid`. */
 export async function issuances(mint: Mint, caller: Caller, couponId: string, asked: AskedPage) {
   const page = parsePage(asked)
-  requireMerchant(mint, caller)
   return mint.database.snapshot(async (tx) => {
+    await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     const rows = await tx.vouchers.list(definition.rowId, page)
     const now = mint.now()
@@ -69,8 +69,8 @@ export async function chainOf(
 ) {
   if (!nonceShaped(handle)) throw new Refusal('field-invalid', { field: 'chain' })
   const page = parsePage(asked)
-  requireMerchant(mint, caller)
   return mint.database.snapshot(async (tx) => {
+    await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     const named = await tx.vouchers.find(parseHandle(handle))
     if (named?.definitionRowId !== definition.rowId) throw new Refusal('voucher-unknown')
@@ -87,10 +87,10 @@ export async function chainOf(
 /** The caller's redemptions, newest first. Refuses `page-invalid`. */
 export async function redemptions(mint: Mint, caller: Caller, asked: AskedPage) {
   const page = parsePage(asked)
-  requireMerchant(mint, caller)
-  const rows = await mint.database.snapshot((tx) =>
-    tx.vouchers.listRedemptions(caller.pubkey, page),
-  )
+  const rows = await mint.database.snapshot(async (tx) => {
+    await mint.requireMerchant(tx, caller)
+    return tx.vouchers.listRedemptions(caller.pubkey, page)
+  })
   const { shown, next } = cut(rows, page)
   return {
     redemptions: shown.map((row) => ({

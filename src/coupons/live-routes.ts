@@ -4,7 +4,6 @@ import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
 import { factsOf } from '../http/facts.ts'
 import type { Live } from './live.ts'
-import { requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
 
 const liveModel = textModel(
@@ -19,9 +18,9 @@ export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
     .get(
       '/live',
       async ({ caller, request }) => {
-        requireMerchant(mint, caller)
         // A signature is used up before anything is said to who sent it.
         if (caller.spend) await mint.database.transact(async () => undefined, caller.spend)
+        await mint.database.snapshot((tx) => mint.requireMerchant(tx, caller))
         const { pubkey: owner, until } = caller
         // From here to the listener nothing waits: whoever ends the sessions ends the stream, too.
         auth.requireOpen(caller)

@@ -1,13 +1,11 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { isPlainName } from '../base/words.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import { parseNip05 } from '../nostr/nip05.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Minter } from './minter-store.ts'
-import { requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
-import { parseText } from './text.ts'
+import { parseLabel } from './text.ts'
 
 type MinterInput = { pubkey: string; label?: string | null | undefined }
 
@@ -23,8 +21,10 @@ export function minterView(minter: Minter) {
 
 /** Everyone the caller lets mint, newest first. */
 export async function listMinters(mint: Mint, caller: Caller) {
-  requireMerchant(mint, caller)
-  const minters = await mint.database.snapshot((tx) => tx.minters.list(caller.pubkey))
+  const minters = await mint.database.snapshot(async (tx) => {
+    await mint.requireMerchant(tx, caller)
+    return tx.minters.list(caller.pubkey)
+  })
   return { minters: minters.map(minterView) }
 }
 
@@ -35,12 +35,14 @@ export async function listMinters(mint: Mint, caller: Caller) {
 export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterInput) {
   const label = parseLabel(input.label)
   const name = parseMinterText(input.pubkey)
-  requireMerchant(mint, caller)
-  // Nobody sends us out twice with one signature.
-  if ('name' in name) await mint.database.transact(async () => undefined, caller.spend)
+  if ('name' in name) {
+    // Nobody sends us out twice with one signature, and no stranger at all.
+    await mint.database.transact((tx) => mint.requireMerchant(tx, caller), caller.spend)
+  }
   const pubkey = await resolve(mint, name, caller.pubkey)
   return mint.database.transact(
     async (tx) => {
+      await mint.requireMerchant(tx, caller)
       if (pubkey === null) throw new Refusal('minter-unknown')
       if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
       const listed = await tx.minters.find(caller.pubkey, pubkey)
@@ -64,7 +66,7 @@ export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterI
 /** Take the permission back, at once. Refuses `minter-unknown`. */
 export async function removeMinter(mint: Mint, caller: Caller, text: string) {
   return mint.database.transact(async (tx) => {
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const pubkey = parsePubkey(text)
     if (!pubkey || !(await tx.minters.remove(caller.pubkey, pubkey))) {
       throw new Refusal('minter-unknown')
@@ -85,11 +87,4 @@ function parseMinterText(value: string): MinterText {
 
 async function resolve(mint: Mint, text: MinterText, merchant: string): Promise<string | null> {
   return 'pubkey' in text ? text.pubkey : mint.resolveName(text.name, text.domain, merchant)
-}
-
-function parseLabel(value: string | null | undefined): string | null | undefined {
-  if (value === undefined || value === null) return value
-  const label = parseText(value, { field: 'label', charsMax: limits.labelCharsMax })
-  if (label !== '' && !isPlainName(label)) throw new Refusal('field-invalid', { field: 'label' })
-  return label || null
 }

@@ -1,24 +1,8 @@
-import { type StringOptions, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
+import { Type as t } from '@sinclair/typebox'
+import { nullable, optional, pubkey, request, sentText, timestamp } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 
-/** JSON answers `null` for what is unset. */
-const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
-/** Requests may leave a field out or send null. */
-const optional = <T extends TSchema>(schema: T) => t.Optional(nullable(schema))
-
-/** What a request brings. Unknown keys are ignored; Elysia would refuse them where a schema does not say. */
-const request = <T extends TProperties>(fields: T) =>
-  t.Object(fields, { additionalProperties: true })
-
-/**
- * A text that a request brings. With a sentence of its own Elysia does not write one that quotes
- * what was sent, and `{"toString":1}` cannot even be quoted: that would end as a fault.
- */
-const sentText = (options: StringOptions) => t.String({ ...options, error: 'text expected' })
-
-const timestamp = t.Integer({ description: 'Unix seconds' })
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-const pubkey = t.String({ pattern: '^[0-9a-f]{64}$' })
 const noncePattern = '^[A-Za-z0-9_-]{22}$'
 const nonce = t.String({ pattern: noncePattern, description: 'Bearer credential of a voucher' })
 const handle = t.String({ pattern: noncePattern, description: 'Names a voucher, cannot spend it' })

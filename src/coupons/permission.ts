@@ -1,14 +1,7 @@
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import type { StoredDefinition } from './definition-store.ts'
-import type { CouponStores, Mint } from './service.ts'
-
-/** Refuses keys that may not manage coupons here. */
-export function requireMerchant(mint: Pick<Mint, 'merchants'>, caller: Caller): void {
-  if (mint.merchants && !mint.merchants.has(caller.pubkey)) {
-    throw new Refusal('merchant-not-allowed')
-  }
-}
+import type { CouponStores } from './service.ts'
 
 /** The caller's own definition; another's looks like one that does not exist. */
 export async function ownDefinition(

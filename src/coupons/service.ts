@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
+import type { Caller } from '../session/caller.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { AnnouncementStore } from './announcement-store.ts'
 import type { AnswerStore } from './answer-store.ts'
@@ -36,8 +37,9 @@ export type Mint = {
   verify: VerifyEvent
   /** 32 bytes; seals what must be repeated and binds Idempotency-Keys. */
   storeKey: Uint8Array
-  /** Keys that may manage; null: any. */
-  merchants: ReadonlySet<string> | null
+  /** Refuses `merchant-not-allowed`. */
+  // A method, as below: it reads a store of the same transaction that this folder does not know.
+  requireMerchant(tx: CouponStores, caller: Caller): Promise<void>
   /** The key a NIP-05 name belongs to, or null. */
   resolveName: (name: string, domain: string, merchant: string) => Promise<string | null>
   /** Hand an accepted announcement to the relays; in the transaction that stores it. */

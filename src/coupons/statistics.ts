@@ -2,7 +2,6 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { cursorOf, parseCursor } from './page.ts'
-import { requireMerchant } from './permission.ts'
 import type { Mint } from './service.ts'
 
 type Asked = {
@@ -28,9 +27,9 @@ export async function statistics(mint: Mint, caller: Caller, asked: Asked) {
   const from = parseDay('from', asked.from) ?? to - limits.statisticsDaysDefault + 1
   if (to < from || to - from >= limits.statisticsDaysMax) refuse('from')
   const before = asked.cursor === undefined ? null : parseCursor(asked.cursor)
-  requireMerchant(mint, caller)
   const hours = { from: from * 24 - offset, to: (to + 1) * 24 - offset, offset }
   return mint.database.snapshot(async (tx) => {
+    await mint.requireMerchant(tx, caller)
     const coupons = []
     let rows = 0
     let next: string | null = null

@@ -1,4 +1,6 @@
+import { limits } from '../base/limits.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
+import { isPlainName } from '../base/words.ts'
 
 type TextRule = {
   field: string
@@ -21,6 +23,14 @@ export function parseText(value: unknown, rule: TextRule): string {
   if (value.length < (rule.charsMin ?? 0)) refuse(rule)
   if ((rule.lines ? controlButLines : control).test(value)) refuse(rule)
   return value
+}
+
+/** A note on a key: undefined when nothing was said of it, null for none. */
+export function parseLabel(value: string | null | undefined): string | null | undefined {
+  if (value === undefined || value === null) return value
+  const label = parseText(value, { field: 'label', charsMax: limits.labelCharsMax })
+  if (label !== '' && !isPlainName(label)) throw new Refusal('field-invalid', { field: 'label' })
+  return label || null
 }
 
 function refuse(rule: TextRule): never {

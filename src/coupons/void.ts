@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { handleOf, nonceShaped, parseHandle } from './nonce.ts'
-import { ownDefinition, requireMerchant } from './permission.ts'
+import { ownDefinition } from './permission.ts'
 import type { CouponStores, Mint } from './service.ts'
 import { type MintView, mintView, type Phase, type Voucher } from './voucher.ts'
 
@@ -27,7 +27,7 @@ export async function voidVoucher(
   { couponId, name, chain }: VoidInput,
 ): Promise<{ mint: MintView }> {
   const { view, handle } = await mint.database.transact(async (tx) => {
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const now = mint.now()
     const definition = await ownDefinition(tx, caller, couponId)
     const named = await findNamed(tx, name)
@@ -46,7 +46,7 @@ export async function voidVoucher(
 /** The kill switch: void every open voucher of a definition, whatever their number, in constant time. */
 export async function voidAll(mint: Mint, caller: Caller, couponId: string) {
   const voided = await mint.database.transact(async (tx) => {
-    requireMerchant(mint, caller)
+    await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     if (definition.open > 0) {
       await tx.vouchers.kill(definition.rowId, definition.open, mint.now())

@@ -35,7 +35,7 @@ export function unseal(storeKey: Uint8Array, binding: Binding, sealed: Uint8Arra
 
 /** What a sealed text or a MAC is tied to. `purpose` keeps uses of the store key apart. */
 export type Binding = {
-  purpose: 'refresh' | 'answer' | 'request' | 'fingerprint' | 'transfer' | 'card'
+  purpose: 'refresh' | 'answer' | 'request' | 'fingerprint' | 'transfer' | 'card' | 'setup'
   secret: string
   key: string
 }

@@ -1,6 +1,6 @@
 import type { Sql } from './sql.ts'
 
-type FactName = 'manager' | 'store-key' | 'card-key' | 'restored'
+type FactName = 'manager' | 'store-key' | 'card-key' | 'restored' | 'exposed'
 
 export type FactStore = ReturnType<typeof createFactStore>
 

@@ -113,6 +113,8 @@ function upgrade(path: string, file: string, now: number): void {
        ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,
       [now],
     )
+    // A code that was used since would be good again.
+    connection.run('DELETE FROM setup_code')
     // Cards may have counted on since: the taps of that time would pass again.
     connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
     connection.run(

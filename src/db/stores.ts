@@ -6,6 +6,7 @@ import { createMinterStore } from '../coupons/minter-store.ts'
 import { createStatisticsStore } from '../coupons/statistics-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
+import { createMerchantStore } from '../merchants/merchant-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createCutoffStore } from '../session/cutoff-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
@@ -33,6 +34,7 @@ export function createStores(sql: Sql) {
     images: createImageStore(sql),
     statistics: createStatisticsStore(sql),
     minters: createMinterStore(sql),
+    merchants: createMerchantStore(sql),
     announcements: createAnnouncementStore(sql),
     answers: createAnswerStore(sql),
     proofs: createProofStore(sql),

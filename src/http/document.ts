@@ -45,6 +45,7 @@ export const RefusalModel = t.Object({
   reason: t.Optional(t.String({ description: 'Why authentication failed' })),
   field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
   retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
+  setup: t.Optional(t.Literal(true, { description: 'A setup code would let the caller in' })),
 })
 
 /** The same in the envelope of the wallet gateway. */

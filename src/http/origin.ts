@@ -133,7 +133,7 @@ export function createOrigins(rules: OriginRules) {
 }
 
 /** The request says that it came by a proxy. */
-function isForwarded(headers: Headers): boolean {
+export function isForwarded(headers: Headers): boolean {
   if (headers.has('forwarded') || headers.has('via')) return true
   for (const name of headers.keys()) if (name.startsWith('x-forwarded-')) return true
   return false

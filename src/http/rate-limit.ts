@@ -27,6 +27,8 @@ export type RateLimits = {
    * `known` credential: there it counts as a request.
    */
   mistake(address: string, known: boolean): void
+  /** A try of a setup code, right or wrong, by client address. Refuses `rate-limited`. */
+  setup(address: string): void
   /** A failed authentication or an unknown nonce, by client address. Refuses `rate-limited`. */
   failure(address: string): void
   /** Trying an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
@@ -51,6 +53,8 @@ const failureRule = { burst: 100, perSecond: 1, entriesMax }
 const wrongKeyRule = { burst: 300, perSecond: 0.1, entriesMax }
 /** The same from all addresses together; high, since it keeps the right key waiting too. */
 const voucherRule = { burst: 1000, perSecond: 0.5, entriesMax }
+/** Somebody copies a code of twelve symbols from a screen; a guesser needs 2^59 of them. */
+const setupRule = { burst: 10, perSecond: 0.05, entriesMax }
 
 /** `seconds` reads a steady clock. */
 export function createRateLimits(seconds: () => number): RateLimits {
@@ -63,6 +67,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
   const failures = new Buckets(failureRule)
   const wrongKeys = new Buckets(wrongKeyRule)
   const wrongKeysOfAll = new Buckets(voucherRule)
+  const setups = new Buckets(setupRule)
 
   return {
     request: (address) => refusalFor(requests.take(address, seconds())),
@@ -79,6 +84,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
       requests.give(address)
       refuse(wait)
     },
+    setup: (address) => refuse(setups.take(address, seconds())),
     failure: (address) => refuse(failures.take(address, seconds())),
     wrongKeyTry(handle, address) {
       refuse(wrongKeys.wait(`${handle} ${address}`, seconds()))
@@ -99,6 +105,7 @@ export const noRateLimits: RateLimits = {
   carried: () => undefined,
   refreshes: { wait: () => 0, made: () => undefined },
   mistake: () => undefined,
+  setup: () => undefined,
   failure: () => undefined,
   wrongKeyTry: () => undefined,
   wrongKey: () => undefined,

@@ -15,7 +15,7 @@ import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import { startLoopMonitor } from './loop.ts'
 import type { Metrics } from './metrics.ts'
 import type { MetricsAccess } from './metrics-access.ts'
-import type { Origins } from './origin.ts'
+import { isForwarded, type Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyOptions, replyRefusal } from './reply.ts'
 import { createRouteTable } from './route-table.ts'
@@ -35,6 +35,8 @@ export type ServerOptions = {
   log: Log
   /** Write down that a NIP-98 event was used, for requests whose operation did not. */
   spend: (caller: Caller) => Promise<void>
+  /** Told once, and waited for: a request came by a proxy, whichever. */
+  onForwarded: () => Promise<void>
   /** Told once: a peer speaks for others and is not in `TRUSTED_PROXIES`. */
   onUndeclaredProxy: (peer: string) => void
 }
@@ -87,6 +89,7 @@ export function startServer(options: ServerOptions): HttpServer {
   let inFlight = 0
   let draining = false
   let warned = false
+  let forwarded = false
 
   const { hostname, port, tls } = options
   const listener = {
@@ -111,6 +114,10 @@ export function startServer(options: ServerOptions): HttpServer {
       }
       inFlight++
       try {
+        if (!forwarded && isForwarded(request.headers)) {
+          forwarded = true
+          await options.onForwarded()
+        }
         const response = await answer(request, bun, peer, path, route)
         return response && finish(response)
       } catch (error) {

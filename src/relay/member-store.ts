@@ -8,12 +8,14 @@ const first = new Uint8Array()
 export type MemberStore = ReturnType<typeof createMemberStore>
 
 /**
- * Who belongs to this shop: the manager, its merchants, their minters, identities, holders of cards and of
- * tokens, and keys that the settings name; on one connection.
+ * Who belongs to this shop: the manager, its merchants (those that were let in, also before their first
+ * coupon), their minters, identities, holders of cards and of tokens, and keys that the settings name;
+ * on one connection.
  */
 export function createMemberStore(sql: Sql) {
   const find = sql.query<{ member: number }, [Uint8Array, string]>(
     `SELECT CASE WHEN EXISTS (SELECT 1 FROM definitions WHERE owner = ?1)
+       OR EXISTS (SELECT 1 FROM merchants WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM minters WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM announcements WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM accounts WHERE pubkey = ?1)

@@ -139,6 +139,7 @@ function startStack(): string {
     metrics: createMetrics(),
     mayReadMetrics: () => false,
     log: createLog('warn', 'json'),
+    onForwarded: async () => undefined,
     onUndeclaredProxy: () => undefined,
     spend: async ({ spend }) => {
       const proofs = {

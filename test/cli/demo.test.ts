@@ -17,7 +17,9 @@ let seen = new Map<string, number>()
 
 beforeAll(async () => {
   proxy = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: forward })
-  server = await startServer({ env: { PUBLIC_URL: proxy.url.origin, RATE_LIMIT: 'off' } })
+  server = await startServer({
+    env: { PUBLIC_URL: proxy.url.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' },
+  })
 })
 
 afterAll(async () => {

@@ -15,6 +15,8 @@ import { gatewayRoutes } from '../../src/gateway/routes.ts'
 import { GatewayRefusalModel, IdentityRefusalModel, RefusalModel } from '../../src/http/document.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { replyIdentityRefusal } from '../../src/http/reply.ts'
+import { merchantRoutes } from '../../src/merchants/roster-routes.ts'
+import { setupRoutes } from '../../src/merchants/setup-routes.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
@@ -135,6 +137,8 @@ test('the documented limits are those of the code', () => {
     'page `limit`': `1 to ${limits.pageMax}, ${limits.pageDefault} if absent`,
     'definitions of one owner': spaced(limits.definitionsPerOwnerMax),
     'minters of one owner': spaced(limits.mintersPerOwnerMax),
+    'merchants that were let in': spaced(limits.merchantsMax),
+    'wrong tries of one setup code': spaced(limits.setupTriesMax),
     'entries of `mintable`': spaced(limits.mintableMax),
     'clock tolerance of a signature': `${limits.proofWindowSeconds} seconds`,
     session: `${spaced(limits.sessionSeconds)} seconds`,
@@ -410,6 +414,8 @@ function couponRoutes(): DescribedRoute[] {
     liveRoutes(nothing, nothing, nothing),
     imageRoutes(nothing),
     sessionRoutes(nothing, nothing),
+    setupRoutes(nothing, nothing, noRateLimits),
+    merchantRoutes(nothing, nothing),
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '', open: () => false }),
     identityRoutes(nothing, noRateLimits),

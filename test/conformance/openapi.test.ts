@@ -13,6 +13,7 @@ import { testCards } from './answers/cards.ts'
 import { fetchedPicture, testDefinitions } from './answers/definitions.ts'
 import { testGateway } from './answers/gateway.ts'
 import { testIdentities } from './answers/identities.ts'
+import { testMerchants } from './answers/merchants.ts'
 import { testPayments } from './answers/payments.ts'
 import { alwaysGood, testService } from './answers/service.ts'
 import { testSessions } from './answers/sessions.ts'
@@ -103,6 +104,7 @@ describe('the document', () => {
 describe('real answers match the document:', () => {
   describe('the service', () => testService(service))
   describe('sessions', () => testSessions(service))
+  describe('merchants', () => testMerchants(service))
   describe('definitions', () => testDefinitions(service))
   describe('announcements', () => testAnnouncements(service))
   describe('issuing', () => testIssuing(service))
@@ -144,6 +146,7 @@ describe('once all scenarios came to their end', () => {
       'inbox-merchant-full',
       'transfer-pending',
       'transfer-unclear',
+      'merchants-full',
       'definitions-full',
       'minters-full',
       'identity-nonces-full',

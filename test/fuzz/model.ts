@@ -127,7 +127,7 @@ class World {
       signer: newSigner(random.bytes(32)),
       verify: verifyEvent,
       storeKey: random.bytes(32),
-      merchants: null,
+      requireMerchant: async () => undefined,
       resolveName: async () => null,
       broadcast: async () => undefined,
       recall: async () => undefined,

@@ -24,7 +24,7 @@ let token: string
 
 beforeAll(async () => {
   server = await startServer({
-    env: { RATE_LIMIT: 'off', SESSION_JWT_SECRET: sessionSecret },
+    env: { RATE_LIMIT: 'off', MERCHANTS: 'open', SESSION_JWT_SECRET: sessionSecret },
   })
   token = await openSession(server.url, signer)
 })
@@ -507,7 +507,11 @@ describe('the Host header without PUBLIC_URL', () => {
 describe('with PUBLIC_URL and TRUSTED_PROXIES', () => {
   test('the listed origins count, whatever the Host header says', async () => {
     const open = await startServer({
-      env: { RATE_LIMIT: 'off', PUBLIC_URL: 'https://cupones.example, https://otra.example:8443' },
+      env: {
+        RATE_LIMIT: 'off',
+        MERCHANTS: 'open',
+        PUBLIC_URL: 'https://cupones.example, https://otra.example:8443',
+      },
     })
     const ask = (u: string, host?: string) =>
       callRaw(open.url, {
@@ -527,7 +531,9 @@ describe('with PUBLIC_URL and TRUSTED_PROXIES', () => {
   })
 
   test('a declared proxy says host and scheme', async () => {
-    const behind = await startServer({ env: { RATE_LIMIT: 'off', TRUSTED_PROXIES: '127.0.0.0/8' } })
+    const behind = await startServer({
+      env: { RATE_LIMIT: 'off', MERCHANTS: 'open', TRUSTED_PROXIES: '127.0.0.0/8' },
+    })
     const ask = (u: string, forwarded: [string, string][]) =>
       callRaw(behind.url, {
         target: '/api/coupons',
@@ -639,7 +645,7 @@ describe('replay', () => {
 
   test('an event stays used after SIGKILL and a restart', async () => {
     const dataDir = newDirectory()
-    const env = { RATE_LIMIT: 'off', PUBLIC_URL: 'http://cupones.example' }
+    const env = { RATE_LIMIT: 'off', PUBLIC_URL: 'http://cupones.example', MERCHANTS: 'open' }
     const header = () => nostrHeader(createProof(signer, 'http://cupones.example/api/coupons'))
     const [read, refused] = [
       header(),

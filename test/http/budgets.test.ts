@@ -25,7 +25,7 @@ import { addAccount } from '../support/shops.ts'
 
 afterEach(cleanUp)
 
-const proxied = { TRUSTED_PROXIES: '127.0.0.1' }
+const proxied = { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' }
 /** The router of a shop, as its visitors and its till come by it. */
 const crowd = '203.0.113.7'
 
@@ -121,7 +121,7 @@ test('so it is behind one IPv6 network, each device with an address of its own',
 }, 60_000)
 
 test('so it is for clients that have no proxy between, and another address knows nothing of it', async () => {
-  const server = await startServer({ flags: ['--host', '0.0.0.0'] })
+  const server = await startServer({ flags: ['--host', '0.0.0.0', '--merchants', 'open'] })
   const base = server.url.replace('0.0.0.0', '127.0.0.1')
   const { mint } = await openShop({ ...server, url: base })
   const [nonce, guess] = [await mint(), 'A'.repeat(22)]
@@ -350,7 +350,9 @@ describe('refreshes of one coupon', () => {
   })
 
   test('are refused to a transfer, too, and the coupon stays where it was', async () => {
-    const server = await startServer({ env: { PUBLIC_URL: 'https://shop.test' } })
+    const server = await startServer({
+      env: { PUBLIC_URL: 'https://shop.test', MERCHANTS: 'open' },
+    })
     const token = await signedSession(server, newSigner())
     const couponId = await createDefinition(server.url, token)
     const first = await mintOne(server.url, token, couponId)

@@ -316,7 +316,11 @@ describe('DELETE /api/coupons/discovery', () => {
 
 test('with PUBLIC_URL its origins are this service, and may be plain http', async () => {
   const open = await startServer({
-    env: { RATE_LIMIT: 'off', PUBLIC_URL: 'https://cupones.example,http://cupones.example:8080' },
+    env: {
+      RATE_LIMIT: 'off',
+      MERCHANTS: 'open',
+      PUBLIC_URL: 'https://cupones.example,http://cupones.example:8080',
+    },
   })
   const own = newSigner()
   const session = await call(open.url, '/api/auth/session', {

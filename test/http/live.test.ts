@@ -222,7 +222,8 @@ describe('GET /api/coupons/live', () => {
     }
     const ask = async (requireOpen: () => void) => {
       const auth = { any: async () => caller, signed: async () => caller, requireOpen }
-      const mint = { merchants: null } as Mint
+      const database = { snapshot: async (query: (tx: object) => unknown) => query({}) }
+      const mint = { database, requireMerchant: async () => undefined } as unknown as Mint
       const route = liveRoutes(mint, auth, live)
       const request = new Request('http://localhost/api/coupons/live')
       keepFacts(request, { address: '127.0.0.1' } as RequestFacts)

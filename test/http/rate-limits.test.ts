@@ -149,7 +149,7 @@ test('a session that expired is told so, also when the mistakes of its address a
 }, 15_000)
 
 test('who repeats an overheard signature uses up his own failures, not the share of its key', async () => {
-  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
   const owner = newSigner()
   const overheard = nostrHeader(createProof(owner, `${server.url}/api/coupons`))
   const ask = (address: string) =>
@@ -245,7 +245,7 @@ test('X-Forwarded-For of an undeclared proxy neither helps who sends it nor harm
 }, 15_000)
 
 test('behind a declared proxy each client is counted by its own address', async () => {
-  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
   const from = (address: string) => () =>
     call(server.url, '/api/coupons/claim', { ...unknown, headers: { 'X-Forwarded-For': address } })
   await untilLimited(from('203.0.113.7'))
@@ -260,7 +260,7 @@ test('behind a declared proxy each client is counted by its own address', async 
 }, 15_000)
 
 test('one key that asks without end is limited by itself, wherever it asks from', async () => {
-  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
   const busy = newSigner()
   const token = await openSession(server.url, busy)
   let turn = 0
@@ -276,7 +276,7 @@ test('one key that asks without end is limited by itself, wherever it asks from'
 }, 20_000)
 
 test('a signed event is used up also when its key is limited', async () => {
-  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
   const signer = newSigner()
   const token = await openSession(server.url, signer)
   let turn = 0

@@ -37,7 +37,7 @@ async function sessionAt(base: string, signer: Signer): Promise<string> {
 
 beforeAll(async () => {
   server = await startServer({
-    env: { PUBLIC_URL: publicUrl, COUPON_MANAGER_NSEC: '07'.repeat(32) },
+    env: { PUBLIC_URL: publicUrl, MERCHANTS: 'open', COUPON_MANAGER_NSEC: '07'.repeat(32) },
   })
   const token = await sessionAt(server.url, merchant)
   await createDefinition(server.url, token)
@@ -205,7 +205,7 @@ describe('an authentication', () => {
 
 describe('a private service', () => {
   test('takes everybody until somebody comes through a proxy', async () => {
-    const shop = await startServer()
+    const shop = await startServer({ env: { MERCHANTS: 'open' } })
     const restricted = async () =>
       (await call(shop.url, '/relay')).json.limitation.restricted_writes
     const client = await connectRelay(shop.url)

@@ -9,7 +9,7 @@ const [inside = '', given = ''] = process.argv.slice(2)
 const { env, asks } = JSON.parse(given) as { env: Record<string, string>; asks: Ask[] }
 const program = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
 const server = await startServer({
-  env: { HOST: '0.0.0.0', ...env },
+  env: { HOST: '0.0.0.0', MERCHANTS: 'open', ...env },
   command: ['nsenter', '-t', inside, '-n', ...program],
 })
 const { port } = new URL(server.url)

@@ -10,6 +10,8 @@ export type Expected = {
   field?: string
   /** The answer names a time to wait. */
   retry?: true
+  /** The answer says that a setup code would let the caller in. */
+  setup?: true
 }
 
 /**
@@ -38,7 +40,7 @@ export function expectRefusal(
   answer: Answer,
   status: number,
   code: string,
-  { reason, field, retry }: Expected = {},
+  { reason, field, retry, setup }: Expected = {},
 ): void {
   const { error, retryAfter, ...rest } = answer.json ?? {}
   expect({ status: answer.status, ...rest }).toEqual({
@@ -46,6 +48,7 @@ export function expectRefusal(
     code,
     ...(reason === undefined ? {} : { reason }),
     ...(field === undefined ? {} : { field }),
+    ...(setup && { setup }),
   })
   expect(error).toMatch(/^\S.*\.$/)
   expectCommonHeaders(answer)

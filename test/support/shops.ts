@@ -83,6 +83,7 @@ export async function planShop(name: 'shop.test' | 'localhost'): Promise<Omit<Sh
   const host = `${name}:${front.port}`
   const env = {
     PUBLIC_URL: `https://${host}`,
+    MERCHANTS: 'open',
     COUPON_MANAGER_NSEC: secret.toString('hex'),
     RATE_LIMIT: 'off',
   }

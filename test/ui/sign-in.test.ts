@@ -260,7 +260,9 @@ test('on plain http in a shop’s network all of it works, and the announcement 
   const { port } = new URL(first.url)
   await first.stop()
   const origin = `http://tienda.test:${port}`
-  await startServer({ env: { RATE_LIMIT: 'off', PORT: port, PUBLIC_URL: origin } })
+  await startServer({
+    env: { RATE_LIMIT: 'off', MERCHANTS: 'open', PORT: port, PUBLIC_URL: origin },
+  })
   opened = await visit(`${origin}/panel`)
   page = opened.page
   expect(await page.evaluate(() => window.isSecureContext)).toBe(false)

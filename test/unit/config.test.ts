@@ -105,6 +105,7 @@ const good: [variable: string, text: string, name: keyof typeof settings, value:
   ['SESSION_JWT_SECRET', 's'.repeat(32), 'sessionSecret', 's'.repeat(32)],
   ['SESSION_JWT_SECRET', 'ñ'.repeat(16), 'sessionSecret', 'ñ'.repeat(16)],
   ['MERCHANTS', `${key}, ${npubEncode(other)},`, 'merchants', new Set([key, other])],
+  ['MERCHANTS', 'open', 'merchants', 'open'],
   [
     'RELAYS',
     'wss://a.example,embedded,ws://b.example/x',
@@ -195,7 +196,10 @@ const bad: [variable: string, texts: string[]][] = [
   ],
   ['STORE_KEY', ['x', key.slice(2), `${key}00`, 'g'.repeat(64), nsecEncode(secret)]],
   ['SESSION_JWT_SECRET', ['short', 's'.repeat(31), 'ñ'.repeat(15)]],
-  ['MERCHANTS', [',', 'x', key.slice(1), `${key};${other}`, nsecEncode(secret)]],
+  [
+    'MERCHANTS',
+    [',', 'x', `open,${key}`, 'Open', key.slice(1), `${key};${other}`, nsecEncode(secret)],
+  ],
   [
     'RELAYS',
     [

@@ -31,7 +31,7 @@ export function testService({ scenario, newCaller }: Documented): void {
   }
 
   scenario('GET /metrics on this machine and through a proxy', async () => {
-    const { ask, refused } = await newCaller()
+    const { ask, refused } = await newCaller({ at: await startServer() })
     await ask('GET /metrics')
     await refused('GET /metrics', 'metrics-closed', { headers: { Via: '1.1 proxy' } })
   })

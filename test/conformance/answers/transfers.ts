@@ -21,6 +21,7 @@ const elsewhere = newSigner()
 const env = {
   RATE_LIMIT: 'off',
   PUBLIC_URL: origin,
+  MERCHANTS: 'open',
   VOUCHER_SERVICES: `${elsewhere.pubkey}|https://127.0.0.1:9/api/coupons/refresh`,
 }
 

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import type { AnyElysia } from 'elysia'
+import { systemClock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { Database } from '../db/database.ts'
+import type { FactStore } from '../db/fact-store.ts'
+import type { Stores } from '../db/stores.ts'
+import type { Authenticator } from '../http/auth.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+import { requireMerchant, settleCode } from '../merchants/admit.ts'
+import { codeOf, saltBytes } from '../merchants/code.ts'
+import type { Waiting } from '../merchants/merchant-store.ts'
+import { type MerchantCommand, operateMerchants } from '../merchants/operator.ts'
+import { merchantRoutes } from '../merchants/roster-routes.ts'
+import type { Admission, MerchantStores, Merchants } from '../merchants/service.ts'
+import { setupRoutes } from '../merchants/setup-routes.ts'
+import { listWaiting } from '../merchants/waiting.ts'
+import type { Caller } from '../session/caller.ts'
+import type { Config } from './config.ts'
+
+type ManagementParts = {
+  database: Database<MerchantStores & { facts: FactStore }>
+  storeKey: Uint8Array
+  log: Log
+  /** A key may no longer manage. */
+  removed: (pubkey: string) => void
+  /** Others than this machine reach the service after all. */
+  exposed: () => void
+}
+
+/** Who may manage, as the operator is told it. */
+export type ManagementState = {
+  admission: Admission
+  /** Keys of the setting, or merchants that were let in. */
+  merchants: number
+  /** The setup code, while there is one. */
+  code: string | null
+  /** Owners of coupons that were not let in, those with the most first. */
+  waiting: Waiting[]
+}
+
+type Management = {
+  merchants: Merchants
+  /** Refuses `merchant-not-allowed`. */
+  require(tx: Stores, caller: Caller): Promise<void>
+  routes(auth: Authenticator, rateLimits: RateLimits): AnyElysia[]
+  /** Only this machine reaches the service. */
+  private(): boolean
+  /** A request came by a proxy: others reach us. From when this is called management is closed, and stays so. */
+  expose(): Promise<void>
+  state(): Promise<ManagementState>
+  /** The operator's, for the control socket. */
+  commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
+}
+
+/** Work out who may manage, and see to it that there is a setup code where one is needed. */
+export async function openManagement(config: Config, parts: ManagementParts): Promise<Management> {
+  const { database, storeKey, log, removed } = parts
+  const exposed = await database.snapshot((tx) => tx.facts.find('exposed'))
+  let alone = isLoopback(config) && exposed === null
+  const merchants: Merchants = {
+    database,
+    now: systemClock,
+    storeKey,
+    newSalt: () => randomBytes(saltBytes),
+    admission: () => admissionOf(config, alone),
+    listed: new Set(listedMerchants(config)),
+    codeReplaced: () => log.warn('setup.replaced', { hint }),
+    removed,
+  }
+  await database.transact((tx) => settleCode(merchants, tx))
+  return {
+    merchants,
+    require: (tx, caller) => requireMerchant(merchants, tx, caller),
+    routes: (auth, rateLimits) => [
+      setupRoutes(merchants, auth, rateLimits),
+      merchantRoutes(merchants, auth),
+    ],
+    private: () => alone,
+    async expose() {
+      if (!alone) return
+      alone = false
+      parts.exposed()
+      if (merchants.admission() === 'let-in') log.warn('management.closed', { hint })
+      try {
+        await database.transact(async (tx) => {
+          await tx.facts.pin('exposed', '1')
+          await settleCode(merchants, tx)
+        })
+      } catch (cause) {
+        // A disk that takes nothing: it is closed all the same, and the next start may have to see a proxy again.
+        log.error('management.unsaved', { cause })
+      }
+    },
+    state: () => stateOf(merchants),
+    commands: {
+      'POST /merchants': (asked) => operateMerchants(merchants, asked as MerchantCommand),
+    },
+  }
+}
+
+const hint = 'run "cuponera setup" to see the code that lets the first merchant in'
+
+/** Nothing but this machine is named by the settings. */
+export function isLoopback({ host, publicUrls }: Config): boolean {
+  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host)
+  return loopback && publicUrls.length === 0
+}
+
+/** The keys that `MERCHANTS` names, in hex. */
+export function listedMerchants({ merchants }: Config): readonly string[] {
+  return merchants === null || merchants === 'open' ? [] : [...merchants]
+}
+
+function admissionOf({ merchants }: Config, alone: boolean): Admission {
+  if (merchants === 'open') return 'open'
+  if (merchants !== null) return 'listed'
+  return alone ? 'private' : 'let-in'
+}
+
+async function stateOf(merchants: Merchants): Promise<ManagementState> {
+  const { database, admission, listed, storeKey } = merchants
+  return database.snapshot(async (tx) => {
+    const code = admission() === 'let-in' ? await tx.merchants.code() : null
+    return {
+      admission: admission(),
+      merchants: admission() === 'listed' ? listed.size : await tx.merchants.count(),
+      code: code && codeOf(storeKey, code.salt),
+      waiting: admission() === 'let-in' ? await listWaiting(tx) : [],
+    }
+  })
+}

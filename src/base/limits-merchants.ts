@@ -1,0 +1,13 @@
+/** Bounds of merchants: how many are let in, and how. */
+export const merchantLimits = {
+  /** Keys that were let in; a service for more takes any key (`MERCHANTS=open`). */
+  merchantsMax: 1000,
+  /** Owners of coupons that are named to the operator as waiting. */
+  waitingMax: 10_000,
+  /** Wrong tries that one setup code outlives: of 2^60 codes that is nothing. */
+  setupTriesMax: 1000,
+  /** The code has 14 characters; people add spaces. */
+  setupCodeCharsMax: 64,
+  /** A run of the demo takes seconds; one that was killed leaves its key in for so long. */
+  guestSeconds: 600,
+} as const

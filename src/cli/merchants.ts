@@ -1,0 +1,114 @@
+import type { Config } from '../app/config.ts'
+import { loadKeyring } from '../app/keyring.ts'
+import { openManagement } from '../app/management.ts'
+import { createLog } from '../base/log.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { readPins } from '../db/inspect.ts'
+import type { Status } from '../http/control.ts'
+import {
+  type ListedMerchants,
+  type MerchantCommand,
+  type MerchantOutcome,
+  operateMerchants,
+} from '../merchants/operator.ts'
+import { npubOf } from '../nostr/keys.ts'
+import { onDatabase } from './alone.ts'
+import { UsageError } from './arguments.ts'
+import { withDatabase } from './control.ts'
+import { isoTime, table } from './relays.ts'
+
+/** Say who may manage coupons, and who has coupons and was not let in. */
+export async function listMerchants(config: Config): Promise<number> {
+  const found = await operateOn(config, { do: 'list' })
+  const lines = [rules[found.admission], ...listedLines(found)]
+  const { waiting } = found
+  if (found.admission === 'let-in' && waiting.length > 0) {
+    const rows = waiting.map(({ pubkey, coupons }) => [npubOf(pubkey), String(coupons)])
+    lines.push('', ...table([['waits to be confirmed', 'coupons'], ...rows]))
+  }
+  console.log(lines.join('\n'))
+  return 0
+}
+
+const rules: Record<ListedMerchants['admission'], string> = {
+  private: 'any key may manage coupons: by its settings only this machine reaches the service',
+  listed: 'the keys of MERCHANTS may manage coupons',
+  open: 'any key may manage coupons (MERCHANTS=open)',
+  'let-in': 'merchants that were let in may manage coupons',
+}
+
+function listedLines({ admission, listed, merchants }: ListedMerchants): string[] {
+  const rows = merchants.map(({ npub, createdAt, owner, label }) => {
+    return [npub, isoTime(createdAt), owner ? 'yes' : 'no', label ?? '']
+  })
+  const stored = table([['key', 'since', 'adds others', 'label'], ...rows])
+  const unused =
+    admission === 'let-in' ? [] : ['', 'let in before, and not used by these settings:']
+  return [...listed.map(npubOf), ...(rows.length > 0 ? [...unused, ...stored] : [])]
+}
+
+/** Let a key in; it may add and remove others. */
+export async function addMerchant(
+  config: Config,
+  pubkey: string,
+  label: string | undefined,
+): Promise<number> {
+  const asked = { do: 'add', pubkey, label: label ?? null } as const
+  const { npub, created } = await operateOn(config, asked)
+  console.log(`${npub} ${created ? 'may manage coupons now' : 'could manage coupons already'}`)
+  return 0
+}
+
+/** Let a key manage coupons no longer. */
+export async function removeMerchant(config: Config, pubkey: string): Promise<number> {
+  const { npub } = await operateOn(config, { do: 'remove', pubkey })
+  console.log(`${npub} may manage coupons no longer; its vouchers stay good`)
+  return 0
+}
+
+/** Let owners of coupons in that were here before management was closed: these keys, or all. */
+export async function confirmMerchants(
+  config: Config,
+  keys: string[],
+  all: boolean,
+): Promise<number> {
+  if (all === keys.length > 0) throw new UsageError('merchants confirm needs either NPUB… or --all')
+  const pubkeys = all ? ('all' as const) : keys
+  const { npubs } = await operateOn(config, { do: 'confirm', pubkeys })
+  for (const npub of npubs) console.log(`${npub} may manage its coupons`)
+  if (npubs.length === 0) console.log('nobody waits')
+  return 0
+}
+
+type Answered<K extends MerchantCommand['do']> = MerchantOutcome[K] & { address: string | null }
+
+/** In the running server, whose address comes along, or on the database when there is none. */
+export function operateOn<K extends MerchantCommand['do']>(
+  config: Config,
+  command: MerchantCommand & { do: K },
+): Promise<Answered<K>> {
+  type Outcome = MerchantOutcome[K]
+  return withDatabase<Answered<K>>(config, {
+    async alone(path) {
+      return { ...((await alone(config, path, command)) as Outcome), address: null }
+    },
+    async running(server) {
+      const { address } = await server.ask<Status>('GET', 'status')
+      return { ...(await server.ask<Outcome>('POST', 'merchants', command)), address }
+    },
+  })
+}
+
+async function alone(config: Config, path: string, command: MerchantCommand) {
+  if (readPins(path).manager === null) {
+    throw new OperatorError('the server has never run here: start it once')
+  }
+  const { storeKey } = loadKeyring(config, false)
+  const log = createLog(config.logLevel, config.logFormat)
+  const nothing = () => undefined
+  return onDatabase(path, async (database) => {
+    const parts = { database, storeKey, log, removed: nothing, exposed: nothing }
+    const { merchants } = await openManagement(config, parts)
+    return operateMerchants(merchants, command)
+  })
+}

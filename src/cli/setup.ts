@@ -1,0 +1,34 @@
+import { encodeQR } from 'qr'
+import type { Config } from '../app/config.ts'
+import { openable } from '../tls/files.ts'
+import { settingsAddress } from './health.ts'
+import { operateOn } from './merchants.ts'
+
+/** Show the setup code, as text, as a link and as a code to scan; `another`: make one in its place. */
+export async function setup(config: Config, another: boolean): Promise<number> {
+  const { code, address } = await operateOn(config, { do: 'code', another })
+  const panel = panelAddress(config, address ?? settingsAddress(config))
+  const link = setupLink(panel, code)
+  const lines = [
+    `The code lets one key in as the first merchant, once: ${code}`,
+    '',
+    `Open ${panel}, sign in and type it, or open this:`,
+    '',
+    `  ${link}`,
+    '',
+    encodeQR(link, 'ascii').trimEnd(),
+  ]
+  if (address === null) lines.push('', 'No server is running: start it first.')
+  console.log(lines.join('\n'))
+  return 0
+}
+
+/** Where the panel is opened, of a server that listens at `url`. */
+export function panelAddress({ publicUrls }: Config, url: string): string {
+  return `${publicUrls[0] ?? openable(url)}/panel`
+}
+
+/** The panel with the code in its fragment, which no server is sent. */
+export function setupLink(panel: string, code: string): string {
+  return `${panel}#alta=${code}`
+}

@@ -1,0 +1,31 @@
+import { Refusal } from '../base/refusal.ts'
+import type { Caller } from '../session/caller.ts'
+import type { MerchantStores, Merchants } from './service.ts'
+
+type Admitting = Pick<Merchants, 'admission' | 'listed' | 'now'>
+type Known = Pick<MerchantStores, 'merchants'>
+
+/** Refuses keys that may not manage coupons here, and tells whether a setup code would let them in. */
+export async function requireMerchant(
+  { admission, listed, now }: Admitting,
+  tx: Known,
+  { pubkey }: Pick<Caller, 'pubkey'>,
+): Promise<void> {
+  const kind = admission()
+  if (kind === 'private' || kind === 'open' || listed.has(pubkey)) return
+  const known = await tx.merchants.find(pubkey)
+  const stays = known?.expiresAt === null
+  if (known && (stays ? kind === 'let-in' : now() < (known.expiresAt ?? 0))) return
+  const setup = kind === 'let-in' && (await tx.merchants.code()) !== null
+  throw new Refusal('merchant-not-allowed', setup ? { setup } : {})
+}
+
+/** Keep the rule that a setup code exists while nobody was let in, and only then. In the change's transaction. */
+export async function settleCode(
+  { admission, newSalt }: Pick<Merchants, 'admission' | 'newSalt'>,
+  tx: Known,
+): Promise<void> {
+  if (admission() !== 'let-in') return
+  if ((await tx.merchants.count()) > 0) await tx.merchants.burnCode()
+  else if ((await tx.merchants.code()) === null) await tx.merchants.setCode(newSalt())
+}

@@ -1,0 +1,91 @@
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
+import { parseLabel } from '../coupons/text.ts'
+import { npubOf, parsePubkey } from '../nostr/keys.ts'
+import type { Caller } from '../session/caller.ts'
+import { settleCode } from './admit.ts'
+import type { Merchant } from './merchant-store.ts'
+import type { MerchantStores, Merchants } from './service.ts'
+
+type MerchantInput = { pubkey: string; label?: string | null | undefined }
+
+/** A merchant on the wire. */
+export function merchantView({ pubkey, label, owner, createdAt }: Merchant) {
+  return { pubkey, npub: npubOf(pubkey), label, owner, createdAt }
+}
+
+/** Everybody who was let in, newest first. Refuses `merchants-by-setting`, `merchants-owner-only`. */
+export async function listMerchants(merchants: Merchants, caller: Caller) {
+  return merchants.database.snapshot(async (tx) => {
+    await requireOwner(merchants, tx, caller)
+    return { merchants: (await tx.merchants.list()).map(merchantView) }
+  })
+}
+
+/**
+ * Let a key manage coupons; `created` is false when it already could. Without a label the label stays.
+ * Refuses `field-invalid`, and as `listMerchants`; `merchants-full`.
+ */
+export async function addMerchant(merchants: Merchants, caller: Caller, input: MerchantInput) {
+  const label = parseLabel(input.label)
+  const pubkey = parsePubkey(input.pubkey)
+  if (pubkey === null) throw new Refusal('field-invalid', { field: 'pubkey' })
+  return merchants.database.transact(async (tx) => {
+    await requireOwner(merchants, tx, caller)
+    const { created, merchant } = await admit(merchants, tx, { pubkey, label, owner: false })
+    return { created, merchant: merchantView(merchant) }
+  }, caller.spend)
+}
+
+/**
+ * Let a key manage no longer. Refuses as `listMerchants`; `merchant-unknown`, and `merchant-is-owner` of
+ * one that only the operator can remove.
+ */
+export async function removeMerchant(merchants: Merchants, caller: Caller, text: string) {
+  const pubkey = parsePubkey(text)
+  return merchants.database.transact(async (tx) => {
+    await requireOwner(merchants, tx, caller)
+    const merchant = pubkey === null ? null : await tx.merchants.find(pubkey)
+    if (merchant?.expiresAt !== null) throw new Refusal('merchant-unknown')
+    if (merchant.owner) throw new Refusal('merchant-is-owner')
+    await tx.merchants.remove(merchant.pubkey)
+    tx.afterCommit(() => merchants.removed(merchant.pubkey))
+    return { removed: true as const }
+  }, caller.spend)
+}
+
+/**
+ * Write a merchant who stays; an owner stays one, and a guest becomes one who stays. The setup code, if
+ * there is one, burns. In the caller's transaction. Refuses `merchants-full`.
+ */
+export async function admit(
+  merchants: Merchants,
+  tx: Pick<MerchantStores, 'merchants'>,
+  { pubkey, label, owner }: { pubkey: string; label: string | null | undefined; owner: boolean },
+): Promise<{ created: boolean; merchant: Merchant }> {
+  const known = await tx.merchants.find(pubkey)
+  const before = known?.expiresAt === null ? known : null
+  if (!before && (await tx.merchants.count()) >= limits.merchantsMax) {
+    throw new Refusal('merchants-full')
+  }
+  const merchant = {
+    pubkey,
+    label: label === undefined ? (before?.label ?? null) : label,
+    owner: owner || before?.owner === true,
+    createdAt: before?.createdAt ?? merchants.now(),
+    expiresAt: null,
+  }
+  await tx.merchants.put(merchant)
+  await settleCode(merchants, tx)
+  return { created: before === null, merchant }
+}
+
+async function requireOwner(
+  { admission }: Merchants,
+  tx: Pick<MerchantStores, 'merchants'>,
+  { pubkey }: Caller,
+): Promise<void> {
+  if (admission() !== 'let-in') throw new Refusal('merchants-by-setting')
+  const merchant = await tx.merchants.find(pubkey)
+  if (!merchant?.owner) throw new Refusal('merchants-owner-only')
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../base/clock.ts'
+import type { Database } from '../db/database.ts'
+import type { ProofStore } from '../session/proof-store.ts'
+import type { MerchantStore } from './merchant-store.ts'
+
+/** What an operation on merchants can read and write. */
+export type MerchantStores = {
+  merchants: MerchantStore
+  /** The replay guard that an authenticated caller's first write goes to. */
+  proofs: ProofStore
+}
+
+/**
+ * Who may manage coupons. `private`: any key, since only this machine reaches the service; `listed`: the
+ * keys of the setting; `open`: any key, by the setting; `let-in`: the stored merchants.
+ */
+export type Admission = 'private' | 'listed' | 'open' | 'let-in'
+
+/** Everything the operations of this folder need; put together by `app/management.ts`. */
+export type Merchants = {
+  database: Database<MerchantStores>
+  now: Clock
+  /** 32 bytes; setup codes follow from it. */
+  storeKey: Uint8Array
+  newSalt: () => Uint8Array
+  /** Asked each time: a private service can turn out to be public. */
+  admission: () => Admission
+  /** The keys of the setting, in hex. */
+  listed: ReadonlySet<string>
+  /** A setup code had all its wrong tries and was replaced. */
+  codeReplaced: () => void
+  /** A key may no longer manage. */
+  removed: (pubkey: string) => void
+}

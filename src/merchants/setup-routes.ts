@@ -1,0 +1,31 @@
+import type { Authenticator } from '../http/auth.ts'
+import { documented } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
+import { factsOf } from '../http/facts.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+import { replyJson } from '../http/reply.ts'
+import { SetUpModel, SetupModel } from './models.ts'
+import type { Merchants } from './service.ts'
+import { setUp } from './setup.ts'
+
+/** The way in for the first merchant. */
+export function setupRoutes(merchants: Merchants, auth: Authenticator, rateLimits: RateLimits) {
+  return new Elysia({ name: 'setup', prefix: '/api/setup' })
+    .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.signed(request) }))
+    .post(
+      '/',
+      async ({ request, caller, body }) => {
+        rateLimits.setup(factsOf(request).address)
+        return replyJson(201, await setUp(merchants, caller, body.code))
+      },
+      {
+        body: SetupModel,
+        ...documented({
+          summary: 'Become the first merchant, with the setup code that the operator was shown',
+          access: 'signed',
+          answers: { 201: SetUpModel },
+          refusals: ['setup-code-wrong'],
+        }),
+      },
+    )
+}

@@ -1,0 +1,34 @@
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
+import type { First } from '../db/database.ts'
+import { npubOf } from '../nostr/keys.ts'
+import type { Caller } from '../session/caller.ts'
+import { codeOf, sameCode } from './code.ts'
+import type { MerchantStores, Merchants } from './service.ts'
+
+/**
+ * Let the caller in as the first merchant, for the setup code that the operator was shown. The code burns
+ * with it. Refuses `setup-code-wrong`: another code, a used one, or none there.
+ */
+export async function setUp(merchants: Merchants, { pubkey, spend }: Caller, typed: string) {
+  let right = false
+  // A wrong try counts whatever the request comes to: outside of what a refusal undoes.
+  const tryCode: First<MerchantStores> = async (tx) => {
+    await spend?.(tx)
+    right = false
+    const code = merchants.admission() === 'let-in' ? await tx.merchants.code() : null
+    if (code === null) return
+    right = sameCode(typed, codeOf(merchants.storeKey, code.salt))
+    if (right) return
+    await tx.merchants.countTry()
+    if (code.tries + 1 < limits.setupTriesMax) return
+    await tx.merchants.setCode(merchants.newSalt())
+    tx.afterCommit(merchants.codeReplaced)
+  }
+  return merchants.database.transact(async (tx) => {
+    if (!right || !(await tx.merchants.burnCode())) throw new Refusal('setup-code-wrong')
+    const createdAt = merchants.now()
+    await tx.merchants.put({ pubkey, label: null, owner: true, createdAt, expiresAt: null })
+    return { pubkey, npub: npubOf(pubkey) }
+  }, tryCode)
+}

@@ -1,0 +1,53 @@
+import { newSigner } from '../../support/client.ts'
+import { startClosed } from '../../support/closed.ts'
+import type { Documented } from '../../support/documented.ts'
+
+const setup = 'POST /api/setup'
+const list = 'GET /api/merchants'
+const add = 'POST /api/merchants'
+const remove = 'DELETE /api/merchants/{key}'
+
+const named = (key: string) => ({ path: `/api/merchants/${key}` })
+
+/** The setup code, and who is let in after it. */
+export function testMerchants({ scenario, newCaller }: Documented): void {
+  scenario('a setup code that is wrong, and one that is right', async () => {
+    const at = await startClosed()
+    const { ask, refused, signer } = await newCaller({ at })
+    const send = (code: unknown) => ({ body: { code }, signer })
+    await refused('GET /api/coupons', 'merchant-not-allowed')
+    await refused(setup, 'auth-missing', { body: { code: at.code } })
+    await refused(setup, 'body-invalid', { body: '[]', signer })
+    await refused(setup, 'field-invalid', send(5))
+    await refused(setup, 'setup-code-wrong', send('x'))
+    await refused(list, 'merchants-owner-only')
+    await ask(setup, send(at.code))
+    await refused(setup, 'setup-code-wrong', send(at.code))
+    await ask('GET /api/coupons')
+  })
+
+  scenario('merchants that another lets in', async () => {
+    const at = await startClosed()
+    const { ask, refused, signer } = await newCaller({ at })
+    const { pubkey } = newSigner()
+    await refused(add, 'merchants-owner-only', { body: { pubkey } })
+    await refused(remove, 'merchants-owner-only', named(pubkey))
+    await ask(setup, { body: { code: at.code }, signer })
+    await ask(add, { body: { pubkey, label: 'Panadería' } })
+    await ask(add, { body: { pubkey } })
+    await refused(add, 'field-invalid', { body: { pubkey: 'x' } })
+    await refused(add, 'body-invalid', { body: '[]' })
+    await ask(list)
+    await ask(remove, named(pubkey))
+    await refused(remove, 'merchant-unknown', named(pubkey))
+    await refused(remove, 'merchant-is-owner', named(signer.pubkey))
+  })
+
+  scenario('merchants where the settings decide', async () => {
+    const { refused } = await newCaller()
+    const { pubkey } = newSigner()
+    await refused(list, 'merchants-by-setting')
+    await refused(add, 'merchants-by-setting', { body: { pubkey } })
+    await refused(remove, 'merchants-by-setting', named(pubkey))
+  })
+}
