@@ -42,7 +42,7 @@ export async function startSessions(parts: SessionParts): Promise<RunningSession
   }
 }
 
-/** Whose sessions the operator means: a key in hex, or null for everybody's. Throws OperatorError. */
+/** The key, in hex, whose sessions the operator ends; null for everybody's. Throws OperatorError. */
 export function parseSessionKey(value: unknown): string | null {
   if (value === null) return null
   const pubkey = typeof value === 'string' ? parsePubkey(value) : null

@@ -103,7 +103,7 @@ export const limits = {
   /** An announcement may be this far ahead of our clock. */
   announcementAheadSeconds: 15 * 60,
   sessionSeconds: 12 * 60 * 60,
-  /** What ended sessions is kept longer than one lasts, and an hour for clocks that are set. */
+  /** A cut-off of sessions is kept as long as one lasts, and an hour more for clocks that are set. */
   sessionCutoffSeconds: 13 * 60 * 60,
   /** Verified session tokens kept, so that a busy till does not pay for the JWT each time. */
   sessionCacheMax: 10_000,
@@ -321,7 +321,7 @@ export const limits = {
   codeTriesOfKey: { burst: 10, perSecond: 1 / 60 },
   /** By everybody: a year of trying finds a given code of twelve digits once in thirty thousand times. */
   codeTriesOfAll: { burst: 300, perSecond: 1 },
-  /** What an address has left when everybody together has nothing. */
+  /** Tries of an address that tried none, when the tries of all are used up. */
   codeTriesOfNewcomer: { burst: 3, perSecond: 1 / 600 },
   codeTriesRememberedMax: 20_000,
   ...merchantLimits,

@@ -12,7 +12,7 @@ export function foreignWords(value: unknown, charsMax: number): string | null {
   return words === '' ? null : words
 }
 
-// Nothing of it is drawn: white space, format characters, marks without a base, fillers and blanks.
+// Matches a character that is drawn: no white space, format character, mark, filler or blank.
 const seen =
   /[^\p{White_Space}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{13441}\u{13442}\u{1d159}]/u
 const turning = /\p{Bidi_Control}/u

@@ -97,7 +97,7 @@ function parseName(value: unknown): string {
   return name
 }
 
-/** For what is authored now: a voucher keeps its words, and its worth, whatever they are. */
+/** Checks words that are authored now; a voucher keeps the words that it was minted with. Refuses `field-invalid`. */
 function requirePlain({ name, description }: Partial<Terms>): void {
   if (name !== undefined && !isPlainName(name))
     throw new Refusal('field-invalid', { field: 'name' })

@@ -22,7 +22,7 @@ export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
         if (caller.spend) await mint.database.transact(async () => undefined, caller.spend)
         await mint.database.snapshot((tx) => mint.requireMerchant(tx, caller))
         const { pubkey: owner, until } = caller
-        // From here to the listener nothing waits: whoever ends the sessions ends the stream, too.
+        // Nothing is awaited between this check and the listener, so that no end of sessions falls between them.
         auth.requireOpen(caller)
         const stream = openEventStream()
         const { address } = factsOf(request)

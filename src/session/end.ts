@@ -14,7 +14,7 @@ type Ending = {
 export function endSessions({ database, now, ended }: Ending, key: string | null): Promise<Cutoff> {
   const pubkey = key ?? everyKey
   return database.transact(async (tx) => {
-    // One that was opened since the last end, in the same second, began a second later than that.
+    // A session opened in the second of the last end began one second after it.
     const endedAt = Math.max(now(), (await tx.cutoffs.last(pubkey)) + 1)
     const cutoff = { pubkey, endedAt }
     await tx.cutoffs.set(cutoff)

@@ -16,7 +16,7 @@ import type { RequestStore } from './request-store.ts'
 /** An event that asks this service for something, checked. */
 export type WalletRequest = {
   event: NostrEvent
-  /** Who asks: its author, or the delegator of a `delegation` tag (NIP-26) that counts here. */
+  /** The key that asks: the author of the event, or the delegator of a delegation (NIP-26) that counts here. */
   author: string
   /** The JSON object in its content; null when that is something else, such as empty. */
   content: Record<string, unknown> | null
@@ -31,7 +31,7 @@ type Asked = {
   type: string | null
   /** An event without a `t` tag passes, too. */
   untyped?: boolean
-  /** Who asks with an event that was verified; null: it has a delegation that does not count. */
+  /** The key that asks with a verified event; null when it has a delegation that does not count. */
   authorOf: (event: NostrEvent) => string | null
   /** No event, another kind or type, a wrong id or signature, a delegation that does not count. */
   invalid: RefusalCode

@@ -1,4 +1,4 @@
-/** What the panel lets a merchant send. */
+/** Drafts of a coupon: the panel refuses what the service would. */
 import { beforeAll, expect, test } from 'bun:test'
 import { pretendBrowser } from '../support/fake-browser.ts'
 

@@ -58,7 +58,7 @@ const remove = (content: unknown, parts = {}, options: CallOptions = {}) =>
     ...options,
   })
 
-/** What an answer says that is encrypted to the manager as the writer. */
+/** The content of an answer that is encrypted to the manager, who is the writer. */
 function opened({ json }: Answer): Json {
   const key = nip44.getConversationKey(Uint8Array.fromHex(managerSecret), manager.pubkey)
   return JSON.parse(nip44.decrypt(json.content, key))

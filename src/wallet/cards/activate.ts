@@ -51,8 +51,8 @@ export async function activate(cards: Cards, value: unknown, address: string): P
 }
 
 /**
- * Count a wrong code, and give the try back for anything else. Without a try a wrong code looks like a
- * right one that was chosen: neither is told.
+ * Count a wrong code; give the try back for any other outcome. Without a try a wrong code and a right one
+ * that was chosen get the same refusal, so that no guesser can tell them apart.
  */
 async function orTooMany<T>(attempt: CodeTry, activation: () => Promise<T>): Promise<T> {
   try {
@@ -87,7 +87,7 @@ async function handOver(
     if (!(await tx.cards.renew(card.id, holder, sealed))) throw new Refusal('otc-unknown')
     return { ...card, delegation: sealed }
   }
-  // One of ours cannot be guessed: whoever has it was given it.
+  // A code that the service made cannot be guessed: it passes without a try.
   if (found.chosen && attempt.wait > 0) throw tooMany(attempt)
   const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   const already = held.some(({ id }) => id === card.id)

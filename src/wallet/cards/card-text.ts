@@ -6,7 +6,7 @@ export function isCardName(value: unknown): value is string {
   return isText(value, limits.cardNameCharsMax) && (value === '' || isPlainName(value))
 }
 
-/** What a card or a limit is for, in words that turn nothing. */
+/** The description of a card or a limit, in words that turn nothing. */
 export function isCardDescription(value: unknown): value is string {
   return isText(value, limits.cardDescriptionCharsMax) && isPlainText(value)
 }

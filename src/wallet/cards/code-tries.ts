@@ -9,7 +9,7 @@ export type CodeTry = {
   giveBack(): void
 }
 
-/** How often codes may be tried that somebody chose: unlike ours they can be guessed. */
+/** Limits how often chosen codes are tried: unlike codes of ours they can be guessed. */
 export type CodeTries = {
   take(address: string, pubkey: string): CodeTry
 }
@@ -25,7 +25,7 @@ export function createCodeTries(seconds: () => number): CodeTries {
   return {
     take(address, pubkey) {
       const now = seconds()
-      // Guessers from many addresses use up what all share: the first tries of another address are left.
+      // Guessers from many addresses empty the shared bucket. An address that tried nothing then has its own.
       const crowded = together.wait('', now) > 0
       const shares: (readonly [Buckets, string])[] = [
         [byAddress, address],

@@ -52,7 +52,7 @@ export function requireWriter(cards: Cards, { author }: CardRequest): void {
   if (!cards.writers.has(author)) throw new Refusal('card-writer-only')
 }
 
-/** What a request earns: the answer now, and the one for whoever sends the same event again. */
+/** The answer to a request, and the one to the same event when it comes again. */
 export type Granted = { answer: NostrEvent; again: NostrEvent }
 
 /**

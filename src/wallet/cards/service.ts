@@ -50,7 +50,7 @@ export type Cards = {
   newId: () => string
   /** A fresh credential of a scan: an sUUID. */
   newK1: () => string
-  /** Who may try how many codes. */
+  /** Limits how often wrong codes are tried. */
   codeTries: CodeTries
   /** Somebody, an npub or the operator, was given the keys of a card. */
   keysRead: (reading: { cid: string; reader: string; why: string }) => void
