@@ -1,6 +1,5 @@
 import { Refusal } from '../base/refusal.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
-import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { Mint } from './service.ts'
 import { claimedResult, live, refusalFor, type Voucher } from './voucher.ts'
@@ -19,10 +18,8 @@ type ClaimInput = {
  * Redeem a voucher. Again: the first time and the same event id, with status `claimed`. Refuses
  * `voucher-unknown`, `other-merchant`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`.
  */
-export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Promise<Answer> {
-  const done: Change[] = []
-  const answered = await mint.database.transact(async (tx) => {
-    done.length = 0
+export function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Promise<Answer> {
+  return mint.database.transact(async (tx) => {
     const voucher = await tx.vouchers.find(handleOf(input.nonce))
     if (!voucher) throw new Refusal('voucher-unknown')
     // Before its phase is looked at: a till of another shop learns nothing of what became of it.
@@ -46,12 +43,11 @@ export async function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null
       const { owner, couponId } = voucher
       const { amountMsat } = filed
       const handle = handleOf(input.nonce)
-      done.push({ type: 'claimed', owner, couponId, at: now, handle, amountMsat })
+      const change = { type: 'claimed', owner, couponId, at: now, handle, amountMsat } as const
+      tx.afterCommit(() => mint.changed(change))
       return success
     })
   })
-  for (const change of done) mint.changed(change)
-  return answered
 }
 
 function answer(

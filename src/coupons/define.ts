@@ -12,22 +12,19 @@ import {
   type Terms,
 } from './definition.ts'
 import type { StoredDefinition } from './definition-store.ts'
-import type { Change } from './live.ts'
 import { ownDefinition } from './permission.ts'
 import type { Mint } from './service.ts'
 
 type Fields = Record<string, unknown>
 
 /** Create a definition. The answer is `{coupon}` with status 201. */
-export async function define(
+export function define(
   mint: Mint,
   caller: Caller,
   fields: Fields,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  const done: Change[] = []
-  const answer = await mint.database.transact(async (tx) => {
-    done.length = 0
+  return mint.database.transact(async (tx) => {
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const input = parseNewDefinition(fields, now)
@@ -39,45 +36,48 @@ export async function define(
       const id = mint.newId()
       await tx.definitions.insert(id, caller.pubkey, input, now)
       const coupon = definitionView(created(id, caller.pubkey, input, now))
-      done.push({ type: 'coupon', owner: caller.pubkey, couponId: id, at: now })
+      tx.afterCommit(() => tell(mint, caller, id, now))
       return { status: 201, body: JSON.stringify({ coupon }) }
     })
   }, caller.spend)
-  for (const change of done) mint.changed(change)
-  return answer
 }
 
 /** Change a definition; vouchers already minted keep their terms. Refuses `nothing-to-change`, `coupon-unknown`. */
-export async function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
-  const answer = await mint.database.transact(async (tx) => {
+export function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
+  return mint.database.transact(async (tx) => {
+    const now = mint.now()
+    tx.afterCommit(() => tell(mint, caller, id, now))
     const changes = parseChanges(fields)
     await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
-    const edited = apply(definition, changes, mint.now())
+    const edited = apply(definition, changes, now)
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
     // Archiving stops the minting: it takes no room.
     if (revised) mint.requireDisk()
     await tx.definitions.update(edited, revised)
     return { coupon: definitionView(edited) }
   }, caller.spend)
-  mint.changed({ type: 'coupon', owner: caller.pubkey, couponId: id, at: mint.now() })
-  return answer
 }
 
 /** Delete a definition from which nothing was ever minted, and archive any other. */
-export async function remove(mint: Mint, caller: Caller, id: string) {
-  const answer = await mint.database.transact(async (tx) => {
+export function remove(mint: Mint, caller: Caller, id: string) {
+  return mint.database.transact(async (tx) => {
+    const now = mint.now()
+    tx.afterCommit(() => tell(mint, caller, id, now))
     await mint.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
       await tx.definitions.delete(definition.rowId)
       return { deleted: true, archived: false }
     }
-    await tx.definitions.update(apply(definition, { archived: true }, mint.now()), false)
+    await tx.definitions.update(apply(definition, { archived: true }, now), false)
     return { deleted: false, archived: true }
   }, caller.spend)
-  mint.changed({ type: 'coupon', owner: caller.pubkey, couponId: id, at: mint.now() })
-  return answer
+}
+
+/** The owner's listeners hear that a definition is another now. */
+function tell(mint: Mint, { pubkey: owner }: Caller, couponId: string, at: number): void {
+  mint.changed({ type: 'coupon', owner, couponId, at })
 }
 
 function termsOf({ name, description, image, benefit, expiresAt }: Terms): Terms {

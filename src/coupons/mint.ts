@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { AfterCommit } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { StoredDefinition } from './definition-store.ts'
@@ -25,9 +26,7 @@ export async function mintVouchers(
   { couponId, count }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  const done: Change[] = []
-  const issueAll = async (tx: CouponStores) => {
-    done.length = 0
+  const issueAll = async (tx: CouponStores & AfterCommit) => {
     return once(mint, tx, repeat, async () => {
       const now = mint.now()
       const definition = await mintableBy(tx, caller, couponId)
@@ -40,7 +39,7 @@ export async function mintVouchers(
         results.push(await issue(mint, tx, definition, caller, now))
       }
       const [only, ...others] = results
-      done.push({
+      const change: Change = {
         type: 'minted',
         owner: definition.owner,
         couponId: definition.id,
@@ -48,7 +47,8 @@ export async function mintVouchers(
         handle: only && others.length === 0 ? handleOf(only.nonce) : null,
         count: results.length,
         mintedBy: caller.pubkey,
-      })
+      }
+      tx.afterCommit(() => mint.changed(change))
       const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
       return { status: 200, body }
     })
@@ -56,9 +56,7 @@ export async function mintVouchers(
   // Room for many is for who may mint: a stranger is refused in passing.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(mint, caller, couponId)) ? count : 1
-  const answer = await mint.database.transact(issueAll, caller.spend, rows)
-  for (const change of done) mint.changed(change)
-  return answer
+  return mint.database.transact(issueAll, caller.spend, rows)
 }
 
 async function mayMint(mint: Mint, caller: Caller, couponId: string): Promise<boolean> {

@@ -1,7 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { AfterCommit } from '../db/database.ts'
-import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponStores, Mint } from './service.ts'
 import { live, mintedResult, refusalFor, type Voucher } from './voucher.ts'
@@ -17,7 +16,10 @@ export type RefreshBudget = {
 type RefreshInput = { nonce: string; key: string }
 
 /** What the refresh of a voucher needs of the mint. */
-export type Refreshing = Pick<Mint, 'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes'>
+export type Refreshing = Pick<
+  Mint,
+  'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'changed'
+>
 
 /** `replayed`: a retry got the stored answer. */
 type RefreshOutcome = { replayed: boolean; body: string }
@@ -27,23 +29,16 @@ type RefreshOutcome = { replayed: boolean; body: string }
  * Refuses `voucher-unknown`, `voucher-claimed`, `voucher-refreshed` (under another key),
  * `voucher-cancelled`, `voucher-expired`, and `rate-limited` before anything is burned.
  */
-export async function refresh(mint: Mint, input: RefreshInput): Promise<RefreshOutcome> {
-  const { change, ...outcome } = await mint.database.transact((tx) =>
-    refreshWithin(mint, tx, input),
-  )
-  if (change) mint.changed(change)
-  return outcome
+export function refresh(mint: Mint, input: RefreshInput): Promise<RefreshOutcome> {
+  return mint.database.transact((tx) => refreshWithin(mint, tx, input))
 }
 
-/**
- * The same as a part of a larger transaction: the burn stands or falls with the rest of it. `change`
- * is to be told once that is on disk; null for a repetition.
- */
+/** The same as a part of a larger transaction: the burn stands or falls with the rest of it. */
 export async function refreshWithin(
   mint: Refreshing,
   tx: Pick<CouponStores, 'vouchers'> & AfterCommit,
   { nonce, key }: RefreshInput,
-): Promise<RefreshOutcome & { change: Change | null }> {
+): Promise<RefreshOutcome> {
   const now = mint.now()
   const old = await tx.vouchers.find(handleOf(nonce))
   if (!old) throw new Refusal('voucher-unknown')
@@ -60,11 +55,14 @@ export async function refreshWithin(
   const by = { handle: handleOf(successor), keyMac, sealed, now }
   // From here it must succeed: the burn and the successor commit together.
   if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
-  tx.afterCommit(() => mint.refreshes.made(old.rootId))
   const { owner, couponId } = old
   const handles = { handle: handleOf(nonce), successor: by.handle }
   const change = { type: 'refreshed', owner, couponId, at: now, ...handles } as const
-  return { replayed: false, body, change }
+  tx.afterCommit(() => {
+    mint.refreshes.made(old.rootId)
+    mint.changed(change)
+  })
+  return { replayed: false, body }
 }
 
 async function replay(
@@ -73,10 +71,10 @@ async function replay(
   old: Voucher,
   keyMac: Uint8Array,
   binding: Parameters<typeof unseal>[1],
-): Promise<RefreshOutcome & { change: null }> {
+): Promise<RefreshOutcome> {
   const burned = await tx.vouchers.findRefresh(old.rowId)
   if (!burned) throw new Error('a refreshed voucher has no record of its refresh')
   if (!sameMac(burned.keyMac, keyMac)) throw new Refusal('voucher-refreshed')
   const body = unseal(mint.storeKey, binding, burned.sealed)
-  return { replayed: true, body, change: null }
+  return { replayed: true, body }
 }

@@ -21,12 +21,12 @@ const closed: Record<Exclude<Phase, 'minted'>, RefusalCode> = {
 }
 
 /** Void one open voucher, expired or not; the slot counts as free again. */
-export async function voidVoucher(
+export function voidVoucher(
   mint: Mint,
   caller: Caller,
   { couponId, name, chain }: VoidInput,
 ): Promise<{ mint: MintView }> {
-  const { view, handle } = await mint.database.transact(async (tx) => {
+  return mint.database.transact(async (tx) => {
     await mint.requireMerchant(tx, caller)
     const now = mint.now()
     const definition = await ownDefinition(tx, caller, couponId)
@@ -36,36 +36,36 @@ export async function voidVoucher(
     if (target.phase !== 'minted') throw new Refusal(closed[target.phase])
     if (!(await tx.vouchers.void(target, now))) throw new Error('an open voucher was not voided')
     const listed = await tx.vouchers.findListed(target.rowId)
-    return { view: mintView(listed, now), handle: listed.handle }
-  }, caller.spend)
-  const at = view.voidedAt ?? mint.now()
-  mint.changed({ type: 'voided', owner: caller.pubkey, couponId, at, handle, count: 1 })
-  return { mint: view }
-}
-
-/** The kill switch: void every open voucher of a definition, whatever their number, in constant time. */
-export async function voidAll(mint: Mint, caller: Caller, couponId: string) {
-  const voided = await mint.database.transact(async (tx) => {
-    await mint.requireMerchant(tx, caller)
-    const definition = await ownDefinition(tx, caller, couponId)
-    if (definition.open > 0) {
-      await tx.vouchers.kill(definition.rowId, definition.open, mint.now())
-    }
-    return definition.open
-  }, caller.spend)
-  mint.killed()
-  if (voided > 0) {
-    const at = mint.now()
-    mint.changed({
+    const { handle } = listed
+    const change = {
       type: 'voided',
       owner: caller.pubkey,
       couponId,
-      at,
-      handle: null,
-      count: voided,
+      at: now,
+      handle,
+      count: 1,
+    } as const
+    tx.afterCommit(() => mint.changed(change))
+    return { mint: mintView(listed, now) }
+  }, caller.spend)
+}
+
+/** The kill switch: void every open voucher of a definition, whatever their number, in constant time. */
+export function voidAll(mint: Mint, caller: Caller, couponId: string) {
+  return mint.database.transact(async (tx) => {
+    await mint.requireMerchant(tx, caller)
+    const definition = await ownDefinition(tx, caller, couponId)
+    const voided = definition.open
+    const now = mint.now()
+    if (voided > 0) await tx.vouchers.kill(definition.rowId, voided, now)
+    tx.afterCommit(() => {
+      mint.killed()
+      if (voided === 0) return
+      const { pubkey: owner } = caller
+      mint.changed({ type: 'voided', owner, couponId, at: now, handle: null, count: voided })
     })
-  }
-  return { voided }
+    return { voided }
+  }, caller.spend)
 }
 
 /** Mark some of the rows that the kill switch voided; false when none are left. */

@@ -58,22 +58,20 @@ async function settleHere(transfers: Transfers, arrival: Checked): Promise<void>
   const seal = createSealToHolder(holder)
   if (!seal) throw new Refusal('vouchers-not-taken')
   const from = refOf(offer)
-  const change = await database.transact(async (tx) => {
+  await database.transact(async (tx) => {
     await requireTaker(tx, arrival)
-    if (await finished(tx, from, holder)) return null
+    if (await finished(tx, from, holder)) return
     const now = transfers.now()
     await requireRoom(tx, { holder, owner: offer.owner, now })
     const input = { nonce: offer.nonce, key: newKey() }
-    const { body, change } = await refreshWithin(mint, tx, input)
+    const { body } = await refreshWithin(mint, tx, input)
     const { nonce, voucher } = JSON.parse(body) as VoucherResult
     const sealed = seal({ nonce, voucher })
     if (!sealed) throw new Error('a voucher of our own does not fit into NIP-44')
     const { owner, couponId, terms } = offer
     const replacement = handleOf(nonce)
     await keep(tx, { from, replacement, holder, comment, sealed, owner, couponId, terms }, now)
-    return change
   })
-  if (change) mint.changed(change)
 }
 
 /** A voucher of another service: first the intent on disk, then the network. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Refusal } from '../base/refusal.ts'
 import type { Refreshing } from '../coupons/refresh.ts'
-import type { Mint } from '../coupons/service.ts'
 import type { VoucherStore } from '../coupons/voucher-store.ts'
 import type { Database } from '../db/database.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
@@ -38,7 +37,7 @@ export type Transfers = {
   now: Clock
   verify: VerifyEvent
   /** What a refresh of this service's own vouchers needs. */
-  mint: Refreshing & Pick<Mint, 'changed'>
+  mint: Refreshing
   /** An Idempotency-Key nobody can guess. */
   newKey: () => string
   /** Other services whose vouchers are taken: manager key → refresh address. */
