@@ -30,6 +30,11 @@ export class Crowd<Item> {
     return this.#owners.get(owner)?.weight ?? 0
   }
 
+  oldestOf(owner: string): Item | undefined {
+    const [oldest] = this.#owners.get(owner)?.items.keys() ?? []
+    return oldest
+  }
+
   /** The oldest first. */
   itemsOf(owner: string): Item[] {
     return [...(this.#owners.get(owner)?.items.keys() ?? [])]

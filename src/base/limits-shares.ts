@@ -4,6 +4,21 @@
  */
 export const shareLimits = {
   /**
+   * Requests worked on at once, by which memory stays bounded: up to the first all, up to the second those
+   * of addresses below their equal share, and a few of each route besides. Calls to other servers have
+   * fewer places than that; those who wait for their own client do not count.
+   */
+  inFlightMax: 4096,
+  inFlightHardMax: 6144,
+  inFlightOfRouteMin: 8,
+  /**
+   * Bodies on their way, by the bytes that are kept for each; a small one takes a connection, too. Four
+   * addresses can fill it, and are those that make room then.
+   */
+  bodiesBytesMax: 64 * 1024 * 1024,
+  bodiesBytesPerAddressMax: 16 * 1024 * 1024,
+  bodyWeightMin: 16 * 1024,
+  /**
    * Calls to other servers: under way and in line, in all and for each far host and each whom a call is
    * for. A slow host fills its own share in seconds; it takes dozens of them, of as many owners, to fill all.
    */

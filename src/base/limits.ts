@@ -23,8 +23,6 @@ export const limits = {
   bodyReadSeconds: 10,
   /** Idle connections are closed by the server after this. */
   idleSeconds: 30,
-  /** Requests in flight at once; beyond it the answer is 503, so that memory stays bounded. */
-  inFlightMax: 4096,
   /** A shutdown waits this long for requests in flight. */
   drainSeconds: 8,
   /** After it, idle connections are kept this much longer while the last answers leave. */

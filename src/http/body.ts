@@ -1,51 +1,90 @@
+import { Crowd } from '../base/crowd.ts'
 import { asObject, type JsonObject, readJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 
 const empty = new Uint8Array()
 
-/** Bodies that are being read, with the second by which each must have come. */
-const reading = new Set<{ until: number; late: () => void }>()
-// One sweep a second for all of them: a timer for each costs more than reading it.
-setInterval(sweep, 1000).unref()
+/** A body that is not whole yet. */
+type Arrival = { address: string; until: number; giveUp: () => void }
 
-/** The exact bytes of a request's body. Refuses `too-large` and, when it trickles in, `request-timeout`. */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const { headers } = request
-  const declared = headers.get('content-length')
-  if (declared === null && !headers.has('transfer-encoding')) return empty
-  if (declared !== null && Number(declared) > bytesMax) throw new Refusal('too-large')
-  // With a length, Bun collects the bytes itself; without one they are counted as they come.
-  const bytes = declared === null ? readStream(request, bytesMax) : request.bytes()
-  return beforeDeadline(bytes, request)
-}
+/**
+ * Reads bodies, each within its time. Those that are still arriving have room for so many bytes, in
+ * all and for each address: where it is used up, the oldest of the address that has the most is given
+ * up, and the newcomer is read.
+ */
+export function createBodies() {
+  /** In the order of their deadlines. */
+  const arriving = new Set<Arrival>()
+  const crowd = new Crowd<Arrival>()
 
-/** The bytes, or `request-timeout` when they are not complete in time. */
-function beforeDeadline(bytes: Promise<Uint8Array>, request: Request): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Refusal('request-timeout'))
-    const entry = { until: performance.now() + limits.bodyReadSeconds * 1000, late }
-    reading.add(entry)
-    bytes.then(
-      (value) => {
-        reading.delete(entry)
-        resolve(value)
-      },
-      (cause: unknown) => {
-        reading.delete(entry)
-        // Whoever hangs up half-way hears nothing any more, and is no fault of ours.
-        reject(request.signal.aborted ? new Refusal('request-timeout') : cause)
-      },
-    )
-  })
-}
+  const forget = (arrival: Arrival) => {
+    arriving.delete(arrival)
+    crowd.remove(arrival.address, arrival)
+  }
+  const giveUp = (arrival: Arrival) => {
+    forget(arrival)
+    arrival.giveUp()
+  }
+  const makeRoom = (newcomer: Arrival) => {
+    for (;;) {
+      const { bodiesBytesPerAddressMax: shareMax, bodiesBytesMax: max } = limits
+      const address = crowd.overfull(newcomer.address, shareMax, max)
+      const oldest = address === null ? undefined : crowd.oldestOf(address)
+      if (!oldest || oldest === newcomer) return
+      giveUp(oldest)
+    }
+  }
+  // One sweep a second for all of them: a timer for each costs more than reading it.
+  const sweeping = setInterval(() => {
+    const now = performance.now()
+    for (const arrival of arriving) {
+      if (arrival.until > now) return
+      giveUp(arrival)
+    }
+  }, 1000)
+  sweeping.unref()
 
-function sweep(): void {
-  const now = performance.now()
-  for (const entry of reading) {
-    if (entry.until > now) return
-    reading.delete(entry)
-    entry.late()
+  /** The bytes, or `request-timeout` when they are not complete in time. */
+  const arrive = (bytes: Promise<Uint8Array>, request: Request, address: string, weight: number) =>
+    new Promise<Uint8Array>((resolve, reject) => {
+      const arrival: Arrival = {
+        address,
+        until: performance.now() + limits.bodyReadSeconds * 1000,
+        giveUp: () => reject(new Refusal('request-timeout')),
+      }
+      arriving.add(arrival)
+      crowd.add(address, arrival, weight)
+      bytes.then(
+        (value) => {
+          forget(arrival)
+          resolve(value)
+        },
+        (cause: unknown) => {
+          forget(arrival)
+          // Whoever hangs up half-way hears nothing any more, and is no fault of ours.
+          reject(request.signal.aborted ? new Refusal('request-timeout') : cause)
+        },
+      )
+      makeRoom(arrival)
+    })
+
+  return {
+    /**
+     * The exact bytes of a request's body; `address` is the client's. Refuses `too-large`, and
+     * `request-timeout` when it trickles in or makes room for others.
+     */
+    async read(request: Request, bytesMax: number, address: string): Promise<Uint8Array> {
+      const { headers } = request
+      const declared = headers.get('content-length')
+      if (declared === null && !headers.has('transfer-encoding')) return empty
+      if (declared !== null && Number(declared) > bytesMax) throw new Refusal('too-large')
+      // With a length, Bun collects the bytes itself; without one they are counted as they come.
+      const bytes = declared === null ? readStream(request, bytesMax) : request.bytes()
+      const weight = Math.max(limits.bodyWeightMin, Number(declared ?? bytesMax))
+      return arrive(bytes, request, address, weight)
+    },
+    stop: () => clearInterval(sweeping),
   }
 }
 

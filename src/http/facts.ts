@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
+import type { Working } from './in-flight.ts'
 
 /** What the edge knows of a request besides what Elysia does. */
 export type RequestFacts = {
@@ -14,6 +15,8 @@ export type RequestFacts = {
   origins: () => readonly string[]
   /** The origin it asked, ours or not, fit to be shown; null when it is none. */
   asked: () => string | null
+  /** Its place among the requests that are worked on; null: it takes none. */
+  working: Working | null
   /** Asked by what watches over the service: not limited, and not counted. */
   supervised: boolean
   /** Nobody on the way reads the answer. */

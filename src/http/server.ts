@@ -5,13 +5,14 @@ import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { modernSuites } from '../tls/suites.ts'
-import { parseBody, readBody } from './body.ts'
+import { createBodies, parseBody } from './body.ts'
 import { createCarrierTable } from './carry.ts'
 import type { RouteDetail } from './document.ts'
 import { Elysia } from './elysia.ts'
 import { replyEnveloped } from './envelope.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
+import { createInFlight } from './in-flight.ts'
 import { startLoopMonitor } from './loop.ts'
 import type { Metrics } from './metrics.ts'
 import type { MetricsAccess } from './metrics-access.ts'
@@ -80,13 +81,15 @@ const strictTransport = `max-age=${limits.strictTransportSeconds}`
 /** Start listening. What every route shares happens here, in the order of the protocol's checks. */
 export function startServer(options: ServerOptions): HttpServer {
   const { log, metrics } = options
+  const bodies = createBodies()
+  const inFlight = createInFlight()
   const app = composeApp(options)
   const table = createRouteTable(app.routes)
   const schemes = createSchemeTable(app.routes)
   const carriers = createCarrierTable(app.routes)
   const refuse = (refusal: Refusal, pattern: string, method: string) =>
     replyEnveloped(refusal, pattern, schemes.get(`${method} ${pattern}`) ?? null)
-  let inFlight = 0
+  let underWay = 0
   let draining = false
   let warned = false
   let forwarded = false
@@ -112,7 +115,7 @@ export function startServer(options: ServerOptions): HttpServer {
         }
         return response
       }
-      inFlight++
+      underWay++
       try {
         if (!forwarded && isForwarded(request.headers)) {
           forwarded = true
@@ -125,7 +128,7 @@ export function startServer(options: ServerOptions): HttpServer {
         return finish(refuse(toRefusal(error, log), route?.pattern ?? path, request.method))
       } finally {
         loop.leave(pattern)
-        inFlight--
+        underWay--
       }
     },
     error: (error: Error) => replyRefusal(toRefusal(error, log), null),
@@ -201,7 +204,6 @@ export function startServer(options: ServerOptions): HttpServer {
       (route.pattern === '/metrics' && options.mayReadMetrics(request, peer))
     let over: Refusal | null = null
     if (!supervised) {
-      if (inFlight > limits.inFlightMax) throw new Refusal('overloaded', { retryAfter: 1 })
       over = options.rateLimits.request(address)
       if (over && !carriers.mayCarry(request, route.pattern)) throw over
       if (!warned && options.origins.undeclaredProxy(request, peer)) {
@@ -213,6 +215,7 @@ export function startServer(options: ServerOptions): HttpServer {
     if (path.replace(/\/$/, '') === options.sockets?.path && isUpgrade(request)) {
       return upgrade(request, bun, address, options.origins.acceptedForRelay(request, peer))
     }
+    const working = supervised ? null : inFlight.begin(address, route.pattern)
     const facts: RequestFacts = {
       method,
       pattern: route.pattern,
@@ -220,6 +223,7 @@ export function startServer(options: ServerOptions): HttpServer {
       origins: () => options.origins.accepted(request, peer),
       asked: () => options.origins.asked(request, peer),
       supervised,
+      working,
       secure: () => options.origins.secure(request, peer),
       body: new Uint8Array(),
       object: null,
@@ -233,9 +237,14 @@ export function startServer(options: ServerOptions): HttpServer {
     }
     const asGet = method === 'HEAD' ? asGetRequest(request) : withOrigin(request)
     keepFacts(asGet, facts)
-    const response = await app.fetch(asGet)
-    const { caller, spent } = factsOf(asGet)
-    if (caller?.spend && !spent) await options.spend(caller)
+    let response: Response
+    try {
+      response = await app.fetch(asGet)
+      const { caller, spent } = facts
+      if (caller?.spend && !spent) await options.spend(caller)
+    } finally {
+      working?.end()
+    }
     // Whatever was refused is its sender's affair, and costs nobody else behind the address.
     const refused = response.status >= 400 && response.status < 500
     if (refused && !supervised && !facts.harmless) {
@@ -252,12 +261,13 @@ export function startServer(options: ServerOptions): HttpServer {
     async stop() {
       draining = true
       const deadline = performance.now() + limits.drainSeconds * 1000
-      while (inFlight > 0 && performance.now() < deadline) await Bun.sleep(10)
+      while (underWay > 0 && performance.now() < deadline) await Bun.sleep(10)
       // Closes the door, and lets the last answers leave; then whoever still holds a connection.
       const left = Promise.all(servers.map((server) => server.stop()))
       await Promise.race([left, Bun.sleep(limits.lingerSeconds * 1000)])
       await Promise.all(servers.map((server) => server.stop(true)))
       loop.stop()
+      bodies.stop()
     },
   }
 
@@ -266,7 +276,9 @@ export function startServer(options: ServerOptions): HttpServer {
     const composed = new Elysia({ normalize: false, handler: { standardHostname: false } })
       .onParse({ as: 'global' }, async ({ request }) => {
         const facts = factsOf(request)
-        facts.body = await readBody(request, facts.bodyBytesMax)
+        facts.working?.pause()
+        const reading = bodies.read(request, facts.bodyBytesMax, facts.address)
+        facts.body = await reading.finally(() => facts.working?.resume())
         loop.enter(facts.pattern)
         const { object, excessive } = parseBody(facts.body)
         facts.object = object

@@ -237,7 +237,7 @@ test('the documented shares are those of the code', () => {
   const { nip05Places, imagePlaces, callbackPlaces, leavingPlaces, refreshPlaces } = limits
   const [names, pictures] = [nip05Places.of, imagePlaces.of]
   const [wallets, leaving] = [callbackPlaces.of, leavingPlaces.of]
-  expect(rowsUnder('## Shares').map(([, all, each]) => [all, each])).toEqual([
+  expect(rowsUnder('### Calls to other servers').map(([, all, each]) => [all, each])).toEqual([
     [
       `${nip05Places.takenMax}`,
       `${names.merchant.takenMax} of a merchant, ${names.host.takenMax} at one host`,
@@ -255,6 +255,18 @@ test('the documented shares are those of the code', () => {
       `${leaving.sender.takenMax} of a client address, ${leaving.senderAtHost.takenMax} of those to one host; ${leaving.host.takenMax} to one host`,
     ],
     [`${refreshPlaces.takenMax}`, `${refreshPlaces.of.host.takenMax} at one service`],
+  ])
+  expect(rowsUnder('## Shares').map(([, all, each]) => [all, each])).toEqual([
+    [
+      `${spaced(limits.bodiesBytesMax)} bytes`,
+      `${spaced(limits.bodiesBytesPerAddressMax)} bytes of an address, a body at its length and ${spaced(limits.bodyWeightMin)} at least`,
+    ],
+    [
+      `${spaced(limits.inFlightMax)}, and ${spaced(limits.inFlightHardMax)} with those of addresses below their equal share`,
+      `${limits.inFlightOfRouteMin} of an address for each route in any case`,
+    ],
+    [spaced(limits.relayConnectionsMax), `${limits.relayConnectionsPerAddressMax} of an address`],
+    [`${limits.liveMax}`, `${limits.livePerAddressMax} of an address`],
   ])
 })
 

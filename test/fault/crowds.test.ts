@@ -1,7 +1,10 @@
 /** What four addresses, or one neighbour behind a shop's own, can take from everybody else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
+import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { closeConnections, connectCrowd, connectFrom, upgradeText } from '../support/crowd.ts'
+import { residentMb } from '../support/process-figures.ts'
+import { callRaw } from '../support/raw.ts'
 import { textFrame } from '../support/raw-socket.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -44,5 +47,52 @@ describe('relay sockets', () => {
     await isServed(shop)
     const left = await Promise.race(crowd.map(({ ended }) => ended))
     expect(left).toContain('["NOTICE","closed: too many connections"]')
+  }, 30_000)
+})
+
+describe('half-sent bodies', () => {
+  let nonce: string
+  let claim: (length: number) => string
+
+  beforeAll(async () => {
+    const token = await openSession(server.url, newSigner())
+    nonce = (await mintOne(server.url, token, await createDefinition(server.url, token))).nonce
+    const { host } = new URL(server.url)
+    claim = (length) =>
+      `POST /api/coupons/preview HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${length}\r\n\r\n{`
+  })
+  const shareMax = limits.bodiesBytesPerAddressMax / limits.bodyWeightMin
+  const preview = (from: string) =>
+    callRaw(server.url, { method: 'POST', target, from, body: JSON.stringify({ nonce }) })
+  const target = '/api/coupons/preview'
+
+  test('four addresses that send all they can leave room for others', async () => {
+    await connectCrowd(server.url, four, shareMax + 100, claim(5000))
+    for (const from of [shop, customer]) expect((await preview(from)).status).toBe(200)
+  }, 30_000)
+
+  test('a neighbour behind the same address cannot keep the shop out', async () => {
+    const all = limits.inFlightMax + 100
+    const crowd = await connectCrowd(server.url, [shop], all, claim(5000))
+    expect((await preview(shop)).status).toBe(200)
+    const given = await crowd[0]?.ended
+    expect(given).toStartWith('HTTP/1.1 408 ')
+    expect(given).toContain('"code":"request-timeout"')
+    expect(given).toContain('Connection: close')
+    // The latest have their time.
+    const waiting = crowd.filter(({ received }) => received() === '').length
+    expect(waiting).toBeGreaterThan(0)
+    expect(waiting).toBeLessThanOrEqual(shareMax)
+  }, 30_000)
+
+  test('the bytes that are kept for them are bounded, too', async () => {
+    const before = residentMb(server.pid).now
+    const { host } = new URL(server.url)
+    const length = limits.publishBytesMax
+    const head = `POST /nostr/publish HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+    const almost = head + 'x'.repeat(length - 1)
+    await connectCrowd(server.url, four, 250, almost)
+    expect((await preview(shop)).status).toBe(200)
+    expect(residentMb(server.pid).now - before).toBeLessThan(200)
   }, 30_000)
 })
