@@ -2,6 +2,7 @@
 //   bun .tools/build.ts                         dist/cuponera, for this machine
 //   bun .tools/build.ts --target linux-arm64    dist/cuponera-linux-arm64
 //   bun .tools/build.ts --all                   every target, dist/cuponera and dist/SHA256SUMS
+// Beside them lies dist/cuponera.licences.txt, which each of them prints, too.
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -19,6 +20,12 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
+import {
+  collectNotices,
+  noticeOf,
+  packagesIn,
+  programEntries,
+} from '../src/cli/licences/collect.ts'
 import { bundlePages } from '../src/ui/bundle.ts'
 
 const root = resolve(import.meta.dir, '..')
@@ -41,17 +48,6 @@ const bunPackages: Record<Target, string> = {
   'windows-x64': '@oven/bun-windows-x64',
 }
 
-/**
- * A worker that is not listed here hangs silently in the binary. Start it by
- * `new Worker(new URL('./maintenance-worker.ts', import.meta.url))`, which holds from source and compiled
- * as long as the worker lies beside the file that starts it.
- */
-const workers = ['src/db/maintenance-worker.ts', 'src/relay/relay-worker.ts']
-const programEntries = [
-  'src/main.ts',
-  ...workers.filter((worker) => existsSync(join(root, worker))),
-]
-
 type BuildInput = { target: Target; outfile: string; entries?: string[] }
 
 /** One executable: the program, its workers, and the target's libsecp256k1 where there is one. */
@@ -61,6 +57,7 @@ export async function build({
   entries = programEntries,
 }: BuildInput): Promise<void> {
   const library = fetchLibrary(target)
+  const notices = await collectNotices()
   const executablePath = target === host() ? null : fetchBun(target)
   mkdirSync(dirname(outfile), { recursive: true })
   const result = await Bun.build({
@@ -72,9 +69,11 @@ export async function build({
     format: 'esm',
     minify: true,
     bytecode: true,
+    metafile: true,
     plugins: [
       replace(/[\\/]src[\\/]crypto[\\/]embedded\.ts$/, libraryModule(library)),
       replace(/[\\/]src[\\/]ui[\\/]built\.ts$/, await pagesModule()),
+      replace(/[\\/]src[\\/]cli[\\/]licences[\\/]built\.ts$/, noticesModule(notices)),
     ],
     compile: {
       target: `bun-${target}`,
@@ -86,6 +85,11 @@ export async function build({
     },
   })
   if (!result.success) throw new AggregateError(result.logs, `the build for ${target} failed`)
+  for (const folder of packagesIn(result)) {
+    const { title } = noticeOf(folder)
+    if (!notices.includes(`\n  ${title}\n`)) throw new Error(`the notices lack ${title}`)
+  }
+  writeFileSync(join(dirname(outfile), 'cuponera.licences.txt'), notices)
   const megabytes = Math.round(statSync(outfile).size / 1e6)
   const carries = library ? 'with libsecp256k1' : 'without libsecp256k1'
   console.log(`build: ${basename(outfile)} (${megabytes} MB, ${carries})`)
@@ -114,6 +118,11 @@ async function pagesModule(): Promise<string> {
   const bundle = JSON.stringify(await bundlePages())
   return `const bundle = ${JSON.stringify(bundle)}
           export const loadBundle = () => Promise.resolve(JSON.parse(bundle))`
+}
+
+/** Stands in for src/cli/licences/built.ts: the text, collected now. */
+function noticesModule(notices: string): string {
+  return `export const loadNotices = () => Promise.resolve(${JSON.stringify(notices)})`
 }
 
 function fetchLibrary(target: Target): string | null {

@@ -2,7 +2,7 @@
  * `node .tools/smoke.mjs [BINARY]`: starts the built program in an empty directory as a stranger would,
  * waits until it is ready, runs its own demo against it and stops it. Ends with `N passed, N failed`.
  */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -39,6 +39,12 @@ try {
     const [script] = page.match(/\/ui\/panel-\w+\.js/) ?? []
     const answer = await fetch(`${url}${script}`)
     if (answer.status !== 200) throw new Error(`no script for the panel: ${answer.status}`)
+  })
+  await check('tells the licences of its parts', () => {
+    const notices = execFileSync(binary, ['licences'], { cwd, env, encoding: 'utf8' })
+    for (const part of ['Bun', 'elysia', 'preact', 'libsecp256k1']) {
+      if (!notices.includes(`\n  ${part}`)) throw new Error(`no licence of ${part}`)
+    }
   })
   await check('stops clean on SIGTERM', async () => {
     server.process.kill('SIGTERM')

@@ -16,6 +16,7 @@ import { health, localAddress } from './health.ts'
 import { addIdentity, listIdentities, nonce, removeIdentity } from './identity.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
 import { balances, issue, statement } from './ledger.ts'
+import { licences } from './licences/licences.ts'
 import { addMerchant, confirmMerchants, listMerchants, removeMerchant } from './merchants.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
@@ -242,12 +243,19 @@ const commands: Record<string, Command> = {
     flags: ['force', 'passphrase-file'],
     run: ({ config, operands: [file = ''], flags }) => importKeys(config, file, keyOptions(flags)),
   },
+  licences: {
+    about: 'the licence of this program and of everything in it',
+    run: () => licences(),
+  },
   demo: {
     about: "go through a coupon's whole life against a running server (--url, else this machine's)",
     flags: ['url'],
     run: ({ config, flags }) => demo(flags.get('url') ?? localAddress(config)),
   },
 }
+
+/** Other spellings of a command. */
+const aliases = new Map([['licenses', 'licences']])
 
 /** Run the command that the arguments name; the exit code: 2 when they are not understood. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -297,7 +305,8 @@ async function dispatch({ words, flags }: Arguments): Promise<number> {
 function findCommand(words: string[]): { name: string; command: Command; operands: string[] } {
   if (words.length === 0) words = ['serve']
   for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(' ')
+    const said = words.slice(0, length).join(' ')
+    const name = aliases.get(said) ?? said
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command) return { name, command, operands: words.slice(length) }
   }

@@ -43,9 +43,9 @@ const types: Record<string, string> = {
   webmanifest: 'application/manifest+json; charset=utf-8',
 }
 
-/** Bundle the pages from source: at the first request of a page, or when the program is compiled. */
-export async function bundlePages(): Promise<Bundle> {
-  const result = await Bun.build({
+/** The scripts and styles of the pages, and in its metafile what they are made of. */
+export function buildPages(): Promise<Bun.BuildOutput> {
+  return Bun.build({
     entrypoints: [...Object.values(entries), boot, style, worker].map((url) => fileURLToPath(url)),
     target: 'browser',
     format: 'esm',
@@ -58,7 +58,13 @@ export async function bundlePages(): Promise<Bundle> {
       asset: '[name]-[hash].[ext]',
     },
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
+    metafile: true,
   })
+}
+
+/** Bundle the pages from source: at the first request of a page, or when the program is compiled. */
+export async function bundlePages(): Promise<Bundle> {
+  const result = await buildPages()
   const files: Bundle['files'] = {}
   const texts = new Map<string, string>()
   for (const output of result.outputs) {

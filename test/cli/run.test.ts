@@ -95,6 +95,7 @@ test.each(['help', '--help', '-h', 'backup --help'])(
       'keys show',
       'keys export',
       'keys import',
+      'licences',
       'demo',
       'version, help',
     ])

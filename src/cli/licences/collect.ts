@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { license, version } from '../../../package.json'
+import { parseJsonObject } from '../../base/json.ts'
+import { buildPages } from '../../ui/bundle.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/**
+ * The files that a build starts from. A worker that is not listed here hangs silently in the binary. Start
+ * it by `new Worker(new URL(…, import.meta.url))`, which holds from source and compiled as long as the
+ * worker lies beside the file that starts it.
+ */
+export const programEntries = [
+  'src/main.ts',
+  'src/db/maintenance-worker.ts',
+  'src/relay/relay-worker.ts',
+]
+
+const descriptionBytesMax = 1_000_000
+
+type Notice = { title: string; text: string }
+
+/** The licences of everything that a build carries, as one text; throws for a package without one. */
+export async function collectNotices(): Promise<string> {
+  const pages = await buildPages()
+  const program = await Bun.build({
+    entrypoints: programEntries.map((entry) => join(root, entry)),
+    root,
+    target: 'bun',
+    metafile: true,
+  })
+  const folders = packagesIn(program).union(packagesIn(pages))
+  const packages = [...folders].map(noticeOf).sort((a, b) => (a.title < b.title ? -1 : 1))
+  const opening = [
+    `Cuponera ${version} and all that it is made of, each part under its own licence.`,
+    'The parts, in the order of this text:',
+  ]
+  const notices = [own(), ...engines(), ...packages]
+  const list = notices.map(({ title }) => `  ${title}`)
+  return [
+    [...opening, '', ...list].join('\n'),
+    ...notices.map(({ title, text }) => `${title}\n\n${text.trim()}`),
+  ]
+    .join(`\n\n${'─'.repeat(80)}\n\n`)
+    .concat('\n')
+}
+
+/** The folders of the packages whose code a build reads. */
+export function packagesIn({ metafile }: Bun.BuildOutput): Set<string> {
+  if (!metafile) throw new Error('the build says nothing of what it read')
+  const folders = new Set<string>()
+  for (const path of Object.keys(metafile.inputs)) {
+    const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.replaceAll('\\', '/')) ?? []
+    // Bun names files from the working directory.
+    if (folder !== undefined) folders.add(resolve(folder))
+  }
+  return folders
+}
+
+/** The licence files of a package, which its authors put beside its code. */
+export function noticeOf(folder: string): Notice {
+  const described = parseJsonObject(readFileSync(join(folder, 'package.json')), descriptionBytesMax)
+  const { name, version, license = 'see below' } = described ?? {}
+  const title = `${name} ${version}, ${license}`
+  const files = readdirSync(folder).filter((name) =>
+    /^(un)?licen[cs]e|^copying|^notice/i.test(name),
+  )
+  if (files.length === 0) throw new Error(`${title}: the package has no licence text`)
+  const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim())
+  return { title, text: texts.join('\n\n') }
+}
+
+function own(): Notice {
+  return { title: `Cuponera ${version}, ${license}`, text: read('../../../LICENSE') }
+}
+
+/** The parts that come from no package: their terms are kept beside this file. */
+function engines(): Notice[] {
+  const terms = [
+    ['MIT', 'mit'],
+    ['BSD 3-Clause; BSD 2-Clause is the same without its third condition', 'bsd-3-clause'],
+    ['zlib', 'zlib'],
+    ['Apache 2.0', 'apache-2'],
+    ['MPL 2.0', 'mpl-2'],
+    ['LGPL 2', 'lgpl-2'],
+    ['LGPL 2.1', 'lgpl-2-1'],
+  ] as const
+  const full = terms.map(([title, file]) => `── ${title}\n\n${text(file)}`)
+  return [
+    { title: `Bun ${Bun.version}, MIT and others`, text: [text('bun'), ...full].join('\n') },
+    { title: 'SQLite, public domain', text: text('sqlite') },
+    { title: 'libsecp256k1, MIT', text: text('libsecp256k1') + text('mit') },
+  ]
+}
+
+function text(name: string): string {
+  return read(`./texts/${name}.txt`)
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8')
+}
