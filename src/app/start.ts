@@ -356,6 +356,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     status: async () => ({
       version,
       address: server.url,
+      manager: signer.pubkey,
       pid: process.pid,
       uptimeSeconds: Math.round((performance.now() - startedMs) / 1000),
       transfers: await openTransfers(),

@@ -20,7 +20,7 @@ export function expectGood(reply: Reply, status: number): Json {
   const said = reply.json?.code ? `: ${reply.json.code}, "${reply.json.error}"` : ''
   const hint =
     reply.json?.code === 'merchant-not-allowed'
-      ? ' (the demo uses fresh keys: run it where MERCHANTS is not set)'
+      ? ' (the demo has a fresh key: run it where the server runs, with its DATA_DIR, and it is let in; elsewhere with MERCHANTS=open)'
       : ''
   throw new DemoFailure(`expected ${status}, the server answered ${reply.status}${said}${hint}`)
 }

@@ -23,8 +23,8 @@ export type Exchange = { method: string; path: string; status: number }
 
 const answerMs = 15_000
 
-/** A client for one server; `last` is the exchange it had last. */
-export function createDemoClient(base: string) {
+/** A client for one server, which goes by `origin`; `last` is the exchange it had last. */
+export function createDemoClient(base: string, origin: string) {
   const client = { last: null as Exchange | null, call, authorization }
   return client
 
@@ -52,7 +52,7 @@ export function createDemoClient(base: string) {
     body: string | null = null,
   ): string {
     const tags = [
-      ['u', `${base}${path}`],
+      ['u', `${origin}${path}`],
       ['method', method],
       ['nonce', randomBytes(8).toString('hex')],
     ]

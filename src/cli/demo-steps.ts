@@ -24,12 +24,15 @@ type Client = ReturnType<typeof createDemoClient>
 /** One or a few requests; `run` gives the few words that its line ends with. */
 type Step = { title: string; run: () => Promise<string> }
 
+/** A key that nobody knows. */
+export function newDemoKey(): Signer {
+  return createSigner(openSchnorr(), randomBytes(32))
+}
+
 /** A coupon's life, step by step; each throws when the server does anything else than the protocol says. */
-export function story(base: string, client: Client): Step[] {
-  const engine = openSchnorr()
-  const verify = createVerifier(engine)
-  const fresh = () => createSigner(engine, randomBytes(32))
-  const [merchant, minter, customer] = [fresh(), fresh(), fresh()]
+export function story(base: string, client: Client, merchant: Signer): Step[] {
+  const verify = createVerifier(openSchnorr())
+  const [minter, customer] = [newDemoKey(), newDemoKey()]
   const terms = {
     name: 'Café de la demo',
     description: 'Vale por un descuento en cafetería.',

@@ -1,12 +1,23 @@
+import type { Signer } from '../nostr/event.ts'
 import { DemoFailure } from './demo-checks.ts'
 import { createDemoClient, type Exchange, Unreachable } from './demo-client.ts'
-import { story } from './demo-steps.ts'
+import { newDemoKey, story } from './demo-steps.ts'
+
+/** Where the demo goes, and how its merchant gets in there. */
+export type DemoPlace = {
+  /** What is called. */
+  url: string
+  /** The origin that the server goes by, where it is another. */
+  origin?: string | undefined
+  /** Run something while a key may manage coupons there, where that is for us to say. */
+  asGuest?: (pubkey: string, run: () => Promise<number>) => Promise<number>
+}
 
 /**
  * Take a coupon through its whole life on a running server, with fresh keys, and check every answer.
  * Prints each step; the exit code is 0 only when nothing was off.
  */
-export async function demo(url: string): Promise<number> {
+export async function demo({ url, origin, asGuest }: DemoPlace): Promise<number> {
   const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol) || address.search + address.hash !== '') {
     console.error(
@@ -14,13 +25,18 @@ export async function demo(url: string): Promise<number> {
     )
     return 1
   }
-  let base = address.href
-  while (base.endsWith('/')) base = base.slice(0, -1)
-  const client = createDemoClient(base)
+  const base = address.href.replace(/\/+$/, '')
+  const merchant = newDemoKey()
+  const tell = () => tellStory(base, origin ?? base, merchant)
+  return asGuest ? asGuest(merchant.pubkey, tell) : tell()
+}
+
+async function tellStory(base: string, origin: string, merchant: Signer): Promise<number> {
+  const client = createDemoClient(base, origin)
   console.log(`A coupon's life at ${base}\n`)
   let title = ''
   try {
-    for (const step of story(base, client)) {
+    for (const step of story(origin, client, merchant)) {
       title = step.title
       client.last = null
       const detail = await step.run()

@@ -61,6 +61,6 @@ export function settingsAddress({ host, port, tlsPort, tlsCert, dataDir }: Confi
 }
 
 /** "Every address of this machine" is one to listen on, not one to call. */
-function callable(address: string): string {
+export function callable(address: string): string {
   return address.replace(everyAddress, (host) => (host === '[::]' ? '[::1]' : '127.0.0.1'))
 }

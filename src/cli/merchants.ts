@@ -20,15 +20,18 @@ import { isoTime, table } from './relays.ts'
 /** Say who may manage coupons, and who has coupons and was not let in. */
 export async function listMerchants(config: Config): Promise<number> {
   const found = await operateOn(config, { do: 'list' })
-  const lines = [rules[found.admission], ...listedLines(found)]
-  const { waiting } = found
-  if (found.admission === 'let-in' && waiting.length > 0) {
+  const { admission, merchants, waiting } = found
+  const closed = admission === 'let-in' && merchants.length === 0
+  const lines = [closed ? nobody : rules[admission], ...listedLines(found)]
+  if (admission === 'let-in' && waiting.length > 0) {
     const rows = waiting.map(({ pubkey, coupons }) => [npubOf(pubkey), String(coupons)])
-    lines.push('', ...table([['waits to be confirmed', 'coupons'], ...rows]))
+    lines.push('', ...table([['has coupons and waits to be let in', 'coupons'], ...rows]))
   }
   console.log(lines.join('\n'))
   return 0
 }
+
+const nobody = 'nobody may manage coupons yet: see "cuponera setup"'
 
 const rules: Record<ListedMerchants['admission'], string> = {
   private: 'any key may manage coupons: by its settings only this machine reaches the service',
@@ -54,15 +57,17 @@ export async function addMerchant(
   label: string | undefined,
 ): Promise<number> {
   const asked = { do: 'add', pubkey, label: label ?? null } as const
-  const { npub, created } = await operateOn(config, asked)
-  console.log(`${npub} ${created ? 'may manage coupons now' : 'could manage coupons already'}`)
+  const { npub, created, admission } = await operateOn(config, asked)
+  console.log(`${npub} ${created ? 'was let in' : 'had been let in before'}`)
+  sayIfUnused(admission)
   return 0
 }
 
 /** Let a key manage coupons no longer. */
 export async function removeMerchant(config: Config, pubkey: string): Promise<number> {
-  const { npub } = await operateOn(config, { do: 'remove', pubkey })
-  console.log(`${npub} may manage coupons no longer; its vouchers stay good`)
+  const { npub, left } = await operateOn(config, { do: 'remove', pubkey })
+  console.log(`${npub} is a merchant no longer; its vouchers stay good`)
+  if (left === 0) console.log(nobody)
   return 0
 }
 
@@ -74,10 +79,16 @@ export async function confirmMerchants(
 ): Promise<number> {
   if (all === keys.length > 0) throw new UsageError('merchants confirm needs either NPUB… or --all')
   const pubkeys = all ? ('all' as const) : keys
-  const { npubs } = await operateOn(config, { do: 'confirm', pubkeys })
-  for (const npub of npubs) console.log(`${npub} may manage its coupons`)
+  const { npubs, admission } = await operateOn(config, { do: 'confirm', pubkeys })
+  for (const npub of npubs) console.log(`${npub} was let in`)
   if (npubs.length === 0) console.log('nobody waits')
+  else sayIfUnused(admission)
   return 0
+}
+
+function sayIfUnused(admission: ListedMerchants['admission']): void {
+  if (admission !== 'let-in')
+    console.log(`This counts once it does not hold that ${rules[admission]}.`)
 }
 
 type Answered<K extends MerchantCommand['do']> = MerchantOutcome[K] & { address: string | null }

@@ -12,7 +12,8 @@ import { simulateActivation, simulateCard, simulatePayment, simulateTap } from '
 import { addCode, blockCard, deleteCard, initCard, listCards, showCardKeys } from './cards.ts'
 import { check } from './check.ts'
 import { demo } from './demo.ts'
-import { health, localAddress } from './health.ts'
+import { demoPlace } from './demo-place.ts'
+import { health } from './health.ts'
 import { addIdentity, listIdentities, nonce, removeIdentity } from './identity.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
 import { balances, issue, statement } from './ledger.ts'
@@ -250,7 +251,7 @@ const commands: Record<string, Command> = {
   demo: {
     about: "go through a coupon's whole life against a running server (--url, else this machine's)",
     flags: ['url'],
-    run: ({ config, flags }) => demo(flags.get('url') ?? localAddress(config)),
+    run: async ({ config, flags }) => demo(await demoPlace(config, flags.get('url'))),
   },
 }
 

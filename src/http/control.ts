@@ -15,6 +15,8 @@ import { reasonOf } from './reply.ts'
 export type Status = {
   version: string
   address: string
+  /** Hex. */
+  manager: string
   pid: number
   uptimeSeconds: number
   /** Vouchers that came and wait for the service that issued them. */

@@ -34,9 +34,10 @@ export type ListedMerchants = {
 /** What comes of each command. */
 export type MerchantOutcome = {
   list: ListedMerchants
-  add: { npub: string; created: boolean }
-  remove: { npub: string }
-  confirm: { npubs: string[] }
+  add: { npub: string; created: boolean; admission: Admission }
+  /** `left`: merchants that stay; null where the settings decide. */
+  remove: { npub: string; left: number | null }
+  confirm: { npubs: string[]; admission: Admission }
   'admit-guest': { admitted: boolean }
   'dismiss-guest': { dismissed: boolean }
   code: { code: string }
@@ -86,18 +87,19 @@ async function add(merchants: Merchants, command: MerchantCommand & { do: 'add' 
   const { created } = await merchants.database.transact((tx) =>
     admitOwner(merchants, tx, pubkey, label),
   )
-  return { npub: npubOf(pubkey), created }
+  return { npub: npubOf(pubkey), created, admission: merchants.admission() }
 }
 
 async function remove(merchants: Merchants, pubkey: string) {
-  await merchants.database.transact(async (tx) => {
+  return merchants.database.transact(async (tx) => {
     if (!(await tx.merchants.remove(pubkey))) {
       throw new OperatorError(`${npubOf(pubkey)} is not among the merchants that were let in`)
     }
     await settleCode(merchants, tx)
     tx.afterCommit(() => merchants.removed(pubkey))
+    const left = merchants.admission() === 'let-in' ? await tx.merchants.count() : null
+    return { npub: npubOf(pubkey), left }
   })
-  return { npub: npubOf(pubkey) }
 }
 
 async function confirm(merchants: Merchants, tx: Known, named: string[] | 'all') {
@@ -111,7 +113,7 @@ async function confirm(merchants: Merchants, tx: Known, named: string[] | 'all')
     }
     await admitOwner(merchants, tx, pubkey, undefined)
   }
-  return { npubs: pubkeys.map(npubOf) }
+  return { npubs: pubkeys.map(npubOf), admission: merchants.admission() }
 }
 
 /** A merchant that the operator names adds and removes others. */
@@ -165,7 +167,7 @@ async function showCode(merchants: Merchants, tx: Known, another: boolean) {
 }
 
 const noCode: Record<Exclude<Admission, 'let-in'>, string> = {
-  private: 'only this machine reaches the service, and any key may manage coupons',
+  private: 'by its settings only this machine reaches the service, and any key may manage coupons',
   listed: 'MERCHANTS names the keys that may manage coupons',
   open: 'any key may manage coupons (MERCHANTS=open)',
 }
@@ -181,6 +183,8 @@ function labelIn(text: string | null): string | null | undefined {
     return parseLabel(text ?? undefined)
   } catch (refused) {
     if (!(refused instanceof Refusal)) throw refused
-    throw new OperatorError(`a label has at most ${limits.labelCharsMax} characters`)
+    throw new OperatorError(
+      `a label has at most ${limits.labelCharsMax} characters, none of them invisible`,
+    )
   }
 }

@@ -62,7 +62,7 @@ async function runDemo(url: string, told: Lie = () => undefined) {
     spyOn(console, 'error').mockImplementation(write),
   ]
   try {
-    return { code: await demo(url), output: lines.join('\n') }
+    return { code: await demo({ url }), output: lines.join('\n') }
   } finally {
     for (const spy of spies) spy.mockRestore()
   }
