@@ -20,10 +20,13 @@ test('only an argument of `start` can allow the loopback, and the program never 
   const naming = (word: RegExp) =>
     files.filter(({ text }) => word.test(text)).map(({ path }) => path)
   expect(naming(/allowLoopback/)).toEqual(['outbound/fetch-public.ts'])
-  expect(naming(/\bOutboundSettings\b/).sort()).toEqual(['app.ts', 'outbound/fetch-public.ts'])
-  expect(naming(/createFetchPublic\(/).sort()).toEqual(['app.ts', 'outbound/fetch-public.ts'])
+  expect(naming(/\bOutboundSettings\b/).sort()).toEqual([
+    'app/start.ts',
+    'outbound/fetch-public.ts',
+  ])
+  expect(naming(/createFetchPublic\(/).sort()).toEqual(['app/start.ts', 'outbound/fetch-public.ts'])
   const starts = files
-    .filter(({ text }) => /import [^;]*?\bstart\b[^;]*?'\.\.\/app\.ts'/.test(text))
+    .filter(({ text }) => /import [^;]*?\bstart\b[^;]*?'\.\.\/app\/start\.ts'/.test(text))
     .flatMap(({ text }) => [...text.matchAll(/\bawait start\((.*)\)/g)].map(([, args]) => args))
   expect(starts).toEqual(['config, log'])
   expect(Object.keys(settings).filter((name) => /outbound|loopback|private/i.test(name))).toEqual(
