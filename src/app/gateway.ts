@@ -195,7 +195,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       inFlightMax: limits.relayInFlightMax,
     }
     const query = async (filters: readonly Filter[]) =>
-      (await Promise.all(filters.map(embedded.query))).flat()
+      (await Promise.all(filters.map((filter) => embedded.query(filter, null)))).flat()
     add(to, null, query).connectedAt = () => (embedded.ready() ? upSince : null)
   }
 

@@ -12,8 +12,7 @@ export class Buckets {
   /** Take tokens at `at` (seconds on any steady clock); seconds to wait when there are too few, else 0. */
   take(key: string, at: number, cost = 1): number {
     const { burst, perSecond } = this.#rule
-    const entry = this.#entries.get(key)
-    const tokens = entry ? Math.min(burst, entry.tokens + (at - entry.at) * perSecond) : burst
+    const tokens = this.#tokensOf(key, at)
     // What costs more than a bucket holds passes when the bucket is full, and leaves it in debt.
     const needed = Math.min(cost, burst)
     this.#put(key, { tokens: tokens >= needed ? tokens - cost : tokens, at })
@@ -22,10 +21,14 @@ export class Buckets {
 
   /** Seconds to wait for one token; nothing is taken or remembered. */
   wait(key: string, at: number): number {
-    const { burst, perSecond } = this.#rule
-    const entry = this.#entries.get(key)
-    const tokens = entry ? Math.min(burst, entry.tokens + (at - entry.at) * perSecond) : burst
-    return tokens >= 1 ? 0 : (1 - tokens) / perSecond
+    const tokens = this.#tokensOf(key, at)
+    return tokens >= 1 ? 0 : (1 - tokens) / this.#rule.perSecond
+  }
+
+  /** Take tokens for something that was done already: into debt where there are too few, of one burst at most. */
+  charge(key: string, at: number, cost: number): void {
+    const tokens = this.#tokensOf(key, at) - cost
+    this.#put(key, { tokens: Math.max(tokens, -this.#rule.burst), at })
   }
 
   /** Give back what was taken for something that is counted elsewhere. */
@@ -36,6 +39,12 @@ export class Buckets {
 
   get size(): number {
     return this.#entries.size
+  }
+
+  #tokensOf(key: string, at: number): number {
+    const { burst, perSecond } = this.#rule
+    const entry = this.#entries.get(key)
+    return entry ? Math.min(burst, entry.tokens + (at - entry.at) * perSecond) : burst
   }
 
   #put(key: string, entry: { tokens: number; at: number }): void {

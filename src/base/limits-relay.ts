@@ -7,8 +7,10 @@ export const relayLimits = {
   relayCursorsMax: 1000,
   /** Rows counted to find the index with the fewest: enough to tell few from many. */
   relayProbeRows: 1000,
-  /** Rows one filter may look at: what bounds a query that matches little among much. */
+  /** Rows that one question may look at, its filters together: bounds one that matches little among much. */
   relayRowsVisitedMax: 20_000,
+  /** A row counts again for so many characters of its event: reading it takes as long. */
+  relayRowChars: 1024,
   /** Rows read from an index at once: a row holds an event of up to 256 KiB. */
   relayPageRowsMax: 64,
   /** Events that may come in while a question is being answered. */

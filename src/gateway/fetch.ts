@@ -10,14 +10,14 @@ import type { Gateway } from './service.ts'
 type Fetched = { events: NostrEvent[]; answered: number; silent: number }
 
 /**
- * Events that match, from the embedded relay and every relay outside, newest first; `gone` when nobody
- * waits any more. Refuses `filter-invalid`, `relays-silent` (nobody answered), `relays-refused` (all
- * that answered refused), `overloaded`.
+ * Events that match, from the embedded relay and every relay outside, newest first; `address` asks,
+ * and `gone` is aborted when it waits no more. Refuses `filter-invalid`, `rate-limited`, `relays-silent`
+ * (nobody answered), `relays-refused` (all that answered refused), `overloaded`.
  */
 export async function fetchEvents(
   gateway: Gateway,
   value: unknown,
-  gone: AbortSignal,
+  { address, gone }: { address: string; gone: AbortSignal },
 ): Promise<Fetched> {
   const filter = parseFilter(value)
   if (!filter) throw new Refusal('filter-invalid')
@@ -31,7 +31,7 @@ export async function fetchEvents(
   try {
     const outside = gateway.askOutside([asked], { signal: end.signal, most })
     const [local, ...answers] = await Promise.all([
-      gateway.local ? within(gateway.local(asked), end.signal, outside.length > 0) : [],
+      gateway.local ? within(gateway.local(asked, address), end.signal, outside.length > 0) : [],
       ...outside,
     ])
     requireAnswer(local !== null && gateway.local !== null, answers)

@@ -68,9 +68,10 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/fetch',
       async ({ request }) => {
-        const { object, excessive } = factsOf(request)
+        const { object, excessive, address } = factsOf(request)
         if (!object && !excessive) throw new Refusal('not-json-filter')
-        const { events, answered, silent } = await fetchEvents(gateway, object, request.signal)
+        const asker = { address, gone: request.signal }
+        const { events, answered, silent } = await fetchEvents(gateway, object, asker)
         const heard = { 'X-Nostr-Relays': `answered=${answered} silent=${silent}` }
         return replyJson(200, events, silent > 0 ? heard : undefined)
       },

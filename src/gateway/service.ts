@@ -36,8 +36,8 @@ export type Gateway = {
   wake: (relays: readonly string[]) => void
   /** Why a relay cannot be reached now, or null. */
   trouble: (relay: string) => string | null
-  /** The embedded relay's events, or null when it is not a source. */
-  local: ((filter: Filter) => Promise<NostrEvent[]>) | null
+  /** The embedded relay's events, for an address that asks; null when it is not a source. Refuses `rate-limited`. */
+  local: ((filter: Filter, asker: string) => Promise<NostrEvent[]>) | null
   /** Which of these it knows to be deleted or replaced. Refuses `overloaded`. */
   superseded: (places: EventPlace[]) => Promise<boolean[]>
   /**

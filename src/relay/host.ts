@@ -24,8 +24,11 @@ export type RelayHost = {
   close(connection: number): void
   /** Store a verified event, which is JSON, and pass it on; null when it could not be stored now. */
   accept(text: string): Promise<Verdict | null>
-  /** Refuses `overloaded` while the thread is being started again. */
-  query(filter: Filter): Promise<NostrEvent[]>
+  /**
+   * `asker`: the address that asks over HTTP, null for ourselves. Refuses `rate-limited` when it asked for
+   * too much, and `overloaded` while the thread is being started again.
+   */
+  query(filter: Filter, asker: string | null): Promise<NostrEvent[]>
   /** Which of these were deleted by their author or replaced, as far as is known here. Refuses `overloaded`. */
   superseded(places: EventPlace[]): Promise<boolean[]>
   /** Strangers may no longer write. */
@@ -65,7 +68,7 @@ export function startRelay(
   let serial = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
-  const queries = new Map<number, (events: NostrEvent[] | null) => void>()
+  const queries = new Map<number, (events: NostrEvent[] | 'rate-limited' | null) => void>()
   const judgements = new Map<number, (superseded: boolean[] | null) => void>()
   let batch: { text: string; resolve: (verdict: Verdict | null) => void }[] = []
   const ended = Promise.withResolvers<void>()
@@ -175,7 +178,11 @@ export function startRelay(
       batch.push({ text, resolve })
       return promise
     },
-    query: (filter) => ask(queries, (call) => ({ type: 'query', call, filter })),
+    async query(filter, asker) {
+      const found = await ask(queries, (call) => ({ type: 'query', call, filter, asker }))
+      if (found === 'rate-limited') throw new Refusal('rate-limited', { retryAfter: 1 })
+      return found
+    },
     superseded: (places) => ask(judgements, (call) => ({ type: 'judge', call, places })),
     expose() {
       open = false

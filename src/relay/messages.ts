@@ -48,7 +48,8 @@ export type ToRunningRelay =
   | { type: 'close'; connection: number }
   /** Verified events: a list in JSON, which is cheaper to pass than what it says. */
   | { type: 'accept'; call: number; events: string }
-  | { type: 'query'; call: number; filter: Filter }
+  /** `asker`: the address that asks over HTTP, or null. */
+  | { type: 'query'; call: number; filter: Filter; asker: string | null }
   | { type: 'judge'; call: number; places: EventPlace[] }
   /** The service turned out to be public: strangers may no longer write. */
   | { type: 'exposed' }
@@ -69,7 +70,7 @@ export type FromRelay =
   | { type: 'drop'; connection: number; reason: string }
   /** For each event its verdict, or null: a list in JSON, too. */
   | { type: 'accepted'; call: number; verdicts: string }
-  | { type: 'found'; call: number; events: NostrEvent[] | null }
+  | { type: 'found'; call: number; events: NostrEvent[] | 'rate-limited' | null }
   | { type: 'judged'; call: number; superseded: boolean[] | null }
   | { type: 'fault'; fault: Fault }
   | { type: 'ended' }

@@ -68,7 +68,7 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
     /** A question had this many rows looked at: it costs more than it seemed to. */
     asked(address: string, rows: number): void {
       const cost = Math.floor(rows / limits.relayAskRows)
-      if (rateLimit && cost > 0) questions.take(address, seconds(), cost)
+      if (rateLimit && cost > 0) questions.charge(address, seconds(), cost)
     },
   }
 }

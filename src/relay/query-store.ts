@@ -4,6 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
+import { fitting } from './answer.ts'
 
 /** `tie` orders those of one second. */
 type EventRow = { event: string; created_at: number; tie: Uint8Array | number }
@@ -14,14 +15,15 @@ const beforeAll = new Uint8Array()
 /** An event as it is stored: its seven fields, and their JSON. */
 export type StoredEvent = { event: NostrEvent; text: string }
 
-type Found = {
-  /** Newest first and, at the same second, lower id first (NIP-01). */
-  events: StoredEvent[]
-  /** Rows that were looked at. */
+type Looked = {
+  /** Rows that were looked at; one counts again for every KiB of its event. */
   visited: number
   /** There may be more than was looked at. */
   cut: boolean
 }
+
+/** Newest first and, at the same second, lower id first (NIP-01). */
+type Found = Looked & { events: StoredEvent[] }
 
 /** Part of an index, newest first: what one value of a filter's lists selects. */
 type Cursor = {
@@ -59,17 +61,46 @@ export function createQueryStore(sql: Sql) {
     return found.length > 0 ? found : [[cursors.time(range)]]
   }
 
+  const look = async <K extends Kept>(
+    filter: Filter,
+    now: number,
+    { most, rowsMax, keep }: Pick<Wanted<K>, 'most' | 'rowsMax' | 'keep'>,
+  ): Promise<Collected<K>> => {
+    if (filter.search !== undefined || most === 0) return { kept: [], visited: 0, cut: false }
+    const { since = 0, until = Number.MAX_SAFE_INTEGER } = filter
+    const { plan, counted } = await fewest(plans(filter, { since, until, now }), rowsMax)
+    const matches = createMatcher(filter)
+    const found = await collect(plan, { matches, since, most, rowsMax, keep })
+    return { ...found, visited: found.visited + counted }
+  }
+
   return {
     /**
-     * The newest events that match, at most `most`. At most `relayRowsVisitedMax` rows are looked at:
-     * a filter that matches little among much may be answered in part, and `cut` says so.
+     * The newest events that match, at most `most` and as many as one answer carries. At most `rowsMax`
+     * rows are looked at: a filter that matches little among much may be answered in part, and `cut` says so.
      */
-    async find(filter: Filter, now: number, most: number): Promise<Found> {
-      if (filter.search !== undefined || most === 0) return { events: [], visited: 0, cut: false }
-      const { since = 0, until = Number.MAX_SAFE_INTEGER } = filter
-      const { plan, counted } = await fewest(plans(filter, { since, until, now }))
-      const found = await collect(plan, { matches: createMatcher(filter), since, most })
-      return { ...found, visited: found.visited + counted }
+    async find(
+      filter: Filter,
+      now: number,
+      most: number,
+      rowsMax: number = limits.relayRowsVisitedMax,
+    ): Promise<Found> {
+      const keep = (event: NostrEvent, text: string) => ({ event, text })
+      const { kept, ...looked } = await look(filter, now, { most, rowsMax, keep })
+      return { ...looked, events: kept }
+    },
+
+    /** The ids of all events that match; like `find`, in part where that is more than `rowsMax` rows. */
+    async count(
+      filter: Filter,
+      now: number,
+      rowsMax: number = limits.relayRowsVisitedMax,
+    ): Promise<Looked & { ids: string[] }> {
+      // Without their texts: there may be thousands of events of 256 KiB.
+      const keep = ({ id, created_at }: NostrEvent) => ({ event: { id, created_at }, text: '' })
+      const most = Number.POSITIVE_INFINITY
+      const { kept, ...looked } = await look(filter, now, { most, rowsMax, keep })
+      return { ...looked, ids: kept.map(({ event }) => event.id) }
     },
   }
 }
@@ -78,7 +109,10 @@ export function createQueryStore(sql: Sql) {
  * The plan with the fewest rows, and how many were counted to know; counting one stops where it can
  * no longer be that, and counting altogether at the bound of what a filter may look at.
  */
-async function fewest(plans: Cursor[][]): Promise<{ plan: Cursor[]; counted: number }> {
+async function fewest(
+  plans: Cursor[][],
+  rowsMax: number,
+): Promise<{ plan: Cursor[]; counted: number }> {
   const [only, ...others] = plans
   if (only === undefined || others.length === 0) return { plan: only ?? [], counted: 0 }
   let best = { plan: only, rows: Number.POSITIVE_INFINITY }
@@ -86,43 +120,58 @@ async function fewest(plans: Cursor[][]): Promise<{ plan: Cursor[]; counted: num
   for (const plan of plans) {
     let rows = 0
     for (const cursor of plan) {
-      if (rows >= best.rows || counted >= limits.relayRowsVisitedMax) break
+      if (rows >= best.rows || counted >= rowsMax) break
       const found = await cursor.probe()
       rows += found
       // Finding nothing takes a look, too.
       counted += Math.max(found, 1)
     }
-    if (counted >= limits.relayRowsVisitedMax) break
+    if (counted >= rowsMax) break
     if (rows < best.rows) best = { plan, rows }
   }
   return { plan: best.plan, counted }
 }
 
-type Wanted = { matches: (event: NostrEvent) => boolean; since: number; most: number }
+/** As much of an event as has to be remembered until all rows were looked at. */
+type Kept = { event: Pick<NostrEvent, 'id' | 'created_at'>; text: string }
+type Collected<K> = Looked & { kept: K[] }
+type Wanted<K> = {
+  matches: (event: NostrEvent) => boolean
+  since: number
+  most: number
+  rowsMax: number
+  keep: (event: NostrEvent, text: string) => K
+}
 
 /**
  * The newest of all lists together. First a share of each; the most recent `most` of these set the
  * second from which the lists that had more to give are read on.
  */
-async function collect(
+async function collect<K extends Kept>(
   cursors: readonly Cursor[],
-  { matches, since, most }: Wanted,
-): Promise<Found> {
-  const found = new Map<string, StoredEvent>()
+  { matches, since, most, rowsMax, keep }: Wanted<K>,
+): Promise<Collected<K>> {
+  const found = new Map<string, K>()
+  let chars = 0
   let from = since
   let visited = 0
 
-  /** Keep the newest `most`; older ones than the last of them are not asked for any more. */
+  /** Keep the newest `most` that one answer carries; older ones are not asked for any more. */
   const trim = () => {
-    if (found.size < most) return
-    const newest = [...found.values()].sort(byTime).slice(0, most)
+    if (found.size < most && chars <= limits.relayAnswerCharsMax) return
+    const newest = fitting([...found.values()].sort(byTime).slice(0, most))
     found.clear()
-    for (const one of newest) found.set(one.event.id, one)
+    chars = 0
+    for (const one of newest) {
+      found.set(one.event.id, one)
+      chars += one.text.length
+    }
     from = Math.max(from, newest.at(-1)?.event.created_at ?? 0)
   }
   /** Take the `wanted` newest that match, and whoever shares the last one's second; false when there may be more. */
   const take = async (cursor: Cursor, wanted: number, visitsMax: number): Promise<boolean> => {
-    const ceiling = Math.min(visited + visitsMax, limits.relayRowsVisitedMax)
+    const ceiling = Math.min(visited + visitsMax, rowsMax)
+    const charsMax = chars + limits.relayAnswerCharsMax
     let taken = 0
     let end: EventRow | null = null
     for (;;) {
@@ -130,12 +179,17 @@ async function collect(
       const rows: EventRow[] = await cursor.page(from, end, size)
       for (const row of rows) {
         const shared = row.created_at === end?.created_at
-        if (visited >= ceiling || (taken >= wanted && !shared)) return false
-        visited++
+        const full = visited >= ceiling || chars >= charsMax
+        if (full || (taken >= wanted && !shared)) return false
+        visited += 1 + Math.floor(row.event.length / limits.relayRowChars)
         const event = JSON.parse(row.event) as NostrEvent
         end = row
         if (!matches(event)) continue
-        found.set(event.id, { event, text: row.event })
+        if (!found.has(event.id)) {
+          const kept = keep(event, row.event)
+          found.set(event.id, kept)
+          chars += kept.text.length
+        }
         taken++
       }
       if (rows.length < size) return true
@@ -143,22 +197,22 @@ async function collect(
   }
 
   const share = cursors.length > 1 ? Math.ceil(most / cursors.length) : most
-  const visits = Math.ceil(limits.relayRowsVisitedMax / Math.max(cursors.length, 1))
+  const visits = Math.ceil(rowsMax / Math.max(cursors.length, 1))
   const unfinished: Cursor[] = []
   for (const cursor of cursors) {
     if (!(await take(cursor, share, visits))) unfinished.push(cursor)
-    if (found.size >= most * 2) trim()
+    if (found.size >= most * 2 || chars >= limits.relayAnswerCharsMax * 2) trim()
   }
   trim()
   let cut = false
   if (cursors.length > 1) {
     for (const cursor of unfinished) {
-      await take(cursor, most, limits.relayRowsVisitedMax)
+      await take(cursor, most, rowsMax)
       trim()
     }
   }
-  cut = visited >= limits.relayRowsVisitedMax
-  return { events: [...found.values()].sort(byTime), visited, cut }
+  cut = visited >= rowsMax
+  return { kept: [...found.values()].sort(byTime), visited, cut }
 }
 
 /** The statements behind the cursors: each reads one index, and nothing but its range of it. */
@@ -230,6 +284,6 @@ export function indexedValue(value: string): string {
   return value.slice(0, limits.relayTagCharsMax)
 }
 
-function byTime(a: StoredEvent, b: StoredEvent): number {
+function byTime(a: Kept, b: Kept): number {
   return newer(a.event, b.event) ? -1 : a.event.id === b.event.id ? 0 : 1
 }

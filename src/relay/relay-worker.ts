@@ -54,8 +54,9 @@ function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
   }
 }
 
-async function find(relay: Relay, { call, filter }: Extract<ToRunningRelay, { type: 'query' }>) {
-  post({ type: 'found', call, events: await orNull(relay.query(filter)) })
+async function find(relay: Relay, message: Extract<ToRunningRelay, { type: 'query' }>) {
+  const { call, filter, asker } = message
+  post({ type: 'found', call, events: await orNull(relay.query(filter, asker)) })
 }
 
 async function judge(relay: Relay, { call, places }: Extract<ToRunningRelay, { type: 'judge' }>) {

@@ -6,6 +6,7 @@ import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nost
 import { createMatcher, type Filter, type TagValues, tagValuesOf } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
+import { fitting } from './answer.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
 import { createLiveFilters, type FilterShare, shareOf } from './live-filters.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
@@ -18,7 +19,7 @@ import type { EventStore, Stored } from './store.ts'
 type RelayOptions = {
   database: Database<{ events: EventStore }>
   /** Reads of what is committed. */
-  events: Pick<EventStore, 'find' | 'superseded'>
+  events: Pick<EventStore, 'find' | 'count' | 'superseded'>
   verify: VerifyEvent
   policy: RelayPolicy
   now: Clock
@@ -124,16 +125,17 @@ export function createRelay(options: RelayOptions) {
   const select = async (
     filters: readonly Filter[],
   ): Promise<{ events: StoredEvent[]; visited: number }> => {
-    const found = new Map<string, StoredEvent>()
+    let newest: StoredEvent[] = []
     let visited = 0
-    for (const filter of filters) {
+    for (const [at, filter] of filters.entries()) {
       const most = Math.min(filter.limit ?? limits.relayLimitMax, limits.relayLimitMax)
-      const answer = await events.find(filter, now(), most)
-      visited += answer.visited
-      for (const one of answer.events) found.set(one.event.id, one)
+      const found = await events.find(filter, now(), most, shareOfRows(filters, at, visited))
+      visited += found.visited
+      const once = new Map([...newest, ...found.events].map((one) => [one.event.id, one]))
+      const sorted = [...once.values()].sort((a, b) => (newer(a.event, b.event) ? -1 : 1))
+      newest = fitting(sorted)
     }
-    const sorted = [...found.values()].sort((a, b) => (newer(a.event, b.event) ? -1 : 1))
-    return { events: fitting(sorted), visited }
+    return { events: newest, visited }
   }
 
   const onEvent = async (client: Client, value: unknown, chars: number) => {
@@ -212,9 +214,9 @@ export function createRelay(options: RelayOptions) {
     const ids = new Set<string>()
     let visited = 0
     let cut = false
-    for (const filter of filters) {
-      const found = await events.find(filter, now(), limits.relayRowsVisitedMax)
-      for (const { event } of found.events) ids.add(event.id)
+    for (const [at, filter] of filters.entries()) {
+      const found = await events.count(filter, now(), shareOfRows(filters, at, visited))
+      for (const id of found.ids) ids.add(id)
       visited += found.visited
       cut ||= found.cut
     }
@@ -332,9 +334,14 @@ export function createRelay(options: RelayOptions) {
 
     superseded: events.superseded,
 
-    /** Events that match one filter, newest first. */
-    async query(filter: Filter): Promise<NostrEvent[]> {
-      const { events } = await select([filter])
+    /**
+     * Events that match one filter, newest first. `asker`: the address that asks by another door, null for
+     * ourselves; an address that asked for too much is told so.
+     */
+    async query(filter: Filter, asker: string | null): Promise<NostrEvent[] | 'rate-limited'> {
+      if (asker !== null && !policy.mayAsk(asker)) return 'rate-limited'
+      const { events, visited } = await select([filter])
+      if (asker !== null) policy.asked(asker, visited)
       return events.map(({ event }) => event)
     },
   }
@@ -359,14 +366,9 @@ function namesOneOf(origins: readonly string[], address: string): boolean {
   return url !== null && origins.includes(`${url.protocol.replace(/^ws/, 'http')}//${url.host}`)
 }
 
-/** As many of the newest as one answer carries. */
-function fitting(events: StoredEvent[]): StoredEvent[] {
-  let chars = 0
-  for (const [at, { text }] of events.entries()) {
-    chars += text.length
-    if (chars > limits.relayAnswerCharsMax) return events.slice(0, at)
-  }
-  return events
+/** The rows that a filter may look at: those before it leave it at least its share of the question's. */
+function shareOfRows(filters: readonly Filter[], at: number, visited: number): number {
+  return Math.max(1, Math.ceil((limits.relayRowsVisitedMax - visited) / (filters.length - at)))
 }
 
 function eventMessage(name: string, text: string): string {

@@ -174,6 +174,7 @@ test('the documented limits of the gateway are those of the code', () => {
     String(limits.relaysMax),
     spaced(limits.relayConnectionsMax),
     spaced(limits.relayConnectionsPerAddressMax),
+    spaced(limits.relayRowsVisitedMax),
     spaced(limits.relayLiveFiltersMax),
     spaced(limits.relayLiveFiltersPerAddressMax),
     spaced(limits.relayLiveWeightMax),

@@ -135,6 +135,17 @@ test('nobody takes every place for subscriptions, and the service itself always 
   expect([await ask('g', 10), await ask('ours', 10, true)]).toEqual(['CLOSED', 'EOSE'])
 })
 
+test('an address that asks by another door has one budget for both, and we have none', async () => {
+  const { relay, sent } = openRelay()
+  const ask = (asker: string | null) => relay.query({ tags: new Map() }, asker)
+  for (let left = limits.relayAskBurst; left > 0; left--) expect(await ask('a')).toEqual([])
+  expect([await ask('a'), await ask('b'), await ask(null)]).toEqual(['rate-limited', [], []])
+  relay.open(1, { address: 'a', origins: [] })
+  relay.message(1, '["REQ","s",{"limit":0}]')
+  while (sent.length === 0) await Bun.sleep(1)
+  expect(sent[0]?.[1]).toContain('rate-limited')
+})
+
 test('an address whose filters weigh as much as it may have is refused more, whoever is connected', async () => {
   const { relay, sent } = openRelay({ rateLimit: false })
   const values = Array.from({ length: 1000 }, (_, at) => String(at))
@@ -239,8 +250,14 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   host.open(carrier, { address: 'a', origins: [] })
   host.expose()
   host.setDiskLow(true)
+  const limited = host.query({ tags: new Map() }, 'a')
+  const question = threads[0]?.received.at(-1)
+  expect(question).toMatchObject({ type: 'query', asker: 'a' })
+  const number = question?.type === 'query' ? question.call : 0
+  threads[0]?.tell({ type: 'found', call: number, events: 'rate-limited' })
+  await expect(limited).rejects.toMatchObject({ code: 'rate-limited' })
   const stored = host.accept(JSON.stringify(createEvent()))
-  const found = host.query({ tags: new Map() })
+  const found = host.query({ tags: new Map() }, null)
   found.catch(() => undefined)
   await Bun.sleep(5)
   threads[0]?.end()

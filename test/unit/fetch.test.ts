@@ -60,6 +60,8 @@ describe('what is selected', () => {
   })
 })
 
+const asker = () => ({ address: '203.0.113.5', gone: new AbortController().signal })
+
 describe('who answers', () => {
   const event = at(5)
   const eose: QueryAnswer = { events: [event], ended: 'eose' }
@@ -76,7 +78,7 @@ describe('who answers', () => {
     }
     const superseded: Gateway['superseded'] = async (places) => places.map(() => false)
     const gateway = { now: () => now, local, superseded, askOutside } as Gateway
-    const result = fetchEvents(gateway, filter, new AbortController().signal)
+    const result = fetchEvents(gateway, filter, asker())
     return { asked, result }
   }
 
@@ -116,7 +118,7 @@ describe('who answers', () => {
     const askOutside = () => [Promise.resolve(eose)]
     const local = async () => [event]
     const gateway = { now: () => now, local, superseded, askOutside } as unknown as Gateway
-    await expect(fetchEvents(gateway, {}, new AbortController().signal)).rejects.toMatchObject({
+    await expect(fetchEvents(gateway, {}, asker())).rejects.toMatchObject({
       code: 'overloaded',
       detail: { retryAfter: 1 },
     })
@@ -132,7 +134,7 @@ describe('who answers', () => {
     }
     const local = () => Promise.reject(new Error('the thread is gone'))
     const gateway = { now: () => now, local, askOutside } as unknown as Gateway
-    await expect(fetchEvents(gateway, {}, new AbortController().signal)).rejects.toThrow('gone')
+    await expect(fetchEvents(gateway, {}, asker())).rejects.toThrow('gone')
     expect(ended).toBe(true)
   })
 })

@@ -79,3 +79,16 @@ test('without rate limits there are no quotas', async () => {
     expect(await policy.mayWrite(event(member), 300_000, from())).toBe('yes')
   }
 })
+
+test('a question that had more looked at than is left puts its address in debt', () => {
+  const { policy, clock } = openPolicy()
+  const [asker, other] = ['203.0.113.5', '203.0.113.6']
+  const { relayAskBurst: burst, relayAskPerSecond: perSecond, relayAskRows: rows } = limits
+  expect(policy.mayAsk(asker)).toBe(true)
+  policy.asked(asker, rows * burst)
+  policy.asked(asker, rows * burst)
+  clock.seconds += burst / perSecond - 1
+  expect([policy.mayAsk(asker), policy.mayAsk(other)]).toEqual([false, true])
+  clock.seconds += 2
+  expect(policy.mayAsk(asker)).toBe(true)
+})

@@ -32,6 +32,14 @@ describe('a bucket', () => {
     expect(buckets.take('a', 2)).toBe(0)
   })
 
+  test('charges what was done already, into a debt of one burst at most', () => {
+    const buckets = new Buckets(rule)
+    buckets.charge('a', 0, 2)
+    expect([buckets.take('a', 0), buckets.wait('a', 0)]).toEqual([0, 2])
+    buckets.charge('a', 0, 100)
+    expect(buckets.wait('a', 0)).toBe((1 + rule.burst) / rule.perSecond)
+  })
+
   test('lets what costs more than it holds pass when it is full, and is in debt then', () => {
     const buckets = new Buckets(rule)
     expect(buckets.take('a', 0, 10)).toBe(0)

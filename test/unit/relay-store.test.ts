@@ -365,9 +365,34 @@ test('a filter that matches little among much is answered from the index with th
     500,
   )
   expect(hopeless.events).toHaveLength(500)
-  const most = await events.find(filterOf({ authors: [bob] }), now, limits.relayRowsVisitedMax * 2)
-  expect([most.visited, most.cut]).toEqual([limits.relayRowsVisitedMax, true])
+  const all = await events.count(filterOf({ authors: [bob] }), now)
+  const most = limits.relayRowsVisitedMax
+  expect([all.visited, all.ids.length, all.cut]).toEqual([most, most, true])
+  const part = await events.count(filterOf({ authors: [bob] }), now, 500)
+  expect([part.visited, part.ids.length, part.cut]).toEqual([500, 500, true])
 }, 20_000)
+
+test('large events are read no further than one answer carries, and their rows count for more', async () => {
+  const { engine, events } = openStore()
+  const chars = 200_000
+  const large = Array.from({ length: 150 }, (_, at) =>
+    note({ pubkey: at % 2 === 0 ? alice : bob, created_at: 1000 + at, content: 'x'.repeat(chars) }),
+  )
+  await engine.transact(async (tx) => {
+    for (const event of large) await tx.events.insert(event)
+  })
+  const carried = Math.floor(limits.relayAnswerCharsMax / (chars + 500))
+  const newest = large.toReversed().map(({ id }) => id)
+  const units = 1 + Math.floor(chars / limits.relayRowChars)
+  for (const filter of [{}, { authors: [alice, bob] }]) {
+    const found = await events.find(filterOf(filter), now, 500)
+    expect(found.events.map(({ event }) => event.id)).toEqual(newest.slice(0, carried))
+    expect(found.visited).toBeLessThan(units * (carried + 2) * 3)
+  }
+  const counted = await events.count(filterOf({}), now)
+  expect(counted.cut).toBe(true)
+  expect(counted.ids.length).toBeLessThan(limits.relayRowsVisitedMax / units + 2)
+})
 
 test('the newest of a thousand authors come out of little more than was asked for', async () => {
   const { engine, events } = openStore()

@@ -1,0 +1,11 @@
+import { limits } from '../base/limits.ts'
+
+/** As many of the first as one answer carries. */
+export function fitting<K extends { text: string }>(events: readonly K[]): K[] {
+  let chars = 0
+  const end = events.findIndex(({ text }) => {
+    chars += text.length
+    return chars > limits.relayAnswerCharsMax
+  })
+  return end === -1 ? [...events] : events.slice(0, Math.max(end, 1))
+}
