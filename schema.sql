@@ -1,4 +1,4 @@
-PRAGMA user_version = 19;
+PRAGMA user_version = 20;
 
 -- Facts about the file itself: 'manager' (the pinned public key, hex), 'store-key' and
 -- 'card-key' (fingerprints; the latter from the first card on), 'restored' (a backup took its place),
@@ -163,6 +163,15 @@ CREATE TABLE setup_code (
   -- Wrong tries; at the most of them it is replaced.
   tries INTEGER NOT NULL CHECK (tries >= 0)
 ) STRICT;
+
+-- What a merchant added on a day (days since 1970), where any key may be one.
+CREATE TABLE merchant_days (
+  day INTEGER NOT NULL,
+  owner BLOB NOT NULL CHECK (length(owner) = 32),
+  vouchers INTEGER NOT NULL CHECK (vouchers >= 0),
+  bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  PRIMARY KEY (day, owner)
+) STRICT, WITHOUT ROWID;
 
 -- A merchant's announcement (kind 30078): one each, the newest.
 CREATE TABLE announcements (

@@ -5,6 +5,8 @@ import { sweepKilled } from '../coupons/void.ts'
 import type { Database } from '../db/database.ts'
 import type { OutboxStore } from '../gateway/outbox-store.ts'
 import type { MerchantStore } from '../merchants/merchant-store.ts'
+import { dayOf } from '../merchants/quota.ts'
+import type { QuotaStore } from '../merchants/quota-store.ts'
 import type { CutoffStore } from '../session/cutoff-store.ts'
 import type { ScanStore } from '../wallet/cards/scan-store.ts'
 import type { LedgerStore } from '../wallet/ledger/store.ts'
@@ -19,6 +21,7 @@ type Stores = CouponStores & {
   ledger: LedgerStore
   cutoffs: CutoffStore
   merchants: MerchantStore
+  quotas: QuotaStore
 }
 
 type Housekeeping = {
@@ -71,6 +74,7 @@ async function step(database: Database<Stores>, now: number): Promise<boolean> {
     const refusals = await tx.ledger.prune(limits.sweepRowsMax, now)
     await tx.cutoffs.prune(now - limits.sessionCutoffSeconds)
     await tx.merchants.prune(now)
+    await tx.quotas.prune(dayOf(now))
     return proofs + answers + told + requests + nonces + scans + refusals
   })
   return swept || pruned > 0

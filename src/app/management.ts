@@ -11,6 +11,8 @@ import { requireMerchant, settleCode } from '../merchants/admit.ts'
 import { codeOf, saltBytes } from '../merchants/code.ts'
 import type { Waiting } from '../merchants/merchant-store.ts'
 import { type MerchantCommand, operateMerchants } from '../merchants/operator.ts'
+import { charge } from '../merchants/quota.ts'
+import type { Added } from '../merchants/quota-store.ts'
 import { merchantRoutes } from '../merchants/roster-routes.ts'
 import type { Admission, MerchantStores, Merchants } from '../merchants/service.ts'
 import { setupRoutes } from '../merchants/setup-routes.ts'
@@ -43,6 +45,8 @@ type Management = {
   merchants: Merchants
   /** Refuses `merchant-not-allowed`. */
   require(tx: Stores, caller: Caller): Promise<void>
+  /** Refuses `vouchers-day-full`, `bytes-day-full`. */
+  charge(tx: Stores, owner: string, added: Partial<Added>): Promise<void>
   routes(auth: Authenticator, rateLimits: RateLimits): AnyElysia[]
   /** Only this machine reaches the service. */
   private(): boolean
@@ -64,6 +68,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     storeKey,
     newSalt: () => randomBytes(saltBytes),
     admission: () => admissionOf(config, alone),
+    metered: () => config.merchants === 'open' && !alone,
     listed: new Set(listedMerchants(config)),
     codeReplaced: () => log.warn('setup.replaced', { hint }),
     removed,
@@ -72,6 +77,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
   return {
     merchants,
     require: (tx, caller) => requireMerchant(merchants, tx, caller),
+    charge: (tx, owner, added) => charge(merchants, tx, owner, added),
     routes: (auth, rateLimits) => [
       setupRoutes(merchants, auth, rateLimits),
       merchantRoutes(merchants, auth),

@@ -224,6 +224,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     verify,
     storeKey: keys.storeKey,
     requireMerchant: management.require,
+    charge: management.charge,
     resolveName: createNameResolver(fetchPublic),
     broadcast: running.broadcast,
     recall: running.recall,

@@ -1,4 +1,4 @@
-/** Bounds of merchants: how many are let in, and how. */
+/** Bounds of merchants: how many are let in, how, and what one may add. */
 export const merchantLimits = {
   /** Keys that were let in; a service for more takes any key (`MERCHANTS=open`). */
   merchantsMax: 1000,
@@ -10,4 +10,8 @@ export const merchantLimits = {
   setupCodeCharsMax: 64,
   /** A run of the demo takes seconds; one that was killed leaves its key in for so long. */
   guestSeconds: 600,
+  /** What one merchant adds in a day where any key may be one: a shop issues hundreds. */
+  vouchersPerDayMax: 10_000,
+  /** Texts of definitions and announcements, orders of redemptions, answers kept for repeating: in a day. */
+  merchantBytesPerDayMax: 32 * 1024 * 1024,
 } as const

@@ -175,6 +175,11 @@ const table = {
   ],
   'merchants-full': [409, 'Llegaste al máximo de comercios. Quitá alguno que ya no esté.'],
   'definitions-full': [409, 'Llegaste al máximo de cupones definidos. Borrá alguno que no uses.'],
+  'vouchers-day-full': [
+    429,
+    'Llegaste al máximo de cupones por día en este servicio. Seguí mañana.',
+  ],
+  'bytes-day-full': [429, 'Llegaste al máximo de datos por día en este servicio. Seguí mañana.'],
   'minters-full': [409, 'Llegaste al máximo de emisores autorizados. Quitá alguno que no uses.'],
   'identity-name-taken': [409, 'Ese nombre ya está en uso. Elegí otro.'],
   'identity-pubkey-taken': [409, 'Esa clave ya tiene un nombre en este servicio.'],

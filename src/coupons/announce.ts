@@ -23,7 +23,10 @@ export async function announce(
     })
     await mint.requireMerchant(tx, caller)
     const before = await tx.announcements.find(caller.pubkey)
-    if (before?.id !== event.id) mint.requireDisk()
+    if (before?.id !== event.id) {
+      await mint.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(event)) })
+      mint.requireDisk()
+    }
     if (await tx.announcements.put(event)) {
       if (before) await mint.recall(tx, before.id)
       await mint.broadcast(tx, event)

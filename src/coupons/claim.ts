@@ -1,7 +1,7 @@
 import { Refusal } from '../base/refusal.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import { handleOf } from './nonce.ts'
-import type { Mint } from './service.ts'
+import type { CouponStores, Mint } from './service.ts'
 import { claimedResult, live, refusalFor, type Voucher } from './voucher.ts'
 import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
 
@@ -32,7 +32,8 @@ export function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Pro
       }
       if (!live(voucher, now)) throw refusalFor(voucher, now, 'claim')
 
-      const order = parseZapRequest(input.zapRequest, voucher, input.nonce, mint.verify)
+      const sent = parseZapRequest(input.zapRequest, voucher, input.nonce, mint.verify)
+      const order = sent && (await hasRoom(mint, tx, voucher.owner, sent.json)) ? sent : null
       const filed = {
         zapRequest: order?.json ?? null,
         zapRequestId: order?.id ?? null,
@@ -48,6 +49,17 @@ export function claim(mint: Mint, input: ClaimInput, repeat: Repeat | null): Pro
       return success
     })
   })
+}
+
+/** A redemption never fails for want of room for its order. */
+async function hasRoom(mint: Mint, tx: CouponStores, owner: string, text: string) {
+  try {
+    await mint.charge(tx, owner, { bytes: Buffer.byteLength(text) })
+    return true
+  } catch (refused) {
+    if (refused instanceof Refusal) return false
+    throw refused
+  }
 }
 
 function answer(

@@ -32,12 +32,16 @@ export function define(
       if ((await tx.definitions.count(caller.pubkey)) >= limits.definitionsPerOwnerMax) {
         throw new Refusal('definitions-full')
       }
-      mint.requireDisk()
       const id = mint.newId()
-      await tx.definitions.insert(id, caller.pubkey, input, now)
       const coupon = definitionView(created(id, caller.pubkey, input, now))
+      const body = JSON.stringify({ coupon })
+      // The answer that is kept says all that the definition does once more.
+      const bytes = Buffer.byteLength(body) * (repeat ? 2 : 1)
+      await mint.charge(tx, caller.pubkey, { bytes })
+      mint.requireDisk()
+      await tx.definitions.insert(id, caller.pubkey, input, now)
       tx.afterCommit(() => tell(mint, caller, id, now))
-      return { status: 201, body: JSON.stringify({ coupon }) }
+      return { status: 201, body }
     })
   }, caller.spend)
 }
@@ -53,9 +57,13 @@ export function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
     const edited = apply(definition, changes, now)
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
     // Archiving stops the minting: it takes no room.
-    if (revised) mint.requireDisk()
+    const coupon = definitionView(edited)
+    if (revised) {
+      await mint.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(coupon)) })
+      mint.requireDisk()
+    }
     await tx.definitions.update(edited, revised)
-    return { coupon: definitionView(edited) }
+    return { coupon }
   }, caller.spend)
 }
 

@@ -18,7 +18,7 @@ type MintInput = {
 /**
  * Issue vouchers from a definition, as its owner or an authorized minter.
  * Refuses, in this order: `mint-not-allowed`, `coupon-unknown`, `disk-low`, `coupon-archived`, `coupon-expired`,
- * `coupon-exhausted`.
+ * `coupon-exhausted`, `vouchers-day-full`, `bytes-day-full`.
  */
 export async function mintVouchers(
   mint: Mint,
@@ -34,6 +34,7 @@ export async function mintVouchers(
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
         throw whyNot(definition, now)
       }
+      await mint.charge(tx, definition.owner, { vouchers: count ?? 1 })
       const results: VoucherResult[] = []
       for (let made = 0; made < (count ?? 1); made++) {
         results.push(await issue(mint, tx, definition, caller, now))
@@ -50,6 +51,7 @@ export async function mintVouchers(
       }
       tx.afterCommit(() => mint.changed(change))
       const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
+      if (repeat) await mint.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
       return { status: 200, body }
     })
   }

@@ -40,6 +40,12 @@ export type Mint = {
   /** Refuses `merchant-not-allowed`. */
   // A method, as below: it reads a store of the same transaction that this folder does not know.
   requireMerchant(tx: CouponStores, caller: Caller): Promise<void>
+  /** Count what a merchant adds, where there are quotas. Refuses `vouchers-day-full`, `bytes-day-full`. */
+  charge(
+    tx: CouponStores,
+    owner: string,
+    added: { vouchers?: number; bytes?: number },
+  ): Promise<void>
   /** The key a NIP-05 name belongs to, or null. */
   resolveName: (name: string, domain: string, merchant: string) => Promise<string | null>
   /** Hand an accepted announcement to the relays; in the transaction that stores it. */

@@ -18,6 +18,7 @@ import commonText from './step-16-common-text.sql' with { type: 'text' }
 import priority from './step-17-priority.sql' with { type: 'text' }
 import sessions from './step-18-sessions.sql' with { type: 'text' }
 import merchants from './step-19-merchants.sql' with { type: 'text' }
+import quotas from './step-20-quotas.sql' with { type: 'text' }
 
 /** Statements, or what has to be computed between them. */
 type Step = string | ((connection: Sqlite) => void)
@@ -47,6 +48,7 @@ export const couponSchema: Schema = {
     16: priority,
     17: sessions,
     18: merchants,
+    19: quotas,
   },
 }
 

@@ -7,6 +7,7 @@ import { createStatisticsStore } from '../coupons/statistics-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMerchantStore } from '../merchants/merchant-store.ts'
+import { createQuotaStore } from '../merchants/quota-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createCutoffStore } from '../session/cutoff-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
@@ -35,6 +36,7 @@ export function createStores(sql: Sql) {
     statistics: createStatisticsStore(sql),
     minters: createMinterStore(sql),
     merchants: createMerchantStore(sql),
+    quotas: createQuotaStore(sql),
     announcements: createAnnouncementStore(sql),
     answers: createAnswerStore(sql),
     proofs: createProofStore(sql),

@@ -25,6 +25,8 @@ export type Merchants = {
   newSalt: () => Uint8Array
   /** Asked each time: a private service can turn out to be public. */
   admission: () => Admission
+  /** Any key of the world may manage: each has quotas. */
+  metered: () => boolean
   /** The keys of the setting, in hex. */
   listed: ReadonlySet<string>
   /** A setup code had all its wrong tries and was replaced. */

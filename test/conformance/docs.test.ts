@@ -155,6 +155,14 @@ test('the documented limits are those of the code', () => {
   }
 })
 
+test('the documented quotas are those of the code', () => {
+  const rows = rowsUnder('### Quotas of a service for any key')
+  expect(rows.map(([, most = '']) => most)).toEqual([
+    spaced(limits.vouchersPerDayMax),
+    spaced(limits.merchantBytesPerDayMax),
+  ])
+})
+
 test('the documented limits of the gateway are those of the code', () => {
   expect(rowsUnder('### Limits of the gateway').map(([, limit = '']) => limit)).toEqual([
     `${spaced(limits.publishBytesMax)} bytes`,

@@ -148,6 +148,8 @@ describe('once all scenarios came to their end', () => {
       'transfer-unclear',
       'merchants-full',
       'definitions-full',
+      'vouchers-day-full',
+      'bytes-day-full',
       'minters-full',
       'identity-nonces-full',
       'clock-behind',

@@ -128,6 +128,7 @@ class World {
       verify: verifyEvent,
       storeKey: random.bytes(32),
       requireMerchant: async () => undefined,
+      charge: async () => undefined,
       resolveName: async () => null,
       broadcast: async () => undefined,
       recall: async () => undefined,

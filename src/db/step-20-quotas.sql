@@ -1,0 +1,8 @@
+-- What a merchant added on a day (days since 1970), where any key may be one.
+CREATE TABLE merchant_days (
+  day INTEGER NOT NULL,
+  owner BLOB NOT NULL CHECK (length(owner) = 32),
+  vouchers INTEGER NOT NULL CHECK (vouchers >= 0),
+  bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  PRIMARY KEY (day, owner)
+) STRICT, WITHOUT ROWID;

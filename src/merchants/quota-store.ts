@@ -1,0 +1,36 @@
+import { bytesOf } from '../base/bytes.ts'
+import type { Sql } from '../db/sql.ts'
+
+/** What a merchant added on a day. */
+export type Added = { vouchers: number; bytes: number }
+
+export type QuotaStore = ReturnType<typeof createQuotaStore>
+
+/** What merchants of a service for any key added, by day; on one connection. */
+export function createQuotaStore(sql: Sql) {
+  const find = sql.query<Added, [number, Uint8Array]>(
+    'SELECT vouchers, bytes FROM merchant_days WHERE day = ? AND owner = ?',
+  )
+  const add = sql.query<null, [number, Uint8Array, number, number]>(
+    `INSERT INTO merchant_days (day, owner, vouchers, bytes) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (day, owner) DO UPDATE SET vouchers = merchant_days.vouchers + excluded.vouchers,
+       bytes = merchant_days.bytes + excluded.bytes`,
+  )
+  const prune = sql.query<null, [number]>('DELETE FROM merchant_days WHERE day < ?')
+
+  return {
+    /** `day`: days since 1970. */
+    async find(day: number, owner: string): Promise<Added> {
+      return (await find.get(day, bytesOf(owner))) ?? { vouchers: 0, bytes: 0 }
+    },
+
+    async add(day: number, owner: string, { vouchers, bytes }: Added): Promise<void> {
+      add.run(day, bytesOf(owner), vouchers, bytes)
+    },
+
+    /** Forget the days before `day`. */
+    async prune(day: number): Promise<void> {
+      prune.run(day)
+    },
+  }
+}
