@@ -85,6 +85,22 @@ describe('half-sent bodies', () => {
     expect(waiting).toBeLessThanOrEqual(shareMax)
   }, 30_000)
 
+  test('a length that is said twice counts like any other', async () => {
+    const twice = (length: number): [string, string][] => [
+      ['Content-Length', `${length}`],
+      ['Content-Length', `${length}`],
+    ]
+    const body = `{"x":"${'x'.repeat(limits.bodyBytesMax)}"}`
+    const headers = twice(body.length)
+    const large = await callRaw(server.url, { method: 'POST', target, headers, body })
+    expect(large.status).toBe(413)
+    const doubled = claim(5000).replace('\r\n\r\n', '\r\nContent-Length: 5000\r\n\r\n')
+    await connectFrom(server.url, shop, doubled)
+    const crowd = await connectCrowd(server.url, [shop], shareMax + 100, claim(5000))
+    expect(await crowd[0]?.ended).toStartWith('HTTP/1.1 408 ')
+    expect(crowd.filter(({ received }) => received() === '').length).toBeGreaterThan(0)
+  }, 30_000)
+
   test('the bytes that are kept for them are bounded, too', async () => {
     const before = residentMb(server.pid).now
     const { host } = new URL(server.url)

@@ -50,6 +50,18 @@ test('beyond the second bound everybody is refused, and what has ended makes roo
   expect(refusalOf(() => inFlight.begin('new', '/x'))).toBeNull()
 })
 
+test('calls to other servers, under way and in line, leave most of the room to the rest', () => {
+  const places = [
+    limits.nip05Places,
+    limits.imagePlaces,
+    limits.callbackPlaces,
+    limits.leavingPlaces,
+    limits.refreshPlaces,
+  ]
+  const most = places.reduce((sum, { takenMax, waitingMax }) => sum + takenMax + waitingMax, 0)
+  expect(most).toBeLessThan(soft * 0.7)
+})
+
 test('who waits for his own client counts for nobody', () => {
   const inFlight = createInFlight()
   const waiting = Array.from({ length: soft }, () => inFlight.begin('slow', '/x'))
