@@ -109,6 +109,31 @@ test('more keys, or more digits of a number, than any body has are refused like 
   ])
 })
 
+test('keys that prototypes have lend a body nothing, and change nothing for others', async () => {
+  const inner = '{"nonce":"AAAAAAAAAAAAAAAAAAAAAA","name":"x","content":"","tags":[],"kind":1}'
+  for (const key of [
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toJSON',
+    'toString',
+    'hasOwnProperty',
+  ]) {
+    const body = `{"${key}":${inner},"x":{"${key}":${inner}}}`
+    const claim = await post('/api/coupons/claim', body)
+    const publish = await post('/nostr/publish', body)
+    const answers = [claim, publish].map(({ status, json }) => [status, json.code, json.field])
+    expect({ key, answers }).toEqual({
+      key,
+      answers: [
+        [400, 'field-invalid', 'nonce'],
+        [422, 'event-invalid', undefined],
+      ],
+    })
+  }
+  expect((await post('/api/coupons/claim', '{}')).json.field).toBe('nonce')
+})
+
 test('a body in more chunks than one needs is refused before it has taken time', async () => {
   const inChunks = (count: number, chunk: string) => {
     const head = 'POST /nostr/publish HTTP/1.1\r\nHost: cupones.example\r\n'
