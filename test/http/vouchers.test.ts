@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import {
   call,
@@ -325,6 +326,7 @@ describe('what is filed with a redemption', () => {
     expect((await newest()).orderId).toBe(JSON.parse(text).id)
   })
 
+  const lists = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   const dropped: [string, () => unknown][] = [
     ['null', () => null],
     ['a number', () => 5],
@@ -342,7 +344,7 @@ describe('what is filed with a redemption', () => {
     ['a wrong id', () => ({ ...order(), id: 'ab'.repeat(32) })],
     ['a changed content', () => ({ ...order(), content: 'Tres cafés' })],
     ['no signature', () => ({ ...order(), sig: undefined })],
-    ['lists nested deep', () => JSON.parse(`${'['.repeat(7000)}${']'.repeat(7000)}`)],
+    ['lists nested as deep as a body may', () => JSON.parse(lists(limits.jsonDepthMax - 1))],
     ['lists nested deep in text', () => '['.repeat(7900)],
     ['the nonce in its content', () => order({ content: `cupón ${nonce}` })],
     [
@@ -371,6 +373,14 @@ describe('what is filed with a redemption', () => {
       },
     ],
   ]
+  test('lists nested deeper than any JSON may be are no body, and nothing is burned', async () => {
+    const zapRequest = JSON.parse(lists(limits.jsonDepthMax))
+    const { status, json } = await claim(nonce, { zapRequest })
+    expect([status, json.code]).toEqual([400, 'body-invalid'])
+    const { json: seen } = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+    expect(seen.status).toBe('minted')
+  })
+
   for (const [name, zapRequest] of dropped) {
     test(`${name} is dropped, and the voucher is redeemed all the same`, async () => {
       const answer = await claim(nonce, { zapRequest: zapRequest(), amountMsat: 7 })
