@@ -121,6 +121,23 @@ test('what is on the screen of a phone is what the till reads', async () => {
   expect(await statusOf(nonce)).toBe('claimed')
 })
 
+test('a coupon that changed hands too often says how long it waits, and goes on by itself', async () => {
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`)
+  const refusal = { code: 'rate-limited', error: 'Esperá.', retryAfter: 2 }
+  await page.route(
+    '**/api/coupons/refresh',
+    (route) => route.fulfill({ status: 429, json: refusal }),
+    { times: 1 },
+  )
+  await button(page, 'Hacelo mío').click()
+  await page.getByText('Esperamos 2 segundos y seguimos solos').waitFor()
+  await good(page, 'coupon-often')
+  expect(await page.getByText('No llegó la respuesta').count()).toBe(0)
+  await page.getByText('Ya es tuyo').waitFor()
+  expect(await statusOf(nonce)).toBe('refreshed')
+})
+
 test('made one’s own, the giver’s copy is worth nothing and the new one is kept', async () => {
   const nonce = await mint()
   const { page } = await open(`/c#${nonce}`)

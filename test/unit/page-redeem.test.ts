@@ -435,6 +435,19 @@ test('a lost swap is finished by itself with its key, also by a page that comes 
   expect(second.holdings.all()).toHaveLength(1)
 })
 
+test('a coupon that changed hands too often waits as long as the service says, and says so', async () => {
+  const often = { ...no(429, 'rate-limited'), retryAfter: 9 }
+  const { taker, seen } = newTaker([often, lost, successor])
+  expect(await taker.take(nonce, facts.name)).toMatchObject({ step: 'mine' })
+  const waits = seen.flatMap((one) => (one.step === 'taking' ? [[one.lost, one.retryAfter]] : []))
+  // The next answer that is lost is lost, and no longer a matter of waiting.
+  expect(waits).toEqual([
+    [0, null],
+    [1, 9],
+    [2, null],
+  ])
+})
+
 test('where nothing can be kept the screen says so, and the key is not dropped', async () => {
   const { taker, pending } = newTaker([successor], newStore(true))
   expect(await taker.take(nonce, facts.name)).toMatchObject({ step: 'mine', kept: false })

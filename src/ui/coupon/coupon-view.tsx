@@ -196,8 +196,14 @@ function TakingNotice() {
       {now.step === 'taking' && (
         <Notice tone="wait" icon={now.lost > 0 ? 'warning' : 'clock'}>
           <div class="stack">
-            <p>{t(now.lost > 0 ? 'take.lost' : 'take.working')}</p>
-            {now.lost > 0 && <Button onClick={hurry}>{t('again')}</Button>}
+            <p>
+              {now.retryAfter !== null
+                ? t('take.often', { n: now.retryAfter })
+                : t(now.lost > 0 ? 'take.lost' : 'take.working')}
+            </p>
+            {now.lost > 0 && now.retryAfter === null && (
+              <Button onClick={hurry}>{t('again')}</Button>
+            )}
           </div>
         </Notice>
       )}

@@ -110,7 +110,7 @@ function show(nonce: string | null, wrong = false): void {
     view.value = { step: 'looking' }
     void look(nonce)
     if (pending.find(nonce)) {
-      taking.value = { step: 'taking', nonce, lost: 0 }
+      taking.value = { step: 'taking', nonce, lost: 0, retryAfter: null }
       void taker.take(nonce, '')
     }
   } else if (wrong) {

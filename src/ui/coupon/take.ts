@@ -6,7 +6,8 @@ import { factsOf, messageOf } from '../till/redeem.ts'
 import type { Held, Holdings } from './holdings.ts'
 
 export type Taking =
-  | { step: 'taking'; nonce: string; lost: number }
+  /** `retryAfter`: the service answered that it was asked too often, and when it may be asked again. */
+  | { step: 'taking'; nonce: string; lost: number; retryAfter: number | null }
   /** `kept` is false where the browser keeps nothing: then the screen is the only copy. */
   | { step: 'mine'; old: string; held: Held; kept: boolean }
   /** Somebody else swapped, redeemed or cancelled it first, or it is over. */
@@ -46,10 +47,13 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
 
   const finish = async ({ nonce, key }: Pending): Promise<Taking | null> => {
     const mine = turn
-    onChange({ step: 'taking', nonce, lost: 0 })
+    onChange({ step: 'taking', nonce, lost: 0, retryAfter: null })
     const answer = await persist(() => ask('/api/coupons/refresh', { nonce }, key), {
       pause,
-      onLost: (lost) => onChange({ step: 'taking', nonce, lost }),
+      onLost(lost, answer) {
+        const retryAfter = codeOf(answer) === 'rate-limited' ? answer.retryAfter : null
+        onChange({ step: 'taking', nonce, lost, retryAfter })
+      },
       goOn: () => turn === mine,
     })
     if (!settles(answer)) return null

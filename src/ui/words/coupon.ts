@@ -86,6 +86,10 @@ export const couponWords = createWords({
     'No llegó la respuesta. Seguimos probando solos: no cierres todavía. Si se corta, seguimos cuando vuelvas a abrir esta página.',
     'The answer did not arrive. We keep trying by ourselves: do not close yet. If it breaks off, we go on when you open this page again.',
   ],
+  'take.often': [
+    'Este cupón cambió de código muchas veces seguidas. Esperamos un segundo y seguimos solos: no cierres todavía.|Este cupón cambió de código muchas veces seguidas. Esperamos {n} segundos y seguimos solos: no cierres todavía.',
+    'This coupon changed its code many times in a row. We wait a second and go on by ourselves: do not close yet.|This coupon changed its code many times in a row. We wait {n} seconds and go on by ourselves: do not close yet.',
+  ],
   'take.done': [
     'Ya es tuyo: este código lo tenés solo vos, y está en tus cupones.',
     'It is yours: only you have this code, and it is among your coupons.',
