@@ -5,5 +5,6 @@ export function pretendBrowser(): void {
     window: { localStorage: storage, sessionStorage: storage },
     document: { documentElement: { lang: '' } },
     navigator: { language: 'es' },
+    location: { origin: 'http://127.0.0.1:3000' },
   })
 }

@@ -255,6 +255,43 @@ test('a key that the operator did not enable is told whom to ask for it, and wit
   await closed.stop()
 })
 
+test('where the service does not know this address, the setting that helps is shown to be copied', async () => {
+  // A name that leads here and is none of this machine's: the name of a shop's own DNS, or of a container's host.
+  const base = server.url.replace('127.0.0.1', 'tienda.test')
+  const setting = `PUBLIC_URL=${base}`
+  opened = await visit(`${base}/panel`)
+  page = opened.page
+  page.setDefaultTimeout(20_000)
+  await chooseKey(page)
+  const alert = page.getByRole('alert')
+  await alert.getByText('El servicio no reconoce esta dirección como propia').waitFor()
+  await alert.getByText('Quien instaló el servicio lo tiene que iniciar').waitFor()
+  expect(await alert.locator('code').textContent()).toBe(setting)
+  await looks(page, 'panel-address-unknown')
+  await page.evaluate(() => {
+    document.addEventListener('copy', () => {
+      document.title = String(document.getSelection())
+    })
+  })
+  await press('Copiar')
+  await page.getByText('Copiado').waitFor()
+  expect(await page.title()).toBe(setting)
+  // The same to who unlocks a key, to who speaks English, and at a till.
+  await press('EN: Switch to English')
+  await page.reload()
+  await page.getByLabel('PIN').fill(pin)
+  await page.keyboard.press('Enter')
+  await alert.getByText('does not know this address').waitFor()
+  expect(await alert.locator('code').textContent()).toBe(setting)
+  await page.goto(`${base}/caja`)
+  await press('Issue')
+  await page.getByLabel('PIN (6 digits or more)').fill(pin)
+  await page.getByLabel('The same PIN again').fill(pin)
+  await press('Make the key')
+  await alert.getByText('does not know this address').waitFor()
+  expect(await alert.locator('code').textContent()).toBe(setting)
+})
+
 test('on plain http in a shop’s network all of it works, and the announcement arrives', async () => {
   const first = await startServer()
   const { port } = new URL(first.url)

@@ -107,6 +107,36 @@ test('a product from right to left turns no benefit, and leaves no mark where it
   expect(text.plainBenefitText(benefit)).toBe('10 % de descuento en قهوة y té, hasta $5.000')
 })
 
+test('a failure is told in the language of the page, and by what the service said where it says it best', async () => {
+  const { ApiError, errorText, settingIn } = await import('../../src/ui/client/api-error.ts')
+  const refusal = (code: never, status: number, detail = {}) =>
+    new ApiError(code, status, { error: 'Una frase.', ...detail })
+  const told = (code: string, status: number, detail = {}) => {
+    const both = (['es', 'en'] as const).map((spoken) => {
+      words.choose(spoken)
+      return errorText(refusal(code as never, status, detail))
+    })
+    return both as [spanish: string, english: string]
+  }
+  expect(told('voucher-expired', 410)).toEqual(['Una frase.', 'This coupon has expired.'])
+  expect(told('quota-of-tomorrow', 409)).toEqual([
+    'Una frase.',
+    'The service did not accept it (quota-of-tomorrow). Check it and try again.',
+  ])
+  const [spanish, english] = told('disk-low', 503)
+  expect(spanish).toContain('se canjean igual')
+  expect(english).toContain('can be redeemed all the same')
+  expect(told('rate-limited', 429, { retryAfter: 1 })[0]).toContain('en un segundo')
+  expect(told('rate-limited', 429, { retryAfter: 40 })[1]).toContain('in 40 seconds')
+  expect(told('rate-limited', 429)[0]).toBe('Una frase.')
+  words.choose('es')
+  const naming = { error: 'Configurá PUBLIC_URL=http://[fe80::1]:3000 y firmá de nuevo.' }
+  expect(settingIn(refusal('auth-origin-unknown' as never, 401, naming))).toBe(
+    'PUBLIC_URL=http://[fe80::1]:3000',
+  )
+  expect(settingIn(refusal('auth-expired' as never, 401))).toBeNull()
+})
+
 const typed: [text: string, spanish: number, english: number][] = [
   ['5000', 5000, 5000],
   ['5.000', 5000, 5],

@@ -1,9 +1,16 @@
 import type { RefusalCode } from '../../base/refusal.ts'
-import { type ErrorKey, errorWords } from '../words/errors.ts'
+import { type ErrorKey, errorWords, ownWords } from '../words/errors.ts'
 import { language } from './language.ts'
 
 /** Why a request came to nothing: a refusal of the service, or one of ours. */
 export type FailureCode = RefusalCode | 'unreachable' | 'signed-out' | 'answer-invalid'
+
+type Detail = {
+  error?: string | undefined
+  field?: string
+  retryAfter?: number
+  setup?: boolean
+}
 
 export class ApiError extends Error {
   readonly code: FailureCode
@@ -14,18 +21,17 @@ export class ApiError extends Error {
   /** Dotted path of what is wrong, such as `benefit.payQty`. */
   readonly field: string | null
   readonly retryAfter: number | null
+  /** A setup code would let this key in. */
+  readonly setup: boolean
 
-  constructor(
-    code: FailureCode,
-    status = 0,
-    detail: { error?: string | undefined; field?: string; retryAfter?: number } = {},
-  ) {
+  constructor(code: FailureCode, status = 0, detail: Detail = {}) {
     super(code)
     this.code = code
     this.status = status
     this.sentence = detail.error ?? ''
     this.field = detail.field ?? null
     this.retryAfter = detail.retryAfter ?? null
+    this.setup = detail.setup === true
   }
 
   /** True where the request may have been done all the same: only the same key may be tried again. */
@@ -34,11 +40,20 @@ export class ApiError extends Error {
   }
 }
 
+/** The setting that a refusal names, such as `PUBLIC_URL=http://192.168.1.10:3000`; null where it names none. */
+export function settingIn(cause: unknown): string | null {
+  if (!(cause instanceof ApiError) || cause.status !== 401) return null
+  return /\bPUBLIC_URL=https?:\/\/[^\s«»"'<>,;)]+/.exec(cause.sentence)?.[0] ?? null
+}
+
 /** What to tell a person about anything that was thrown, in the language of the page. */
 export function errorText(cause: unknown): string {
   if (!(cause instanceof ApiError)) return errorWords('unexpected')
   const ours = cause.code as ErrorKey
-  if (language.value === 'es' && cause.sentence !== '') return cause.sentence
+  const { retryAfter } = cause
+  if (ours === 'rate-limited' && retryAfter) return errorWords('limited.for', { n: retryAfter })
+  const theirs = language.value === 'es' && cause.sentence !== '' && !ownWords.has(ours)
+  if (theirs) return cause.sentence
   return errorWords(ours, { code: cause.code }) === ours
     ? errorWords('refused', { code: cause.code })
     : errorWords(ours, { origin: location.origin })

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { npubOf } from '../../nostr/keys.ts'
-import { copyText, saveFile } from '../client/clipboard.ts'
+import { saveFile } from '../client/clipboard.ts'
 import { device } from '../client/storage.ts'
 import { Button, IconButton } from '../parts/button.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
@@ -44,19 +44,6 @@ export function Account() {
         </Dialog>
       )}
     </>
-  )
-}
-
-/** Copies, and says so. */
-export function CopyButton({ text }: { text: string }) {
-  const copy = async () => {
-    const copied = await copyText(text)
-    say(copied ? t('me.copied') : t('me.uncopied'), copied ? 'good' : 'wait')
-  }
-  return (
-    <Button icon="copy" onClick={() => void copy()}>
-      {t('me.copy')}
-    </Button>
   )
 }
 

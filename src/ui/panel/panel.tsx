@@ -6,14 +6,15 @@ import { ApiError } from '../client/api-error.ts'
 import { followRoute, hrefTo, route } from '../client/route.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { Frame } from '../parts/frame.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { PrintRoom } from '../parts/print.tsx'
 import { couponWords as t } from '../words/coupons.ts'
-import { failureText } from '../words/signer.ts'
-import { Account, CopyButton } from './account.tsx'
+import { Account } from './account.tsx'
 import { Coupon } from './coupon.tsx'
 import { Coupons } from './coupons.tsx'
 import { Editor } from './editor.tsx'
@@ -94,15 +95,13 @@ function Section() {
         {t('loading')}
       </p>
     ) : (
-      <Notice tone="bad">
-        <div class="stack tight">
-          <span>{failureText(value)}</span>
-          <div class="row">
-            <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
-            <Button onClick={signOut}>{t('me.out')}</Button>
-          </div>
+      <div class="stack">
+        <Failure cause={value} />
+        <div class="row">
+          <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
+          <Button onClick={signOut}>{t('me.out')}</Button>
         </div>
-      </Notice>
+      </div>
     )
   }
   // Of one key alone: another may come in on this tab.

@@ -4,12 +4,12 @@ import { SignerError, waiting } from '../client/signer.ts'
 import { inviteSigner, meetingPoint, openBunker } from '../client/signer-remote.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
-import { failureText } from '../words/signer.ts'
 import { useAttempt } from './attempt.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
 
@@ -52,7 +52,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
           <Button
             icon="copy"
             onClick={() =>
-              void copyText(invitation.address).then((copied) => copied && say(t('me.copied')))
+              void copyText(invitation.address).then((copied) => copied && say(t('copied')))
             }
           >
             {t('remote.copy')}
@@ -61,16 +61,14 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
       )}
       <WaitingNotice />
       {failure !== null && (
-        <Notice tone="bad">
-          <div class="stack tight">
-            <span>{failureText(failure)}</span>
-            {late && (
-              <div>
-                <Button onClick={() => setRound(round + 1)}>{t('retry')}</Button>
-              </div>
-            )}
-          </div>
-        </Notice>
+        <div class="stack tight">
+          <Failure cause={failure} />
+          {late && (
+            <div>
+              <Button onClick={() => setRound(round + 1)}>{t('retry')}</Button>
+            </div>
+          )}
+        </div>
       )}
       <form class="stack" onSubmit={connect}>
         {invitation && <p class="soft">{t('remote.paste')}</p>}

@@ -7,6 +7,7 @@ import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Confirm } from '../parts/dialog.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -142,7 +143,7 @@ function ExtensionSignIn({ enter, onBack }: EnterProps) {
     <div class="stack">
       <h2 ref={heading}>{t('in.extension')}</h2>
       <p class="soft">{t('in.extension.why')}</p>
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
       <Button kind="primary" wide icon="puzzle" busy={busy} onClick={run}>
         {t('in.enter')}
       </Button>
@@ -180,8 +181,9 @@ function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
         autoComplete="current-password"
         value={pin}
         onText={setPin}
-        error={failure === null ? null : failureText(failure)}
+        error={failure instanceof SignerError ? failureText(failure) : null}
       />
+      {failure !== null && !(failure instanceof SignerError) && <Failure cause={failure} />}
       <Button kind="primary" wide type="submit" icon="lock" busy={busy}>
         {t('in.enter')}
       </Button>
@@ -267,7 +269,7 @@ function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
           error={differ ? t('pin.differ') : null}
         />
       )}
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
       <Button kind="primary" wide type="submit" icon="key" busy={busy}>
         {bring ? t('in.enter') : t('key.make')}
       </Button>

@@ -5,9 +5,9 @@ import { hasExtension, openExtension } from '../client/signer-extension.ts'
 import { pinCharsMin } from '../client/signer-local.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { failureText } from '../words/signer.ts'
 import { tillWords as t } from '../words/till.ts'
 import { hasKey, keyBox, session, signOut } from './issue-state.ts'
 
@@ -23,7 +23,7 @@ export function KeyView() {
       </div>
       <Fleeting />
       {hasKey.value ? <Unlock onEnd={setFailure} /> : <Create onEnd={setFailure} />}
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
       {hasExtension() && <Extension />}
     </div>
   )
@@ -47,7 +47,7 @@ function Extension() {
   }
   return (
     <div class="stack">
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
       <Button icon="puzzle" wide onClick={() => void signIn()}>
         {t('key.extension')}
       </Button>
@@ -70,7 +70,7 @@ function UnlockAgain() {
   return (
     <div class="stack">
       <Unlock onEnd={setFailure} />
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
     </div>
   )
 }

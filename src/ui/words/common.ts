@@ -14,6 +14,16 @@ export const commonWords = createWords(
     'coupon.forever': ['No vence', 'Never expires'],
     'coupon.unnamed': ['Tu cupón', 'Your coupon'],
     'print.scan': ['Escanealo con tu teléfono', 'Scan it with your phone'],
+    copy: ['Copiar', 'Copy'],
+    copied: ['Copiado', 'Copied'],
+    uncopied: [
+      'El navegador no dejó copiar. Mantené apretado el texto.',
+      'The browser did not let us copy. Press and hold the text.',
+    ],
+    'setting.who': [
+      'Quien instaló el servicio lo tiene que iniciar con esta configuración:',
+      'Whoever installed the service has to start it with this setting:',
+    ],
     'read.scan': ['Escanear el QR', 'Scan the QR'],
     'read.photo': ['Usar una foto del QR', 'Use a photo of the QR'],
     'read.none': [

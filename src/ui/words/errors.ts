@@ -12,6 +12,15 @@ const own = {
     'Recibimos una respuesta que no entendemos. Actualizá la página.',
     'We got an answer that makes no sense. Reload the page.',
   ],
+  // Here it is read by the merchant herself, and by whoever stands at her till.
+  'disk-low': [
+    'El disco del servicio está casi lleno y por ahora no guarda nada nuevo. Los cupones que ya entregaste se canjean igual. Avisale a quien maneja el servicio.',
+    'The disk of the service is nearly full, and for now it keeps nothing new. The coupons that are out can be redeemed all the same. Tell whoever runs the service.',
+  ],
+  'limited.for': [
+    'Hiciste demasiados pedidos seguidos. Probá de nuevo en un segundo.|Hiciste demasiados pedidos seguidos. Probá de nuevo en {n} segundos.',
+    'Too many requests in a row. Try again in a second.|Too many requests in a row. Try again in {n} seconds.',
+  ],
   unexpected: [
     'Algo salió mal. Actualizá la página y probá de nuevo.',
     'Something went wrong. Reload the page and try again.',
@@ -44,6 +53,13 @@ const english = {
   'nonce-invalid': 'That is not the code of a coupon. Scan it again.',
   'announcement-future': 'The announcement is dated ahead. Check the clock of your device.',
   'merchant-not-allowed': 'Your key is not enabled as a merchant on this service.',
+  'setup-code-wrong':
+    'That code is not right, or was used before. Check it, or ask whoever runs the service for the current one.',
+  'merchants-owner-only': 'Only the one who set the service up can add or remove shops.',
+  'merchant-unknown': 'That key is none of the shops. Check it.',
+  'merchants-by-setting': 'Here the shops are chosen in the settings of the service.',
+  'merchant-is-owner': 'That key can be removed only on the computer where the service runs.',
+  'merchants-full': 'You have as many shops as fit. Remove one that is gone.',
   'mint-not-allowed': 'You may not issue this coupon. Ask the merchant.',
   'coupon-unknown': 'That coupon does not exist.',
   'voucher-unknown': 'That code belongs to no coupon. Check it.',
@@ -61,12 +77,16 @@ const english = {
   'announcement-older': 'A newer announcement is stored already. Sign one dated now.',
   'definitions-full': 'You have as many coupons as fit. Delete one that you do not use.',
   'minters-full': 'You have as many tills as fit. Remove one that you do not use.',
+  'vouchers-day-full': 'No more coupons can be issued today on this service. Go on tomorrow.',
+  'bytes-day-full': 'No more can be stored today on this service. Go on tomorrow.',
   'clock-behind': 'The clock of the service is behind. Tell the merchant.',
-  'disk-low': 'The service is short of disk space. Tell the merchant and try again later.',
   'outbox-full': 'Too much is waiting for the relays. Try again later.',
   overloaded: 'The service is busy. Try again in a few seconds.',
   unavailable: 'The service cannot answer now. Try again in a few seconds.',
 } as const satisfies Partial<Record<RefusalCode, string>>
+
+/** What the pages say better than the service, in either language. */
+export const ownWords: ReadonlySet<string> = new Set(Object.keys(own))
 
 export type ErrorKey = keyof typeof own | keyof typeof english
 

@@ -124,12 +124,6 @@ export const panelWords = createWords(
       'Your public key: tills know you by it.',
     ],
     'me.announcement': ['Tu anuncio', 'Your announcement'],
-    'me.copied': ['Copiado', 'Copied'],
-    'me.uncopied': [
-      'El navegador no dejó copiar. Mantené apretado el texto.',
-      'The browser did not let us copy. Press and hold the text.',
-    ],
-    'me.copy': ['Copiar', 'Copy'],
     'me.out': ['Salir', 'Sign out'],
     'backup.title': ['Copia de seguridad', 'Backup'],
     'backup.why': [
