@@ -17,6 +17,7 @@ type Refused = {
   reason?: string
   field?: string
   retryAfter?: number
+  setup?: boolean
 }
 
 /** Longer than the service takes for anything, short enough for somebody who waits at a counter. */

@@ -3,7 +3,7 @@ import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { secondsNow } from './format.ts'
 import { parseRecord } from './json.ts'
-import { randomText } from './random.ts'
+import { proofOf } from './proof.ts'
 import type { PageSigner, SignerKind } from './signer.ts'
 import { tab } from './storage.ts'
 
@@ -30,9 +30,6 @@ export type Session = {
   needSigner(): Promise<PageSigner>
 }
 
-/** sha256 of the body `{}`, which is what opens a session. */
-const bodyHash = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
-
 /** The session of one page; `restore` finds a signer again that needs no person, such as an extension. */
 export function createSession(
   name: string,
@@ -47,20 +44,10 @@ export function createSession(
 
   const open = async (chosen: PageSigner) => {
     const path = '/api/auth/session'
-    const proof = await chosen.sign({
-      kind: 27_235,
-      created_at: secondsNow(),
-      tags: [
-        ['u', `${location.origin}${path}`],
-        ['method', 'POST'],
-        ['payload', bodyHash],
-        ['nonce', randomText()],
-      ],
-      content: '',
-    })
-    const headers = { Authorization: `Nostr ${btoa(JSON.stringify(proof))}` }
+    const body = '{}'
+    const headers = { Authorization: await proofOf(chosen, path, body) }
     type Opened = { token: string; pubkey: string; expiresAt: number }
-    const opened = await request<Opened>(path, { body: '{}', headers })
+    const opened = await request<Opened>(path, { body, headers })
     signer = chosen
     kept = { ...opened, kind: chosen.kind }
     tab.write(name, JSON.stringify(kept))

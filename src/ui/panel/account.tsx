@@ -8,6 +8,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
+import { Merchants } from './merchants.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
 
 /** The merchant's key: who it is, its backup, the way out. */
@@ -37,6 +38,7 @@ export function Account() {
                 <Announcement announced={overview.value.discovery?.id ?? null} manage />
               </section>
             )}
+            <Merchants />
             <Button kind="danger" icon="exit" wide onClick={signOut}>
               {t('me.out')}
             </Button>

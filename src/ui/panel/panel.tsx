@@ -1,12 +1,9 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { npubOf } from '../../nostr/keys.ts'
 import { ApiError } from '../client/api-error.ts'
 import { followRoute, hrefTo, route } from '../client/route.ts'
-import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Failure } from '../parts/failure.tsx'
@@ -21,9 +18,11 @@ import { Editor } from './editor.tsx'
 import { Home } from './home.tsx'
 import { follow, lost } from './live.ts'
 import { Redemptions } from './redemptions.tsx'
+import { NotAllowed, Setup } from './setup.tsx'
+import { readSetupCode } from './setup-code.ts'
 import { SignIn, Welcome } from './sign-in.tsx'
 import { WaitingNotice } from './sign-in-remote.tsx'
-import { failure, findCoupon, loadOverview, overview, session, signOut } from './state.ts'
+import { failure, findCoupon, letIn, loadOverview, overview, session, signOut } from './state.ts'
 import { Tills } from './tills.tsx'
 import { findUnsaved } from './unsaved.ts'
 
@@ -33,12 +32,15 @@ function Panel() {
   const who = session.who.value
   const pubkey = who?.pubkey
   useEffect(() => {
+    if (pubkey) void loadOverview()
+  }, [pubkey])
+  const times = letIn.value
+  useEffect(() => {
     if (!pubkey) return
     const stop = new AbortController()
-    void loadOverview()
     void follow(stop.signal)
     return () => stop.abort()
-  }, [pubkey])
+  }, [pubkey, times])
   if (!who) {
     return (
       <Frame home="/panel">
@@ -89,7 +91,9 @@ function Section() {
   const [first = 'home', id, third] = route.value
   if (!shown) {
     const { value } = failure
-    if (value instanceof ApiError && value.code === 'merchant-not-allowed') return <NotAllowed />
+    if (value instanceof ApiError && value.code === 'merchant-not-allowed') {
+      return value.setup ? <Setup /> : <NotAllowed />
+    }
     return value === null ? (
       <p class="soft" role="status">
         {t('loading')}
@@ -123,26 +127,6 @@ function Section() {
   )
 }
 
-/** The operator says who sells here: what to ask them for. */
-function NotAllowed() {
-  const who = session.who.value
-  const heading = useArrival()
-  return (
-    <section class="sheet stack not-allowed">
-      <h1 ref={heading}>{t('not-allowed.title')}</h1>
-      <p>{t('not-allowed.why')}</p>
-      {who && <p class="mono small">{npubOf(who.pubkey)}</p>}
-      <div class="actions">
-        {who && <CopyButton text={npubOf(who.pubkey)} />}
-        <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
-        <Button kind="quiet" icon="exit" onClick={signOut}>
-          {t('me.out')}
-        </Button>
-      </div>
-    </section>
-  )
-}
-
 /** The session ended under somebody's hands: what they typed stays, behind this. */
 function SignAgain() {
   const asking = session.asking.value
@@ -169,6 +153,8 @@ function SignAgain() {
   )
 }
 
+readSetupCode()
+window.addEventListener('hashchange', readSetupCode)
 followRoute()
 effect(() => {
   const section = session.who.value ? t(`nav.${sectionOf(route.value)}`) : t('nav.panel')

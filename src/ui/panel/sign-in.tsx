@@ -15,6 +15,7 @@ import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
 import { useAttempt } from './attempt.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
+import { heldCode } from './setup-code.ts'
 import { RemoteSignIn } from './sign-in-remote.tsx'
 import { keyBox, session } from './state.ts'
 
@@ -39,7 +40,12 @@ export function Welcome() {
           />
         </div>
       </div>
-      <section class="sheet" aria-label={t('in.how')}>
+      <section class="sheet stack" aria-label={t('in.how')}>
+        {heldCode.value !== null && (
+          <Notice tone="good" icon="key">
+            {t('setup.held')}
+          </Notice>
+        )}
         <SignIn />
       </section>
     </div>

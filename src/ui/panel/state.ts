@@ -3,6 +3,7 @@ import { request, requestAs } from '../client/api.ts'
 import { ApiError } from '../client/api-error.ts'
 import { couponPicture } from '../client/coupon-picture.ts'
 import { once } from '../client/once.ts'
+import { proofOf } from '../client/proof.ts'
 import { createSession, type Identity } from '../client/session.ts'
 import type { PageSigner } from '../client/signer.ts'
 import { hasExtension, openExtension } from '../client/signer-extension.ts'
@@ -14,11 +15,13 @@ import type {
   Issuance,
   Issuances,
   Manager,
+  Merchant,
   Minter,
   Overview,
   Redemptions,
   VoucherResult,
 } from '../client/wire.ts'
+import { forgetSetupCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'
 
 /** The merchant's own key, where it was made or brought here. */
@@ -32,6 +35,9 @@ export const overview = signal<Overview | null>(null)
 
 /** Why it is not there. */
 export const failure = signal<unknown>(null)
+
+/** Counts up when a key that might not manage may: what waits to ask again asks now. */
+export const letIn = signal(0)
 
 async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
   if (kind === 'local') return null
@@ -50,14 +56,64 @@ const ask = <T>(path: string, options?: Parameters<typeof requestAs>[2]) =>
 export async function loadOverview(): Promise<void> {
   try {
     overview.value = await ask<Overview>('')
+    forgetSetupCode()
+    const before = failure.peek()
     failure.value = null
+    if (before instanceof ApiError && before.status === 403) letIn.value++
   } catch (cause) {
     failure.value = cause
   }
 }
 
+/** Become the first merchant of this service, by the code that it showed. Throws ApiError and SignerError. */
+export async function setUp(code: string): Promise<void> {
+  const signer = await session.needSigner()
+  const path = '/api/setup'
+  const body = JSON.stringify({ code })
+  try {
+    const headers = { Authorization: await proofOf(signer, path, body) }
+    await request(path, { body, headers })
+  } catch (cause) {
+    // An answer that was lost may have been the good one, and the code is gone with it.
+    if (!(await mayManage())) throw cause
+  }
+  await loadOverview()
+}
+
+async function mayManage(): Promise<boolean> {
+  try {
+    await ask('')
+    return true
+  } catch (cause) {
+    if (cause instanceof ApiError) return false
+    throw cause
+  }
+}
+
+const merchants = '/api/merchants'
+
+/** Who may manage coupons here; null for whom that is not to be told. */
+export async function listMerchants(): Promise<Merchant[] | null> {
+  try {
+    return (await requestAs<{ merchants: Merchant[] }>(session, merchants)).merchants
+  } catch (cause) {
+    if (cause instanceof ApiError) return null
+    throw cause
+  }
+}
+
+export async function addMerchant(pubkey: string, label: string): Promise<void> {
+  const body = { pubkey, ...(label.trim() !== '' && { label: label.trim() }) }
+  await requestAs(session, merchants, { body })
+}
+
+export async function removeMerchant(npub: string): Promise<void> {
+  await requestAs(session, `${merchants}/${npub}`, { method: 'DELETE' })
+}
+
 export function signOut(): void {
   session.signOut()
+  forgetSetupCode()
   forgetUnsaved()
   overview.value = null
   failure.value = null

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { npubOf } from '../../nostr/keys.ts'
 import { day, short } from '../client/format.ts'
 import { localOrigin } from '../client/share.ts'
-import { tillAddress } from '../client/shops.ts'
+import { parseShop, tillAddress } from '../client/shops.ts'
 import type { Minter } from '../client/wire.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -114,7 +114,7 @@ function AddTill() {
         value={key}
         onText={setKey}
       />
-      <QrReader onRead={(text) => setKey(keyIn(text))} />
+      <QrReader onRead={(text) => setKey(parseShop(text) ?? text.trim())} />
       <Field
         label={t('tills.label')}
         placeholder={t('tills.label.example')}
@@ -128,9 +128,4 @@ function AddTill() {
       </Button>
     </form>
   )
-}
-
-/** A till's QR may be its npub alone or an address that holds it. */
-function keyIn(text: string): string {
-  return /n(pub|profile)1[a-z0-9]+/.exec(text)?.[0] ?? text.trim()
 }

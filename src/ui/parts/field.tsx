@@ -20,6 +20,7 @@ type FieldProps = Shared & {
   min?: string
   placeholder?: string
   autoComplete?: string
+  autoCapitalize?: 'characters'
   /** Read out and shown as needed by the browser. */
   required?: boolean
   spellcheck?: boolean

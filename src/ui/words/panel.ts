@@ -19,6 +19,71 @@ export const panelWords = createWords(
       'En este servicio tienen cupones sólo los comercios que habilitó quien lo opera. Pasale esta clave pública para que te sume; después tocá «Probar de nuevo».',
       'On this service only merchants that its operator enabled have coupons. Send them this public key to be added; then press “Try again”.',
     ],
+    'setup.title': ['Un código, y empezás', 'A code, and you start'],
+    'setup.why': [
+      'Todavía nadie maneja cupones en este servicio. Para que empieces vos y no un desconocido, hace falta el código que el servicio mostró al iniciarse.',
+      'Nobody manages coupons on this service yet. So that you begin and not a stranger, it takes the code that the service showed when it started.',
+    ],
+    'setup.where': [
+      'Pedíselo a quien lo instaló: está en la pantalla donde lo inició. Con «cuponera setup» lo ve de nuevo, también como un QR que podés leer acá.',
+      'Ask whoever installed it: it is on the screen where they started it. “cuponera setup” shows it again, also as a QR that you can read here.',
+    ],
+    'setup.code': ['Código', 'Code'],
+    'setup.code.hint': [
+      'Doce letras y números. Con o sin guiones, en mayúscula o en minúscula.',
+      'Twelve letters and digits. With or without dashes, in either case.',
+    ],
+    'setup.missing': ['Escribí el código.', 'Type the code.'],
+    'setup.unread': [
+      'Ese QR no es el del código. Es el que muestra «cuponera setup».',
+      'That is not the QR of the code. It is the one that “cuponera setup” shows.',
+    ],
+    'setup.do': ['Empezar', 'Start'],
+    'setup.held': [
+      'Ya tenemos el código de alta. Entrá y listo.',
+      'We have the setup code. Sign in, and that is it.',
+    ],
+    'setup.done': ['Listo: ya podés crear cupones.', 'Done: you can create coupons.'],
+    'setup.none': ['No consigo el código', 'I cannot get the code'],
+    'setup.none.why': [
+      'Quien maneja el servicio también te puede sumar con esta clave:',
+      'Whoever runs the service can also add you by this key:',
+    ],
+    'key.qr': ['QR de tu clave', 'QR of your key'],
+
+    'merchants.title': ['Comercios de este servicio', 'Shops of this service'],
+    'merchants.why': [
+      'Podés sumar a otros: cada uno maneja sus cupones y no ve los tuyos.',
+      'You can let others in: each manages their own coupons and does not see yours.',
+    ],
+    'merchants.me': ['Vos', 'You'],
+    'merchants.owner': ['También decide', 'Decides, too'],
+    'merchants.unnamed': ['Sin nombre', 'Unnamed'],
+    'merchants.since': ['Desde el {day}', 'Since {day}'],
+    'merchants.add': ['Sumar un comercio', 'Add a shop'],
+    'merchants.add.how': [
+      'Pedile su clave: está en su panel, en «Tu clave y sesión», o en la pantalla que le aparece al entrar, con un QR.',
+      'Ask for their key: it is in their panel, under “Your key and session”, or on the screen they get when they sign in, with a QR.',
+    ],
+    'merchants.key': ['Clave del comercio', 'Key of the shop'],
+    'merchants.key.hint': ['Empieza con npub1.', 'It begins with npub1.'],
+    'merchants.key.wrong': [
+      'Eso no es la clave de un comercio. Copiala entera o leé su QR.',
+      'That is not the key of a shop. Copy all of it, or read its QR.',
+    ],
+    'merchants.label': ['¿Cómo lo llamás? (opcional)', 'What do you call it? (optional)'],
+    'merchants.label.example': ['Panadería de Ana', 'Ana’s bakery'],
+    'merchants.do': ['Sumar', 'Add'],
+    'merchants.added': ['Listo: ya puede crear sus cupones.', 'Done: it can create its coupons.'],
+    'merchants.remove': ['Quitar', 'Remove'],
+    'merchants.remove.label': ['Quitar el comercio {name}', 'Remove the shop {name}'],
+    'merchants.remove.title': ['¿Quitar a {name}?', 'Remove {name}?'],
+    'merchants.remove.why': [
+      'Al instante deja de poder crear y entregar cupones. Los que ya entregó siguen valiendo.',
+      'At once it can create and hand over coupons no more. Those that are out stay good.',
+    ],
+    'merchants.removed': ['Quitado.', 'Removed.'],
+
     loading: ['Cargando…', 'Loading…'],
     retry: ['Probar de nuevo', 'Try again'],
 

@@ -1,0 +1,144 @@
+import { useEffect, useState } from 'preact/hooks'
+import { day, short } from '../client/format.ts'
+import { parseShop } from '../client/shops.ts'
+import type { Merchant } from '../client/wire.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm, Dialog } from '../parts/dialog.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Field } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Badge } from '../parts/notice.tsx'
+import { QrReader } from '../parts/qr-reader.tsx'
+import { say } from '../parts/toast.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { useAttempt } from './attempt.ts'
+import { addMerchant, listMerchants, removeMerchant, session } from './state.ts'
+
+/** Who may manage coupons on this service, for the one who may decide it; nothing for others. */
+export function Merchants() {
+  const [list, setList] = useState<readonly Merchant[] | null>(null)
+  const [adding, setAdding] = useState(false)
+  const [removing, setRemoving] = useState<Merchant | null>(null)
+  const load = async () => setList(await listMerchants())
+  useEffect(() => void load(), [])
+  if (list === null) return null
+  const me = session.who.value?.pubkey
+  return (
+    <section class="stack tight" aria-labelledby="merchants">
+      <h2 id="merchants">{t('merchants.title')}</h2>
+      <p class="soft">{t('merchants.why')}</p>
+      <ul class="stack tight">
+        {list.map((merchant) => (
+          <li key={merchant.pubkey} class="person">
+            <span class="way-icon">
+              <Icon name="shop" />
+            </span>
+            <span class="grow">
+              <strong>
+                <bdi>{merchant.label ?? t('merchants.unnamed')}</bdi>
+              </strong>
+              <span class="soft small">
+                <span class="mono">{short(merchant.npub)}</span> ·{' '}
+                {t('merchants.since', { day: day(merchant.createdAt) })}
+              </span>
+            </span>
+            {merchant.owner ? (
+              <Badge tone="accent">
+                {t(merchant.pubkey === me ? 'merchants.me' : 'merchants.owner')}
+              </Badge>
+            ) : (
+              <button
+                type="button"
+                class="button quiet"
+                aria-label={t('merchants.remove.label', { name: nameOf(merchant) })}
+                onClick={() => setRemoving(merchant)}
+              >
+                {t('merchants.remove')}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <div>
+        <Button icon="plus" onClick={() => setAdding(true)}>
+          {t('merchants.add')}
+        </Button>
+      </div>
+      {adding && <AddMerchant onClose={() => setAdding(false)} onAdded={load} />}
+      {removing && (
+        <Confirm
+          title={t('merchants.remove.title', { name: nameOf(removing) })}
+          action={t('merchants.remove')}
+          danger
+          onClose={() => setRemoving(null)}
+          onConfirm={async () => {
+            await removeMerchant(removing.npub)
+            await load()
+            say(t('merchants.removed'))
+            setRemoving(null)
+          }}
+        >
+          <p>{t('merchants.remove.why')}</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function nameOf({ label, npub }: Merchant): string {
+  return label ?? short(npub)
+}
+
+type AddProps = { onClose: () => void; onAdded: () => Promise<void> }
+
+function AddMerchant({ onClose, onAdded }: AddProps) {
+  const [key, setKey] = useState('')
+  const [label, setLabel] = useState('')
+  const [wrong, setWrong] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const npub = parseShop(key)
+    setWrong(npub === null)
+    if (npub === null) return
+    void attempt(async () => {
+      await addMerchant(npub, label)
+      await onAdded()
+      say(t('merchants.added'))
+      onClose()
+    })
+  }
+  return (
+    <Dialog title={t('merchants.add')} onClose={onClose}>
+      <form class="stack" onSubmit={submit}>
+        <p>{t('merchants.add.how')}</p>
+        <Field
+          data-begin
+          label={t('merchants.key')}
+          hint={t('merchants.key.hint')}
+          placeholder="npub1…"
+          autoComplete="off"
+          spellcheck={false}
+          value={key}
+          onText={(typed) => {
+            setWrong(false)
+            setKey(typed)
+          }}
+          error={wrong ? t('merchants.key.wrong') : null}
+        />
+        <QrReader onRead={(text) => setKey(parseShop(text) ?? text)} />
+        <Field
+          label={t('merchants.label')}
+          placeholder={t('merchants.label.example')}
+          maxLength={80}
+          value={label}
+          onText={setLabel}
+        />
+        {failure !== null && <Failure cause={failure} />}
+        <Button kind="primary" type="submit" icon="check" busy={busy}>
+          {t('merchants.do')}
+        </Button>
+      </form>
+    </Dialog>
+  )
+}

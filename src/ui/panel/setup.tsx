@@ -1,0 +1,134 @@
+import { useEffect, useState } from 'preact/hooks'
+import { npubOf } from '../../nostr/keys.ts'
+import { ApiError } from '../client/api-error.ts'
+import { useArrival } from '../parts/arrival.ts'
+import { Button } from '../parts/button.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Field } from '../parts/field.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { QrReader } from '../parts/qr-reader.tsx'
+import { say } from '../parts/toast.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { failureText } from '../words/signer.ts'
+import { useAttempt } from './attempt.ts'
+import { forgetSetupCode, heldCode, parseSetupCode } from './setup-code.ts'
+import { loadOverview, session, setUp, signOut } from './state.ts'
+
+/** The first merchant of a service proves with its code to be let in by who runs it. */
+export function Setup() {
+  const heading = useArrival()
+  const [text, setText] = useState(heldCode.value ?? '')
+  const [missing, setMissing] = useState(false)
+  const [unread, setUnread] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+  const send = (code: string) => {
+    setMissing(code === '')
+    setUnread(false)
+    if (code === '') return
+    void attempt(async () => {
+      forgetSetupCode()
+      await setUp(code)
+      say(t('setup.done'))
+    })
+  }
+  const read = (scanned: string) => {
+    const code = parseSetupCode(scanned)
+    setUnread(code === null)
+    if (code === null) return
+    setText(code)
+    send(code)
+  }
+  const held = heldCode.value
+  useEffect(() => {
+    // It came with the address: nobody should have to type or press anything.
+    if (held !== null) read(held)
+  }, [held])
+  const wrong = failure instanceof ApiError && failure.code === 'setup-code-wrong'
+  const error = () => {
+    if (missing) return t('setup.missing')
+    if (unread) return t('setup.unread')
+    return wrong ? failureText(failure) : null
+  }
+  return (
+    <section class="sheet stack wide not-allowed">
+      <h1 ref={heading}>{t('setup.title')}</h1>
+      <p>{t('setup.why')}</p>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          send(text.trim())
+        }}
+      >
+        <Field
+          label={t('setup.code')}
+          hint={t('setup.code.hint')}
+          placeholder="XXXX-XXXX-XXXX"
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellcheck={false}
+          value={text}
+          onText={(typed) => {
+            setMissing(false)
+            setUnread(false)
+            // A whole address that was pasted holds it.
+            setText(typed.includes('#') ? (parseSetupCode(typed) ?? typed) : typed)
+          }}
+          error={error()}
+        />
+        {failure !== null && !wrong && <Failure cause={failure} />}
+        <Button kind="primary" wide type="submit" icon="key" busy={busy}>
+          {t('setup.do')}
+        </Button>
+      </form>
+      <p class="soft">{t('setup.where')}</p>
+      <QrReader onRead={read} />
+      <details>
+        <summary>{t('setup.none')}</summary>
+        <OwnKey why={t('setup.none.why')} />
+      </details>
+      <div>
+        <Button kind="quiet" icon="exit" onClick={signOut}>
+          {t('me.out')}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+/** The operator says who sells here: what to ask them for. */
+export function NotAllowed() {
+  const heading = useArrival()
+  return (
+    <section class="sheet stack not-allowed">
+      <h1 ref={heading}>{t('not-allowed.title')}</h1>
+      <OwnKey why={t('not-allowed.why')} />
+      <div class="actions">
+        <Button onClick={() => void loadOverview()}>{t('retry')}</Button>
+        <Button kind="quiet" icon="exit" onClick={signOut}>
+          {t('me.out')}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+/** The key of who is signed in, for whoever lets it in: to be read, copied or scanned. */
+function OwnKey({ why }: { why: string }) {
+  const who = session.who.value
+  if (!who) return null
+  const npub = npubOf(who.pubkey)
+  return (
+    <div class="stack">
+      <p>{why}</p>
+      <div class="qr-box small-qr">
+        <QrCode text={npub} label={t('key.qr')} />
+      </div>
+      <p class="mono small">{npub}</p>
+      <div>
+        <CopyButton text={npub} />
+      </div>
+    </div>
+  )
+}
