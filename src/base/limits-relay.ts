@@ -13,6 +13,9 @@ export const relayLimits = {
   relayRowChars: 1024,
   /** Rows read from an index at once: a row holds an event of up to 256 KiB. */
   relayPageRowsMax: 64,
+  /** About so many characters of them: where events are large, a page has few. The first one has eight rows. */
+  relayPageChars: 512 * 1024,
+  relayFirstPageRows: 8,
   /** Events that may come in while a question is being answered. */
   relayWaitingMax: 1000,
   /** What one filter answers at most, and without `limit`. */

@@ -168,6 +168,14 @@ async function collect<K extends Kept>(
     }
     from = Math.max(from, newest.at(-1)?.event.created_at ?? 0)
   }
+  let rowsRead = 0
+  let charsRead = 0
+  /** How many rows to read next: as large as those before, they come to a page. */
+  const pageRows = (wanted: number) => {
+    const first = limits.relayFirstPageRows
+    const fit = rowsRead === 0 ? first : (limits.relayPageChars * rowsRead) / charsRead
+    return Math.ceil(Math.min(Math.max(wanted + 1, first), fit, limits.relayPageRowsMax))
+  }
   /** Take the `wanted` newest that match, and whoever shares the last one's second; false when there may be more. */
   const take = async (cursor: Cursor, wanted: number, visitsMax: number): Promise<boolean> => {
     const ceiling = Math.min(visited + visitsMax, rowsMax)
@@ -175,8 +183,10 @@ async function collect<K extends Kept>(
     let taken = 0
     let end: EventRow | null = null
     for (;;) {
-      const size = Math.min(Math.max(wanted - taken + 1, 8), limits.relayPageRowsMax)
+      const size = pageRows(wanted - taken)
       const rows: EventRow[] = await cursor.page(from, end, size)
+      rowsRead += rows.length
+      for (const { event } of rows) charsRead += event.length
       for (const row of rows) {
         const shared = row.created_at === end?.created_at
         const full = visited >= ceiling || chars >= charsMax
