@@ -83,6 +83,7 @@ async function prepare(server: TestServer): Promise<Facts> {
   const holder = newHolder()
   const card = await newCard(server, holder)
   addAccount(server.dataDir, 'ana', holder.pubkey)
+  await storeLargeEvents(base)
   const page = await call(base, '/panel')
   let turn = 0
   return {
@@ -102,6 +103,18 @@ async function prepare(server: TestServer): Promise<Facts> {
     },
     holder,
     document: (await call(base, '/openapi.json')).json,
+  }
+}
+
+/** Without them a question to the relay would cost nothing, whatever it asks for. */
+async function storeLargeEvents(base: string): Promise<void> {
+  for (let made = 0; made < 40; made++) {
+    const body = createEvent({
+      signer: manager,
+      content: `${made}${'x'.repeat(frameChars - 1000)}`,
+    })
+    const { status } = await call(base, '/nostr/publish', { body })
+    if (status !== 202) throw new Error(`publishing answered ${status}`)
   }
 }
 
@@ -210,6 +223,7 @@ const many = (length: number, one: (at: number) => string | number) =>
 
 /** Filters that are valid and ask for as much as a filter can. */
 const filterShapes: Record<string, Shape> = {
+  'a filter of everything': () => '{"limit":500}',
   'a filter of long lists': () =>
     JSON.stringify({ ids: many(1000, hex), authors: many(1000, hex), kinds: many(1000, Number) }),
   'a filter of every tag': (chars) => {

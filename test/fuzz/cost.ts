@@ -12,7 +12,7 @@ const cpuRatioMax = 20
 const waitMsMax = 50
 /** The most that one request may add to the peak of resident memory. */
 const grownMbMax = 32
-/** An attempt that breaks a bound is tried again: a collector or a neighbour may have been at work. */
+/** An attempt that breaks a bound of time is tried again: a neighbour may have been at work. */
 const tries = 3
 /** Longer than the worst that was ever measured. */
 const answerMs = 60_000
@@ -48,13 +48,14 @@ export async function fuzzCost(random: Random, others: number): Promise<CostRepo
 /** The bound that an attempt breaks three times in a row, in words; null when it breaks none. */
 async function judgeCpu(
   bench: Bench,
-  { hostile, harmless, part }: Attempt,
+  { name, hostile, harmless, part }: Attempt,
 ): Promise<string | null> {
   let problem: string | null = null
   for (let left = tries; left > 0; left--) {
-    const { fault, grownMb, cpuMs } = await bench.measure(part, hostile())
+    const { fault, cpuMs, ...measured } = await bench.measure(part, hostile())
     problem = fault
-    if (grownMb > grownMbMax) problem = `${Math.round(grownMb)} MB more at its peak`
+    const grownMb = await grownAnew(measured.grownMb, name)
+    if (grownMb > grownMbMax) return `${Math.round(grownMb)} MB more at its peak`
     if (cpuMs > cpuMsMax) {
       const plain = await bench.measure(part, harmless())
       const times = cpuMs / Math.max(1, plain.cpuMs)
@@ -65,7 +66,23 @@ async function judgeCpu(
   return problem
 }
 
-/** The best of three: how long others waited, milliseconds, and what the peak grew by, MB. */
+/**
+ * The growth of the peak, MB; where it is beyond the bound, that of the same attempt on a new server if it
+ * is less: an older one has room that no request asked for, and keeps what one did.
+ */
+async function grownAnew(grownMb: number, name: string, command?: string[]): Promise<number> {
+  if (grownMb <= grownMbMax) return grownMb
+  const bench = await openBench(command)
+  const attempts = await collectAttempts(bench.server)
+  const same = attempts.find((attempt) => attempt.name === name)
+  if (!same) throw new Error(`there is no attempt ${name}`)
+  await bench.measure(same.part, same.harmless())
+  const again = await bench.measure(same.part, same.hostile())
+  await bench.server.stop()
+  return Math.min(grownMb, again.grownMb)
+}
+
+/** How long others waited, milliseconds, the best of three, and what the peak grew by, MB. */
 export type Cost = { name: string; waitMs: number; grownMb: number }
 
 /**
@@ -87,7 +104,7 @@ export async function measureCosts(
       break
     }
     report.attempts++
-    const { fault, ...cost } = await bestOf(bench, attempt)
+    const { fault, ...cost } = await bestOf(bench, attempt, command)
     worst = worstOf([...worst, cost])
     const told = (problem: string) => report.problems.push(`${cost.name}: ${problem}`)
     if (fault) told(fault)
@@ -107,16 +124,17 @@ function worstOf(costs: readonly Cost[]): Cost[] {
 async function bestOf(
   bench: Bench,
   { name, part, hostile }: Attempt,
+  command: string[] | undefined,
 ): Promise<Cost & { fault: string | null }> {
-  const best = { name, waitMs: Number.POSITIVE_INFINITY, grownMb: Number.POSITIVE_INFINITY }
+  const best = { name, waitMs: Number.POSITIVE_INFINITY, grownMb: 0 }
   let fault: string | null = null
   for (let left = tries; left > 0; left--) {
     const bytes = hostile()
     const { measured, waitMs } = await bench.measureWaits(part, bytes)
     best.waitMs = Math.min(best.waitMs, waitMs)
-    best.grownMb = Math.min(best.grownMb, measured.grownMb)
+    if (left === tries) best.grownMb = await grownAnew(measured.grownMb, name, command)
     fault = measured.fault
-    if (best.waitMs <= waitMsMax && best.grownMb <= grownMbMax && fault === null) break
+    if (best.waitMs <= waitMsMax && fault === null) break
   }
   return { ...best, fault }
 }
