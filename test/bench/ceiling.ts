@@ -5,7 +5,6 @@
  * - `bare`: Elysia alone, with the schema of the request and a constant answer.
  * - `raw`: `Bun.serve` with a constant answer: what the load generator can drive at most.
  */
-import { Elysia } from 'elysia'
 import { readConfig } from '../../src/app/config.ts'
 import { openOrigins } from '../../src/app/origins.ts'
 import { systemClock } from '../../src/base/clock.ts'
@@ -19,6 +18,7 @@ import { suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
+import { Elysia } from '../../src/http/elysia.ts'
 import { factsOf } from '../../src/http/facts.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
