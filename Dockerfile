@@ -6,7 +6,7 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends libsecp256k1-1 \
  && rm -rf /var/lib/apt/lists/*
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --include=dev
+RUN npm ci --omit=dev
 COPY . .
 RUN npm run build
 

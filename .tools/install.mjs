@@ -1,10 +1,11 @@
 /**
- * Makes node_modules what package-lock.json says, and the pinned Bun in it able to run.
+ * Makes node_modules what package-lock.json says, and the pinned Bun in it able to run. To run the program
+ * takes less than half of it: the rest is fetched when something of the tests is started.
  * With everything in place it reads a few dozen small files and touches no network.
  * Node's own modules only: it runs before anything is installed, under Node 18 or later and under Bun.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,13 +13,29 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The package calls its program bun.exe on every system; node_modules/.bin/bun is a link to it. */
 export const bun = join(root, 'node_modules', 'bun', 'bin', 'bun.exe')
 
+/** Is there from the beginning of an installation to its good end. */
+const unfinished = join(root, '.native', 'installing')
+
 const nativeWaitMs = 60_000
 
-/** Throws a SetupError with a sentence for the terminal when the packages cannot be made right. */
-export function install() {
-  if (missing().length > 0) {
-    fetchPackages()
-    const still = missing()
+/**
+ * Throws a SetupError with a sentence for the terminal when the packages cannot be made right; `tests`: those
+ * of the tests, too.
+ */
+export function install({ tests }) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  // A package may lack files after an interruption, and still say which version it is.
+  const needed = whatToInstall(
+    packages,
+    existsSync(unfinished) ? () => undefined : versionAt,
+    tests,
+  )
+  if (needed !== 'nothing') {
+    mkdirSync(dirname(unfinished), { recursive: true })
+    writeFileSync(unfinished, '')
+    fetchPackages(needed)
+    rmSync(unfinished)
+    const still = missing(packages, versionAt, needed === 'all')
     if (still.length > 0) {
       throw new SetupError(`after the installation these packages are still wrong: ${still}`)
     }
@@ -33,12 +50,52 @@ export function install() {
 
 export class SetupError extends Error {}
 
-/** Paths in node_modules that are absent or of another version; optional ones depend on the machine. */
-function missing() {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  return Object.entries(packages)
-    .filter(([path, wanted]) => path && !wanted.optional && versionAt(path) !== wanted.version)
-    .map(([path]) => path)
+/**
+ * `nothing`, what `running` the program needs, or `all`. An installation removes whatever it does not
+ * bring, so where packages of the tests lie already it is `all` of them.
+ */
+export function whatToInstall(packages, versionAt, tests) {
+  if (missing(packages, versionAt, tests).length === 0) return 'nothing'
+  const some = Object.keys(packages[''].devDependencies).some((name) => {
+    return versionAt(`node_modules/${name}`) !== undefined
+  })
+  return tests || some ? 'all' : 'running'
+}
+
+/**
+ * Packages that are absent or of another version where those that need them look for them: npm and Bun
+ * lay the same packages out in different folders. Optional ones depend on the machine.
+ */
+function missing(packages, versionAt, tests) {
+  const wrong = new Set()
+  const visited = new Set()
+  const visit = (names, locked, found) => {
+    for (const name of Object.keys(names)) {
+      const wantedPath = resolve(locked, name, (path) => path in packages)
+      const wanted = packages[wantedPath]
+      const path = resolve(found, name, (one) => versionAt(one) !== undefined)
+      if (path === undefined && wanted?.optional) continue
+      if (path === undefined || versionAt(path) !== wanted?.version) wrong.add(name)
+      else if (!visited.has(path)) {
+        visited.add(path)
+        visit({ ...wanted.dependencies, ...wanted.optionalDependencies }, wantedPath, path)
+      }
+    }
+  }
+  const { dependencies, devDependencies } = packages['']
+  visit({ ...dependencies, ...(tests ? devDependencies : {}) }, '', '')
+  return [...wrong]
+}
+
+/** Where code in a folder finds a package: beside it, or beside a folder around it. */
+function resolve(folder, name, exists) {
+  const path = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`
+  if (exists(path) || folder === '') return exists(path) ? path : undefined
+  return resolve(
+    folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1)),
+    name,
+    exists,
+  )
 }
 
 function versionAt(path) {
@@ -46,19 +103,25 @@ function versionAt(path) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
 }
 
-/** Whoever runs this script installs: Bun where there may be no Node, npm otherwise. */
-function fetchPackages() {
+/** The program that runs this script installs: Bun where there may be no Node, npm otherwise. */
+function fetchPackages(needed) {
+  const all = needed === 'all'
+  const some = all ? 'the packages' : 'what running needs'
   const hint = 'it needs the package registry once; see the lines above'
   if (process.versions.bun) {
     const hadLock = existsSync(join(root, 'bun.lock'))
-    console.log('Installing the packages of package-lock.json with Bun …')
-    run(process.execPath, ['install', '--frozen-lockfile'], `bun install failed: ${hint}`)
+    console.log(`Installing ${some} of package-lock.json with Bun …`)
+    // Bun would bring optional peers, too, such as a type checker.
+    const less = all ? [] : ['--production', '--omit=peer']
+    const args = ['install', '--frozen-lockfile', ...less]
+    run(process.execPath, args, `bun install failed: ${hint}`)
     // An older Bun ignores the setting in bunfig.toml and writes a lock file of its own.
     if (!hadLock) rmSync(join(root, 'bun.lock'), { force: true })
   } else {
-    console.log('Installing the packages of package-lock.json with npm …')
-    // Bun, Biome and the type checker are development packages: NODE_ENV=production must not drop them.
-    const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+    console.log(`Installing ${some} of package-lock.json with npm …`)
+    // Said in any case: NODE_ENV=production would change it. The native part of Bun is optional.
+    const dev = all ? '--include=dev' : '--omit=dev'
+    const args = ['ci', dev, '--include=optional', '--no-audit', '--no-fund']
     run('npm', args, `npm ci failed: ${hint}`, process.platform === 'win32')
   }
 }
@@ -74,9 +137,9 @@ function bunRuns() {
   return spawnSync(bun, ['--version'], { stdio: 'ignore' }).status === 0
 }
 
-/** All that a script of package.json needs: the packages, and the native signature library if it can be had. */
-export function setUp() {
-  orExit(install)
+/** All that a script of package.json needs: packages, and the native signature library if it can be had. */
+export function setUp({ tests }) {
+  orExit(() => install({ tests }))
   const library = join(root, '.native', `${process.platform}-${process.arch}`, 'libsecp256k1.so')
   if (existsSync(library)) return
   // Without it the program signs in JavaScript, so neither a failure nor a slow network stops anything.
@@ -95,4 +158,6 @@ function orExit(step) {
   }
 }
 
-if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) orExit(install)
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  orExit(() => install({ tests: true }))
+}

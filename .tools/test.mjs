@@ -26,7 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   })
 }
 
-setUp()
+setUp({ tests: true })
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 const biome = ['ci', '--error-on-warnings', `--colors=${colours ? 'force' : 'off'}`]
 await check('format and lint', bin('biome'), biome)
