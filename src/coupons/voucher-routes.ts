@@ -1,5 +1,5 @@
 import { Refusal } from '../base/refusal.ts'
-import { carry } from '../http/carry.ts'
+import { createGuard } from '../http/carry.ts'
 import { documented } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
@@ -28,29 +28,17 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
   const { pubkey } = mint.signer
   const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
 
-  /** Run something that a nonce pays for; an unknown one counts as a failure of its sender. */
-  const byNonce = async <T>(
-    request: Request,
-    budget: () => ReturnType<typeof refreshBudgetOf>,
-    operation: () => Promise<T>,
-  ): Promise<T> => {
-    await carry(rateLimits, request, budget)
-    try {
-      return await operation()
-    } catch (refused) {
-      const code = refused instanceof Refusal && refused.code
-      if (code === 'voucher-unknown') rateLimits.failure(factsOf(request).address)
-      // Said of a voucher that may well be live.
-      if (code === 'other-merchant' || code === 'rate-limited') factsOf(request).known = true
-      throw refused
-    }
-  }
+  // The last two are said of a voucher that may well be live.
+  const byNonce = createGuard(rateLimits, {
+    guesses: ['voucher-unknown'],
+    holds: ['other-merchant', 'rate-limited'],
+  })
   const previewed = async (request: Request, sent: string) => {
     const nonce = parseNonce(sent)
     const found = await byNonce(
       request,
-      () => budgetOf(mint, nonce),
       () => preview(mint, nonce),
+      () => budgetOf(mint, nonce),
     )
     return replyJson(200, found)
   }
@@ -93,8 +81,8 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         const input = { nonce, owner, zapRequest, amountMsat }
         const answer = await byNonce(
           request,
-          () => budgetOf(mint, nonce),
           () => claim(mint, input, repeat),
+          () => budgetOf(mint, nonce),
         )
         return reply(answer.status, answer.body)
       },
@@ -130,8 +118,8 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         try {
           const outcome = await byNonce(
             request,
-            () => refreshBudgetOf(mint, nonce),
             () => refresh(mint, { nonce, key }),
+            () => refreshBudgetOf(mint, nonce),
           )
           return reply(outcome.replayed ? 200 : 201, outcome.body)
         } catch (refused) {

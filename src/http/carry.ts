@@ -1,16 +1,49 @@
 import type { AnyElysia } from 'elysia'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { RouteDetail } from './document.ts'
 import { factsOf } from './facts.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
 
+/** Looks a credential up; null when nobody was given it. */
+type FindBudget = () => Promise<Budget | 'unbounded' | null>
+
+/** What a refusal says of the credential in the request. */
+type Verdicts = {
+  /** Nobody was given it: a failure of its sender. */
+  guesses: readonly RefusalCode[]
+  /** It holds: what others do behind the address does not change this answer. */
+  holds?: readonly RefusalCode[]
+}
+
+/** Build what runs the operations that a credential opens; with `find`, also over the address's budget. */
+export function createGuard(rateLimits: RateLimits, { guesses, holds = [] }: Verdicts) {
+  return async <T>(
+    request: Request,
+    operation: () => Promise<T>,
+    find?: FindBudget,
+  ): Promise<T> => {
+    if (find) await carry(rateLimits, request, find)
+    try {
+      return await operation()
+    } catch (refused) {
+      if (refused instanceof Refusal) {
+        const facts = factsOf(request)
+        if (holds.includes(refused.code)) facts.known = true
+        if (guesses.includes(refused.code)) rateLimits.failure(facts.address)
+      }
+      throw refused
+    }
+  }
+}
+
 /**
  * Let a request over its address's budget go on under that of its credential, before anything else is
- * done with it: `find` looks the credential up, null when nobody was given it. Refuses `rate-limited`.
+ * done with it. Refuses `rate-limited`.
  */
 export async function carry(
   rateLimits: RateLimits,
   request: Request,
-  find: () => Promise<Budget | 'unbounded' | null>,
+  find: FindBudget,
 ): Promise<void> {
   const facts = factsOf(request)
   if (!facts.over) return

@@ -1,5 +1,6 @@
-import { Refusal, type RefusalCode } from '../base/refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import { NostrEventModel } from '../coupons/models.ts'
+import { createGuard } from '../http/carry.ts'
 import { documented } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
@@ -11,21 +12,9 @@ import { requestNonce, requireOpenNonce } from './nonces.ts'
 import { registerIdentity } from './register.ts'
 import type { Identities } from './service.ts'
 
-const guessed: readonly RefusalCode[] = ['nonce-unknown', 'identity-nonce-unknown']
-
 /** Nonces and the names that they are traded for. */
 export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
-  /** Run something that a nonce pays for; an unknown one counts as a failure of its sender. */
-  const byNonce = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
-    try {
-      return await operation()
-    } catch (refused) {
-      if (refused instanceof Refusal && guessed.includes(refused.code)) {
-        rateLimits.failure(factsOf(request).address)
-      }
-      throw refused
-    }
-  }
+  const byNonce = createGuard(rateLimits, { guesses: ['nonce-unknown', 'identity-nonce-unknown'] })
   const createNonce = async ({ request }: { request: Request }) => {
     const pay = (issuer: string) => rateLimits.key(issuer, 1)
     const nonce = await requestNonce(identities, factsOf(request).object, pay)

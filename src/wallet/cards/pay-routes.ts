@@ -1,7 +1,6 @@
 import { limits } from '../../base/limits.ts'
-import { Refusal, type RefusalCode } from '../../base/refusal.ts'
 import { NostrEventModel } from '../../coupons/models.ts'
-import { carry } from '../../http/carry.ts'
+import { createGuard } from '../../http/carry.ts'
 import { documented } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { factsOf } from '../../http/facts.ts'
@@ -34,40 +33,27 @@ const ledgerRefusals = [
   'clock-behind',
 ] as const
 
-/** What a `k1` that was given may come to: no affair of others behind the address. */
-const ofTheK1: readonly RefusalCode[] = ['k1-used', 'k1-in-flight', 'k1-expired', 'payment-unknown']
-
 /** Paying with the k1 of a tap, and what came of it. */
 export function payRoutes(payments: Payments, rateLimits: RateLimits) {
   const { cards } = payments
-  /** Run what a k1 pays for; one that nobody was given counts as a failure of its sender. */
-  const guarded = async <T>(
-    request: Request,
-    budget: () => ReturnType<typeof k1BudgetOf>,
-    operation: () => Promise<T>,
-  ): Promise<T> => {
-    await carry(rateLimits, request, budget)
-    try {
-      return await operation()
-    } catch (refused) {
-      const code = refused instanceof Refusal ? refused.code : null
-      if (code === 'k1-unknown') rateLimits.failure(factsOf(request).address)
-      if (code && ofTheK1.includes(code)) factsOf(request).known = true
-      throw refused
-    }
-  }
+  const guarded = createGuard(rateLimits, {
+    guesses: ['k1-unknown'],
+    holds: ['k1-used', 'k1-in-flight', 'k1-expired', 'payment-unknown'],
+  })
 
   /** OK is said only when the ledger has settled. */
   const answer = async (
     request: Request,
-    budget: () => ReturnType<typeof k1BudgetOf>,
     operation: () => Promise<Payment>,
+    find: () => ReturnType<typeof k1BudgetOf>,
   ) => {
-    const payment = await awaitOutcome(payments, await guarded(request, budget, operation))
+    const payment = await awaitOutcome(payments, await guarded(request, operation, find))
     const refusal = refusalOf(payment)
-    // It was a k1 that held, and this is what became of it.
-    if (refusal) factsOf(request).known = true
-    if (refusal) throw refusal
+    if (refusal) {
+      // It was a k1 that held, and this is what became of it.
+      factsOf(request).known = true
+      throw refusal
+    }
     return payment.state === 'settled'
       ? replyJson(200, { status: 'OK' })
       : replyJson(202, { status: 'PENDING' })
@@ -80,8 +66,8 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         const { object } = factsOf(request)
         return answer(
           request,
-          () => requestBudgetOf(cards, object),
           () => payExtended(payments, object),
+          () => requestBudgetOf(cards, object),
         )
       },
       documented({
@@ -107,8 +93,8 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
       ({ request, query }) =>
         answer(
           request,
-          () => k1BudgetOf(cards, query.k1),
           () => payInvoice(payments, query),
+          () => k1BudgetOf(cards, query.k1),
         ),
       {
         query: PayModel,
@@ -137,8 +123,8 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
       async ({ request, params }) => {
         const payment = await guarded(
           request,
-          () => k1BudgetOf(cards, params.k1),
           () => paymentOf(payments, params.k1),
+          () => k1BudgetOf(cards, params.k1),
         )
         return replyJson(200, view(payment, payments.cards.now()))
       },

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
-import { Refusal, type RefusalCode } from '../../base/refusal.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { NostrEventModel } from '../../coupons/models.ts'
-import { carry } from '../../http/carry.ts'
+import { createGuard } from '../../http/carry.ts'
 import { documented } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { factsOf } from '../../http/facts.ts'
@@ -19,43 +19,29 @@ import { wipe } from './wipe.ts'
 
 const eventRefusals = ['card-event-invalid', 'card-event-stale', 'card-content-invalid'] as const
 const tapRefusals = ['tap-invalid', 'card-unknown', 'card-unconfirmed', 'tap-used'] as const
-/** What a guesser comes to: counted apart. */
-const guesses: readonly RefusalCode[] = ['tap-invalid', 'otc-unknown']
-
-/** What a genuine tap may come to: no affair of others behind the address. */
-const ofTheCard: readonly RefusalCode[] = [
-  'card-unconfirmed',
-  'card-inactive',
-  'card-disabled',
-  'card-linked',
-  'otc-linked',
-  'delegation-over',
-  'no-gateway',
-  'token-unknown',
-  'pay-request-unknown',
-]
+/** What a tap, a code or a signature comes to that opens nothing, and what a genuine tap may come to. */
+const verdicts: Parameters<typeof createGuard>[1] = {
+  guesses: ['tap-invalid', 'otc-unknown'],
+  holds: [
+    'card-unconfirmed',
+    'card-inactive',
+    'card-disabled',
+    'card-linked',
+    'otc-linked',
+    'delegation-over',
+    'no-gateway',
+    'token-unknown',
+    'pay-request-unknown',
+  ],
+}
 
 type Tapped = Static<typeof TapModel>
 
 /** Tags, the cards that they become, and taps. */
 export function cardRoutes(cards: Cards, rateLimits: RateLimits) {
-  /** Run what a tap, a code or a signature opens; a wrong one counts as a failure of its sender. */
-  const guarded = async <T>(request: Request, operation: () => Promise<T>): Promise<T> => {
-    try {
-      return await operation()
-    } catch (refused) {
-      if (refused instanceof Refusal) {
-        if (ofTheCard.includes(refused.code)) factsOf(request).known = true
-        if (guesses.includes(refused.code)) rateLimits.failure(factsOf(request).address)
-      }
-      throw refused
-    }
-  }
-  const tapped = <T>(request: Request, query: Tapped, operation: () => Promise<T>): Promise<T> =>
-    guarded(request, async () => {
-      await carry(rateLimits, request, () => tapBudgetOf(cards, query.p, query.c))
-      return operation()
-    })
+  const guarded = createGuard(rateLimits, verdicts)
+  const tapped = <T>(request: Request, { p, c }: Tapped, operation: () => Promise<T>) =>
+    guarded(request, operation, () => tapBudgetOf(cards, p, c))
   const eventOf = (request: Request) => factsOf(request).object
   const notSupported = () => {
     throw new Refusal('not-supported')
