@@ -72,7 +72,7 @@ export async function simulatePayment(
   if (units === null) throw new OperatorError(`${amount} is no amount of ${token}`)
   const till = createSigner(openSchnorr(), holderSecret(undefined))
   const recipient = to === undefined ? till.pubkey : parsePubkey(to)
-  if (recipient === null) throw new OperatorError(`${to} is no key`)
+  if (recipient === null) throw new OperatorError('--to is no public key: npub or hex')
   const base = baseOf(config, url)
   const { pubkey: manager } = (await ask(`${base}/api/coupons/manager`)) as { pubkey: string }
   const headers = {

@@ -109,7 +109,7 @@ async function* accountsOf(ledger: LedgerStore, { name }: Token, only: string | 
 
 function pubkeyIn(key: string): string {
   const pubkey = parsePubkey(key)
-  if (pubkey === null) throw new OperatorError(`${key} is no public key`)
+  if (pubkey === null) throw new OperatorError('that is no public key: npub or hex')
   return pubkey
 }
 

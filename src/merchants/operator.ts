@@ -174,7 +174,8 @@ const noCode: Record<Exclude<Admission, 'let-in'>, string> = {
 
 function pubkeyIn(text: unknown): string {
   const pubkey = typeof text === 'string' ? parsePubkey(text) : null
-  if (pubkey === null) throw new OperatorError(`${String(text)} is no public key: npub or hex`)
+  // What was typed is not repeated: somebody may have pasted an nsec.
+  if (pubkey === null) throw new OperatorError('that is no public key: npub or hex')
   return pubkey
 }
 

@@ -42,7 +42,7 @@ describe('with a running server', () => {
   test.each([
     ['a token nobody knows', ['USD', npub, '1'], /TOKENS names no USD/],
     ['a token of another issuer', ['PTS', npub, '1'], /PTS is issued by npub1/],
-    ['a key that is none', ['ARS', 'x', '1'], /x is no public key/],
+    ['a key that is none', ['ARS', 'x', '1'], /: that is no public key/],
     ['more decimals than it has', ['ARS', npub, '1.005'], /1\.005 is no amount of ARS/],
     ['nothing', ['ARS', npub, '0'], /0 is no amount of ARS/],
     ['itself', ['ARS', manager.pubkey, '1'], /El destinatario no es válido/],
@@ -74,7 +74,7 @@ describe('with a running server', () => {
   })
 
   test('statement refuses what it does not know', async () => {
-    expect((await run('statement', 'x')).stderr).toContain('x is no public key')
+    expect((await run('statement', 'x')).stderr).toContain(': that is no public key')
     expect((await run('statement', npub, '--token', 'USD')).stderr).toContain(
       'no token is called USD',
     )

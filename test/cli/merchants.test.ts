@@ -78,7 +78,10 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
     )
     expect(readRows(dataDir).setup_code).toEqual([])
 
-    expect(await run('merchants', 'add', 'x')).toEqual(bad('x is no public key: npub or hex'))
+    // It is not repeated: a secret key may be pasted by mistake.
+    for (const key of ['x', `nsec1${'q'.repeat(58)}`]) {
+      expect(await run('merchants', 'add', key)).toEqual(bad('that is no public key: npub or hex'))
+    }
     expect(await run('merchants', 'add', npub, '--label', 'x'.repeat(81))).toEqual(
       bad('a label has at most 80 characters, none of them invisible'),
     )

@@ -37,7 +37,7 @@ export async function issue(
     )
   }
   const receiver = parsePubkey(to)
-  if (receiver === null) throw new OperatorError(`${to} is no public key`)
+  if (receiver === null) throw new OperatorError('that is no public key: npub or hex')
   const units = parseTokenText(amount, token.decimals)
   if (units === null) {
     throw new OperatorError(`${amount} is no amount of ${name}: it has ${token.decimals} decimals`)
