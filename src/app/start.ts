@@ -303,7 +303,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     cardRoutes(cards.cards, rateLimits),
     payRoutes(payments.payments, rateLimits),
     directoryRoutes(wallet.identities),
-    transferRoutes(transferring.transfers, rateLimits, transferring.counted),
+    transferRoutes(transferring.transfers, rateLimits),
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: management.private })] : []),
     tlsRoutes(trusted),

@@ -29,8 +29,6 @@ type TransferParts = {
 
 type RunningTransfers = {
   transfers: Transfers
-  /** Somebody at this address sends a voucher away. Refuses `rate-limited`. */
-  counted: (address: string) => void
   stop(): void
 }
 
@@ -49,6 +47,7 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
       if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
     }
   }
+  const countLeaving = limiter(limits.leavingRate)
   const transfers: Transfers = {
     ...shared,
     newKey: () => randomBytes(24).toString('base64url'),
@@ -57,7 +56,8 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     previewElsewhere: createPreviewElsewhere(refreshing),
     lookUp: createLookUpAddress(fetchPublic),
     handOver: createHandOver(fetchPublic),
-    leaving(sender, host, work) {
+    async leaving(sender, host, work) {
+      countLeaving(sender)
       const senderAtHost = `${sender} ${host}`
       return leavingPlaces({ sender, host, senderAtHost }, work).catch(nullWhenBusy)
     },
@@ -67,7 +67,7 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     warn: (event, facts) => log.warn(event, facts),
   }
   const resuming = startResuming(transfers, (cause) => log.warn('transfers.failed', { cause }))
-  return { transfers, counted: limiter(limits.leavingRate), stop: () => resuming.stop() }
+  return { transfers, stop: () => resuming.stop() }
 }
 
 /** What goes out has answers for its own troubles: this one is about a place. */

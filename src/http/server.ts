@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Server, ServerWebSocket } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { limits } from '../base/limits.ts'
@@ -245,6 +246,7 @@ export function startServer(options: ServerOptions): HttpServer {
     } finally {
       working?.end()
     }
+    assert(!over || facts.known || !response.ok, 'a route did not ask what carries its request')
     // Whatever was refused is its sender's affair, and costs nobody else behind the address.
     const refused = response.status >= 400 && response.status < 500
     if (refused && !supervised && !facts.harmless) {

@@ -38,7 +38,7 @@ type Parcel = {
 
 /**
  * Hand a voucher to a lightning address; `hosts` are this service's own. Refuses `nonce-invalid`,
- * `field-invalid` (to, comment), `voucher-invalid`, `service-unknown`; whatever else happens is said
+ * `field-invalid` (to, comment), `voucher-invalid`, `service-unknown`, `rate-limited`; whatever else happens is said
  * in the answer.
  */
 export async function send(

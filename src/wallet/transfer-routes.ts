@@ -32,11 +32,7 @@ const aboutSwaps = [
 ] as const
 
 /** Vouchers that come to a name of this service, and that leave for a name anywhere. */
-export function transferRoutes(
-  transfers: Transfers,
-  rateLimits: RateLimits,
-  counted: (address: string) => void,
-) {
+export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
   /** A voucher of another service is not looked up: its sender waits. */
   const admit = (request: Request, nonce: string) =>
     carry(rateLimits, request, async () => (nonceShaped(nonce) ? budgetOf(transfers, nonce) : null))
@@ -72,7 +68,6 @@ export function transferRoutes(
         const { address, origins } = factsOf(request)
         const { nonce, voucher, to, comment } = body
         await admit(request, nonce)
-        counted(address)
         const hosts = origins().map((origin) => new URL(origin).host)
         const outgoing = { nonce, voucher, to, comment, sender: address }
         const sending = await send(transfers, outgoing, hosts)

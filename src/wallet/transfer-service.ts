@@ -46,7 +46,10 @@ export type Transfers = {
   previewElsewhere: PreviewElsewhere
   lookUp: LookUpAddress
   handOver: HandOver
-  /** Do what one more voucher of this sender's needs at a host; null when too many are on their way there. */
+  /**
+   * Do what one more voucher of this sender's needs at a host; null when too many are on their way there.
+   * Refuses `rate-limited`.
+   */
   leaving: <T>(sender: string, host: string, work: () => Promise<T>) => Promise<T | null>
   /** Somebody sends to this name. Refuses `rate-limited`. */
   arriving: (name: string) => void

@@ -441,7 +441,7 @@ function couponRoutes(): DescribedRoute[] {
     relayRoutes({ version: '', manager: '', open: () => false }),
     identityRoutes(nothing, noRateLimits),
     directoryRoutes(nothing),
-    transferRoutes(nothing, noRateLimits, nothing),
+    transferRoutes(nothing, noRateLimits),
     inboxRoutes(nothing, nothing),
     cardRoutes(nothing, noRateLimits),
     payRoutes(nothing, noRateLimits),

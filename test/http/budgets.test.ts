@@ -1,6 +1,7 @@
 /** Budgets follow the credential: a crowd behind one address costs a till, a customer and a card there nothing. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { asking, cardEnv, scanPath, tapQuery } from '../support/cards.ts'
 import {
@@ -296,6 +297,23 @@ describe('what a credential has of its own', () => {
     expect((await refused('/api/lud16/ana/cb', { body: foreign, headers })).status).toBe(429)
   }, 60_000)
 })
+
+test('those who send coupons to other services keep nobody from giving one to a name here', async () => {
+  const server = await startServer({
+    env: { PUBLIC_URL: 'https://shop.test', MERCHANTS: 'open' },
+    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
+  })
+  const token = await signedSession(server, newSigner())
+  const couponId = await createDefinition(server.url, token)
+  const { nonce } = await mintOne(server.url, token, couponId)
+  addAccount(server.dataDir, 'ana', newSigner().pubkey)
+  const give = (to: string) => call(server.url, '/api/transfer', { body: { nonce, to } })
+  const away = await Promise.all(Array.from({ length: 80 }, () => give('eva@elsewhere.test')))
+  const refused = away.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThan(5)
+  for (const answer of refused) expectRefusalOf(answer)
+  expect((await give('ana@shop.test')).json).toEqual({ status: 'SENT' })
+}, 30_000)
 
 describe('refreshes of one coupon', () => {
   /** Refresh a coupon so often; every nonce with its key and answer, and the nonce that is good now. */
