@@ -15,7 +15,7 @@ import { rowsOf } from './check.ts'
 import { withoutServer } from './control.ts'
 
 /** What going back in time means; the operator must have read it. */
-const consequences = `Going back means: whatever happened since the backup is unknown to the service again. Vouchers that were redeemed, voided or handed on since become spendable again, by whoever still has their old nonce (their new holders' are unknown); vouchers minted since no longer exist; counters, coupons, minters and announcements are as they were, and so is what the embedded relay holds. Cards wait until a writer confirms a counter higher than the one in the backup. Everybody signs in again. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints) and mint new ones for those who ask, and have each merchant announce the service again.`
+const consequences = `Going back means: whatever happened since the backup is unknown to the service again. Vouchers that were redeemed, voided or handed on since become spendable again, by whoever still has their old nonce (their new holders' are unknown); vouchers minted since no longer exist; counters, coupons, minters, merchants that were let in and announcements are as they were, and so is what the embedded relay holds. Cards wait until a writer confirms a counter higher than the one in the backup. Everybody signs in again. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints) and mint new ones for those who ask, and have each merchant announce the service again.`
 
 /** Put a backup in the place of the database, after checking it and its keys. */
 export async function restore(config: Config, file: string, force: boolean): Promise<number> {

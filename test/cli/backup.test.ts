@@ -191,6 +191,7 @@ describe('cuponera restore', () => {
     expect(code).toBe(0)
     expect(stdout).toContain(`restored from ${file}, checked: ${counts}`)
     expect(stdout).toContain('become spendable again')
+    expect(stdout).toContain('merchants that were let in')
     const left = readdirSync(dataDir).filter((name) => name.startsWith('cuponera.db'))
     const aside = left.find((name) => /^cuponera\.db\.before-restore-\d+$/.test(name)) as string
     expect(left.sort()).toEqual(['cuponera.db', aside])
