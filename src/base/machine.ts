@@ -73,7 +73,7 @@ function ownNames(): string[] {
 
 /** The host of a URL to this name or address; null for what no URL can hold, and for the loopback. */
 function hostOf(text: string): string | null {
-  const address = parseAddress(text.replace(/%.*$/, ''))
+  const address = parseAddress(text.split('%', 1)[0] ?? '')
   if (address?.range() === 'loopback') return null
   const host = address?.kind() === 'ipv6' ? `[${address}]` : (address?.toString() ?? text)
   return URL.parse(`http://${host}`)?.hostname || null

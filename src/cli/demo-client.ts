@@ -86,6 +86,13 @@ export function short(text: string): string {
   return text.length > 12 ? `${text.slice(0, 6)}…` : text
 }
 
+/** An address without the slashes at its end. */
+export function withoutSlashes(address: string): string {
+  let end = address.length
+  while (address[end - 1] === '/') end--
+  return address.slice(0, end)
+}
+
 /** Ids and nonces in a path, shortened. */
 function shorten(path: string): string {
   return path

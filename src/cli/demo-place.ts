@@ -4,6 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Status } from '../http/control.ts'
 import { connect, NoAnswer } from './control.ts'
 import type { DemoPlace } from './demo.ts'
+import { withoutSlashes } from './demo-client.ts'
 import { callable, localAddress } from './health.ts'
 import { operateOn } from './merchants.ts'
 
@@ -38,7 +39,7 @@ async function askRunning(config: Config): Promise<Status | null> {
 /** The manager key that a server names, or whatever stands in its place. */
 async function managerAt(url: string): Promise<unknown> {
   try {
-    const address = `${url.replace(/\/+$/, '')}/api/coupons/manager`
+    const address = `${withoutSlashes(url)}/api/coupons/manager`
     const answer = await fetch(address, { signal: AbortSignal.timeout(answerMs) })
     return parseJsonObject(await answer.bytes(), limits.demoAnswerBytesMax)?.pubkey
   } catch (cause) {

@@ -1,6 +1,6 @@
 import type { Signer } from '../nostr/event.ts'
 import { DemoFailure } from './demo-checks.ts'
-import { createDemoClient, type Exchange, Unreachable } from './demo-client.ts'
+import { createDemoClient, type Exchange, Unreachable, withoutSlashes } from './demo-client.ts'
 import { newDemoKey, story } from './demo-steps.ts'
 
 /** Where the demo goes, and how its merchant gets in there. */
@@ -25,7 +25,7 @@ export async function demo({ url, origin, asGuest }: DemoPlace): Promise<number>
     )
     return 1
   }
-  const base = address.href.replace(/\/+$/, '')
+  const base = withoutSlashes(address.href)
   const merchant = newDemoKey()
   const tell = () => tellStory(base, origin ?? base, merchant)
   return asGuest ? asGuest(merchant.pubkey, tell) : tell()
