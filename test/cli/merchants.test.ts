@@ -91,7 +91,6 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
     )
     const gone = (key: string) => `${key} is a merchant no longer; its vouchers stay good\n`
     expect(await run('merchants', 'remove', npub)).toEqual(good(gone(npub)))
-    // With the last one gone there is a code again.
     expect(await run('merchants', 'remove', other)).toEqual(
       good(`${gone(other)}nobody may manage coupons yet: see "cuponera setup"\n`),
     )
@@ -128,6 +127,10 @@ test('who is added and removed through the running server may manage at once, an
   expect((await call(url, '/api/merchants', { body, token })).status).toBe(201)
   await run('merchants', 'remove', npub)
   expectRefusal(await manage(url, token), 403, 'merchant-not-allowed')
+  // With the last one gone there is a code again, and it is another.
+  await run('merchants', 'remove', body.pubkey)
+  expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', { setup: true })
+  expectRefusal(await sendCode(url, newSigner(), code), 403, 'setup-code-wrong')
 })
 
 test('a merchant that another let in becomes an owner when the operator names it', async () => {

@@ -35,6 +35,7 @@ export const costEnv = {
   ...cardEnv,
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'warn',
+  MERCHANTS: 'open',
   IDENTITY_ISSUERS: manager.pubkey,
   IDENTITY_SELF_SIGNUP: 'on',
 }

@@ -45,7 +45,12 @@ const known = new Set<string>(refusalCodes)
 /** Send strange requests for some seconds to a server of its own, and judge every answer. */
 export async function fuzzHttp(random: Random, seconds: number): Promise<HttpFuzzReport> {
   const signer = newSigner()
-  const env = { RATE_LIMIT: 'off', LOG_LEVEL: 'warn', IDENTITY_ISSUERS: signer.pubkey }
+  const env = {
+    RATE_LIMIT: 'off',
+    LOG_LEVEL: 'warn',
+    MERCHANTS: signer.pubkey,
+    IDENTITY_ISSUERS: signer.pubkey,
+  }
   const server = await startServer({ env })
   const facts = await prepare(server, signer)
   const report: HttpFuzzReport = {
