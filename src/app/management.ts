@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { AnyElysia } from 'elysia'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { Refusal } from '../base/refusal.ts'
 import type { Database } from '../db/database.ts'
 import type { FactStore } from '../db/fact-store.ts'
 import type { Stores } from '../db/stores.ts'
 import type { Authenticator } from '../http/auth.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { requireMerchant, settleCode } from '../merchants/admit.ts'
+import { codeDue, requireMerchant, settleCode } from '../merchants/admit.ts'
 import { codeOf, saltBytes } from '../merchants/code.ts'
 import type { Waiting } from '../merchants/merchant-store.ts'
 import { type MerchantCommand, operateMerchants } from '../merchants/operator.ts'
@@ -17,6 +18,7 @@ import { merchantRoutes } from '../merchants/roster-routes.ts'
 import type { Admission, MerchantStores, Merchants } from '../merchants/service.ts'
 import { setupRoutes } from '../merchants/setup-routes.ts'
 import { listWaiting } from '../merchants/waiting.ts'
+import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Config } from './config.ts'
 
@@ -70,10 +72,15 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     admission: () => admissionOf(config, alone),
     metered: () => config.merchants === 'open' && !alone,
     listed: new Set(listedMerchants(config)),
-    codeReplaced: () => log.warn('setup.replaced', { hint }),
-    removed,
+    happened(event) {
+      if (event.type === 'code-replaced') return log.warn('setup.replaced', { hint })
+      const { type, pubkey, by } = event
+      log.info(`merchant.${type}`, { npub: npubOf(pubkey), by: by.length === 64 ? npubOf(by) : by })
+      if (type === 'removed') removed(pubkey)
+    },
   }
-  await database.transact((tx) => settleCode(merchants, tx))
+  // A start that changes nothing waits neither for the disk nor for the clock.
+  if (await database.snapshot((tx) => codeDue(merchants, tx))) await settle(parts, merchants)
   return {
     merchants,
     require: (tx, caller) => requireMerchant(merchants, tx, caller),
@@ -88,20 +95,30 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
       alone = false
       parts.exposed()
       if (merchants.admission() === 'let-in') log.warn('management.closed', { hint })
-      try {
-        await database.transact(async (tx) => {
-          await tx.facts.pin('exposed', '1')
-          await settleCode(merchants, tx)
-        })
-      } catch (cause) {
-        // A disk that takes nothing: it is closed all the same, and the next start may have to see a proxy again.
-        log.error('management.unsaved', { cause })
-      }
+      await settle(parts, merchants, async (tx) => tx.facts.pin('exposed', '1'))
     },
     state: () => stateOf(merchants),
     commands: {
       'POST /merchants': (asked) => operateMerchants(merchants, asked as MerchantCommand),
     },
+  }
+}
+
+/** Write down that there is a setup code, or that there is none any more, and what goes with it. */
+async function settle(
+  { database, log }: Pick<ManagementParts, 'database' | 'log'>,
+  merchants: Merchants,
+  also: (tx: { facts: FactStore }) => Promise<void> = async () => undefined,
+): Promise<void> {
+  try {
+    await database.transact(async (tx) => {
+      await also(tx)
+      await settleCode(merchants, tx)
+    })
+  } catch (refused) {
+    // The clock is behind, or too much waits: "cuponera setup" makes the code when it is asked for.
+    if (!(refused instanceof Refusal)) throw refused
+    log.warn('setup.unsaved', { why: refused.code, hint })
   }
 }
 

@@ -115,7 +115,8 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
     throw new OperatorError('the server has never run here: start it once')
   }
   const { storeKey } = loadKeyring(config, false)
-  const log = createLog(config.logLevel, config.logFormat)
+  // What is done is said on the terminal.
+  const log = createLog('error', config.logFormat)
   const nothing = () => undefined
   return onDatabase(path, async (database) => {
     const parts = { database, storeKey, log, removed: nothing, exposed: nothing }

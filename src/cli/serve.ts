@@ -57,7 +57,8 @@ function managementLine({ admission, merchants, code }: ManagementState): string
     case 'open':
       return 'open to any key by MERCHANTS=open'
     case 'let-in':
-      return code ? `closed until the setup code is used: ${code}` : `${merchants} merchant(s)`
+      if (code) return `closed until the setup code is used: ${code}`
+      return merchants > 0 ? `${merchants} merchant(s)` : 'closed: see cuponera setup'
   }
 }
 

@@ -25,7 +25,19 @@ export async function settleCode(
   { admission, newSalt }: Pick<Merchants, 'admission' | 'newSalt'>,
   tx: Known,
 ): Promise<void> {
-  if (admission() !== 'let-in') return
-  if ((await tx.merchants.count()) > 0) await tx.merchants.burnCode()
-  else if ((await tx.merchants.code()) === null) await tx.merchants.setCode(newSalt())
+  const due = await codeDue({ admission }, tx)
+  if (due === 'burn') await tx.merchants.burnCode()
+  if (due === 'make') await tx.merchants.setCode(newSalt())
+}
+
+/** What `settleCode` would do. */
+export async function codeDue(
+  { admission }: Pick<Merchants, 'admission'>,
+  tx: Known,
+): Promise<'make' | 'burn' | null> {
+  if (admission() !== 'let-in') return null
+  const wanted = (await tx.merchants.count()) === 0
+  const there = (await tx.merchants.code()) !== null
+  if (wanted === there) return null
+  return wanted ? 'make' : 'burn'
 }

@@ -2,6 +2,7 @@ import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { parseLabel } from '../coupons/text.ts'
+import type { AfterCommit } from '../db/database.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import { settleCode } from './admit.ts'
 import { codeOf } from './code.ts'
@@ -96,13 +97,13 @@ async function remove(merchants: Merchants, pubkey: string) {
       throw new OperatorError(`${npubOf(pubkey)} is not among the merchants that were let in`)
     }
     await settleCode(merchants, tx)
-    tx.afterCommit(() => merchants.removed(pubkey))
+    tx.afterCommit(() => merchants.happened({ type: 'removed', pubkey, by: 'operator' }))
     const left = merchants.admission() === 'let-in' ? await tx.merchants.count() : null
     return { npub: npubOf(pubkey), left }
   })
 }
 
-async function confirm(merchants: Merchants, tx: Known, named: string[] | 'all') {
+async function confirm(merchants: Merchants, tx: Known & AfterCommit, named: string[] | 'all') {
   const waiting = new Set((await listWaiting(tx)).map(({ pubkey }) => pubkey))
   const pubkeys = named === 'all' ? [...waiting] : named
   for (const pubkey of pubkeys) {
@@ -119,12 +120,12 @@ async function confirm(merchants: Merchants, tx: Known, named: string[] | 'all')
 /** A merchant that the operator names adds and removes others. */
 async function admitOwner(
   merchants: Merchants,
-  tx: Known,
+  tx: Known & AfterCommit,
   pubkey: string,
   label: string | null | undefined,
 ) {
   try {
-    return await admit(merchants, tx, { pubkey, label, owner: true })
+    return await admit(merchants, tx, { pubkey, label, owner: true, by: 'operator' })
   } catch (refused) {
     if (!(refused instanceof Refusal)) throw refused
     throw new OperatorError(

@@ -1,6 +1,7 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { parseLabel } from '../coupons/text.ts'
+import type { AfterCommit } from '../db/database.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import { settleCode } from './admit.ts'
@@ -32,7 +33,8 @@ export async function addMerchant(merchants: Merchants, caller: Caller, input: M
   if (pubkey === null) throw new Refusal('field-invalid', { field: 'pubkey' })
   return merchants.database.transact(async (tx) => {
     await requireOwner(merchants, tx, caller)
-    const { created, merchant } = await admit(merchants, tx, { pubkey, label, owner: false })
+    const by = caller.pubkey
+    const { created, merchant } = await admit(merchants, tx, { pubkey, label, owner: false, by })
     return { created, merchant: merchantView(merchant) }
   }, caller.spend)
 }
@@ -42,16 +44,25 @@ export async function addMerchant(merchants: Merchants, caller: Caller, input: M
  * one that only the operator can remove.
  */
 export async function removeMerchant(merchants: Merchants, caller: Caller, text: string) {
-  const pubkey = parsePubkey(text)
+  const key = parsePubkey(text)
   return merchants.database.transact(async (tx) => {
     await requireOwner(merchants, tx, caller)
-    const merchant = pubkey === null ? null : await tx.merchants.find(pubkey)
+    const merchant = key === null ? null : await tx.merchants.find(key)
     if (merchant?.expiresAt !== null) throw new Refusal('merchant-unknown')
     if (merchant.owner) throw new Refusal('merchant-is-owner')
     await tx.merchants.remove(merchant.pubkey)
-    tx.afterCommit(() => merchants.removed(merchant.pubkey))
+    const { pubkey } = merchant
+    const by = caller.pubkey
+    tx.afterCommit(() => merchants.happened({ type: 'removed', pubkey, by }))
     return { removed: true as const }
   }, caller.spend)
+}
+
+type Admitted = {
+  pubkey: string
+  label: string | null | undefined
+  owner: boolean
+  by: string
 }
 
 /**
@@ -60,8 +71,8 @@ export async function removeMerchant(merchants: Merchants, caller: Caller, text:
  */
 export async function admit(
   merchants: Merchants,
-  tx: Pick<MerchantStores, 'merchants'>,
-  { pubkey, label, owner }: { pubkey: string; label: string | null | undefined; owner: boolean },
+  tx: Pick<MerchantStores, 'merchants'> & AfterCommit,
+  { pubkey, label, owner, by }: Admitted,
 ): Promise<{ created: boolean; merchant: Merchant }> {
   const known = await tx.merchants.find(pubkey)
   const before = known?.expiresAt === null ? known : null
@@ -77,6 +88,7 @@ export async function admit(
   }
   await tx.merchants.put(merchant)
   await settleCode(merchants, tx)
+  if (!before) tx.afterCommit(() => merchants.happened({ type: 'admitted', pubkey, by }))
   return { created: before === null, merchant }
 }
 

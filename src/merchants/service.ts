@@ -16,6 +16,11 @@ export type MerchantStores = {
  */
 export type Admission = 'private' | 'listed' | 'open' | 'let-in'
 
+/** `by`: what let a key in or removed it: the setup code, the operator, or another merchant (hex). */
+type MerchantEvent =
+  | { type: 'admitted' | 'removed'; pubkey: string; by: 'code' | 'operator' | string }
+  | { type: 'code-replaced' }
+
 /** Everything the operations of this folder need; put together by `app/management.ts`. */
 export type Merchants = {
   database: Database<MerchantStores>
@@ -29,8 +34,6 @@ export type Merchants = {
   metered: () => boolean
   /** The keys of the setting, in hex. */
   listed: ReadonlySet<string>
-  /** A setup code had all its wrong tries and was replaced. */
-  codeReplaced: () => void
-  /** A key may no longer manage. */
-  removed: (pubkey: string) => void
+  /** Told of what happened once it is on disk. */
+  happened: (event: MerchantEvent) => void
 }

@@ -23,12 +23,13 @@ export async function setUp(merchants: Merchants, { pubkey, spend }: Caller, typ
     await tx.merchants.countTry()
     if (code.tries + 1 < limits.setupTriesMax) return
     await tx.merchants.setCode(merchants.newSalt())
-    tx.afterCommit(merchants.codeReplaced)
+    tx.afterCommit(() => merchants.happened({ type: 'code-replaced' }))
   }
   return merchants.database.transact(async (tx) => {
     if (!right || !(await tx.merchants.burnCode())) throw new Refusal('setup-code-wrong')
     const createdAt = merchants.now()
     await tx.merchants.put({ pubkey, label: null, owner: true, createdAt, expiresAt: null })
+    tx.afterCommit(() => merchants.happened({ type: 'admitted', pubkey, by: 'code' }))
     return { pubkey, npub: npubOf(pubkey) }
   }, tryCode)
 }

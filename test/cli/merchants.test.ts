@@ -10,7 +10,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
-import { letIn, sendCode, startClosed } from '../support/closed.ts'
+import { letIn, logged, sendCode, startClosed } from '../support/closed.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -199,6 +199,7 @@ describe('a database with coupons from before', () => {
     const [busy = '', quiet = '', over = ''] = npubs
     const server = await startClosed({ dataDir })
     const { url } = server
+    await logged(server, '"management.waiting"')
     const said = server.output()
     expect(said).toMatch(new RegExp(`waiting +${busy}  2 coupon\\(s\\)\\n +${quiet}  1 coupon`))
     expect(said).not.toContain(over)
@@ -262,6 +263,7 @@ describe('a database with coupons from before', () => {
     const { dataDir, first } = await newShops()
     const server = await startClosed({ dataDir, env: { MERCHANTS: 'open' } })
     expect((await manage(server.url, first.token)).status).toBe(200)
+    await logged(server, '"management.open"')
     expect(server.output()).not.toContain('waiting')
     expect(server.output()).toMatch(/"management.open".+MERCHANTS=open/)
   })

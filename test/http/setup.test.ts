@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hexOf } from '../../src/base/bytes.ts'
 import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { damage, runCommand } from '../support/cli.ts'
@@ -15,7 +16,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { letIn, sendCode, shownCode, startClosed } from '../support/closed.ts'
+import { letIn, logged, sendCode, shownCode, startClosed } from '../support/closed.ts'
 import { startRacers } from '../support/race.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -75,6 +76,7 @@ test('the code lets its caller in, once, and through restarts', async () => {
   })
   const token = await openSession(second.url, merchant)
   expect((await manage(second.url, token)).status).toBe(200)
+  await logged(second, `"merchant.admitted","npub":"${npubOf(pubkey)}","by":"code"`)
   for (const signer of [late, merchant]) {
     expectRefusal(await sendCode(second.url, signer, code), 403, 'setup-code-wrong')
   }
@@ -141,7 +143,7 @@ test('tries are limited by address, and no code outlives its thousandth wrong on
   damage(dataDir, `UPDATE setup_code SET tries = ${limits.setupTriesMax - 1}`)
   expectRefusal(await guess('203.0.113.2', '1'), 403, 'setup-code-wrong')
   expect(readRows(dataDir).setup_code).toMatchObject([{ tries: 0 }])
-  expect(server.output()).toContain('setup.replaced')
+  await logged(server, 'setup.replaced')
   expectRefusal(await guess('203.0.113.2', code), 403, 'setup-code-wrong')
   const shown = await runCommand(['setup'], { dataDir })
   const [, other = ''] = /once: (\S+)/.exec(shown.stdout) ?? []
@@ -242,6 +244,20 @@ test('a restored backup does not make a used code good again', async () => {
   expectRefusal(await sendCode(restored.url, newSigner(), code), 403, 'setup-code-wrong')
 })
 
+test('a clock that is behind keeps no service from its start, and the code waits for it', async () => {
+  const first = await startServer()
+  const { dataDir } = first
+  await first.stop()
+  damage(dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
+  const behind = await startClosed({ dataDir })
+  expect(behind.output()).toContain('management  closed: see cuponera setup')
+  await logged(behind, '"setup.unsaved","why":"clock-behind"')
+  await behind.kill()
+  damage(dataDir, 'UPDATE state SET newest_write = 1')
+  const { code } = await startClosed({ dataDir })
+  expect(code).not.toBe('')
+})
+
 describe('on the loopback any key manages', () => {
   const headers: [string, string][] = [
     ['Forwarded', 'for=203.0.113.9'],
@@ -261,7 +277,7 @@ describe('on the loopback any key manages', () => {
     const forwarded = await call(url, '/api/coupons', { token, headers: { [name]: value } })
     expectRefusal(forwarded, 403, 'merchant-not-allowed', setup)
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', setup)
-    expect(server.output()).toMatch(/"management.closed".+cuponera setup/)
+    await logged(server, '"management.closed","hint":"run \\"cuponera setup')
     await server.stop()
 
     const again = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
@@ -416,6 +432,10 @@ describe('the merchant of the code', () => {
     })
     await stream.text()
     expectRefusal(await manage(url, by), 403, 'merchant-not-allowed')
+    for (const type of ['admitted', 'removed']) {
+      const line = `"merchant.${type}","npub":"${npub}","by":"${npubOf(signer.pubkey)}"`
+      await logged(server, line)
+    }
     // What was issued stays good, and goes on being issued.
     const swapped = await call(url, '/api/coupons/refresh', {
       body: { nonce },
@@ -461,7 +481,3 @@ test('the relay takes events of a merchant that was let in, before its first cou
   }
   expect([await publish(signer), await publish(newSigner())]).toEqual([202, 403])
 })
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
-}
