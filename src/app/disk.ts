@@ -32,8 +32,8 @@ export type Disk = {
 }
 
 /**
- * Watch the free space of a data directory, so that what strangers can grow stops before the disk is
- * full, and claims and refreshes go on. A file system that does not answer counts as having room.
+ * Watch the free space of a data directory. Strangers' writes stop before the disk is full, so that claims
+ * and refreshes can go on. A file system that does not answer counts as having room.
  */
 export async function watchDisk({ dataDir, floor, statFs, log }: DiskParts): Promise<Disk> {
   let low = false

@@ -7,7 +7,7 @@ import type { Budget, RateLimits } from './rate-limit.ts'
 /** Looks a credential up; null when nobody was given it. */
 type FindBudget = () => Promise<Budget | 'unbounded' | null>
 
-/** What a refusal says of the credential in the request. */
+/** Refusals that tell something of the credential in the request. */
 type Verdicts = {
   /** Nobody was given it: a failure of its sender. */
   guesses: readonly RefusalCode[]
@@ -15,7 +15,7 @@ type Verdicts = {
   holds?: readonly RefusalCode[]
 }
 
-/** Build what runs the operations that a credential opens; with `find`, also over the address's budget. */
+/** Build the guard of operations that a credential opens; with `find` it lets them go on over the address's budget. */
 export function createGuard(rateLimits: RateLimits, { guesses, holds = [] }: Verdicts) {
   return async <T>(
     request: Request,

@@ -7,7 +7,7 @@ const entriesMax = 20_000
 export type Budget = { of: 'chain' | 'spent' | 'card'; id: number }
 
 /**
- * Who may ask how often. What fails is counted apart from what does not: it costs its author only
+ * Rate limits. Failures are counted apart from requests that succeed: they cost their author only
  * further failures, so that a stranger cannot use up what a shop behind the same address needs. A
  * credential that is known here goes on when its address has used up its own.
  */

@@ -23,7 +23,7 @@ type RelayOptions = {
   verify: VerifyEvent
   policy: RelayPolicy
   now: Clock
-  /** What clients send is passed on, but not stored. */
+  /** Events of clients are not stored while this is true; ephemeral ones are passed on. */
   diskLow: () => boolean
   send: (connections: readonly number[], text: string) => void
   /** Close a connection, which is forgotten here. */

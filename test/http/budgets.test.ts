@@ -179,7 +179,7 @@ function withKeyOf({ headers }: CallOptions): CallOptions {
   return { headers: { ...headers, 'Idempotency-Key': newKey() } }
 }
 
-describe('what a credential has of its own', () => {
+describe('the budget of a credential', () => {
   test('a nonce that can be claimed has a budget that the ones before it in its chain do not touch', async () => {
     const server = await startServer({ env: proxied })
     const { ask, flood, over } = behind(server)
@@ -386,7 +386,7 @@ describe('refreshes of one coupon', () => {
     expect(taken.json.retryAfter).toBeLessThanOrEqual(10)
     const look = await call(server.url, '/api/coupons/preview', { body: { nonce } })
     expect(look.json.status).toBe('minted')
-    // What a name has received before is accepted again, however often the coupon was refreshed.
+    // A coupon that a name received before is accepted again, however often it was refreshed.
     const other = await mintOne(server.url, token, couponId)
     const again = { action: 'voucher', nonce: other.nonce, voucher: other.voucher }
     for (let times = 0; times < 25; times++) {

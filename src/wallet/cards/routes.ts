@@ -19,7 +19,7 @@ import { wipe } from './wipe.ts'
 
 const eventRefusals = ['card-event-invalid', 'card-event-stale', 'card-content-invalid'] as const
 const tapRefusals = ['tap-invalid', 'card-unknown', 'card-unconfirmed', 'tap-used'] as const
-/** What a tap, a code or a signature comes to that opens nothing, and what a genuine tap may come to. */
+/** Refusals of a tap or a code that opens nothing, and those that a genuine tap may come to. */
 const verdicts: Parameters<typeof createGuard>[1] = {
   guesses: ['tap-invalid', 'otc-unknown'],
   holds: [
