@@ -16,6 +16,7 @@ import {
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
 import { good } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
@@ -132,9 +133,10 @@ test('a coupon that changed hands too often says how long it waits, and goes on 
   )
   await button(page, 'Hacelo mío').click()
   await page.getByText('Esperamos 2 segundos y seguimos solos').waitFor()
-  await good(page, 'coupon-often')
-  expect(await page.getByText('No llegó la respuesta').count()).toBe(0)
-  await page.getByText('Ya es tuyo').waitFor()
+  await expectToast(page.getByText('Ya es tuyo'), async () => {
+    await good(page, 'coupon-often')
+    expect(await page.getByText('No llegó la respuesta').count()).toBe(0)
+  })
   expect(await statusOf(nonce)).toBe('refreshed')
 })
 
@@ -142,8 +144,7 @@ test('made one’s own, the giver’s copy is worth nothing and the new one is k
   const nonce = await mint()
   const { page } = await open(`/c#${nonce}`)
   await page.getByText('La copia de quien te lo dio deja de servir').waitFor()
-  await button(page, 'Hacelo mío').click()
-  await page.getByText('Ya es tuyo').waitFor()
+  await expectToast(page.getByText('Ya es tuyo'), () => button(page, 'Hacelo mío').click())
   await good(page, 'coupon-mine')
   const [own = ''] = await keptCodes(page)
   expect([await statusOf(nonce), await statusOf(own)]).toEqual(['refreshed', 'minted'])
@@ -206,8 +207,7 @@ test('whoever comes too late to the swap is told, and shown what became of it', 
   await button(page, 'Hacelo mío').waitFor()
   const headers = { 'Idempotency-Key': newKey() }
   await call(server.url, '/api/coupons/refresh', { body: { nonce }, headers })
-  await button(page, 'Hacelo mío').click()
-  await page.getByText('Llegaste tarde').waitFor()
+  await expectToast(page.getByText('Llegaste tarde'), () => button(page, 'Hacelo mío').click())
   await page.getByText('Este código ya no vale').waitFor()
   await good(page, 'coupon-too-late')
 })
@@ -334,8 +334,7 @@ test('sending is told as it ends', async () => {
       await button(page, 'Volver a mis cupones').click()
       continue
     }
-    await button(page, 'Recuperarlo ahora').click()
-    await page.getByText('Ya es tuyo').waitFor()
+    await expectToast(page.getByText('Ya es tuyo'), () => button(page, 'Recuperarlo ahora').click())
     expect(await statusOf(nonce)).toBe('refreshed')
   }
 }, 60_000)

@@ -4,6 +4,7 @@ import { closeBrowser, qrInPicture, visit } from '../support/browser.ts'
 import { call, newKey } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { good, looks } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon, type Panel, signIn } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -40,8 +41,7 @@ test('one is issued, and handed over as a QR', async () => {
   expect(await qrInPicture(page, await image.path())).toBe(address)
   // Behind the dialog nobody would hear it.
   await page.context().grantPermissions(['clipboard-write'])
-  await press('Copiar el enlace')
-  await dialog().getByText('Enlace copiado').waitFor()
+  await expectToast(dialog().getByText('Enlace copiado'), () => press('Copiar el enlace'))
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Entregar uno' }).and(page.locator(':focus')).waitFor()
   await main().getByText('Sin usar', { exact: true }).waitFor()
@@ -104,8 +104,8 @@ test('all open vouchers are voided by the red button, which asks for a word', as
   await press('Anular todos')
   await page.getByLabel('Para confirmar').fill('anular')
   await good(page, 'panel-void-all')
-  await dialog().getByRole('button', { name: 'Anular todos' }).click()
-  await page.getByText('Se anuló 1 cupón.').waitFor()
+  const all = dialog().getByRole('button', { name: 'Anular todos' })
+  await expectToast(page.getByText('Se anuló 1 cupón.'), () => all.click())
   expect(await statusOf(nonces[0] ?? '')).toBe('voided')
 })
 

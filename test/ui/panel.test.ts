@@ -4,6 +4,7 @@ import { closeBrowser } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { makeKey } from '../support/merchant-page.ts'
 import { good, looks } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { closePanels, openPanel, openWithKey, signIn } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -49,8 +50,7 @@ test('the announcement can be withdrawn and made again', async () => {
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
   await press('Tu clave y sesión')
-  await press('Retirar el anuncio')
-  await page.getByText('Anuncio retirado').waitFor()
+  await expectToast(page.getByText('Anuncio retirado'), () => press('Retirar el anuncio'))
   expect(await announced()).toBeNull()
   await dialog().getByRole('button', { name: 'Firmar y anunciar' }).click()
   await dialog().getByText('llegó').waitFor()
