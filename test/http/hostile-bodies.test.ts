@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { cardEnv } from '../support/cards.ts'
 import { type Answer, call } from '../support/client.ts'
-import { cpuMilliseconds } from '../support/cpu.ts'
+import { cpuSeconds } from '../support/process-figures.ts'
 import { sendBytes } from '../support/raw.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -27,9 +27,9 @@ const post = (path: string, body: string) => call(server.url, path, { body })
 /** The answer to a body, which must not cost much more than a harmless one of the same length. */
 async function cheap(path: string, body: string): Promise<Answer> {
   const cost = async (text: string) => {
-    const before = cpuMilliseconds(server.pid)
+    const before = cpuSeconds(server.pid) * 1000
     const answer = await post(path, text)
-    return { answer, cpu: cpuMilliseconds(server.pid) - before }
+    return { answer, cpu: cpuSeconds(server.pid) * 1000 - before }
   }
   await cost(harmless(body))
   const usual = await cost(harmless(body))
@@ -141,9 +141,9 @@ test('a body in more chunks than one needs is refused before it has taken time',
     const one = `${chunk.length.toString(16)}\r\n${chunk}\r\n`
     return sendBytes(server.url, Buffer.from(`${head}${type}${one.repeat(count)}0\r\n\r\n`))
   }
-  const before = cpuMilliseconds(server.pid)
+  const before = cpuSeconds(server.pid) * 1000
   const tiny = await Promise.all([1, 2, 3].map(() => inChunks(limits.publishBytesMax, ' ')))
-  const cpu = cpuMilliseconds(server.pid) - before
+  const cpu = cpuSeconds(server.pid) * 1000 - before
   expect(tiny.map(({ status, json }) => [status, json.code])).toEqual(
     Array(3).fill([413, 'too-large']),
   )

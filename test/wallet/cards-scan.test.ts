@@ -19,8 +19,8 @@ import {
 import { damage } from '../support/cli.ts'
 import { type Answer, type CallOptions, call, newSigner } from '../support/client.ts'
 import { begun, secondsNow } from '../support/clock.ts'
-import { cpuMilliseconds } from '../support/cpu.ts'
 import { createEvent } from '../support/events.ts'
+import { cpuSeconds } from '../support/process-figures.ts'
 import { startRacers } from '../support/race.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows } from '../support/refusals.ts'
@@ -133,11 +133,11 @@ describe('a tap', () => {
     const other = await startServer({ env })
     const { uid } = await newCard(other)
     const cost = async (counter: number, token: string) => {
-      const before = cpuMilliseconds(other.pid)
+      const before = cpuSeconds(other.pid) * 1000
       const named = asking('extendedScan', `, tokens=PESO:${`${token}:`.repeat(2900)}`)
       const { json } = await call(other.url, scanPath(uid, counter), named)
       expect(Object.keys(json.tokens)).toEqual(['PESO'])
-      return cpuMilliseconds(other.pid) - before
+      return cpuSeconds(other.pid) * 1000 - before
     }
     await cost(1, 'OTRO')
     const usual = await cost(2, 'OTRO')
