@@ -16,15 +16,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * it becomes a value, so that nothing which walks or prints the value later can stall. `bytesMax` counts
  * bytes, or UTF-16 units, which are never more. Duplicate keys: the last one counts.
  */
-export function readJson(
-  source: string | Uint8Array,
-  bytesMax: number,
-  keysMax: number = limits.jsonKeysMax,
-): JsonReading {
+export function readJson(source: string | Uint8Array, bytesMax: number): JsonReading {
   if (source.length > bytesMax) return { refused: 'too-long' }
   try {
     const text = typeof source === 'string' ? source : utf8.decode(source)
-    const refused = findExcess(text, keysMax)
+    const refused = findExcess(text)
     return refused === null ? { value: JSON.parse(text) } : { refused }
   } catch (cause) {
     // TypeError: not UTF-8.
@@ -65,7 +61,7 @@ const comma = ','.charCodeAt(0)
 const [zero, nine] = ['0'.charCodeAt(0), '9'.charCodeAt(0)]
 
 /** The bound that a text goes beyond, or null. A text that is no JSON has one answer or the other. */
-function findExcess(text: string, keysMax: number): JsonRefused | null {
+function findExcess(text: string): JsonRefused | null {
   let depth = 0
   let keys = 0
   let digits = 0
@@ -86,7 +82,7 @@ function findExcess(text: string, keysMax: number): JsonRefused | null {
         break
       case colon:
         digits = 0
-        if (++keys > keysMax) return 'too-many-keys'
+        if (++keys > limits.jsonKeysMax) return 'too-many-keys'
         break
       case comma:
         digits = 0

@@ -64,7 +64,7 @@ export const processLimits = {
   diskLowRetrySeconds: 60,
   /** `cuponera health` says yes or no within this, both of its steps together. */
   healthSeconds: 3,
-  /** What `cuponera demo` and `card-sim` read of an answer: another server's may be of any length. */
+  /** Answer that `cuponera demo` or `card-sim` reads: another server's may be of any length. */
   demoAnswerBytesMax: 1024 * 1024,
   passphraseCharsMin: 8,
   /** Far above any passphrase; a file named by mistake must not be read whole. */

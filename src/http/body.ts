@@ -96,7 +96,7 @@ type ParsedBody = {
   excessive: boolean
 }
 
-/** What the bytes of a body say. */
+/** The JSON object in the bytes of a body; their number was bounded when they were read. */
 export function parseBody(bytes: Uint8Array): ParsedBody {
   const reading = readJson(bytes, bytes.length)
   if ('value' in reading) return { object: asObject(reading.value), excessive: false }

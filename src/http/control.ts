@@ -119,7 +119,7 @@ export function startControl(options: ControlOptions): Control {
   }
 }
 
-/** What a command asks with; Bun bounds its bytes. */
+/** The body of a command; Bun bounds its bytes. */
 async function readObject(request: Request): Promise<JsonObject> {
   const asked = parseJsonObject(await request.bytes(), limits.controlBodyBytesMax)
   if (!asked) throw new OperatorError('a command is asked for with a JSON object')

@@ -50,7 +50,7 @@ export function createLoopMonitor(log: Log, steadyMs: () => number): LoopMonitor
     },
     leave(route) {
       const now = steadyMs()
-      // Who ends a wait with an answer has worked during it, whoever came in before.
+      // A wait that ends with an answer was this route's work, whichever came in before.
       measure(now, route)
       markedAt = now
       inside = null

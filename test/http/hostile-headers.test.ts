@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(cleanUp)
 
-/** What some requests with that header cost the service. */
+/** CPU time that some requests with that header cost the service, in ms. */
 async function costOf(target: string, name: string, value: string): Promise<number> {
   const before = cpuSeconds(server.pid) * 1000
   for (let at = 0; at < requests; at++) {

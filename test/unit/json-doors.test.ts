@@ -47,7 +47,7 @@ const orNull = <T>(run: () => T): T | null => {
   }
 }
 
-/** What comes of a text of that depth; true: it was taken. */
+/** Each with a text of that depth; true: it was taken. */
 const doors: Record<string, (depth: number) => boolean | Promise<boolean>> = {
   'the Authorization header': (depth) => {
     const event = JSON.stringify(createProof(signer, url))
