@@ -164,7 +164,7 @@ CREATE TABLE setup_code (
   tries INTEGER NOT NULL CHECK (tries >= 0)
 ) STRICT;
 
--- What a merchant added on a day (days since 1970), where any key may be one.
+-- Growth of each merchant by day (days since 1970), where any key may be one.
 CREATE TABLE merchant_days (
   day INTEGER NOT NULL,
   owner BLOB NOT NULL CHECK (length(owner) = 32),

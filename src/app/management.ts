@@ -32,7 +32,7 @@ type ManagementParts = {
   exposed: () => void
 }
 
-/** Who may manage, as the operator is told it. */
+/** The state of management, as the operator is told it. */
 export type ManagementState = {
   admission: Admission
   /** Keys of the setting, or merchants that were let in. */

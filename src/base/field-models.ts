@@ -5,7 +5,7 @@ export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Nul
 /** Requests may leave a field out or send null. */
 export const optional = <T extends TSchema>(schema: T) => t.Optional(nullable(schema))
 
-/** What a request brings. Unknown keys are ignored; Elysia would refuse them where a schema does not say. */
+/** A body or query of a request. Unknown keys are ignored; Elysia would refuse them where a schema does not say. */
 export const request = <T extends TProperties>(fields: T) =>
   t.Object(fields, { additionalProperties: true })
 

@@ -10,7 +10,7 @@ export const merchantLimits = {
   setupCodeCharsMax: 64,
   /** A run of the demo takes seconds; one that was killed leaves its key in for so long. */
   guestSeconds: 600,
-  /** What one merchant adds in a day where any key may be one: a shop issues hundreds. */
+  /** Vouchers of one merchant in a day, where any key may be one: a shop issues hundreds. */
   vouchersPerDayMax: 10_000,
   /** Texts of definitions and announcements, orders of redemptions, answers kept for repeating: in a day. */
   merchantBytesPerDayMax: 32 * 1024 * 1024,

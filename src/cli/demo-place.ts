@@ -26,7 +26,7 @@ export async function demoPlace(config: Config, url: string | undefined): Promis
   return { url, ...(ours && { asGuest: guestOf(config) }) }
 }
 
-/** What runs on the data directory, or null. */
+/** The server that uses the data directory, or null. */
 async function askRunning(config: Config): Promise<Status | null> {
   try {
     return await connect(config).ask<Status>('GET', 'status')

@@ -5,7 +5,7 @@ import { newDemoKey, story } from './demo-steps.ts'
 
 /** Where the demo goes, and how its merchant gets in there. */
 export type DemoPlace = {
-  /** What is called. */
+  /** The address that is called. */
   url: string
   /** The origin that the server goes by, where it is another. */
   origin?: string | undefined

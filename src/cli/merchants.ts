@@ -115,7 +115,7 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
     throw new OperatorError('the server has never run here: start it once')
   }
   const { storeKey } = loadKeyring(config, false)
-  // What is done is said on the terminal.
+  // The command itself says what it did.
   const log = createLog('error', config.logFormat)
   const nothing = () => undefined
   return onDatabase(path, async (database) => {

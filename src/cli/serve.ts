@@ -65,7 +65,7 @@ function managementLine({ admission, merchants, code }: ManagementState): string
 /** Owners that the start names. */
 const waitingShown = 20
 
-/** Who had coupons here before management was closed, until somebody was let in. */
+/** Owners of coupons from before management was closed, until somebody was let in. */
 function waitingRows({ admission, merchants, waiting }: ManagementState) {
   if (admission !== 'let-in' || merchants > 0) return []
   const rows = waiting

@@ -30,7 +30,7 @@ export async function settleCode(
   if (due === 'make') await tx.merchants.setCode(newSalt())
 }
 
-/** What `settleCode` would do. */
+/** The change that `settleCode` would make. */
 export async function codeDue(
   { admission }: Pick<Merchants, 'admission'>,
   tx: Known,

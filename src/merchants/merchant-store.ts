@@ -26,7 +26,7 @@ type MerchantRow = {
 
 export type MerchantStore = ReturnType<typeof createMerchantStore>
 
-/** Who was let in, and the setup code while there is nobody; on one connection. */
+/** The merchants that were let in, and the setup code while there is none; on one connection. */
 export function createMerchantStore(sql: Sql) {
   const columns = 'pubkey, label, owner, created_at, expires_at'
   const find = sql.query<MerchantRow, [Uint8Array]>(

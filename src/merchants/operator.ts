@@ -11,7 +11,7 @@ import { admit, merchantView } from './roster.ts'
 import type { Admission, MerchantStores, Merchants } from './service.ts'
 import { listWaiting } from './waiting.ts'
 
-/** What an operator can ask for. */
+/** A command of the operator's. */
 export type MerchantCommand =
   | { do: 'list' }
   | { do: 'add'; pubkey: string; label: string | null }
@@ -32,7 +32,7 @@ export type ListedMerchants = {
   waiting: Waiting[]
 }
 
-/** What comes of each command. */
+/** The result of each command. */
 export type MerchantOutcome = {
   list: ListedMerchants
   add: { npub: string; created: boolean; admission: Admission }
@@ -175,7 +175,7 @@ const noCode: Record<Exclude<Admission, 'let-in'>, string> = {
 
 function pubkeyIn(text: unknown): string {
   const pubkey = typeof text === 'string' ? parsePubkey(text) : null
-  // What was typed is not repeated: somebody may have pasted an nsec.
+  // The text is not repeated: somebody may have pasted an nsec.
   if (pubkey === null) throw new OperatorError('that is no public key: npub or hex')
   return pubkey
 }

@@ -1,12 +1,12 @@
 import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
-/** What a merchant added on a day. */
+/** A merchant's growth in a day. */
 export type Added = { vouchers: number; bytes: number }
 
 export type QuotaStore = ReturnType<typeof createQuotaStore>
 
-/** What merchants of a service for any key added, by day; on one connection. */
+/** Growth of merchants by day, on a service for any key; on one connection. */
 export function createQuotaStore(sql: Sql) {
   const find = sql.query<Added, [number, Uint8Array]>(
     'SELECT vouchers, bytes FROM merchant_days WHERE day = ? AND owner = ?',

@@ -7,7 +7,7 @@ import { MerchantModel, NewMerchantModel } from './models.ts'
 import { addMerchant, listMerchants, removeMerchant } from './roster.ts'
 import type { Merchants } from './service.ts'
 
-/** Who may manage coupons, for the merchant that the setup code let in. */
+/** The list of merchants, for those that add and remove others. */
 export function merchantRoutes(merchants: Merchants, auth: Authenticator) {
   return new Elysia({ name: 'merchants', prefix: '/api/merchants' })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))

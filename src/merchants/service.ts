@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { MerchantStore } from './merchant-store.ts'
 
-/** What an operation on merchants can read and write. */
+/** Stores that an operation on merchants reads and writes. */
 export type MerchantStores = {
   merchants: MerchantStore
   /** The replay guard that an authenticated caller's first write goes to. */
@@ -11,7 +11,7 @@ export type MerchantStores = {
 }
 
 /**
- * Who may manage coupons. `private`: any key, since only this machine reaches the service; `listed`: the
+ * The rule of who may manage coupons. `private`: any key, since only this machine reaches the service; `listed`: the
  * keys of the setting; `open`: any key, by the setting; `let-in`: the stored merchants.
  */
 export type Admission = 'private' | 'listed' | 'open' | 'let-in'

@@ -111,7 +111,7 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
   })
 })
 
-test('who is added and removed through the running server may manage at once, and then not', async () => {
+test('a key that is added through the running server may manage at once, and not once it is removed', async () => {
   const server = await startClosed()
   const { url, dataDir, code } = server
   const run = (...args: string[]) => runCommand(args, { dataDir })
@@ -287,7 +287,7 @@ describe('the demo', () => {
     expect(stdout).toContain(story)
     const { merchants, setup_code = [] } = readRows(server.dataDir)
     expect(merchants).toEqual([])
-    // What waited for the first merchant waits on.
+    // The setup code waits on for the first merchant.
     expect(setup_code.length).toBe(server.code === '' ? 0 : 1)
   })
 

@@ -28,7 +28,7 @@ async function newMerchant({ url }: TestServer) {
   return { signer, token, couponId: await createDefinition(url, token) }
 }
 
-/** What every merchant has added today; and tomorrow, for a test at midnight. */
+/** Set what every merchant has added today; and tomorrow, for a test at midnight. */
 function setUsed({ dataDir }: TestServer, used: { vouchers?: number; bytes?: number }): void {
   const { vouchers = 0, bytes = 0 } = used
   const today = Math.floor(secondsNow() / 86_400)
@@ -111,7 +111,7 @@ describe('on a service for any key', () => {
       })
       return call(url, '/api/coupons/discovery', { method: 'PUT', body: { event }, token })
     }
-    // What each costs; what changes no text costs nothing.
+    // Each has its cost; a change of no text has none.
     const cost = await grown(define)
     expect(cost).toBeGreaterThan(100)
     expect(await grown(kept)).toBe(cost * 2)

@@ -95,7 +95,7 @@ test('the code lets its caller in, once, and through restarts', async () => {
   })
 })
 
-test('what is sent in place of the code is refused in the order of the protocol', async () => {
+test('the setup route refuses in the order of the protocol', async () => {
   const server = await startClosed()
   const { url, code } = server
   const signer = newSigner()
@@ -436,7 +436,7 @@ describe('the merchant of the code', () => {
       const line = `"merchant.${type}","npub":"${npub}","by":"${npubOf(signer.pubkey)}"`
       await logged(server, line)
     }
-    // What was issued stays good, and goes on being issued.
+    // Its vouchers stay good, and it goes on issuing.
     const swapped = await call(url, '/api/coupons/refresh', {
       body: { nonce },
       headers: { 'Idempotency-Key': newKey() },

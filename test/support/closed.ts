@@ -2,7 +2,7 @@ import { call, type Json, newSigner, openSession } from './client.ts'
 import { type ServerOptions, startServer, type TestServer } from './server.ts'
 
 export type ClosedServer = TestServer & {
-  /** What the start block shows, or empty when there is none. */
+  /** The code of the start block, or empty when there is none. */
   code: string
 }
 
