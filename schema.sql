@@ -170,6 +170,8 @@ CREATE TABLE merchant_days (
   owner BLOB NOT NULL CHECK (length(owner) = 32),
   vouchers INTEGER NOT NULL CHECK (vouchers >= 0),
   bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  -- How often its vouchers changed hands.
+  refreshes INTEGER NOT NULL CHECK (refreshes >= 0),
   PRIMARY KEY (day, owner)
 ) STRICT, WITHOUT ROWID;
 

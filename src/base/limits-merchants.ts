@@ -12,6 +12,8 @@ export const merchantLimits = {
   guestSeconds: 600,
   /** Vouchers of one merchant in a day, where any key may be one: a shop issues hundreds. */
   vouchersPerDayMax: 10_000,
+  /** Vouchers of one merchant that change hands in a day there: twice what it may issue; 1.6 KB each. */
+  refreshesPerDayMax: 20_000,
   /** Texts of definitions and announcements, orders of redemptions, answers kept for repeating: in a day. */
   merchantBytesPerDayMax: 32 * 1024 * 1024,
 } as const

@@ -18,7 +18,7 @@ type RefreshInput = { nonce: string; key: string }
 /** What the refresh of a voucher needs of the mint. */
 export type Refreshing = Pick<
   Mint,
-  'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'changed'
+  'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'charge' | 'changed'
 >
 
 /** `replayed`: a retry got the stored answer. */
@@ -49,6 +49,7 @@ export async function refreshWithin(
   const wait = mint.refreshes.wait(old.rootId)
   if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 
+  await mint.charge(tx, old.owner, { refreshes: 1 })
   const successor = mint.newNonce()
   const body = JSON.stringify(mintedResult(mint.signer, { ...old, nonce: successor }, now))
   const sealed = seal(mint.storeKey, binding, body)

@@ -40,11 +40,11 @@ export type Mint = {
   /** Refuses `merchant-not-allowed`. */
   // A method, as below: it reads a store of the same transaction that this folder does not know.
   requireMerchant(tx: CouponStores, caller: Caller): Promise<void>
-  /** Count what a merchant adds, where there are quotas. Refuses `vouchers-day-full`, `bytes-day-full`. */
+  /** Count what a merchant adds, where there are quotas. Refuses `vouchers-day-full`, `bytes-day-full`, `rate-limited`. */
   charge(
-    tx: CouponStores,
+    tx: Pick<CouponStores, 'vouchers'>,
     owner: string,
-    added: { vouchers?: number; bytes?: number },
+    added: { vouchers?: number; bytes?: number; refreshes?: number },
   ): Promise<void>
   /** The key a NIP-05 name belongs to, or null. */
   resolveName: (name: string, domain: string, merchant: string) => Promise<string | null>

@@ -12,7 +12,7 @@ export function dayOf(seconds: number): number {
 
 /**
  * Count what a merchant adds against its day, where any key of the world may be one. In the transaction
- * that adds it. Refuses `vouchers-day-full`, `bytes-day-full`.
+ * that adds it. Refuses `vouchers-day-full`, `bytes-day-full`, and `rate-limited` for refreshes.
  */
 export async function charge(
   { metered, now }: Pick<Merchants, 'metered' | 'now'>,
@@ -21,7 +21,7 @@ export async function charge(
   added: Partial<Added>,
 ): Promise<void> {
   if (!metered()) return
-  const { vouchers = 0, bytes = 0 } = added
+  const { vouchers = 0, bytes = 0, refreshes = 0 } = added
   const day = dayOf(now())
   const before = await tx.quotas.find(day, owner)
   const full = (code: RefusalCode) => {
@@ -33,5 +33,8 @@ export async function charge(
   if (bytes > 0 && before.bytes + bytes > limits.merchantBytesPerDayMax) {
     throw full('bytes-day-full')
   }
-  await tx.quotas.add(day, owner, { vouchers, bytes })
+  if (refreshes > 0 && before.refreshes + refreshes > limits.refreshesPerDayMax) {
+    throw full('rate-limited')
+  }
+  await tx.quotas.add(day, owner, { vouchers, bytes, refreshes })
 }

@@ -159,6 +159,7 @@ test('the documented quotas are those of the code', () => {
   const rows = rowsUnder('### Quotas of a service for any key')
   expect(rows.map(([, most = '']) => most)).toEqual([
     spaced(limits.vouchersPerDayMax),
+    spaced(limits.refreshesPerDayMax),
     spaced(limits.merchantBytesPerDayMax),
   ])
 })

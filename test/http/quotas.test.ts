@@ -17,7 +17,8 @@ import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 afterAll(cleanUp)
 
-type Day = { day: number; vouchers: number; bytes: number }
+type Used = { vouchers: number; bytes: number; refreshes: number }
+type Day = { day: number } & Used
 
 const daysOf = ({ dataDir }: TestServer) => (readRows(dataDir).merchant_days ?? []) as Day[]
 
@@ -29,14 +30,15 @@ async function newMerchant({ url }: TestServer) {
 }
 
 /** Set what every merchant has added today; and tomorrow, for a test at midnight. */
-function setUsed({ dataDir }: TestServer, used: { vouchers?: number; bytes?: number }): void {
-  const { vouchers = 0, bytes = 0 } = used
+function setUsed({ dataDir }: TestServer, used: Partial<Used>): void {
+  const { vouchers = 0, bytes = 0, refreshes = 0 } = used
   const today = Math.floor(secondsNow() / 86_400)
   damage(dataDir, 'DELETE FROM merchant_days')
   for (const day of [today, today + 1]) {
     damage(
       dataDir,
-      `INSERT INTO merchant_days SELECT DISTINCT ${day}, owner, ${vouchers}, ${bytes} FROM definitions`,
+      `INSERT INTO merchant_days SELECT DISTINCT ${day}, owner, ${vouchers}, ${bytes}, ${refreshes}
+       FROM definitions`,
     )
   }
 }
@@ -45,6 +47,33 @@ const startOpen = () => startClosed({ env: { MERCHANTS: 'open' } })
 const late = { retry: true } as const
 
 describe('on a service for any key', () => {
+  test("a merchant's coupons change hands twenty thousand times a day, and replays go on", async () => {
+    const server = await startOpen()
+    const { token, couponId } = await newMerchant(server)
+    const refresh = (nonce: string, key: string) =>
+      call(server.url, '/api/coupons/refresh', {
+        body: { nonce },
+        headers: { 'Idempotency-Key': key },
+      })
+    setUsed(server, { refreshes: limits.refreshesPerDayMax - 1 })
+    const [first, second] = [
+      (await mintOne(server.url, token, couponId)).nonce,
+      (await mintOne(server.url, token, couponId)).nonce,
+    ]
+    const key = newKey()
+    const { status, text } = await refresh(first, key)
+    expect(status).toBe(201)
+    await refuses(server, () => refresh(second, newKey()), 429, 'rate-limited', late)
+    const again = await refresh(first, key)
+    expect([again.status, again.text]).toEqual([200, text])
+    // It stays what it was: the till takes it, and another merchant's coupons still change hands.
+    const redeemed = await call(server.url, '/api/coupons/claim', { body: { nonce: second } })
+    expect(redeemed.json.status).toBe('success')
+    const other = await newMerchant(server)
+    const { nonce: theirs } = await mintOne(server.url, other.token, other.couponId)
+    expect((await refresh(theirs, newKey())).status).toBe(201)
+  })
+
   test('a merchant mints ten thousand vouchers a day, whoever mints them', async () => {
     const server = await startOpen()
     const { url } = server
