@@ -9,8 +9,8 @@ export const relayLimits = {
   relayProbeRows: 1000,
   /** Rows that one question may look at, its filters together: bounds one that matches little among much. */
   relayRowsVisitedMax: 20_000,
-  /** A row counts again for so many characters of its event: reading it takes as long. */
-  relayRowChars: 1024,
+  /** A row whose event has more than twice so many characters counts again for each so many: that is what reading it takes. */
+  relayRowChars: 512,
   /** Rows read from an index at once: a row holds an event of up to 256 KiB. */
   relayPageRowsMax: 64,
   /** About so many characters of them: where events are large, a page has few. The first one has eight rows. */

@@ -16,7 +16,7 @@ const beforeAll = new Uint8Array()
 export type StoredEvent = { event: NostrEvent; text: string }
 
 type Looked = {
-  /** Rows that were looked at; one counts again for every KiB of its event. */
+  /** Rows that were looked at; large ones count more than once (`relayRowChars`). */
   visited: number
   /** There may be more than was looked at. */
   cut: boolean
@@ -191,7 +191,7 @@ async function collect<K extends Kept>(
         const shared = row.created_at === end?.created_at
         const full = visited >= ceiling || chars >= charsMax
         if (full || (taken >= wanted && !shared)) return false
-        visited += 1 + Math.floor(row.event.length / limits.relayRowChars)
+        visited += Math.max(1, Math.floor(row.event.length / limits.relayRowChars) - 1)
         const event = JSON.parse(row.event) as NostrEvent
         end = row
         if (!matches(event)) continue
