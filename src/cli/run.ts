@@ -4,7 +4,7 @@ import { StartError } from '../app/data.ts'
 import { KeyringError } from '../app/keyring.ts'
 import { settings } from '../app/settings.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { NewerSchema } from '../db/migrations.ts'
+import { UnknownSchema } from '../db/migrations.ts'
 import { CertificateError } from '../tls/files.ts'
 import { type Arguments, parseArguments, UsageError } from './arguments.ts'
 import { backup } from './backup.ts'
@@ -269,7 +269,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       ConfigError,
       StartError,
       KeyringError,
-      NewerSchema,
+      UnknownSchema,
       OperatorError,
       CertificateError,
     ]

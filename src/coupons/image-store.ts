@@ -39,6 +39,6 @@ export function createImageStore(sql: Sql) {
 }
 
 /** What an image goes by: sha256 of its address. */
-export function imageHash(url: string): Uint8Array {
+function imageHash(url: string): Uint8Array {
   return createHash('sha256').update(url).digest()
 }

@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts'
 import { checkLedger } from './check-ledger.ts'
 import { type Counts, countHours, countSlice, type Hours, rowRules, tables } from './check-rules.ts'
 import { openForReading } from './inspect.ts'
-import { couponSchema, versionOf } from './migrations.ts'
+import { couponSchema, tooOld, userVersion, versionOf } from './migrations.ts'
 
 export type CheckReport = {
   /** One sentence each; at most `checkProblemsMax` of them. */
@@ -73,15 +73,13 @@ function damaged(cause: unknown): cause is SQLiteError {
 
 /** Whether the tables are there to be looked at. A lost index would let a voucher be spent twice. */
 function checkSchema(sql: Sqlite, add: Add): boolean {
-  const version = sql.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+  const version = userVersion(sql)
   const known = versionOf(couponSchema)
   if (version !== known) {
-    const upgrade = version !== undefined && version < known ? ': start the server once' : ''
-    add(
-      version === 0
-        ? 'this is not a database of Cuponera'
-        : `the database has schema ${version}, this program knows ${known}${upgrade}`,
-    )
+    const upgrade = version < known ? ': start the server once' : ''
+    const unknown = `the database has schema ${version}, this program knows ${known}${upgrade}`
+    const refused = tooOld(version, couponSchema) ?? unknown
+    add(version === 0 ? 'this is not a database of Cuponera' : refused)
     return false
   }
   const names = (from: Sqlite) =>

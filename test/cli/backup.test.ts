@@ -285,6 +285,11 @@ describe('cuponera restore', () => {
       /the database has schema 99, this program knows up to \d+: upgrade it/,
     ],
     [
+      'of a much older program',
+      (directory) => spoil(directory, 'PRAGMA user_version = 14'),
+      /the database has schema 14, which Cuponera 0\.1\.0 is the last to read: start that on it once/,
+    ],
+    [
       'that is a database in use',
       (directory) => {
         spoil(directory, 'DELETE FROM answers')

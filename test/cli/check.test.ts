@@ -230,6 +230,16 @@ describe('the check finds', () => {
       /^the database has schema 99, this program knows \d+$/,
     ],
     [
+      'a schema of an older program',
+      'PRAGMA user_version = 15',
+      /^the database has schema 15, this program knows \d+: start the server once$/,
+    ],
+    [
+      'a schema of a much older program',
+      'PRAGMA user_version = 14',
+      /^the database has schema 14, which Cuponera 0\.1\.0 is the last to read: start that on it once$/,
+    ],
+    [
       'a card that lives on beside a newer one of its tag',
       `${card} UPDATE cards SET deleted_at = 5;
        INSERT INTO cards SELECT 2, 'card-2' || hex(zeroblob(15)), cid, 2, 0, 1, design_uuid, '', '', '', 1, 0, NULL, NULL, 1, NULL, 5 FROM cards;

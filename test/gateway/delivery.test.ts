@@ -337,7 +337,7 @@ test('the operator sees each relay: a table, and the same in the metrics', async
   const sql = new Sqlite(join(dataDir, 'cuponera.db'))
   sql.run('DROP INDEX deliveries_due')
   sql.run('ALTER TABLE deliveries DROP COLUMN last_error')
-  sql.run('PRAGMA user_version = 11')
+  sql.run('PRAGMA user_version = 15')
   sql.close()
   const { code, stderr } = await runCommand(['relays'], { dataDir, env })
   expect([code, stderr]).toEqual([

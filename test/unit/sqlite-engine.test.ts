@@ -1,19 +1,16 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import schema from '../../schema.sql' with { type: 'text' }
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
-import { createImageStore } from '../../src/coupons/image-store.ts'
-import { createSql } from '../../src/db/connection.ts'
 import { takeLock } from '../../src/db/lock.ts'
-import { couponSchema, migrate, NewerSchema, versionOf } from '../../src/db/migrations.ts'
+import { couponSchema, migrate, UnknownSchema, versionOf } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { describeEngine, type Notes } from '../fault/engine-contract.ts'
-import firstSchema from '../support/schema-1.sql' with { type: 'text' }
+import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 
 const schemaVersion = versionOf(couponSchema)
@@ -184,7 +181,7 @@ test('a schema newer than the program stops the start and leaves the file as it 
   const connection = new Sqlite(path)
   connection.run(`PRAGMA user_version = ${schemaVersion + 1}`)
   const before = schemaOf(connection)
-  expect(() => openNotes(path)).toThrow(NewerSchema)
+  expect(() => openNotes(path)).toThrow(UnknownSchema)
   expect([userVersion(connection), schemaOf(connection)]).toEqual([schemaVersion + 1, before])
   connection.close()
 })
@@ -200,8 +197,8 @@ test('a new file gets schema.sql, and migrating once more changes nothing', () =
   expect(schemaOf(created)).toEqual(schemaOf(text))
 })
 
-test('every version before the present one has a way to it', () => {
-  for (let version = 1; version < schemaVersion; version++) {
+test('every version since 15 has a way to the present one', () => {
+  for (let version = 15; version < schemaVersion; version++) {
     const old = new Sqlite(':memory:')
     old.run(`PRAGMA user_version = ${version}`)
     expect(() => migrate(old, couponSchema)).not.toThrow('no way')
@@ -209,93 +206,48 @@ test('every version before the present one has a way to it', () => {
   }
 })
 
-test('what waits for relays goes on waiting in a file of version 11', () => {
-  const old = new Sqlite(':memory:')
-  old.run(firstSchema)
-  migrate(old, { ...couponSchema, text: 'PRAGMA user_version = 11;' })
-  old.run("INSERT INTO outbox VALUES (1, zeroblob(32), '{}', 2, 1, 9, NULL)")
-  old.run("INSERT INTO deliveries VALUES (1, 'ws://a', 'pending', 3, 5, 'no answer')")
-  migrate(old, couponSchema)
-  const kept = { outbox_id: 1, relay: 'ws://a', state: 'pending', attempts: 3, next_at: 5 }
-  expect(old.query('SELECT * FROM deliveries').all()).toEqual([
-    { ...kept, last_error: 'no answer', priority: 2 },
-  ])
+test('an older version stops the start, changes nothing, and names the last program that reads it', () => {
+  for (let version = 1; version < 15; version++) {
+    const old = new Sqlite(':memory:')
+    old.run(`CREATE TABLE kept (x); PRAGMA user_version = ${version}`)
+    expect(() => migrate(old, couponSchema)).toThrow(
+      new UnknownSchema(
+        `the database has schema ${version}, which Cuponera 0.1.0 is the last to read: start that on it once`,
+      ),
+    )
+    expect([userVersion(old), tablesOf(old)]).toEqual([version, ['kept']])
+    old.close()
+  }
 })
 
-test('what a card has spent in a file of version 14 counts for who held it at the tap', () => {
+test('a file of version 15 becomes what a new file is, and keeps its rows', () => {
   const old = new Sqlite(':memory:')
-  old.run(firstSchema)
-  migrate(old, { ...couponSchema, text: 'PRAGMA user_version = 14;' })
-  old.run(`INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name,
-        holder, delegation, created_at, activated_at)
-      VALUES (1, '${'a'.repeat(36)}', zeroblob(7), 1, 0, '${'b'.repeat(36)}', '', '',
-        unhex('${'22'.repeat(32)}'), x'00', 1, 1);
-    INSERT INTO card_scans (k1_hash, card_id, holder, form, maxima, state, created_at, expires_at)
-      VALUES (zeroblob(16), 1, unhex('${'11'.repeat(32)}'), 'extended', '{}', 'used', 1, 2);
-    INSERT INTO card_payments (id, k1_hash, request, card_id, recipient, amounts, start_id, ledger, state,
-        created_at, expires_at, ended_at)
-      VALUES (1, zeroblob(16), randomblob(32), 1, zeroblob(32), '{}', randomblob(32), zeroblob(32), 'settled', 1, 2, 3),
-        (2, randomblob(16), randomblob(32), 1, zeroblob(32), '{}', randomblob(32), zeroblob(32), 'released', 1, 2, 3);
-    INSERT INTO card_spends VALUES (1, 1, 'ARS', 5, 1, 1), (2, 1, 'ARS', 6, 1, 0)`)
-  migrate(old, couponSchema)
-  const rows = old.query('SELECT lower(hex(holder)), amount, counts FROM card_spends').values()
-  expect(rows).toEqual([
-    ['11'.repeat(32), 5, 1],
-    ['22'.repeat(32), 6, 0],
-  ])
-})
-
-test('a file of version 1 becomes what a new file is, and keeps its rows', () => {
-  const old = new Sqlite(':memory:')
-  old.run(firstSchema)
+  old.run(oldestSchema)
   old.run("INSERT INTO facts VALUES ('manager', 'x')")
+  old.run("INSERT INTO requests VALUES (1, zeroblob(32), NULL, 9), (2, randomblob(32), x'00', 9)")
   migrate(old, couponSchema)
   const created = new Sqlite(':memory:')
   migrate(created, couponSchema)
   expect(schemaOf(old)).toEqual(schemaOf(created))
   expect(userVersion(old)).toBe(schemaVersion)
-  expect(old.query('SELECT events, bytes FROM outbox_load').all()).toEqual([
-    { events: 0, bytes: 0 },
-  ])
   expect(old.query('SELECT name FROM facts').all()).toEqual([{ name: 'manager' }])
+  expect(old.query('SELECT rows FROM request_load').all()).toEqual([{ rows: 2 }])
 })
 
-test('the hourly counters of an older file are counted from its vouchers', () => {
+test('what waits for relays goes on waiting in a file of version 15', () => {
   const old = new Sqlite(':memory:')
-  old.run('PRAGMA foreign_keys = ON')
-  old.run(firstSchema)
-  old.run(`BEGIN;
-    INSERT INTO definitions (id, uuid, owner, revision_id, issued, claimed, created_at, updated_at)
-      VALUES (1, '${'a'.repeat(36)}', zeroblob(32), 1, 3, 2, 1, 1),
-        (2, '${'b'.repeat(36)}', zeroblob(32), 2, 1, 0, 1, 1);
-    INSERT INTO revisions (id, definition_id, issued_before, name, description, benefit)
-      VALUES (1, 1, 0, '', '', '{}'), (2, 2, 0, '', '', '{}');
-    INSERT INTO vouchers (id, handle, definition_id, revision_id, root_id, minted_by, minted_at, phase, ended_at)
-      VALUES (1, randomblob(16), 1, 1, NULL, zeroblob(32), 3599, 'claimed', 3600),
-        (2, randomblob(16), 1, 1, NULL, zeroblob(32), 3600, 'refreshed', 7200),
-        (3, randomblob(16), 1, 1, 2, zeroblob(32), 7200, 'claimed', 7201),
-        (4, randomblob(16), 1, 1, NULL, zeroblob(32), 7199, 'voided', 7201),
-        (5, randomblob(16), 2, 2, NULL, zeroblob(32), 0, 'minted', NULL);
-    COMMIT`)
+  old.run(oldestSchema)
+  old.run("INSERT INTO outbox VALUES (1, zeroblob(32), '{}', 2, 1, 9, NULL)")
+  const waiting = "'pending', 3, 5, 'no answer'"
+  old.run(`INSERT INTO deliveries (outbox_id, relay, state, attempts, next_at, last_error, suspect, lane)
+    VALUES (1, 'ws://a', ${waiting}, 0, 0), (1, 'ws://b', ${waiting}, 0, 2), (1, 'ws://c', ${waiting}, 1, 1)`)
   migrate(old, couponSchema)
-  expect(old.query('SELECT * FROM hourly').values()).toEqual([
-    [1, 0, 1, 0],
-    [1, 1, 2, 1],
-    [1, 2, 0, 1],
-    [2, 0, 1, 0],
+  const kept = { outbox_id: 1, state: 'pending', attempts: 3, next_at: 5, last_error: 'no answer' }
+  expect(old.query('SELECT * FROM deliveries ORDER BY relay').all()).toEqual([
+    { ...kept, relay: 'ws://a', priority: 0 },
+    { ...kept, relay: 'ws://b', priority: 2 },
+    { ...kept, relay: 'ws://c', priority: 3 },
   ])
-})
-
-test('the images that an older file names are found by their hash', async () => {
-  const old = new Sqlite(':memory:')
-  old.run(firstSchema)
-  const image = 'https://shop.example/a.png'
-  old.run(`INSERT INTO revisions (definition_id, issued_before, name, description, image, benefit)
-    VALUES (1, 0, '', '', '${image}', '{}'), (2, 0, '', '', '${image}', '{}'), (3, 0, '', '', NULL, '{}')`)
-  migrate(old, couponSchema)
-  const hash = createHash('sha256').update(image).digest('hex')
-  expect(await createImageStore(createSql(old)).find(hash)).toMatchObject({ url: image })
-  expect(old.query('SELECT count(*) FROM images').values()).toEqual([[1]])
 })
 
 test('a version nobody knows a way from stops the start and changes nothing', () => {

@@ -1,1 +1,0 @@
-CREATE INDEX transfer_intents_by_service ON transfer_intents (service, next_at);
