@@ -254,6 +254,8 @@ const asks = [
   [30_078, 'x'],
   [20_402, 'x'],
   [9734, 'x'],
+  // A deletion.
+  [5, 'x'],
 ] as const
 
 type Parts = { kind?: number; type?: string; tags?: string[][]; content?: string; signer?: Signer }
@@ -367,8 +369,9 @@ const tagShapes: Record<string, (chars: number) => string[][]> = {
   'a delegation of separators': (chars) => [
     ['delegation', manager.pubkey, `kind=1${'&'.repeat(chars - 300)}x`, 'a'.repeat(128)],
   ],
+  'many events': (chars) => many(chars / 75, hex).map((id) => ['e', String(id)]),
   'many coordinates': (chars) =>
-    Array.from({ length: chars / 90 }, () => ['a', `1:${manager.pubkey}:${':'.repeat(5)}`]),
+    many(chars / 95, (at) => `30078:${manager.pubkey}:${at}`).map((one) => ['a', String(one)]),
   'a coordinate of colons': (chars) => [['a', ':'.repeat(chars)]],
 }
 

@@ -7,10 +7,10 @@ afterAll(cleanUp)
 
 const seed = chooseSeed()
 test(`no request costs much more than a harmless one of its size, SEED=${seed}`, async () => {
-  const { problems, attempts, accepted, notes } = await fuzzCost(new Random(seed), 6000)
+  const { problems, attempts, accepted, notes } = await fuzzCost(new Random(seed), 4000)
   for (const note of notes) console.log(note)
   expect(problems).toEqual([])
-  expect(attempts).toBeGreaterThan(6000)
+  expect(attempts).toBeGreaterThan(4000)
   // A fuzzer that never gets past the first check proves nothing.
   expect(accepted).toBeGreaterThan(500)
 }, 300_000)
