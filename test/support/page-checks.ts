@@ -46,3 +46,39 @@ export async function touchable(page: Page): Promise<void> {
   })
   expect(small).toEqual([])
 }
+
+/**
+ * Places where one of these names, which are written from right to left, turns what stands beside it: in what
+ * shows and in what is read out.
+ */
+export async function turned(page: Page, names: readonly string[]): Promise<string[]> {
+  return page.evaluate((known) => {
+    const rtl = /[\u0590-\u08ff]/
+    /** All of it that is written from right to left stands between marks. */
+    const marked = (text: string) => !rtl.test(text.replace(/\u2068[^\u2068\u2069]*\u2069/g, ''))
+    const found: string[] = []
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent ?? ''
+      const parent = node.parentElement
+      if (!parent || !rtl.test(text) || marked(text) || parent.closest('script, style')) continue
+      const whole = text.trim()
+      let around: HTMLElement | null = parent
+      // Up to what nothing else stands in: a block of its own, or what is isolated.
+      while (around && around.textContent?.trim() === whole) {
+        const { display, unicodeBidi } = getComputedStyle(around)
+        if (!display.startsWith('inline') || unicodeBidi.includes('isolate')) break
+        around = around.parentElement
+      }
+      const alone = known.includes(whole) && around?.textContent?.trim() === whole
+      if (!alone) found.push(parent.outerHTML)
+    }
+    for (const one of document.querySelectorAll('[aria-label], [title], [alt]')) {
+      for (const name of ['aria-label', 'title', 'alt']) {
+        const text = one.getAttribute(name) ?? ''
+        if (!marked(text)) found.push(`${name}="${text}"`)
+      }
+    }
+    return marked(document.title) ? found : [...found, document.title]
+  }, names)
+}

@@ -5,6 +5,7 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser } from '../support/browser.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { turned } from '../support/page-checks.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { closePages, openPage, tillOf } from '../support/shop-pages.ts'
 
@@ -40,43 +41,10 @@ const minter = newSigner()
 const label = { pubkey: minter.pubkey, label: till }
 await call(server.url, '/api/coupons/minters', { body: label, token })
 
-/** Places where a name turns what stands beside it, in what shows and in what is read out. */
-async function turned(page: Page): Promise<string[]> {
-  return page.evaluate((names) => {
-    const rtl = /[\u0590-\u08ff]/
-    /** All of it that is written from right to left stands between marks. */
-    const marked = (text: string) => !rtl.test(text.replace(/\u2068[^\u2068\u2069]*\u2069/g, ''))
-    const found: string[] = []
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      const text = node.textContent ?? ''
-      const parent = node.parentElement
-      if (!parent || !rtl.test(text) || marked(text) || parent.closest('script, style')) continue
-      const whole = text.trim()
-      let around: HTMLElement | null = parent
-      // Up to what nothing else stands in: a block of its own, or what is isolated.
-      while (around && around.textContent?.trim() === whole) {
-        const { display, unicodeBidi } = getComputedStyle(around)
-        if (!display.startsWith('inline') || unicodeBidi.includes('isolate')) break
-        around = around.parentElement
-      }
-      const alone = names.includes(whole) && around?.textContent?.trim() === whole
-      if (!alone) found.push(parent.outerHTML)
-    }
-    for (const one of document.querySelectorAll('[aria-label], [title], [alt]')) {
-      for (const name of ['aria-label', 'title', 'alt']) {
-        const text = one.getAttribute(name) ?? ''
-        if (!marked(text)) found.push(`${name}="${text}"`)
-      }
-    }
-    return marked(document.title) ? found : [...found, document.title]
-  }, names)
-}
-
 /** A place that shows this name, among others, turns nothing. */
 async function straight(page: Page, name: string): Promise<void> {
   await page.getByText(name).filter({ visible: true }).first().waitFor()
-  expect(await turned(page)).toEqual([])
+  expect(await turned(page, names)).toEqual([])
 }
 
 const known = tillOf(npubOf(merchant.pubkey))
@@ -139,7 +107,7 @@ test('at the till: issuing one, and its ticket', async () => {
   })
   await page.getByRole('button', { name: 'Ticket de 80 mm' }).click()
   await page.locator('.paper-80').waitFor({ state: 'attached' })
-  expect(await turned(page)).toEqual([])
+  expect(await turned(page, names)).toEqual([])
 })
 
 test('in the panel: the lists, a coupon, redemptions and tills', async () => {
@@ -171,7 +139,7 @@ test('in the panel: the lists, a coupon, redemptions and tills', async () => {
   await page.getByRole('link', { name: 'Cajas' }).click()
   await straight(page, till)
   await page.getByRole('button', { name: 'Quitar la caja' }).click()
-  expect(await turned(page)).toEqual([])
+  expect(await turned(page, names)).toEqual([])
 })
 
 test('with the holder: the coupon, the list, and what is asked before one is removed', async () => {
@@ -182,7 +150,7 @@ test('with the holder: the coupon, the list, and what is asked before one is rem
   await page.getByRole('button', { name: 'Volver a mis cupones' }).click()
   await straight(page, coupon)
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
-  expect(await turned(page)).toEqual([])
+  expect(await turned(page, names)).toEqual([])
 })
 
 test('a coupon that is called after its benefit says it once, and without marks', async () => {

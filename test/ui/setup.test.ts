@@ -7,6 +7,7 @@ import { closeBrowser, holdBeforeCamera } from '../support/browser.ts'
 import { call, newSigner, openSession } from '../support/client.ts'
 import { letIn, startClosed } from '../support/closed.ts'
 import { chooseKey, makeKey, pin } from '../support/merchant-page.ts'
+import { turned } from '../support/page-checks.ts'
 import { good, looks } from '../support/page-looks.ts'
 import { closePanels, openPanel } from '../support/panel-page.ts'
 import { cleanUp, type TestServer } from '../support/server.ts'
@@ -226,8 +227,20 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
     [...document.querySelectorAll('input')].some(({ value }) => value === npub)
   await page.waitForFunction(read, npubOf(greengrocer.pubkey))
   await adding.getByRole('button', { name: 'Sumar', exact: true }).click()
-  await list.getByText('Sin nombre').waitFor()
+  await list.getByText(npubOf(greengrocer.pubkey).slice(0, 9)).waitFor()
   await looks(page, 'panel-merchants')
+
+  // A name from right to left turns nothing, in the list or in a question.
+  const label = 'مخبز 9'
+  const pubkey = npubOf(newSigner().pubkey)
+  await press('Sumar un comercio')
+  await adding.getByLabel('Clave del comercio').fill(pubkey)
+  await adding.getByLabel('¿Cómo lo llamás?').fill(label)
+  await page.keyboard.press('Enter')
+  await list.getByText(label).waitFor()
+  await page.getByRole('button', { name: new RegExp(label) }).click()
+  expect(await turned(page, [label])).toEqual([])
+  await page.keyboard.press('Escape')
 
   await press('Quitar el comercio Panadería de Ana')
   const sure = page.getByRole('dialog', { name: '¿Quitar a Panadería de Ana?' })
