@@ -399,6 +399,21 @@ test('the shop of a till is changed in its settings, by typing or by a QR', asyn
   await title(page, 'Este cupón es de otro comercio').waitFor()
 })
 
+test('a coupon that waits for an answer is another’s as soon as the till has its shop', async () => {
+  const theirs = await strangersCoupon()
+  const { page } = await openNewTill()
+  await enter(page, theirs)
+  await yes(page).waitFor()
+  await page.getByRole('button', { name: 'Ajustes' }).click()
+  await page.getByRole('button', { name: 'Agregar un comercio' }).click()
+  await page.getByLabel('clave del comercio').fill(npubOf(merchant.pubkey))
+  await page.keyboard.press('Enter')
+  await page.getByText('Esta caja canjea los cupones de acá').waitFor()
+  await scan(page, theirs)
+  await title(page, 'Este cupón es de otro comercio').waitFor()
+  expect(await buttonsOf(page)).toEqual(['Otro cupón'])
+})
+
 test('the key that let a till in says whose it is: then nobody is asked', async () => {
   const { page } = await openNewTill()
   await page.getByRole('button', { name: 'Emitir' }).click()
