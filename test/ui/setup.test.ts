@@ -238,9 +238,13 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
   await adding.getByLabel('¿Cómo lo llamás?').fill(label)
   await page.keyboard.press('Enter')
   await list.getByText(label).waitFor()
+  await adding.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: new RegExp(label) }).click()
+  const question = page.getByRole('dialog', { name: '¿Quitar a' })
+  await question.waitFor()
   expect(await turned(page, [label])).toEqual([])
   await page.keyboard.press('Escape')
+  await question.waitFor({ state: 'detached' })
 
   await press('Quitar el comercio Panadería de Ana')
   const sure = page.getByRole('dialog', { name: '¿Quitar a Panadería de Ana?' })
@@ -255,6 +259,23 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
   expect(await managing(server, baker)).toBe(403)
   expect(await managing(server, greengrocer)).toBe(200)
 }, 60_000)
+
+test('a merchant who is taken off is told so while she is at it', async () => {
+  const { server } = await open()
+  const { token } = await letIn(server)
+  const { page } = await openPanel(server)
+  await chooseKey(page)
+  const npub = (await page.getByText(/^npub1/).textContent()) ?? ''
+  await call(server.url, '/api/merchants', { body: { pubkey: npub }, token })
+  await page.getByRole('button', { name: 'Probar de nuevo' }).click()
+  await page.getByText('en vivo', { exact: true }).waitFor()
+  const path = `/api/merchants/${npub}`
+  expect((await call(server.url, path, { method: 'DELETE', token })).status).toBe(200)
+  await page.getByRole('alert').getByText('Tu clave no está habilitada').waitFor()
+  await looks(page, 'panel-taken-off')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
+})
 
 test('nobody but the first merchant sees who else is there', async () => {
   const { server } = await open()

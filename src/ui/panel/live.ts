@@ -3,7 +3,7 @@ import { parseJsonObject } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import { openStream } from '../client/api.ts'
 import { ApiError } from '../client/api-error.ts'
-import { loadOverview, session } from './state.ts'
+import { loadOverview, overview, session } from './state.ts'
 
 /** What happened to a coupon of ours, as the service tells it. */
 type Happening = {
@@ -52,8 +52,11 @@ export async function follow(stop: AbortSignal): Promise<void> {
       if (stop.aborted) break
       if (!(cause instanceof ApiError)) throw cause
       if (cause.code === 'signed-out') break
-      // Somebody may enable this key; nothing to hurry for.
-      if (cause.status === 403) wait = retryMsMax
+      if (cause.status === 403) {
+        // Somebody may enable this key; nothing to hurry for. Who was taken off is told so.
+        wait = retryMsMax
+        if (overview.peek()) void loadOverview()
+      }
       if (cause.code === 'unreachable' || cause.status >= 500) lost.value = true
     }
     listening.value = false

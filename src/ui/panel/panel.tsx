@@ -50,6 +50,11 @@ function Panel() {
   }
   return (
     <Frame home="#/" actions={<Account />} sections={<Sections />}>
+      {overview.value && refused(failure.value) && (
+        <div class="lost">
+          <Failure cause={failure.value} />
+        </div>
+      )}
       {lost.value && (
         <div class="lost">
           <Notice tone="wait">{t('lost.service')}</Notice>
@@ -86,14 +91,17 @@ function sectionOf([first = 'home']: readonly string[]): (typeof sections)[numbe
   return sections.find((name) => name === first) ?? 'home'
 }
 
+/** This key may not manage coupons here; what shows of it stays, since codes that nobody has yet may be on it. */
+function refused(cause: unknown): cause is ApiError {
+  return cause instanceof ApiError && cause.code === 'merchant-not-allowed'
+}
+
 function Section() {
   const shown = overview.value
   const [first = 'home', id, third] = route.value
   if (!shown) {
     const { value } = failure
-    if (value instanceof ApiError && value.code === 'merchant-not-allowed') {
-      return value.setup ? <Setup /> : <NotAllowed />
-    }
+    if (refused(value)) return value.setup ? <Setup /> : <NotAllowed />
     return value === null ? (
       <p class="soft" role="status">
         {t('loading')}
