@@ -1,7 +1,9 @@
 /** The panel of a merchant, for the tests of its pages: each test has a merchant and a page of its own. */
 import { expect } from 'bun:test'
+import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { type Visit, visit } from './browser.ts'
+import { shopCertificate } from './certificates.ts'
 import {
   type Answer,
   type CallOptions,
@@ -12,7 +14,7 @@ import {
   newSigner,
 } from './client.ts'
 import { makeKey } from './merchant-page.ts'
-import type { TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 const opened: Visit[] = []
 
@@ -21,6 +23,26 @@ export async function closePanels(): Promise<void> {
   const visits = opened.splice(0)
   for (const { context } of visits) await context.close()
   expect(visits.flatMap(({ complaints }) => complaints)).toEqual([])
+}
+
+/** A host elsewhere that the service reaches: every name leads to it. */
+export type FarHost = ReturnType<typeof Bun.serve>
+
+/** A service, and a far host that answers by path; null: it knows nothing of it. */
+export async function startWithFarHost(
+  answer: (path: string) => Response | null,
+): Promise<{ server: TestServer; far: FarHost }> {
+  const far = Bun.serve({
+    port: 0,
+    tls: shopCertificate,
+    fetch: ({ url }) => answer(new URL(url).pathname) ?? new Response('no', { status: 404 }),
+  })
+  const server = await startServer({
+    // Its way out leads to the loopback, which the program's own never does.
+    command: [process.execPath, join(import.meta.dir, 'loopback-child.ts')],
+    env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
+  })
+  return { server, far }
 }
 
 /** A merchant's session, and the requests that prepare a test or show what it left. */

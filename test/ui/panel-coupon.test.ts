@@ -1,34 +1,27 @@
 /** A merchant's coupon in the panel: made, edited, pictured, archived. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Locator, Page, Route } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { closeBrowser } from '../support/browser.ts'
-import { shopCertificate } from '../support/certificates.ts'
 import { next } from '../support/merchant-page.ts'
 import { good, looks } from '../support/page-looks.ts'
-import { closePanels, openCoupon, signIn } from '../support/panel-page.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import {
+  closePanels,
+  type FarHost,
+  openCoupon,
+  signIn,
+  startWithFarHost,
+} from '../support/panel-page.ts'
+import { cleanUp, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 /** The host of the pictures. */
-let far: ReturnType<typeof Bun.serve>
+let far: FarHost
 
 beforeAll(async () => {
-  far = Bun.serve({
-    port: 0,
-    tls: shopCertificate,
-    fetch({ url }) {
-      const gif = encodeQR('una foto', 'gif', { scale: 4 })
-      const found = new URL(url).pathname === '/foto.gif'
-      return found ? new Response(gif) : new Response('no', { status: 404 })
-    },
-  })
-  server = await startServer({
-    // Its way out leads to the loopback, which the program's own never does.
-    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
-    env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
-  })
+  ;({ server, far } = await startWithFarHost((path) =>
+    path === '/foto.gif' ? new Response(encodeQR('una foto', 'gif', { scale: 4 })) : null,
+  ))
 })
 
 afterEach(closePanels)

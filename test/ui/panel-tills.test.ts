@@ -1,36 +1,30 @@
 /** Tills in the panel: authorised by photo, camera, name or key, and taken back. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, holdBeforeCamera, shownQr } from '../support/browser.ts'
-import { shopCertificate } from '../support/certificates.ts'
 import { call, newSigner } from '../support/client.ts'
 import { good, looks } from '../support/page-looks.ts'
-import { closePanels, openWithKey, signIn } from '../support/panel-page.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import {
+  closePanels,
+  type FarHost,
+  openWithKey,
+  signIn,
+  startWithFarHost,
+} from '../support/panel-page.ts'
+import { cleanUp, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 /** The host of the names (NIP-05). */
-let far: ReturnType<typeof Bun.serve>
+let far: FarHost
 /** The keys behind the names that shop.test knows. */
 const names: Record<string, string> = {}
 
 beforeAll(async () => {
-  far = Bun.serve({
-    port: 0,
-    tls: shopCertificate,
-    fetch({ url }) {
-      const known = new URL(url).pathname === '/.well-known/nostr.json'
-      return known ? Response.json({ names }) : new Response('no', { status: 404 })
-    },
-  })
-  server = await startServer({
-    // Its way out leads to the loopback, which the program's own never does.
-    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
-    env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
-  })
+  ;({ server, far } = await startWithFarHost((path) =>
+    path === '/.well-known/nostr.json' ? Response.json({ names }) : null,
+  ))
 })
 
 afterEach(closePanels)
