@@ -129,7 +129,7 @@ test('in the panel: the lists, a coupon, redemptions and tills', async () => {
   await page.keyboard.press('Escape')
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await straight(page, coupon)
-  // What was issued a moment ago is told where one begins.
+  // The first page tells each event.
   await page.getByRole('link', { name: 'Inicio' }).click()
   await page.getByText('Se emitió').first().waitFor()
   await straight(page, coupon)

@@ -38,7 +38,7 @@ const photoOf = (text: string) => ({
   buffer: Buffer.from(encodeQR(text, 'gif', { scale: 6, border: 4 })),
 })
 
-/** What the device keeps, in the tab or for longer. */
+/** The storage of the device, of the tab and for longer. */
 const keptBy = (page: Page) => page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
 
 test('the first sign-in asks for the code, in whatever form it is typed, and goes on', async () => {
@@ -65,7 +65,7 @@ test('the first sign-in asks for the code, in whatever form it is typed, and goe
   await page.keyboard.press('Enter')
   await inside(page)
   await page.getByText('Listo: ya podés crear cupones').waitFor()
-  // What waited to be let in does not wait any longer.
+  // The live stream, which was refused until now, opens at once.
   await page.getByText('en vivo', { exact: true }).waitFor()
   await page.reload()
   await inside(page)
@@ -109,6 +109,21 @@ test('a code that came with the address and is over is shown as wrong, and can b
   // Pasted as the whole address.
   await field(page).fill(`${server.url}/panel#alta=${code}`)
   expect(await field(page).inputValue()).toBe(code)
+  await page.keyboard.press('Enter')
+  await inside(page)
+})
+
+test('a code that came with the address outlives an answer that did not come', async () => {
+  const { server, code, place } = await open()
+  const { page } = await openPanel(server, { place })
+  await page.route('**/api/setup', (route) => route.abort())
+  await chooseKey(page)
+  await page.getByRole('alert').getByText('No pudimos hablar con el servicio').waitFor()
+  expect(await field(page).inputValue()).toBe(code)
+  await page.unrouteAll()
+  await page.reload()
+  // The key of a page that was loaded anew takes the PIN.
+  await page.getByRole('dialog').getByLabel('PIN').fill(pin)
   await page.keyboard.press('Enter')
   await inside(page)
 })

@@ -60,7 +60,7 @@ async function strangersCoupon(stranger = newSigner()): Promise<string> {
   return mint(server.url, await createDefinition(server.url, session), session)
 }
 
-/** What can be pressed in the part of the till that shows. */
+/** Buttons in the part of the till that shows. */
 const buttonsOf = (page: Page) => page.locator('.till-view').getByRole('button').allTextContents()
 
 async function redemptionsOf(base: string, session: string): Promise<number> {
@@ -362,7 +362,7 @@ test('the panel’s QR sets a till up: it asks whose it is, and the address says
   await page.goto(`${server.url}/caja#comercio=${npubOf(other.pubkey)}`)
   await page.getByText('va a canjear los cupones de los dos').waitFor()
   await page.getByRole('button', { name: 'No, es de otro' }).click()
-  // What is no key asks nothing.
+  // A text that is no key asks nothing.
   await page.goto(`${server.url}/caja#comercio=npub1nada`)
   await page.reload()
   await title(page, 'Canjear un cupón').waitFor()

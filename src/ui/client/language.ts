@@ -66,8 +66,8 @@ const phrases: ReadonlySet<string> = new Set(['where', 'products', 'items', 'ben
 const turning = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Bidi_C}]/u
 
 /**
- * What strangers call a thing or themselves, which may be written from right to left, so that it does not turn
- * the sentence around it, as in a `<bdi>`; one that could not is left alone.
+ * A name that strangers gave to a thing or themselves, isolated as in a `<bdi>`: written from right to left, it
+ * does not turn the sentence around it. A name that could not is left alone.
  */
 export function isolated(name: string): string {
   if (!turning.test(name)) return name

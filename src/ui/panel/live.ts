@@ -53,7 +53,7 @@ export async function follow(stop: AbortSignal): Promise<void> {
       if (!(cause instanceof ApiError)) throw cause
       if (cause.code === 'signed-out') break
       if (cause.status === 403) {
-        // Somebody may enable this key; nothing to hurry for. Who was taken off is told so.
+        // Somebody may enable this key; nothing to hurry for. A merchant who was taken off is told so.
         wait = retryMsMax
         if (overview.peek()) void loadOverview()
       }

@@ -14,7 +14,7 @@ import { panelWords as t } from '../words/panel.ts'
 import { useAttempt } from './attempt.ts'
 import { addMerchant, listMerchants, removeMerchant, session } from './state.ts'
 
-/** Who may manage coupons on this service, for the one who may decide it; nothing for others. */
+/** The merchants of this service, for the one who adds and removes them; nothing for others. */
 export function Merchants() {
   const [list, setList] = useState<readonly Merchant[] | null>(null)
   const [adding, setAdding] = useState(false)

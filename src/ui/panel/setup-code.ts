@@ -6,7 +6,7 @@ const place = 'setup-code'
 /** The service reads no more than this of a code. */
 const codeCharsMax = 64
 
-/** What came with the address and was not tried yet. */
+/** The code that came with the address, until it was tried. */
 export const heldCode = signal<string | null>(tab.read(place))
 
 /** The code in a scanned text: the address that the service shows, or the code alone; null for another. */

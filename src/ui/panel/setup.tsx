@@ -27,8 +27,13 @@ export function Setup() {
     setUnread(false)
     if (code === '') return
     void attempt(async () => {
-      forgetSetupCode()
-      await setUp(code)
+      try {
+        await setUp(code)
+      } catch (cause) {
+        // Without an answer it is tried again by a page that is loaded anew.
+        if (isWrong(cause)) forgetSetupCode()
+        throw cause
+      }
       say(t('setup.done'))
     })
   }
@@ -44,7 +49,7 @@ export function Setup() {
     // It came with the address: nobody should have to type or press anything.
     if (held !== null) read(held)
   }, [held])
-  const wrong = failure instanceof ApiError && failure.code === 'setup-code-wrong'
+  const wrong = isWrong(failure)
   const error = () => {
     if (missing) return t('setup.missing')
     if (unread) return t('setup.unread')
@@ -95,6 +100,10 @@ export function Setup() {
       </div>
     </section>
   )
+}
+
+function isWrong(cause: unknown): boolean {
+  return cause instanceof ApiError && cause.code === 'setup-code-wrong'
 }
 
 /** The operator says who sells here: what to ask them for. */

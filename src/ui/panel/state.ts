@@ -92,7 +92,7 @@ async function mayManage(): Promise<boolean> {
 
 const merchants = '/api/merchants'
 
-/** Who may manage coupons here; null for whom that is not to be told. */
+/** The merchants of this service; null where the service does not tell them to this key. */
 export async function listMerchants(): Promise<Merchant[] | null> {
   try {
     return (await requestAs<{ merchants: Merchant[] }>(session, merchants)).merchants

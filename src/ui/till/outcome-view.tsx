@@ -178,7 +178,7 @@ function Done({ state: { outcome, facts, claimedAt } }: Shown<'done'>) {
   )
 }
 
-/** Whose it is; a name says nothing, least of all one that is also ours. */
+/** The shop of a foreign coupon. Its name proves nothing, least of all one that is also ours. */
 function Foreign({ npub }: { npub: string }) {
   const name = knownName(npub)
   const alike = name !== null && shops.value.some((one) => knownName(one) === name)

@@ -154,7 +154,7 @@ function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Red
   if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
     return done('unknown')
   }
-  // Whatever became of it, it is nothing to this shop.
+  // Its status does not matter to another shop.
   if (facts && shops.length > 0 && !shops.includes(facts.npub)) return done('foreign')
   switch (answer.body.status) {
     case 'minted':

@@ -26,7 +26,7 @@ export function ShopName({ npub }: { npub: string }) {
   )
 }
 
-/** What tells a shop from another of the same name. */
+/** The whole key of a shop: it tells the shop from another of the same name. */
 export function ShopKey({ npub }: { npub: string }) {
   return (
     <div class="stack tight">
@@ -68,7 +68,7 @@ export function AskOffered() {
   )
 }
 
-/** Whose coupons this till redeems, and how to change it. */
+/** The shops whose coupons this till redeems, and how to change them. */
 export function Shops() {
   const [adding, setAdding] = useState(false)
   const list = shops.value

@@ -149,7 +149,7 @@ export function disown(): void {
   redeemer.disown()
 }
 
-/** Whose till this is, from the address that the panel's QR holds; then the address says it no more. */
+/** Take the shop that the panel's QR offers out of the address, and ask about it. */
 export function readOffer(): void {
   const npub = parseOffer(location.hash)
   if (npub === null) return

@@ -85,7 +85,7 @@ const english = {
   unavailable: 'The service cannot answer now. Try again in a few seconds.',
 } as const satisfies Partial<Record<RefusalCode, string>>
 
-/** What the pages say better than the service, in either language. */
+/** Failures that the pages tell better than the service, in either language. */
 export const ownWords: ReadonlySet<string> = new Set(Object.keys(own))
 
 export type ErrorKey = keyof typeof own | keyof typeof english
