@@ -195,6 +195,7 @@ CREATE TABLE session_cutoffs (
   pubkey BLOB NOT NULL PRIMARY KEY CHECK (length(pubkey) = 32),
   ended_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX session_cutoffs_by_time ON session_cutoffs (ended_at, pubkey);
 
 -- Answers kept for the optional Idempotency-Key, sealed under the store key and that key.
 CREATE TABLE answers (

@@ -7,7 +7,7 @@ export type CutoffStore = ReturnType<typeof createCutoffStore>
 /** Up to when sessions were ended, of a key or of all; on one connection. */
 export function createCutoffStore(sql: Sql) {
   const all = sql.query<{ pubkey: Uint8Array; ended_at: number }, []>(
-    'SELECT pubkey, ended_at FROM session_cutoffs',
+    'SELECT pubkey, ended_at FROM session_cutoffs WHERE ended_at > 0',
   )
   const ofKey = sql.query<{ ended_at: number | null }, [Uint8Array, Uint8Array]>(
     'SELECT max(ended_at) AS ended_at FROM session_cutoffs WHERE pubkey = ? OR pubkey = ?',
