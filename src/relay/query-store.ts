@@ -52,7 +52,10 @@ export function createQueryStore(sql: Sql) {
       found.push(pairs.map(([author, kind]) => cursors.authorKind(range, author, kind)))
       if (places && kinds.every((kind) => classOf(kind) === 'addressable')) {
         const addresses = pairs.flatMap(([author, kind]) =>
-          places.map((d) => cursors.address(range, author, kind, d)),
+          places.flatMap((d) => [
+            cursors.address(range, author, kind, d),
+            cursors.tag(range, furtherPlace, addressText(author, kind, d)),
+          ]),
         )
         if (addresses.length <= limits.relayCursorsMax) found.push(addresses)
       }
@@ -289,9 +292,33 @@ function prepareCursors(sql: Sql) {
   }
 }
 
-/** What the index of tags knows of a value: its start; the whole is compared afterwards. */
-export function indexedValue(value: string): string {
+/** The index of tags keeps the start of a value; the whole is compared afterwards. */
+function indexedValue(value: string): string {
   return value.slice(0, limits.relayTagCharsMax)
+}
+
+/** No letter of a filter: further `d` tags of addressable events are indexed here, with kind and author. */
+const furtherPlace = 'd+'
+
+function addressText(author: string, kind: number, d: string): string {
+  return `${kind}:${author}:${d}`
+}
+
+/**
+ * The rows that an event has in the index of tags: letter and value. The first `d` tag of an addressable
+ * event is its address, but a `#d` filter selects it by any of them: those behind the first are indexed
+ * by author and kind as well, so that a query by address finds the event.
+ */
+export function indexedTags({ kind, pubkey, tags }: NostrEvent): (readonly [string, string])[] {
+  const rows: (readonly [string, string])[] = []
+  let places = 0
+  for (const [name = '', value] of tags) {
+    const further = name === 'd' && ++places > 1 && classOf(kind) === 'addressable'
+    if (value === undefined || !/^[a-zA-Z]$/.test(name)) continue
+    rows.push([name, indexedValue(value)])
+    if (further) rows.push([furtherPlace, indexedValue(addressText(pubkey, kind, value))])
+  }
+  return rows
 }
 
 function byTime(a: Kept, b: Kept): number {

@@ -28,7 +28,7 @@ CREATE INDEX events_by_author_kind ON events (pubkey, kind, created_at DESC, eve
 CREATE UNIQUE INDEX events_by_address ON events (pubkey, kind, d) WHERE d IS NOT NULL;
 CREATE INDEX events_by_expiry ON events (expires_at) WHERE expires_at IS NOT NULL;
 
--- Single-letter tags, by what a filter asks for.
+-- Single-letter tags. `d+`: a further d tag of an addressable event, as kind:pubkey:d.
 CREATE TABLE tags (
   letter TEXT NOT NULL,
   value TEXT NOT NULL,

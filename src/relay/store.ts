@@ -5,7 +5,7 @@ import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { EventPlace } from './messages.ts'
-import { createQueryStore, indexedValue } from './query-store.ts'
+import { createQueryStore, indexedTags } from './query-store.ts'
 
 type Placed = Pick<NostrEvent, 'id' | 'kind' | 'created_at'>
 type EventRow = { id: number; event: string; created_at: number }
@@ -97,12 +97,10 @@ export function createEventStore(sql: Sql) {
       const text = JSON.stringify(event)
       const { kind, created_at } = event
       insert.run(id, pubkey, kind, created_at, d, expirationOf(event), text)
-      const indexed = event.tags.filter(
-        ([name = '', value]) => value !== undefined && /^[a-zA-Z]$/.test(name),
-      )
+      const indexed = indexedTags(event)
       const row = indexed.length > 0 ? await exists.get(id) : null
-      for (const [name = '', value = ''] of row ? indexed : []) {
-        insertTag.run(name, indexedValue(value), created_at, row?.id ?? 0)
+      for (const [letter, value] of row ? indexed : []) {
+        insertTag.run(letter, value, created_at, row?.id ?? 0)
       }
       return 'stored'
     },

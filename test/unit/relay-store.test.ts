@@ -234,6 +234,33 @@ test('addressable events differ by their d tag, and one without it has the empty
   expect(await idsOf({ kinds: [30_078] })).toEqual([id('14'), id('11'), id('12'), id('15')])
 })
 
+test('an addressable event with several d tags is found by each of them', async () => {
+  const { insert, idsOf } = openStore()
+  const long = 'z'.repeat(300)
+  const base = { kind: 30_078, created_at: now }
+  const tags = [['d', 'first'], ['d'], ['d', ''], ['d', long]]
+  await insert(note({ ...base, id: id('11'), tags }))
+  await insert(note({ ...base, id: id('12'), tags: [['d', `${long}!`]] }))
+  await insert(note({ ...base, id: id('13'), tags: [['d', long]], pubkey: bob }))
+  // Many other events of the author and of each value, so that the query goes by address.
+  for (let other = 0; other < 50; other++) {
+    await insert(note({ ...base, tags: [['d', String(other)]] }))
+    await insert(
+      note({
+        kind: 1,
+        tags: [
+          ['d', ''],
+          ['d', 'first'],
+          ['d', long],
+        ],
+        pubkey: bob,
+      }),
+    )
+  }
+  const at = (d: string) => idsOf({ authors: [alice], kinds: [30_078], '#d': [d] })
+  for (const d of ['first', '', long]) expect(await at(d)).toEqual([id('11')])
+})
+
 test('a deletion works on events of its own author only', async () => {
   const { insert, idsOf } = openStore()
   const [mine, others] = [note(), note({ pubkey: bob })]
