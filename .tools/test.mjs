@@ -16,6 +16,8 @@ const stragglerMs = 5000
 
 const colours = process.stdout.isTTY && !process.env.CI && !process.env.NO_COLOR
 const total = { passed: 0, failed: 0 }
+/** The names of the tests that failed, shown again at the end: the output is thousands of lines long. */
+const failures = []
 const timings = []
 const running = new Set()
 
@@ -90,7 +92,7 @@ function countPages() {
 async function check(name, command, args) {
   const { code } = await part(name, command, args)
   if (code === 0) total.passed += 1
-  else total.failed += 1
+  else complain(`${name}: ended with ${code}.`)
 }
 
 /** Takes the counts from Bun's summary; an end without one, or with nothing in it, is a failure. */
@@ -101,13 +103,23 @@ async function suite(name, args, shown) {
   const failed = count(output, 'fail')
   total.passed += passed
   total.failed += failed
+  failures.push(...failedTests(output))
   if (passed + failed === 0) complain(`bun test ended with ${code}, and no count of tests.`)
   else if (code !== 0 && failed === 0) complain(`bun test ended with ${code} outside of any test.`)
 }
 
 function complain(sentence) {
   console.log(sentence)
+  failures.push(sentence)
   total.failed += 1
+}
+
+/** Bun lists the failed tests of a long run once more at its end: each is named once here. */
+function failedTests(output) {
+  const names = [...output.matchAll(/^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/gm)].map(
+    ([, name]) => name,
+  )
+  return [...new Set(names)]
 }
 
 function count(output, word) {
@@ -162,6 +174,7 @@ function part(name, command, args, shown = 'as it comes') {
 }
 
 function verdict() {
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.map((one) => `  ${one}`).join('\n')}`)
   console.log(`\n${timings.join(', ')}`)
   console.log(`${total.passed} passed, ${total.failed} failed`)
   process.exitCode = total.failed > 0 ? 1 : 0
