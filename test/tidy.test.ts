@@ -142,9 +142,9 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     // Columns: each value was checked before it was written.
     '([a-z-]+/)+([a-z-]+-)?store',
     // What was sealed under our own key.
-    'wallet/(swap|cards/delegation|cards/requests)',
+    'wallet/(transfers/swap|cards/delegation|cards/requests)',
     // An answer of our own mint, before it leaves.
-    'wallet/receive',
+    'wallet/transfers/receive',
     // The document is made from copies of our own models, and from answers made for it.
     'http/openapi',
     // Events out of the outbox, and what passes between the relay's thread and this one.

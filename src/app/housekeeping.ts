@@ -9,8 +9,8 @@ import { dayOf } from '../merchants/quota.ts'
 import type { QuotaStore } from '../merchants/quota-store.ts'
 import type { CutoffStore } from '../session/cutoff-store.ts'
 import type { ScanStore } from '../wallet/cards/scan-store.ts'
+import type { NonceStore } from '../wallet/identities/nonce-store.ts'
 import type { LedgerStore } from '../wallet/ledger/store.ts'
-import type { NonceStore } from '../wallet/nonce-store.ts'
 import type { RequestStore } from '../wallet/request-store.ts'
 
 type Stores = CouponStores & {

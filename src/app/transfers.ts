@@ -11,8 +11,8 @@ import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from '../outbound/lud16.ts'
 import { createPlaces } from '../outbound/places.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from '../outbound/voucher-service.ts'
-import { startResuming } from '../wallet/resume.ts'
-import type { Transfers } from '../wallet/transfer-service.ts'
+import { startResuming } from '../wallet/transfers/resume.ts'
+import type { Transfers } from '../wallet/transfers/service.ts'
 import type { Config } from './config.ts'
 
 type TransferParts = {

@@ -13,7 +13,7 @@ import {
   type IdentityCommand,
   type ListedIdentity,
   operate,
-} from '../wallet/operator.ts'
+} from '../wallet/identities/operator.ts'
 import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { isoTime, table } from './relays.ts'

@@ -9,7 +9,7 @@ import type { BackupReport } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
 import { createMaintenance, MaintenanceStopped } from '../db/maintenance.ts'
 import type { RelayStatus } from '../gateway/service.ts'
-import type { OpenTransfers } from '../wallet/transfer-store.ts'
+import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
 import { reasonOf } from './reply.ts'
 
 export type Status = {

@@ -5,7 +5,7 @@ import Histogram from 'prom-client/lib/histogram'
 import Registry from 'prom-client/lib/registry'
 import type { RelayStatus } from '../gateway/service.ts'
 import { npubOf } from '../nostr/keys.ts'
-import type { OpenTransfers } from '../wallet/transfer-store.ts'
+import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
 import type { LoopMonitor } from './loop.ts'
 
 /** Counts for `/metrics`; no label comes from what somebody sent. */

@@ -22,11 +22,11 @@ import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import { payRoutes } from '../../src/wallet/cards/pay-routes.ts'
 import { cardRoutes } from '../../src/wallet/cards/routes.ts'
-import { directoryRoutes } from '../../src/wallet/directory-routes.ts'
-import { identityRoutes } from '../../src/wallet/identity-routes.ts'
-import { inboxRoutes } from '../../src/wallet/inbox-routes.ts'
+import { directoryRoutes } from '../../src/wallet/identities/directory-routes.ts'
+import { identityRoutes } from '../../src/wallet/identities/routes.ts'
 import { ledgerRoutes } from '../../src/wallet/ledger/routes.ts'
-import { transferRoutes } from '../../src/wallet/transfer-routes.ts'
+import { inboxRoutes } from '../../src/wallet/transfers/inbox-routes.ts'
+import { transferRoutes } from '../../src/wallet/transfers/routes.ts'
 import {
   createDefinition,
   mintOne,

@@ -19,7 +19,7 @@ import {
 } from '../../src/outbound/voucher-service.ts'
 import { parseClientMessage } from '../../src/relay/client-message.ts'
 import { parseScan } from '../../src/ui/till/scan.ts'
-import { parseLud16 } from '../../src/wallet/lud16.ts'
+import { parseLud16 } from '../../src/wallet/identities/lud16.ts'
 import { createProof, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createUrlRule } from '../../src/outbound/fetch-public.ts'
-import { parseLud16 } from '../../src/wallet/lud16.ts'
+import { parseLud16 } from '../../src/wallet/identities/lud16.ts'
 import { walletObject } from '../support/identities.ts'
 import { refusalOf } from '../support/refused.ts'
 

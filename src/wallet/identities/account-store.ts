@@ -1,5 +1,5 @@
-import { bytesOf, hexOf } from '../base/bytes.ts'
-import type { Sql } from '../db/sql.ts'
+import { bytesOf, hexOf } from '../../base/bytes.ts'
+import type { Sql } from '../../db/sql.ts'
 
 /** An identity of this service. */
 export type Account = {

@@ -1,8 +1,8 @@
-import { Refusal } from '../base/refusal.ts'
-import { documented } from '../http/document.ts'
-import { Elysia } from '../http/elysia.ts'
-import { factsOf } from '../http/facts.ts'
-import { reply, replyJson } from '../http/reply.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { documented } from '../../http/document.ts'
+import { Elysia } from '../../http/elysia.ts'
+import { factsOf } from '../../http/facts.ts'
+import { reply, replyJson } from '../../http/reply.ts'
 import { nameOfKey, namesDocument } from './directory.ts'
 import {
   InvoiceModel,

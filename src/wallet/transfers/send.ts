@@ -1,11 +1,11 @@
-import { Refusal, type RefusalCode } from '../base/refusal.ts'
-import { handleOf, nonceShaped } from '../coupons/nonce.ts'
-import { mintedResult, refusalFor, statusOf, type Voucher } from '../coupons/voucher.ts'
-import type { NostrEvent } from '../nostr/event.ts'
+import { Refusal, type RefusalCode } from '../../base/refusal.ts'
+import { handleOf, nonceShaped } from '../../coupons/nonce.ts'
+import { mintedResult, refusalFor, statusOf, type Voucher } from '../../coupons/voucher.ts'
+import type { NostrEvent } from '../../nostr/event.ts'
 import { parseLightningAddress } from './address.ts'
 import { parseAnyNonce, parseComment, parseOffer } from './offer.ts'
 import { receive } from './receive.ts'
-import type { Transfers } from './transfer-service.ts'
+import type { Transfers } from './service.ts'
 
 type Outgoing = {
   nonce: string

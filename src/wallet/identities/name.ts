@@ -1,4 +1,4 @@
-import { Refusal } from '../base/refusal.ts'
+import { Refusal } from '../../base/refusal.ts'
 
 const form = /^[a-z0-9._-]{1,64}$/
 

@@ -1,10 +1,10 @@
-import type { Clock } from '../base/clock.ts'
-import type { Database } from '../db/database.ts'
-import type { VerifyHash } from '../nostr/delegation.ts'
-import type { VerifyEvent } from '../nostr/event.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Database } from '../../db/database.ts'
+import type { VerifyHash } from '../../nostr/delegation.ts'
+import type { VerifyEvent } from '../../nostr/event.ts'
+import type { RequestStore } from '../request-store.ts'
 import type { AccountStore } from './account-store.ts'
 import type { NonceStore } from './nonce-store.ts'
-import type { RequestStore } from './request-store.ts'
 
 /** What an operation on identities can read and write. */
 export type IdentityStores = { accounts: AccountStore; nonces: NonceStore; requests: RequestStore }

@@ -1,5 +1,5 @@
-import { Refusal } from '../base/refusal.ts'
-import { parsePubkey } from '../nostr/keys.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { parsePubkey } from '../../nostr/keys.ts'
 import type { Identities } from './service.ts'
 
 /** A NIP-05 document with one name in it, or with none. */

@@ -1,7 +1,7 @@
-import { parseJsonObject } from '../base/json.ts'
-import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
-import { foreignWords } from '../base/words.ts'
+import { parseJsonObject } from '../../base/json.ts'
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { foreignWords } from '../../base/words.ts'
 import type { Account } from './account-store.ts'
 import type { Identities } from './service.ts'
 

@@ -1,11 +1,11 @@
-import { Refusal } from '../base/refusal.ts'
-import { tagValue } from '../nostr/event.ts'
-import { parsePubkey } from '../nostr/keys.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { createSealToHolder } from '../../crypto/seal-to-holder.ts'
+import { tagValue } from '../../nostr/event.ts'
+import { parsePubkey } from '../../nostr/keys.ts'
+import { readIdentityRequest, type WalletRequest } from '../request.ts'
 import { type CallbackRules, parseLud16 } from './lud16.ts'
 import { isReserved, parseName } from './name.ts'
 import { nonceHash } from './nonces.ts'
-import { readIdentityRequest, type WalletRequest } from './request.ts'
-import { createSealToHolder } from './seal-to-holder.ts'
 import type { Identities, IdentityStores } from './service.ts'
 
 /** An identity that is about to be. */

@@ -1,5 +1,5 @@
-import { bytesOf } from '../base/bytes.ts'
-import type { Sql } from '../db/sql.ts'
+import { bytesOf } from '../../base/bytes.ts'
+import type { Sql } from '../../db/sql.ts'
 
 type NonceRow = { id: number; burned_at: number | null }
 

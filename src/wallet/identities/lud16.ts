@@ -1,6 +1,6 @@
-import { asObject, type JsonObject, parseJson } from '../base/json.ts'
-import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
+import { asObject, type JsonObject, parseJson } from '../../base/json.ts'
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 
 /** What a callback is held against; `hosts` are this service's own, `usable` the rules of the way out. */
 export type CallbackRules = { hosts: readonly string[]; usable: (url: URL) => boolean }

@@ -1,9 +1,9 @@
-import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
-import { isPlainText } from '../base/words.ts'
-import { parseText } from '../coupons/text.ts'
-import { type ReadVoucher, readVoucher } from '../coupons/voucher-event.ts'
-import { type NostrEvent, parseEvent, type VerifyEvent } from '../nostr/event.ts'
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { isPlainText } from '../../base/words.ts'
+import { parseText } from '../../coupons/text.ts'
+import { type ReadVoucher, readVoucher } from '../../coupons/voucher-event.ts'
+import { type NostrEvent, parseEvent, type VerifyEvent } from '../../nostr/event.ts'
 
 /** A voucher that changes hands, as its event says it is; only its service knows whether it still is. */
 export type Offer = ReadVoucher & {

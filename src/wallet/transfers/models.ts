@@ -1,6 +1,6 @@
 import { type TProperties, Type as t } from '@sinclair/typebox'
-import { limits } from '../base/limits.ts'
-import { BenefitModel, NostrEventModel } from '../coupons/models.ts'
+import { limits } from '../../base/limits.ts'
+import { BenefitModel, NostrEventModel } from '../../coupons/models.ts'
 
 const request = <T extends TProperties>(fields: T) =>
   t.Object(fields, { additionalProperties: true })

@@ -1,5 +1,5 @@
-import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { parseLud16 } from './lud16.ts'
 import { isReserved, isUnusable, parseName } from './name.ts'
 import { issueNonce } from './nonces.ts'

@@ -1,5 +1,5 @@
-import { bytesOf, hexOf } from '../base/bytes.ts'
-import type { Sql } from '../db/sql.ts'
+import { bytesOf, hexOf } from '../../base/bytes.ts'
+import type { Sql } from '../../db/sql.ts'
 
 /** Which voucher: the service that signed it and the handle of its nonce. */
 export type VoucherRef = { service: string; handle: Uint8Array }

@@ -1,6 +1,6 @@
-import { limits } from '../base/limits.ts'
+import { limits } from '../../base/limits.ts'
+import type { Transfers } from './service.ts'
 import { putOff, swap } from './swap.ts'
-import type { Transfers } from './transfer-service.ts'
 import type { Intent } from './transfer-store.ts'
 
 type Resuming = {

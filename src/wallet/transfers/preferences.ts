@@ -1,6 +1,6 @@
-import { Refusal } from '../base/refusal.ts'
-import type { Caller } from '../session/caller.ts'
-import type { Transfers } from './transfer-service.ts'
+import { Refusal } from '../../base/refusal.ts'
+import type { Caller } from '../../session/caller.ts'
+import type { Transfers } from './service.ts'
 
 type Preferences = { allowVouchers: boolean }
 

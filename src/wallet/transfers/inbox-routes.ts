@@ -1,12 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
-import type { Authenticator } from '../http/auth.ts'
-import { documented } from '../http/document.ts'
-import { Elysia } from '../http/elysia.ts'
-import { replyJson } from '../http/reply.ts'
+import type { Authenticator } from '../../http/auth.ts'
+import { documented } from '../../http/document.ts'
+import { Elysia } from '../../http/elysia.ts'
+import { replyJson } from '../../http/reply.ts'
 import { forget, listInbox } from './inbox.ts'
+import { InboxModel, PreferencesModel } from './models.ts'
 import { readPreferences, writePreferences } from './preferences.ts'
-import { InboxModel, PreferencesModel } from './transfer-models.ts'
-import type { Transfers } from './transfer-service.ts'
+import type { Transfers } from './service.ts'
 
 /** What a holder has received, and whether he wants to. */
 export function inboxRoutes(transfers: Transfers, auth: Authenticator) {

@@ -1,7 +1,7 @@
-import { bytesOf, hexOf } from '../base/bytes.ts'
-import type { Phase, Promised } from '../coupons/voucher.ts'
-import type { Sql } from '../db/sql.ts'
-import type { Sealed } from './seal-to-holder.ts'
+import { bytesOf, hexOf } from '../../base/bytes.ts'
+import type { Phase, Promised } from '../../coupons/voucher.ts'
+import type { Sealed } from '../../crypto/seal-to-holder.ts'
+import type { Sql } from '../../db/sql.ts'
 
 /** A voucher in an inbox. */
 export type Held = Promised & {

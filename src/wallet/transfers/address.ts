@@ -1,4 +1,4 @@
-import { limits } from '../base/limits.ts'
+import { limits } from '../../base/limits.ts'
 
 /** A lightning address (LUD-16); `host` with its port where it is not 443. */
 type LightningAddress = { name: string; host: string }
