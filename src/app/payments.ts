@@ -10,7 +10,7 @@ import {
   type Payments,
   releaseUnanswered,
   takeAnswer,
-} from '../wallet/cards/payments.ts'
+} from '../wallet/cards/payments/payments.ts'
 import type { Cards } from '../wallet/cards/service.ts'
 import { createConsumer } from '../wallet/consumer.ts'
 import type { Ledger } from '../wallet/ledger/settle.ts'

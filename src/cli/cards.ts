@@ -5,13 +5,13 @@ import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { createLog } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
+import { createKeyDerivation } from '../wallet/cards/tag.ts'
 import {
   type CardCommand,
   type CardOutcome,
   type ListedCard,
   operateCards,
-} from '../wallet/cards/operator.ts'
-import { createKeyDerivation } from '../wallet/cards/tag.ts'
+} from '../wallet/cards/tags/operator.ts'
 import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { table } from './relays.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
-import type { Payment } from '../../src/wallet/cards/payment-store.ts'
-import { awaitOutcome, type Payments } from '../../src/wallet/cards/payments.ts'
+import type { Payment } from '../../src/wallet/cards/payments/payment-store.ts'
+import { awaitOutcome, type Payments } from '../../src/wallet/cards/payments/payments.ts'
 
 const pending: Payment = {
   id: 1,

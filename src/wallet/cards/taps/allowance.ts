@@ -1,6 +1,6 @@
-import { limits } from '../../base/limits.ts'
-import type { Card } from './card-store.ts'
-import type { CardStores, Cards } from './service.ts'
+import { limits } from '../../../base/limits.ts'
+import type { Card } from '../card-store.ts'
+import type { CardStores, Cards } from '../service.ts'
 
 /** The most a card can pay of a token now: what its holder has, and every limit of the card leaves. */
 export async function allowanceOf(

@@ -1,13 +1,13 @@
-import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
-import { amountView } from '../ledger/amount.ts'
+import { limits } from '../../../base/limits.ts'
+import { Refusal } from '../../../base/refusal.ts'
+import { amountView } from '../../ledger/amount.ts'
+import type { Card } from '../card-store.ts'
+import { openAt, openDelegation } from '../delegation.ts'
+import { type GenuineTap, readTap, requireWorking } from '../read-tap.ts'
+import type { Scan } from '../scan-store.ts'
+import type { CardStores, Cards } from '../service.ts'
 import { allowanceOf } from './allowance.ts'
-import type { Card } from './card-store.ts'
-import { openAt, openDelegation } from './delegation.ts'
 import { info } from './info.ts'
-import { type GenuineTap, readTap, requireWorking } from './read-tap.ts'
-import type { Scan } from './scan-store.ts'
-import type { CardStores, Cards } from './service.ts'
 
 type ScanInput = {
   p: unknown

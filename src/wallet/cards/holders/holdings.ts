@@ -1,8 +1,8 @@
-import { limits } from '../../base/limits.ts'
-import { rememberRequest } from '../request.ts'
-import { limitView } from './limits.ts'
-import { readCardRequest } from './requests.ts'
-import type { CardStores, Cards } from './service.ts'
+import { limits } from '../../../base/limits.ts'
+import { rememberRequest } from '../../request.ts'
+import { limitView } from '../limits.ts'
+import { readCardRequest } from '../requests.ts'
+import type { CardStores, Cards } from '../service.ts'
 
 /** POST /card/data/request: how the holder's cards look. Refuses as `requestConfig`. */
 export function requestData(cards: Cards, value: unknown) {

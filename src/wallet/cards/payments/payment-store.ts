@@ -1,7 +1,7 @@
-import { bytesOf, hexOf } from '../../base/bytes.ts'
-import type { RefusalCode } from '../../base/refusal.ts'
-import type { Sql } from '../../db/sql.ts'
-import { k1HashOf } from './scan-store.ts'
+import { bytesOf, hexOf } from '../../../base/bytes.ts'
+import type { RefusalCode } from '../../../base/refusal.ts'
+import type { Sql } from '../../../db/sql.ts'
+import { k1HashOf } from '../scan-store.ts'
 
 /** What was asked of a k1, and what came of it. */
 export type Payment = {

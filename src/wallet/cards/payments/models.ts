@@ -1,5 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
-import { refusalCodes } from '../../base/refusal.ts'
+import { refusalCodes } from '../../../base/refusal.ts'
 
 const pay = {
   OK: t.Literal('OK', { description: 'The ledger has settled' }),

@@ -1,9 +1,9 @@
-import { Refusal } from '../../base/refusal.ts'
-import type { NostrEvent } from '../../nostr/event.ts'
-import { npubOf } from '../../nostr/keys.ts'
+import { Refusal } from '../../../base/refusal.ts'
+import type { NostrEvent } from '../../../nostr/event.ts'
+import { npubOf } from '../../../nostr/keys.ts'
+import { answerOnce, readCardRequest, requireWriter } from '../requests.ts'
+import type { CardDesk, CardStores, Cards } from '../service.ts'
 import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
-import { answerOnce, readCardRequest, requireWriter } from './requests.ts'
-import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
  * DELETE /ntag424: the card stops working, and here are the keys to wipe its tag with; again, the

@@ -1,7 +1,7 @@
-import { Refusal } from '../../base/refusal.ts'
-import type { Card } from './card-store.ts'
-import { openAt, openDelegation } from './delegation.ts'
-import type { CardStores, Cards } from './service.ts'
+import { Refusal } from '../../../base/refusal.ts'
+import type { Card } from '../card-store.ts'
+import { openAt, openDelegation } from '../delegation.ts'
+import type { CardStores, Cards } from '../service.ts'
 
 /** What a card is and how far it has come; never its code, nor a delegation's token. */
 export async function info(cards: Cards, tx: CardStores, card: Card | null): Promise<object> {

@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto'
-import { Refusal } from '../../base/refusal.ts'
-import type { NostrEvent } from '../../nostr/event.ts'
-import { npubOf } from '../../nostr/keys.ts'
-import { createResponse, rememberRequest } from '../request.ts'
-import type { Card } from './card-store.ts'
-import { isCardName } from './card-text.ts'
-import { codeMac, firstCode } from './code.ts'
+import { Refusal } from '../../../base/refusal.ts'
+import type { NostrEvent } from '../../../nostr/event.ts'
+import { npubOf } from '../../../nostr/keys.ts'
+import { createResponse, rememberRequest } from '../../request.ts'
+import type { Card } from '../card-store.ts'
+import { isCardName } from '../card-text.ts'
+import { codeMac, firstCode } from '../code.ts'
 import {
   answerOnce,
   type CardRequest,
   type Granted,
   readCardRequest,
   requireWriter,
-} from './requests.ts'
-import type { CardDesk, CardStores, Cards } from './service.ts'
-import { keyVersions, parseUid } from './tag.ts'
-import { counterMax } from './tap.ts'
+} from '../requests.ts'
+import type { CardDesk, CardStores, Cards } from '../service.ts'
+import { keyVersions, parseUid } from '../tag.ts'
+import { counterMax } from '../tap.ts'
 
 /** What is to be written to a tag. */
 type NewTag = {

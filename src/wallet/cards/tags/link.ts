@@ -1,9 +1,9 @@
-import { Refusal } from '../../base/refusal.ts'
-import { codeMac } from './code.ts'
+import { Refusal } from '../../../base/refusal.ts'
+import { codeMac } from '../code.ts'
+import { readTap } from '../read-tap.ts'
+import { chosenCode, readCardRequest, requireWriter } from '../requests.ts'
+import type { CardDesk, CardStores, Cards } from '../service.ts'
 import { parseCid } from './initialise.ts'
-import { readTap } from './read-tap.ts'
-import { chosenCode, readCardRequest, requireWriter } from './requests.ts'
-import type { CardDesk, CardStores, Cards } from './service.ts'
 
 /**
  * PATCH /ntag424: give the card that was tapped the code that a writer chose; the same pair again

@@ -1,6 +1,6 @@
 import { decode } from 'light-bolt11-decoder'
-import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
+import { limits } from '../../../base/limits.ts'
+import { Refusal } from '../../../base/refusal.ts'
 
 /** What matters of a Lightning invoice (BOLT 11). */
 type Invoice = {
