@@ -4,13 +4,13 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { createImageFinder, type Images } from '../coupons/image.ts'
 import { openImageFiles } from '../coupons/image-files.ts'
-import type { Mint } from '../coupons/service.ts'
+import type { CouponService } from '../coupons/service.ts'
 import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createImageFetcher } from '../outbound/image.ts'
 import { createNip05Resolver } from '../outbound/nip05.ts'
 
 /** NIP-05 over the guarded outbound door. */
-export function createNameResolver(fetchPublic: FetchPublic): Mint['resolveName'] {
+export function createNameResolver(fetchPublic: FetchPublic): CouponService['resolveName'] {
   return orOverloaded(createNip05Resolver(fetchPublic))
 }
 

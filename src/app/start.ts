@@ -10,7 +10,7 @@ import { liveRoutes } from '../coupons/live-routes.ts'
 import { managementRoutes } from '../coupons/management-routes.ts'
 import * as models from '../coupons/models.ts'
 import { createNonce } from '../coupons/nonce.ts'
-import type { Mint } from '../coupons/service.ts'
+import type { CouponService } from '../coupons/service.ts'
 import { voucherRoutes } from '../coupons/voucher-routes.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
@@ -215,7 +215,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const rateLimits = config.rateLimit
     ? createRateLimits(() => performance.now() / 1000)
     : noRateLimits
-  const mint: Mint = {
+  const couponService: CouponService = {
     database,
     now: systemClock,
     newNonce: createNonce,
@@ -263,7 +263,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     database,
     now: systemClock,
     verify,
-    mint,
+    couponService,
     fetchPublic,
     requireDisk,
     steady: () => performance.now() / 1000,
@@ -291,10 +291,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   })
   const trusted = tlsPlace(certificate, () => ({ url, secureUrl }))
   const routes = [
-    voucherRoutes(mint, rateLimits),
+    voucherRoutes(couponService, rateLimits),
     sessionRoutes(sessions, auth),
-    managementRoutes(mint, auth, rateLimits),
-    liveRoutes(mint, auth, live),
+    managementRoutes(couponService, auth, rateLimits),
+    liveRoutes(couponService, auth, live),
     ...management.routes(auth, rateLimits),
     imageRoutes(createImages(database, dataDir, fetchPublic, requireDisk)),
     gatewayRoutes(running.gateway),

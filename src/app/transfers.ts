@@ -19,7 +19,7 @@ type TransferParts = {
   database: Database<Stores>
   now: Clock
   verify: VerifyEvent
-  mint: Transfers['mint']
+  couponService: Transfers['couponService']
   fetchPublic: FetchPublic
   requireDisk: () => void
   /** Seconds of a clock that is never set. */

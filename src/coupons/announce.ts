@@ -1,48 +1,48 @@
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { parseAnnouncement } from './announcement.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 
 /**
  * Store a merchant's announcement and hand it to the relays; one each, the newer wins.
  * Refuses the `announcement-…` codes, and `announcement-older` when a newer one is stored.
  */
 export async function announce(
-  mint: Mint,
+  service: CouponService,
   caller: Caller,
   value: unknown,
   origins: readonly string[],
 ) {
-  return mint.database.transact(async (tx) => {
+  return service.database.transact(async (tx) => {
     const { event, warnings } = parseAnnouncement(value, {
       author: caller.pubkey,
-      manager: mint.signer.pubkey,
+      manager: service.signer.pubkey,
       origins,
-      now: mint.now(),
-      verify: mint.verify,
+      now: service.now(),
+      verify: service.verify,
     })
-    await mint.requireMerchant(tx, caller)
+    await service.requireMerchant(tx, caller)
     const before = await tx.announcements.find(caller.pubkey)
     if (before?.id !== event.id) {
-      await mint.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(event)) })
-      mint.requireDisk()
+      await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(event)) })
+      service.requireDisk()
     }
     if (await tx.announcements.put(event)) {
-      if (before) await mint.recall(tx, before.id)
-      await mint.broadcast(tx, event)
+      if (before) await service.recall(tx, before.id)
+      await service.broadcast(tx, event)
     } else if (before?.id !== event.id) throw new Refusal('announcement-older')
     return warnings.length > 0 ? { event, warnings } : { event }
   }, caller.spend)
 }
 
 /** Forget the announcement; it is no longer broadcast again, nor delivered where it still waits. Refuses `announcement-unknown`. */
-export async function withdraw(mint: Mint, caller: Caller) {
-  return mint.database.transact(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+export async function withdraw(service: CouponService, caller: Caller) {
+  return service.database.transact(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const current = await tx.announcements.find(caller.pubkey)
     if (!current) throw new Refusal('announcement-unknown')
     await tx.announcements.remove(caller.pubkey)
-    await mint.recall(tx, current.id)
+    await service.recall(tx, current.id)
     return { removed: true }
   }, caller.spend)
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
-import type { CouponStores, Mint } from './service.ts'
+import type { CouponService, CouponStores } from './service.ts'
 
 /**
  * A finished answer: the body is kept as text, so that a repeat is the same byte for byte. `kept:
@@ -30,7 +30,7 @@ export function parseIdempotencyKey(value: string | null): string {
  * kept answer, another request under that key `idempotency-key-reused`. Only answers are kept, never refusals.
  */
 export async function once(
-  mint: Pick<Mint, 'storeKey' | 'now'>,
+  service: Pick<CouponService, 'storeKey' | 'now'>,
   tx: Pick<CouponStores, 'answers'>,
   repeat: Repeat | null,
   run: () => Promise<Answer>,
@@ -38,16 +38,16 @@ export async function once(
   if (!repeat) return run()
   const { scope, key } = repeat
   const binding = { purpose: 'answer', secret: scope, key } as const
-  const slot = mac(mint.storeKey, binding)
-  const request = mac(mint.storeKey, { purpose: 'request', secret: scope, key: repeat.request })
+  const slot = mac(service.storeKey, binding)
+  const request = mac(service.storeKey, { purpose: 'request', secret: scope, key: repeat.request })
   const kept = await tx.answers.find(slot)
   if (kept) {
     if (!sameMac(kept.request, request)) throw new Refusal('idempotency-key-reused')
-    return { status: kept.status, body: unseal(mint.storeKey, binding, kept.sealed) }
+    return { status: kept.status, body: unseal(service.storeKey, binding, kept.sealed) }
   }
   const answer = await run()
   if (answer.kept === false) return answer
-  const sealed = seal(mint.storeKey, binding, answer.body)
-  await tx.answers.insert(slot, { request, status: answer.status, sealed }, mint.now())
+  const sealed = seal(service.storeKey, binding, answer.body)
+  await tx.answers.insert(slot, { request, status: answer.status, sealed }, service.now())
   return answer
 }

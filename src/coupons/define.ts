@@ -13,54 +13,54 @@ import {
 } from './definition.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import { ownDefinition } from './permission.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 
 type Fields = Record<string, unknown>
 
 /** Create a definition. The answer is `{coupon}` with status 201. */
 export function define(
-  mint: Mint,
+  service: CouponService,
   caller: Caller,
   fields: Fields,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  return mint.database.transact(async (tx) => {
-    return once(mint, tx, repeat, async () => {
-      const now = mint.now()
+  return service.database.transact(async (tx) => {
+    return once(service, tx, repeat, async () => {
+      const now = service.now()
       const input = parseNewDefinition(fields, now)
-      await mint.requireMerchant(tx, caller)
+      await service.requireMerchant(tx, caller)
       if ((await tx.definitions.count(caller.pubkey)) >= limits.definitionsPerOwnerMax) {
         throw new Refusal('definitions-full')
       }
-      const id = mint.newId()
+      const id = service.newId()
       const coupon = definitionView(created(id, caller.pubkey, input, now))
       const body = JSON.stringify({ coupon })
       // The answer that is kept says all that the definition does once more.
       const bytes = Buffer.byteLength(body) * (repeat ? 2 : 1)
-      await mint.charge(tx, caller.pubkey, { bytes })
-      mint.requireDisk()
+      await service.charge(tx, caller.pubkey, { bytes })
+      service.requireDisk()
       await tx.definitions.insert(id, caller.pubkey, input, now)
-      tx.afterCommit(() => tell(mint, caller, id, now))
+      tx.afterCommit(() => tell(service, caller, id, now))
       return { status: 201, body }
     })
   }, caller.spend)
 }
 
 /** Change a definition; vouchers already minted keep their terms. Refuses `nothing-to-change`, `coupon-unknown`. */
-export function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
-  return mint.database.transact(async (tx) => {
-    const now = mint.now()
-    tx.afterCommit(() => tell(mint, caller, id, now))
+export function edit(service: CouponService, caller: Caller, id: string, fields: Fields) {
+  return service.database.transact(async (tx) => {
+    const now = service.now()
+    tx.afterCommit(() => tell(service, caller, id, now))
     const changes = parseChanges(fields)
-    await mint.requireMerchant(tx, caller)
+    await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, now)
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
     // Archiving stops the minting: it takes no room.
     const coupon = definitionView(edited)
     if (revised) {
-      await mint.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(coupon)) })
-      mint.requireDisk()
+      await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(coupon)) })
+      service.requireDisk()
     }
     await tx.definitions.update(edited, revised)
     return { coupon }
@@ -68,11 +68,11 @@ export function edit(mint: Mint, caller: Caller, id: string, fields: Fields) {
 }
 
 /** Delete a definition from which nothing was ever minted, and archive any other. */
-export function remove(mint: Mint, caller: Caller, id: string) {
-  return mint.database.transact(async (tx) => {
-    const now = mint.now()
-    tx.afterCommit(() => tell(mint, caller, id, now))
-    await mint.requireMerchant(tx, caller)
+export function remove(service: CouponService, caller: Caller, id: string) {
+  return service.database.transact(async (tx) => {
+    const now = service.now()
+    tx.afterCommit(() => tell(service, caller, id, now))
+    await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
       await tx.definitions.delete(definition.rowId)
@@ -84,8 +84,13 @@ export function remove(mint: Mint, caller: Caller, id: string) {
 }
 
 /** The owner's listeners hear that a definition is another now. */
-function tell(mint: Mint, { pubkey: owner }: Caller, couponId: string, at: number): void {
-  mint.changed({ type: 'coupon', owner, couponId, at })
+function tell(
+  service: CouponService,
+  { pubkey: owner }: Caller,
+  couponId: string,
+  at: number,
+): void {
+  service.changed({ type: 'coupon', owner, couponId, at })
 }
 
 function termsOf({ name, description, image, benefit, expiresAt }: Terms): Terms {

@@ -8,13 +8,13 @@ import { minterView } from './minters.ts'
 import { handleText, nonceShaped, parseHandle } from './nonce.ts'
 import { type AskedPage, cut, parsePage } from './page.ts'
 import { ownDefinition } from './permission.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 import { mintView } from './voucher.ts'
 
 /** Everything the management page needs, in one go: definitions, minters, the announcement. */
-export async function overview(mint: Mint, caller: Caller) {
-  return mint.database.snapshot(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+export async function overview(service: CouponService, caller: Caller) {
+  return service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const definitions = await tx.definitions.list(caller.pubkey)
     const minters = await tx.minters.list(caller.pubkey)
     const discovery = await tx.announcements.find(caller.pubkey)
@@ -30,9 +30,9 @@ export async function overview(mint: Mint, caller: Caller) {
  * What the caller may mint now, newest first: not archived, not expired, not used up. Its own are all
  * there; of merchants that list it, those that did so first are never crowded out.
  */
-export async function mintable(mint: Mint, caller: Caller) {
-  const now = mint.now()
-  return mint.database.snapshot(async (tx) => {
+export async function mintable(service: CouponService, caller: Caller) {
+  const now = service.now()
+  return service.database.snapshot(async (tx) => {
     const { pubkey } = caller
     const own = await tx.definitions.listMintable(pubkey, now, limits.definitionsPerOwnerMax)
     const found = [...own]
@@ -46,13 +46,18 @@ export async function mintable(mint: Mint, caller: Caller) {
 }
 
 /** The vouchers issued from a definition, newest first. Refuses `coupon-unknown`, `page-invalid`. */
-export async function issuances(mint: Mint, caller: Caller, couponId: string, asked: AskedPage) {
+export async function issuances(
+  service: CouponService,
+  caller: Caller,
+  couponId: string,
+  asked: AskedPage,
+) {
   const page = parsePage(asked)
-  return mint.database.snapshot(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+  return service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     const rows = await tx.vouchers.list(definition.rowId, page)
-    const now = mint.now()
+    const now = service.now()
     const { shown, next } = cut(rows, page)
     return { mints: shown.map((row) => mintView(row, now)), next }
   })
@@ -63,14 +68,14 @@ export async function issuances(mint: Mint, caller: Caller, couponId: string, as
  * Refuses `field-invalid`, `page-invalid`, `coupon-unknown`, `voucher-unknown`.
  */
 export async function chainOf(
-  mint: Mint,
+  service: CouponService,
   caller: Caller,
   { couponId, handle, ...asked }: { couponId: string; handle: string } & AskedPage,
 ) {
   if (!nonceShaped(handle)) throw new Refusal('field-invalid', { field: 'chain' })
   const page = parsePage(asked)
-  return mint.database.snapshot(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+  return service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     const named = await tx.vouchers.find(parseHandle(handle))
     if (named?.definitionRowId !== definition.rowId) throw new Refusal('voucher-unknown')
@@ -78,17 +83,17 @@ export async function chainOf(
     const last = page.before
     const from = last ?? named.rootId
     const rows = await tx.vouchers.listChain(named.rootId, from, page.limit + 2)
-    const now = mint.now()
+    const now = service.now()
     const { shown, next } = cut(last === null ? rows : rows.slice(1), page)
     return { mints: shown.map((row) => mintView(row, now)), next }
   })
 }
 
 /** The caller's redemptions, newest first. Refuses `page-invalid`. */
-export async function redemptions(mint: Mint, caller: Caller, asked: AskedPage) {
+export async function redemptions(service: CouponService, caller: Caller, asked: AskedPage) {
   const page = parsePage(asked)
-  const rows = await mint.database.snapshot(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+  const rows = await service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
     return tx.vouchers.listRedemptions(caller.pubkey, page)
   })
   const { shown, next } = cut(rows, page)

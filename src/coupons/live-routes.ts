@@ -4,7 +4,7 @@ import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
 import { factsOf } from '../http/facts.ts'
 import type { Live } from './live.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 
 const liveModel = textModel(
   'text/event-stream',
@@ -12,15 +12,15 @@ const liveModel = textModel(
 )
 
 /** What tills do, as it happens. */
-export function liveRoutes(mint: Mint, auth: Authenticator, live: Live) {
+export function liveRoutes(service: CouponService, auth: Authenticator, live: Live) {
   return new Elysia({ name: 'live', prefix: '/api/coupons' })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get(
       '/live',
       async ({ caller, request }) => {
         // A signature is used up before anything is said to who sent it.
-        if (caller.spend) await mint.database.transact(async () => undefined, caller.spend)
-        await mint.database.snapshot((tx) => mint.requireMerchant(tx, caller))
+        if (caller.spend) await service.database.transact(async () => undefined, caller.spend)
+        await service.database.snapshot((tx) => service.requireMerchant(tx, caller))
         const { pubkey: owner, until } = caller
         // Nothing is awaited between this check and the listener, so that no end of sessions falls between them.
         auth.requireOpen(caller)

@@ -33,7 +33,7 @@ import {
   StatisticsModel,
   VoidModel,
 } from './models.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 import { statistics } from './statistics.ts'
 import { voidAll, voidVoucher } from './void.ts'
 
@@ -42,10 +42,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const vouchersPerRequest = 25
 
 /** Routes for merchants and their minters. */
-export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: RateLimits) {
+export function managementRoutes(
+  service: CouponService,
+  auth: Authenticator,
+  rateLimits: RateLimits,
+) {
   return new Elysia({ name: 'management', prefix: '/api/coupons' })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
-    .get('/', async ({ caller }) => replyJson(200, await overview(mint, caller)), {
+    .get('/', async ({ caller }) => replyJson(200, await overview(service, caller)), {
       ...documented({
         summary: 'Definitions, minters and announcement of the caller',
         access: 'any',
@@ -57,7 +61,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
       '/',
       async ({ request, caller, body }) => {
         const repeat = parseRepeat(request, `define ${caller.pubkey}`)
-        const answer = await define(mint, caller, body, repeat)
+        const answer = await define(service, caller, body, repeat)
         return reply(answer.status, answer.body)
       },
       {
@@ -82,7 +86,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         }),
       },
     )
-    .get('/mintable', async ({ caller }) => replyJson(200, await mintable(mint, caller)), {
+    .get('/mintable', async ({ caller }) => replyJson(200, await mintable(service, caller)), {
       ...documented({
         summary: 'What the caller may mint now',
         access: 'any',
@@ -91,7 +95,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     })
     .get(
       '/redemptions',
-      async ({ caller, query }) => replyJson(200, await redemptions(mint, caller, query)),
+      async ({ caller, query }) => replyJson(200, await redemptions(service, caller, query)),
       {
         query: PageModel,
         ...documented({
@@ -104,7 +108,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     )
     .get(
       '/stats',
-      async ({ caller, query }) => replyJson(200, await statistics(mint, caller, query)),
+      async ({ caller, query }) => replyJson(200, await statistics(service, caller, query)),
       {
         query: StatisticsAskedModel,
         ...documented({
@@ -115,7 +119,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         }),
       },
     )
-    .get('/minters', async ({ caller }) => replyJson(200, await listMinters(mint, caller)), {
+    .get('/minters', async ({ caller }) => replyJson(200, await listMinters(service, caller)), {
       ...documented({
         summary: 'Who may mint the caller’s coupons',
         access: 'any',
@@ -126,7 +130,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     .post(
       '/minters',
       async ({ caller, body }) => {
-        const { created, minter } = await authorizeMinter(mint, caller, body)
+        const { created, minter } = await authorizeMinter(service, caller, body)
         return replyJson(created ? 201 : 200, { minter })
       },
       {
@@ -152,7 +156,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     )
     .delete(
       '/minters/:key',
-      async ({ caller, params }) => replyJson(200, await removeMinter(mint, caller, params.key)),
+      async ({ caller, params }) => replyJson(200, await removeMinter(service, caller, params.key)),
       {
         ...documented({
           summary: 'Take the permission to mint back',
@@ -166,7 +170,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
       '/discovery',
       async ({ request, caller, body }) => {
         const { origins } = factsOf(request)
-        return replyJson(200, await announce(mint, caller, body.event, origins()))
+        return replyJson(200, await announce(service, caller, body.event, origins()))
       },
       {
         body: NewAnnouncementModel,
@@ -194,7 +198,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         }),
       },
     )
-    .delete('/discovery', async ({ caller }) => replyJson(200, await withdraw(mint, caller)), {
+    .delete('/discovery', async ({ caller }) => replyJson(200, await withdraw(service, caller)), {
       ...documented({
         summary: 'Withdraw the announcement',
         access: 'any',
@@ -212,7 +216,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         const cost = Math.floor((count ?? 0) / perRequest)
         const input = { couponId: couponId.toLowerCase(), count }
         const paying = payFor(caller, () => rateLimits.key(caller.pubkey, cost))
-        const answer = await mintVouchers(mint, paying, input, repeat)
+        const answer = await mintVouchers(service, paying, input, repeat)
         return reply(answer.status, answer.body)
       },
       {
@@ -242,7 +246,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     .patch(
       '/:id',
       async ({ caller, params, body }) =>
-        replyJson(200, await edit(mint, caller, parseId(params.id), body)),
+        replyJson(200, await edit(service, caller, parseId(params.id), body)),
       {
         body: ChangesModel,
         ...documented({
@@ -264,7 +268,8 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     )
     .delete(
       '/:id',
-      async ({ caller, params }) => replyJson(200, await remove(mint, caller, parseId(params.id))),
+      async ({ caller, params }) =>
+        replyJson(200, await remove(service, caller, parseId(params.id))),
       {
         ...documented({
           summary: 'Delete a definition that was never minted, archive any other',
@@ -282,8 +287,8 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
         return replyJson(
           200,
           chain === undefined
-            ? await issuances(mint, caller, couponId, query)
-            : await chainOf(mint, caller, { ...query, couponId, handle: chain }),
+            ? await issuances(service, caller, couponId, query)
+            : await chainOf(service, caller, { ...query, couponId, handle: chain }),
         )
       },
       {
@@ -304,7 +309,8 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
     )
     .delete(
       '/:id/mints',
-      async ({ caller, params }) => replyJson(200, await voidAll(mint, caller, parseId(params.id))),
+      async ({ caller, params }) =>
+        replyJson(200, await voidAll(service, caller, parseId(params.id))),
       {
         ...documented({
           summary: 'Void every open voucher of a definition',
@@ -322,7 +328,7 @@ export function managementRoutes(mint: Mint, auth: Authenticator, rateLimits: Ra
           name: params.name,
           chain: query.chain === '1',
         }
-        return replyJson(200, await voidVoucher(mint, caller, input))
+        return replyJson(200, await voidVoucher(service, caller, input))
       },
       {
         query: VoidModel,

@@ -6,7 +6,7 @@ import { type Answer, once, type Repeat } from './answer.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
-import type { CouponStores, Mint } from './service.ts'
+import type { CouponService, CouponStores } from './service.ts'
 import { expired, mintedResult, type VoucherResult } from './voucher.ts'
 
 type MintInput = {
@@ -21,23 +21,23 @@ type MintInput = {
  * `coupon-exhausted`, `vouchers-day-full`, `bytes-day-full`.
  */
 export async function mintVouchers(
-  mint: Mint,
+  service: CouponService,
   caller: Caller,
   { couponId, count }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
   const issueAll = async (tx: CouponStores & AfterCommit) => {
-    return once(mint, tx, repeat, async () => {
-      const now = mint.now()
+    return once(service, tx, repeat, async () => {
+      const now = service.now()
       const definition = await mintableBy(tx, caller, couponId)
-      mint.requireDisk()
+      service.requireDisk()
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
         throw whyNot(definition, now)
       }
-      await mint.charge(tx, definition.owner, { vouchers: count ?? 1 })
+      await service.charge(tx, definition.owner, { vouchers: count ?? 1 })
       const results: VoucherResult[] = []
       for (let made = 0; made < (count ?? 1); made++) {
-        results.push(await issue(mint, tx, definition, caller, now))
+        results.push(await issue(service, tx, definition, caller, now))
       }
       const [only, ...others] = results
       const change: Change = {
@@ -49,21 +49,21 @@ export async function mintVouchers(
         count: results.length,
         mintedBy: caller.pubkey,
       }
-      tx.afterCommit(() => mint.changed(change))
+      tx.afterCommit(() => service.changed(change))
       const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
-      if (repeat) await mint.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
+      if (repeat) await service.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
       return { status: 200, body }
     })
   }
   // Room for many is for who may mint: a stranger is refused in passing.
   const many = count !== null && count > limits.lightRowsMax
-  const rows = many && (await mayMint(mint, caller, couponId)) ? count : 1
-  return mint.database.transact(issueAll, caller.spend, rows)
+  const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
+  return service.database.transact(issueAll, caller.spend, rows)
 }
 
-async function mayMint(mint: Mint, caller: Caller, couponId: string): Promise<boolean> {
+async function mayMint(service: CouponService, caller: Caller, couponId: string): Promise<boolean> {
   try {
-    await mint.database.snapshot((tx) => mintableBy(tx, caller, couponId))
+    await service.database.snapshot((tx) => mintableBy(tx, caller, couponId))
     return true
   } catch (refused) {
     if (refused instanceof Refusal) return false
@@ -84,15 +84,15 @@ async function mintableBy(
 }
 
 async function issue(
-  mint: Mint,
+  service: CouponService,
   tx: CouponStores,
   definition: StoredDefinition,
   caller: Caller,
   now: number,
 ): Promise<VoucherResult> {
-  const nonce = mint.newNonce()
+  const nonce = service.newNonce()
   const { owner, id: couponId, rowId: definitionRowId, revisionId } = definition
-  const result = mintedResult(mint.signer, { couponId, owner, terms: definition, nonce }, now)
+  const result = mintedResult(service.signer, { couponId, owner, terms: definition, nonce }, now)
   const from = { definitionRowId, revisionId, mintedBy: caller.pubkey, now }
   await tx.vouchers.issue(handleOf(nonce), from)
   return result

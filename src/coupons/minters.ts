@@ -4,7 +4,7 @@ import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import { parseNip05 } from '../nostr/nip05.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Minter } from './minter-store.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 import { parseLabel } from './text.ts'
 
 type MinterInput = { pubkey: string; label?: string | null | undefined }
@@ -20,9 +20,9 @@ export function minterView(minter: Minter) {
 }
 
 /** Everyone the caller lets mint, newest first. */
-export async function listMinters(mint: Mint, caller: Caller) {
-  const minters = await mint.database.snapshot(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+export async function listMinters(service: CouponService, caller: Caller) {
+  const minters = await service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
     return tx.minters.list(caller.pubkey)
   })
   return { minters: minters.map(minterView) }
@@ -32,17 +32,17 @@ export async function listMinters(mint: Mint, caller: Caller) {
  * Let a key mint the caller's coupons; `created` is false when it already could. Without a label the label stays.
  * Refuses `field-invalid`, `minter-is-owner`, `minter-unknown` (a name that resolves to nothing), `minters-full`.
  */
-export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterInput) {
+export async function authorizeMinter(service: CouponService, caller: Caller, input: MinterInput) {
   const label = parseLabel(input.label)
   const name = parseMinterText(input.pubkey)
   if ('name' in name) {
     // Nobody sends us out twice with one signature, and no stranger at all.
-    await mint.database.transact((tx) => mint.requireMerchant(tx, caller), caller.spend)
+    await service.database.transact((tx) => service.requireMerchant(tx, caller), caller.spend)
   }
-  const pubkey = await resolve(mint, name, caller.pubkey)
-  return mint.database.transact(
+  const pubkey = await resolve(service, name, caller.pubkey)
+  return service.database.transact(
     async (tx) => {
-      await mint.requireMerchant(tx, caller)
+      await service.requireMerchant(tx, caller)
       if (pubkey === null) throw new Refusal('minter-unknown')
       if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
       const listed = await tx.minters.find(caller.pubkey, pubkey)
@@ -54,8 +54,8 @@ export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterI
       if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
         throw new Refusal('minters-full')
       }
-      mint.requireDisk()
-      const minter = { pubkey, label: label ?? null, createdAt: mint.now() }
+      service.requireDisk()
+      const minter = { pubkey, label: label ?? null, createdAt: service.now() }
       await tx.minters.insert(caller.pubkey, minter)
       return { created: true, minter: minterView(minter) }
     },
@@ -64,9 +64,9 @@ export async function authorizeMinter(mint: Mint, caller: Caller, input: MinterI
 }
 
 /** Take the permission back, at once. Refuses `minter-unknown`. */
-export async function removeMinter(mint: Mint, caller: Caller, text: string) {
-  return mint.database.transact(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+export async function removeMinter(service: CouponService, caller: Caller, text: string) {
+  return service.database.transact(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const pubkey = parsePubkey(text)
     if (!pubkey || !(await tx.minters.remove(caller.pubkey, pubkey))) {
       throw new Refusal('minter-unknown')
@@ -85,6 +85,10 @@ function parseMinterText(value: string): MinterText {
   throw new Refusal('field-invalid', { field: 'pubkey' })
 }
 
-async function resolve(mint: Mint, text: MinterText, merchant: string): Promise<string | null> {
-  return 'pubkey' in text ? text.pubkey : mint.resolveName(text.name, text.domain, merchant)
+async function resolve(
+  service: CouponService,
+  text: MinterText,
+  merchant: string,
+): Promise<string | null> {
+  return 'pubkey' in text ? text.pubkey : service.resolveName(text.name, text.domain, merchant)
 }

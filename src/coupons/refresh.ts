@@ -2,7 +2,7 @@ import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { AfterCommit } from '../db/database.ts'
 import { handleOf } from './nonce.ts'
-import type { CouponStores, Mint } from './service.ts'
+import type { CouponService, CouponStores } from './service.ts'
 import { live, mintedResult, refusalFor, type Voucher } from './voucher.ts'
 
 /** How often one coupon can change hands; a chain is named by the row id of its first voucher. */
@@ -15,9 +15,9 @@ export type RefreshBudget = {
 
 type RefreshInput = { nonce: string; key: string }
 
-/** What the refresh of a voucher needs of the mint. */
+/** The part of CouponService that a refresh needs. */
 export type Refreshing = Pick<
-  Mint,
+  CouponService,
   'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'charge' | 'changed'
 >
 
@@ -29,30 +29,30 @@ type RefreshOutcome = { replayed: boolean; body: string }
  * Refuses `voucher-unknown`, `voucher-claimed`, `voucher-refreshed` (under another key),
  * `voucher-cancelled`, `voucher-expired`, and `rate-limited` before anything is burned.
  */
-export function refresh(mint: Mint, input: RefreshInput): Promise<RefreshOutcome> {
-  return mint.database.transact((tx) => refreshWithin(mint, tx, input))
+export function refresh(service: CouponService, input: RefreshInput): Promise<RefreshOutcome> {
+  return service.database.transact((tx) => refreshWithin(service, tx, input))
 }
 
 /** The same as a part of a larger transaction: the burn stands or falls with the rest of it. */
 export async function refreshWithin(
-  mint: Refreshing,
+  service: Refreshing,
   tx: Pick<CouponStores, 'vouchers'> & AfterCommit,
   { nonce, key }: RefreshInput,
 ): Promise<RefreshOutcome> {
-  const now = mint.now()
+  const now = service.now()
   const old = await tx.vouchers.find(handleOf(nonce))
   if (!old) throw new Refusal('voucher-unknown')
   const binding = { purpose: 'refresh', secret: nonce, key } as const
-  const keyMac = mac(mint.storeKey, binding)
-  if (old.phase === 'refreshed') return replay(mint, tx, old, keyMac, binding)
+  const keyMac = mac(service.storeKey, binding)
+  if (old.phase === 'refreshed') return replay(service, tx, old, keyMac, binding)
   if (!live(old, now)) throw refusalFor(old, now, 'refresh')
-  const wait = mint.refreshes.wait(old.rootId)
+  const wait = service.refreshes.wait(old.rootId)
   if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 
-  await mint.charge(tx, old.owner, { refreshes: 1 })
-  const successor = mint.newNonce()
-  const body = JSON.stringify(mintedResult(mint.signer, { ...old, nonce: successor }, now))
-  const sealed = seal(mint.storeKey, binding, body)
+  await service.charge(tx, old.owner, { refreshes: 1 })
+  const successor = service.newNonce()
+  const body = JSON.stringify(mintedResult(service.signer, { ...old, nonce: successor }, now))
+  const sealed = seal(service.storeKey, binding, body)
   const by = { handle: handleOf(successor), keyMac, sealed, now }
   // From here it must succeed: the burn and the successor commit together.
   if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
@@ -60,14 +60,14 @@ export async function refreshWithin(
   const handles = { handle: handleOf(nonce), successor: by.handle }
   const change = { type: 'refreshed', owner, couponId, at: now, ...handles } as const
   tx.afterCommit(() => {
-    mint.refreshes.made(old.rootId)
-    mint.changed(change)
+    service.refreshes.made(old.rootId)
+    service.changed(change)
   })
   return { replayed: false, body }
 }
 
 async function replay(
-  mint: Refreshing,
+  service: Refreshing,
   tx: Pick<CouponStores, 'vouchers'>,
   old: Voucher,
   keyMac: Uint8Array,
@@ -76,6 +76,6 @@ async function replay(
   const burned = await tx.vouchers.findRefresh(old.rowId)
   if (!burned) throw new Error('a refreshed voucher has no record of its refresh')
   if (!sameMac(burned.keyMac, keyMac)) throw new Refusal('voucher-refreshed')
-  const body = unseal(mint.storeKey, binding, burned.sealed)
+  const body = unseal(service.storeKey, binding, burned.sealed)
   return { replayed: true, body }
 }

@@ -13,7 +13,7 @@ import type { RefreshBudget } from './refresh.ts'
 import type { StatisticsStore } from './statistics-store.ts'
 import type { VoucherStore } from './voucher-store.ts'
 
-/** What an operation of the mint can read and write. */
+/** The stores that an operation of this folder reads and writes. */
 export type CouponStores = {
   definitions: DefinitionStore
   vouchers: VoucherStore
@@ -27,7 +27,7 @@ export type CouponStores = {
 }
 
 /** Everything the operations of this folder need; put together by `app.ts`. */
-export type Mint = {
+export type CouponService = {
   database: Database<CouponStores>
   now: Clock
   newNonce: () => string

@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { cursorOf, parseCursor } from './page.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 
 type Asked = {
   from?: string | undefined
@@ -20,16 +20,16 @@ export function hourOf(seconds: number): number {
  * Vouchers first minted and redeemed, by coupon of the caller and day, newest coupon first, in pages
  * of whole coupons. Refuses `field-invalid`, `page-invalid`.
  */
-export async function statistics(mint: Mint, caller: Caller, asked: Asked) {
+export async function statistics(service: CouponService, caller: Caller, asked: Asked) {
   const offset = parseOffset(asked.offset)
-  const today = Math.floor((hourOf(mint.now()) + offset) / 24)
+  const today = Math.floor((hourOf(service.now()) + offset) / 24)
   const to = parseDay('to', asked.to) ?? today
   const from = parseDay('from', asked.from) ?? to - limits.statisticsDaysDefault + 1
   if (to < from || to - from >= limits.statisticsDaysMax) refuse('from')
   const before = asked.cursor === undefined ? null : parseCursor(asked.cursor)
   const hours = { from: from * 24 - offset, to: (to + 1) * 24 - offset, offset }
-  return mint.database.snapshot(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+  return service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const coupons = []
     let rows = 0
     let next: string | null = null

@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { handleOf, nonceShaped, parseHandle } from './nonce.ts'
 import { ownDefinition } from './permission.ts'
-import type { CouponStores, Mint } from './service.ts'
+import type { CouponService, CouponStores } from './service.ts'
 import { type MintView, mintView, type Phase, type Voucher } from './voucher.ts'
 
 type VoidInput = {
@@ -22,13 +22,13 @@ const closed: Record<Exclude<Phase, 'minted'>, RefusalCode> = {
 
 /** Void one open voucher, expired or not; the slot counts as free again. */
 export function voidVoucher(
-  mint: Mint,
+  service: CouponService,
   caller: Caller,
   { couponId, name, chain }: VoidInput,
 ): Promise<{ mint: MintView }> {
-  return mint.database.transact(async (tx) => {
-    await mint.requireMerchant(tx, caller)
-    const now = mint.now()
+  return service.database.transact(async (tx) => {
+    await service.requireMerchant(tx, caller)
+    const now = service.now()
     const definition = await ownDefinition(tx, caller, couponId)
     const named = await findNamed(tx, name)
     if (named?.definitionRowId !== definition.rowId) throw new Refusal('voucher-unknown')
@@ -45,32 +45,32 @@ export function voidVoucher(
       handle,
       count: 1,
     } as const
-    tx.afterCommit(() => mint.changed(change))
+    tx.afterCommit(() => service.changed(change))
     return { mint: mintView(listed, now) }
   }, caller.spend)
 }
 
 /** The kill switch: void every open voucher of a definition, whatever their number, in constant time. */
-export function voidAll(mint: Mint, caller: Caller, couponId: string) {
-  return mint.database.transact(async (tx) => {
-    await mint.requireMerchant(tx, caller)
+export function voidAll(service: CouponService, caller: Caller, couponId: string) {
+  return service.database.transact(async (tx) => {
+    await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     const voided = definition.open
-    const now = mint.now()
+    const now = service.now()
     if (voided > 0) await tx.vouchers.kill(definition.rowId, voided, now)
     tx.afterCommit(() => {
-      mint.killed()
+      service.killed()
       if (voided === 0) return
       const { pubkey: owner } = caller
-      mint.changed({ type: 'voided', owner, couponId, at: now, handle: null, count: voided })
+      service.changed({ type: 'voided', owner, couponId, at: now, handle: null, count: voided })
     })
     return { voided }
   }, caller.spend)
 }
 
 /** Mark some of the rows that the kill switch voided; false when none are left. */
-export async function sweepKilled(mint: Pick<Mint, 'database'>): Promise<boolean> {
-  return mint.database.transact(async (tx) => {
+export async function sweepKilled(service: Pick<CouponService, 'database'>): Promise<boolean> {
+  return service.database.transact(async (tx) => {
     const kill = await tx.vouchers.nextKill()
     if (!kill) return false
     await tx.vouchers.sweep(kill, limits.sweepRowsMax)

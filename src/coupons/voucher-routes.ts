@@ -21,11 +21,11 @@ import {
 import { handleOf, handleText, parseNonce } from './nonce.ts'
 import { preview } from './preview.ts'
 import { refresh } from './refresh.ts'
-import type { Mint } from './service.ts'
+import type { CouponService } from './service.ts'
 
 /** Routes for whoever holds a nonce, and the manager's key. */
-export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
-  const { pubkey } = mint.signer
+export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
+  const { pubkey } = service.signer
   const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
 
   // The last two are said of a voucher that may well be live.
@@ -37,8 +37,8 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
     const nonce = parseNonce(sent)
     const found = await byNonce(
       request,
-      () => preview(mint, nonce),
-      () => budgetOf(mint, nonce),
+      () => preview(service, nonce),
+      () => budgetOf(service, nonce),
     )
     return replyJson(200, found)
   }
@@ -81,8 +81,8 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         const input = { nonce, owner, zapRequest, amountMsat }
         const answer = await byNonce(
           request,
-          () => claim(mint, input, repeat),
-          () => budgetOf(mint, nonce),
+          () => claim(service, input, repeat),
+          () => budgetOf(service, nonce),
         )
         return reply(answer.status, answer.body)
       },
@@ -118,8 +118,8 @@ export function voucherRoutes(mint: Mint, rateLimits: RateLimits) {
         try {
           const outcome = await byNonce(
             request,
-            () => refresh(mint, { nonce, key }),
-            () => refreshBudgetOf(mint, nonce),
+            () => refresh(service, { nonce, key }),
+            () => refreshBudgetOf(service, nonce),
           )
           return reply(outcome.replayed ? 200 : 201, outcome.body)
         } catch (refused) {

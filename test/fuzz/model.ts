@@ -10,7 +10,7 @@ import { authorizeMinter, removeMinter } from '../../src/coupons/minters.ts'
 import { handleOf, handleText } from '../../src/coupons/nonce.ts'
 import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
-import type { Mint } from '../../src/coupons/service.ts'
+import type { CouponService } from '../../src/coupons/service.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
@@ -78,7 +78,7 @@ export async function runModel(random: Random, rounds: number): Promise<{ operat
       world.operations += batch.length
       if (random.chance(0.05)) await world.compareAll()
     }
-    while (await sweepKilled(world.mint)) world.operations++
+    while (await sweepKilled(world.service)) world.operations++
     await world.compareAll()
   } finally {
     await world.close()
@@ -115,11 +115,11 @@ class World {
   readonly #used = new Set<string>()
   /** Each side draws from the same sequences: what one draws too many shows in the next answer. */
   readonly #drawn = { nonce: 0, id: 0, modelNonce: 0, modelId: 0 }
-  readonly mint: Mint & { database: SqliteEngine<Stores> }
+  readonly service: CouponService & { database: SqliteEngine<Stores> }
 
   constructor(random: Random) {
     this.#random = random
-    this.mint = {
+    this.service = {
       database: this.#open(),
       now: () => this.now,
       newNonce: () => this.#nonce(this.#drawn.nonce++),
@@ -150,12 +150,12 @@ class World {
   }
 
   async restart(): Promise<void> {
-    await this.mint.database.close()
-    this.mint.database = this.#open()
+    await this.service.database.close()
+    this.service.database = this.#open()
   }
 
   async close(): Promise<void> {
-    await this.mint.database.close()
+    await this.service.database.close()
     const problems = checkInvariants(join(this.#directory, 'model.db'))
     rmSync(this.#directory, { recursive: true, force: true })
     if (problems.length > 0) this.#mismatch('invariants', problems)
@@ -199,7 +199,7 @@ class World {
       `define ${owner}`,
       JSON.stringify(fields),
       replayed,
-      (repeat) => define(this.mint, caller, fields, repeat),
+      (repeat) => define(this.service, caller, fields, repeat),
       () => {
         if (expiresAt !== null && expiresAt <= this.now) return { refused: 'expiry-past' }
         const id = this.#id(this.#drawn.modelId++)
@@ -223,7 +223,7 @@ class World {
       `mint ${owner}`,
       JSON.stringify({ couponId, count }),
       replayed,
-      (repeat) => mintVouchers(this.mint, caller, { couponId, count }, repeat),
+      (repeat) => mintVouchers(this.service, caller, { couponId, count }, repeat),
       () => {
         if (couponId !== definition.id) return { refused: 'coupon-unknown' }
         const listed = this.#minters.has(`${definition.owner} ${owner}`)
@@ -256,7 +256,7 @@ class World {
     const key = this.#random.pick(keys)
     return {
       name: 'refresh',
-      run: () => refresh(this.mint, { nonce, key }),
+      run: () => refresh(this.service, { nonce, key }),
       expected: this.#expectRefresh(voucher, key),
     }
   }
@@ -299,7 +299,7 @@ class World {
     const amountMsat = this.#random.pick([undefined, 0, 1000, -1, 1.5, 'x'])
     const owner = this.#random.pick([null, null, null, ...owners])
     const run = (repeat: Parameters<typeof claim>[2]) =>
-      claim(this.mint, { nonce, owner, zapRequest: undefined, amountMsat }, repeat)
+      claim(this.service, { nonce, owner, zapRequest: undefined, amountMsat }, repeat)
     if (!voucher) {
       return { name: 'claim', run: () => run(null), expected: { refused: 'voucher-unknown' } }
     }
@@ -351,14 +351,14 @@ class World {
           differs(mint.handle, handle) ?? differs(mint.chain, handleText(handleOf(target.root))),
       }
     }
-    const run = () => voidVoucher(this.mint, caller, { couponId, name, chain })
+    const run = () => voidVoucher(this.service, caller, { couponId, name, chain })
     return { name: `void chain=${chain}`, run, expected: expect() }
   }
 
   #voidAll(): Step {
     const definition = this.#someDefinition()
     const { caller, replayed } = this.#caller(definition.owner)
-    const run = () => voidAll(this.mint, caller, definition.id)
+    const run = () => voidAll(this.service, caller, definition.id)
     if (replayed) return { name: 'void all', run, expected: { refused: 'auth-replay' } }
     let voided = 0
     for (const voucher of this.#vouchers.values()) {
@@ -377,7 +377,7 @@ class World {
     return {
       name: 'sweep',
       run: () =>
-        this.mint.database.transact(async (tx) => {
+        this.service.database.transact(async (tx) => {
           const kill = await tx.vouchers.nextKill()
           if (kill) await tx.vouchers.sweep(kill, rows)
         }),
@@ -407,14 +407,14 @@ class World {
           differs(coupon.minted, issued - voided),
       }
     }
-    const run = () => edit(this.mint, caller, definition.id, fields)
+    const run = () => edit(this.service, caller, definition.id, fields)
     return { name: `edit ${JSON.stringify(fields)}`, run, expected: expect() }
   }
 
   #remove(): Step {
     const definition = this.#someDefinition()
     const { caller, replayed } = this.#caller(definition.owner)
-    const run = () => remove(this.mint, caller, definition.id)
+    const run = () => remove(this.service, caller, definition.id)
     if (replayed) return { name: 'remove', run, expected: { refused: 'auth-replay' } }
     const deleted = definition.issued === 0
     if (deleted) this.#definitions.delete(definition.id)
@@ -437,7 +437,7 @@ class World {
         : { refused: 'minter-unknown' }
       return {
         name: 'remove minter',
-        run: () => removeMinter(this.mint, caller, pubkey),
+        run: () => removeMinter(this.service, caller, pubkey),
         expected,
       }
     }
@@ -460,8 +460,8 @@ class World {
     const nonce = voucher?.nonce ?? this.#nonce(-1)
     // A read sees what is answered, not what waits beside it: asked when nothing does.
     const run = async () => {
-      await this.mint.database.transact(async () => undefined)
-      return preview(this.mint, nonce)
+      await this.service.database.transact(async () => undefined)
+      return preview(this.service, nonce)
     }
     if (!voucher) return { name: 'preview', run, expected: { refused: 'voucher-unknown' } }
     const check = (answer: Json) => differs(answer.name, voucher.name)
@@ -568,7 +568,7 @@ class World {
       const created = !this.#minters.has(`${owner} ${pubkey}`)
       this.#minters.add(`${owner} ${pubkey}`)
       const answer = await authorizeMinter(
-        this.mint,
+        this.service,
         { pubkey: owner, beganAt: 0, until: 0, spend: undefined },
         { pubkey },
       )
@@ -577,7 +577,7 @@ class World {
     for (const owner of owners)
       await this.#compareOwner({ pubkey: owner, beganAt: 0, until: 0, spend: undefined })
     for (const voucher of this.#vouchers.values()) {
-      const found = await preview(this.mint, voucher.nonce)
+      const found = await preview(this.service, voucher.nonce)
       const claimedAt = voucher.phase === 'claimed' ? voucher.endedAt : null
       this.#same(`preview ${voucher.nonce}`, found, {
         ...found,
@@ -587,7 +587,7 @@ class World {
       this.#same('terms', [found.name, found.expiresAt], [voucher.name, voucher.expiresAt])
     }
     const all = [...this.#vouchers.values()]
-    const totals = await this.mint.database.snapshot((tx) => tx.vouchers.totals())
+    const totals = await this.service.database.snapshot((tx) => tx.vouchers.totals())
     const inPhase = (phase: string) => all.filter((one) => one.phase === phase).length
     this.#same('totals', totals, {
       issued: all.length - inPhase('refreshed'),
@@ -598,7 +598,7 @@ class World {
   }
 
   async #compareOwner(caller: Caller): Promise<void> {
-    const { coupons } = await overview(this.mint, caller)
+    const { coupons } = await overview(this.service, caller)
     const mine = [...this.#definitions.values()].filter((one) => one.owner === caller.pubkey)
     const shown = coupons.map(({ id, name, minted, claimed, maxUses, expiresAt, archivedAt }) => {
       return { id, name, minted, claimed, maxUses, expiresAt, archived: archivedAt !== null }
@@ -616,7 +616,7 @@ class World {
         !expired(one, this.now) &&
         (one.maxUses === null || one.issued - one.voided < one.maxUses),
     )
-    const offered = await mintable(this.mint, caller)
+    const offered = await mintable(this.service, caller)
     this.#same(
       'mintable',
       offered.coupons.map(({ id, remaining }) => [id, remaining]),
@@ -647,7 +647,7 @@ class World {
     }
     let redeemed = 0
     for (let cursor: string | undefined; ; ) {
-      const page = await redemptions(this.mint, caller, { limit: '500', cursor })
+      const page = await redemptions(this.service, caller, { limit: '500', cursor })
       redeemed += page.redemptions.length
       if (page.next === null) break
       cursor = page.next
@@ -659,7 +659,7 @@ class World {
     const limit = String(1 + this.#random.below(500))
     const pages = []
     for (let cursor: string | undefined; ; ) {
-      const page = await issuances(this.mint, caller, id, { limit, cursor })
+      const page = await issuances(this.service, caller, id, { limit, cursor })
       pages.push(page.mints)
       if (page.next === null) return pages.flat()
       cursor = page.next

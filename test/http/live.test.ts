@@ -5,7 +5,7 @@ import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { createLive } from '../../src/coupons/live.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
-import type { Mint } from '../../src/coupons/service.ts'
+import type { CouponService } from '../../src/coupons/service.ts'
 import { openEventStream } from '../../src/http/event-stream.ts'
 import { keepFacts, type RequestFacts } from '../../src/http/facts.ts'
 import type { Signer } from '../../src/nostr/event.ts'
@@ -223,8 +223,11 @@ describe('GET /api/coupons/live', () => {
     const ask = async (requireOpen: () => void) => {
       const auth = { any: async () => caller, signed: async () => caller, requireOpen }
       const database = { snapshot: async (query: (tx: object) => unknown) => query({}) }
-      const mint = { database, requireMerchant: async () => undefined } as unknown as Mint
-      const route = liveRoutes(mint, auth, live)
+      const service = {
+        database,
+        requireMerchant: async () => undefined,
+      } as unknown as CouponService
+      const route = liveRoutes(service, auth, live)
       const request = new Request('http://localhost/api/coupons/live')
       keepFacts(request, { address: '127.0.0.1' } as RequestFacts)
       return (await route.handle(request)).ok

@@ -44,7 +44,7 @@ function createTransfers(refreshElsewhere: Refresh): Transfers {
     database: { snapshot: within, transact: within },
     now: () => now,
     verify: verifyEvent,
-    mint: { storeKey, signer: { pubkey: '' } },
+    couponService: { storeKey, signer: { pubkey: '' } },
     services: new Map([[service.pubkey, 'https://other.example/api/coupons/refresh']]),
     refreshElsewhere,
     swapping: new Map(),

@@ -37,7 +37,7 @@ export async function receive(
     // A word that holds the nonce would put it on the disk.
     const word = comment?.includes(nonce) ? null : comment
     const arrival = { name, holder, offer, comment: word }
-    if (offer.service !== transfers.mint.signer.pubkey)
+    if (offer.service !== transfers.couponService.signer.pubkey)
       return await swapElsewhere(transfers, arrival)
     await settleHere(transfers, arrival)
     return { accepted: true }
@@ -53,7 +53,7 @@ type Checked = { name: string; holder: string; offer: Offer; comment: string | n
 /** A voucher of our own: burned, minted anew and kept in one transaction. */
 async function settleHere(transfers: Transfers, arrival: Checked): Promise<void> {
   const { holder, offer, comment } = arrival
-  const { database, mint, newKey } = transfers
+  const { database, couponService, newKey } = transfers
   // Outside of the transaction: it is the slow part.
   const seal = createSealToHolder(holder)
   if (!seal) throw new Refusal('vouchers-not-taken')
@@ -64,7 +64,7 @@ async function settleHere(transfers: Transfers, arrival: Checked): Promise<void>
     const now = transfers.now()
     await requireRoom(tx, { holder, owner: offer.owner, now })
     const input = { nonce: offer.nonce, key: newKey() }
-    const { body } = await refreshWithin(mint, tx, input)
+    const { body } = await refreshWithin(couponService, tx, input)
     const { nonce, voucher } = JSON.parse(body) as VoucherResult
     const sealed = seal({ nonce, voucher })
     if (!sealed) throw new Error('a voucher of our own does not fit into NIP-44')
@@ -98,7 +98,7 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
       ...from,
       holder,
       owner: offer.owner,
-      sealed: sealIntent(transfers.mint.storeKey, { ...from, holder }, content),
+      sealed: sealIntent(transfers.couponService.storeKey, { ...from, holder }, content),
       nextAt: now + limits.intentFirstSeconds,
       createdAt: now,
     })

@@ -51,7 +51,7 @@ export async function send(
   if (!address) throw new Refusal('field-invalid', { field: 'to' })
   const comment = parseComment(word)
   const given = voucher ? parseOffer(voucher, nonce, transfers.verify) : null
-  const ours = given === null || given.service === transfers.mint.signer.pubkey
+  const ours = given === null || given.service === transfers.couponService.signer.pubkey
   const refreshUrl = ours ? null : transfers.services.get(given.service)
   if (refreshUrl === undefined) throw new Refusal('service-unknown')
 
@@ -154,10 +154,10 @@ async function find({ database }: Transfers, nonce: string): Promise<Voucher | n
 
 /** The event that the voucher was minted with: same content, same id. */
 async function rebuild(
-  { database, mint }: Transfers,
+  { database, couponService }: Transfers,
   voucher: Voucher,
   nonce: string,
 ): Promise<NostrEvent> {
   const { mintedAt } = await database.snapshot((tx) => tx.vouchers.findListed(voucher.rowId))
-  return mintedResult(mint.signer, { ...voucher, nonce }, mintedAt).voucher
+  return mintedResult(couponService.signer, { ...voucher, nonce }, mintedAt).voucher
 }

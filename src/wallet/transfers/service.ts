@@ -37,7 +37,7 @@ export type Transfers = {
   now: Clock
   verify: VerifyEvent
   /** What a refresh of this service's own vouchers needs. */
-  mint: Refreshing
+  couponService: Refreshing
   /** An Idempotency-Key nobody can guess. */
   newKey: () => string
   /** Other services whose vouchers are taken: manager key → refresh address. */

@@ -166,8 +166,10 @@ function factsOf({ handle, service }: Intent, why: string) {
   return { transfer: handleText(handle), service, why }
 }
 
-function openIntent({ mint }: Transfers, intent: Intent): IntentContent {
-  return JSON.parse(unseal(mint.storeKey, bindingOf(intent), intent.sealed)) as IntentContent
+function openIntent({ couponService }: Transfers, intent: Intent): IntentContent {
+  return JSON.parse(
+    unseal(couponService.storeKey, bindingOf(intent), intent.sealed),
+  ) as IntentContent
 }
 
 function bindingOf({ service, handle, holder }: IntentBinding) {
