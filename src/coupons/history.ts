@@ -9,7 +9,7 @@ import { handleText, nonceShaped, parseHandle } from './nonce.ts'
 import { type AskedPage, cut, parsePage } from './page.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService } from './service.ts'
-import { mintView } from './voucher.ts'
+import { issuanceOf } from './voucher.ts'
 
 /** Everything the management page needs, in one go: definitions, minters, the announcement. */
 export async function overview(service: CouponService, caller: Caller) {
@@ -59,7 +59,7 @@ export async function issuances(
     const rows = await tx.vouchers.list(definition.rowId, page)
     const now = service.now()
     const { shown, next } = cut(rows, page)
-    return { mints: shown.map((row) => mintView(row, now)), next }
+    return { mints: shown.map((row) => issuanceOf(row, now)), next }
   })
 }
 
@@ -85,7 +85,7 @@ export async function chainOf(
     const rows = await tx.vouchers.listChain(named.rootId, from, page.limit + 2)
     const now = service.now()
     const { shown, next } = cut(last === null ? rows : rows.slice(1), page)
-    return { mints: shown.map((row) => mintView(row, now)), next }
+    return { mints: shown.map((row) => issuanceOf(row, now)), next }
   })
 }
 

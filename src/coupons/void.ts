@@ -4,7 +4,7 @@ import type { Caller } from '../session/caller.ts'
 import { handleOf, nonceShaped, parseHandle } from './nonce.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService, CouponStores } from './service.ts'
-import { type MintView, mintView, type Phase, type Voucher } from './voucher.ts'
+import { type Issuance, issuanceOf, type Phase, type Voucher } from './voucher.ts'
 
 type VoidInput = {
   couponId: string
@@ -25,7 +25,7 @@ export function voidVoucher(
   service: CouponService,
   caller: Caller,
   { couponId, name, chain }: VoidInput,
-): Promise<{ mint: MintView }> {
+): Promise<{ mint: Issuance }> {
   return service.database.transact(async (tx) => {
     await service.requireMerchant(tx, caller)
     const now = service.now()
@@ -46,7 +46,7 @@ export function voidVoucher(
       count: 1,
     } as const
     tx.afterCommit(() => service.changed(change))
-    return { mint: mintView(listed, now) }
+    return { mint: issuanceOf(listed, now) }
   }, caller.spend)
 }
 

@@ -48,7 +48,7 @@ export type VoucherResult = {
 }
 
 /** One row of a definition's issuances: names a voucher without being able to spend it. */
-export type MintView = {
+export type Issuance = {
   handle: string
   status: VoucherStatus
   mintedBy: string
@@ -131,7 +131,7 @@ function signVoucher(
 }
 
 /** A row of the issuances list. */
-export function mintView(voucher: ListedVoucher, now: number): MintView {
+export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
   const ended = (phase: Phase) => (voucher.phase === phase ? voucher.endedAt : null)
   return {
     handle: handleText(voucher.handle),
