@@ -3,7 +3,7 @@ import { Refusal } from '../base/refusal.ts'
 import { authorOf } from '../nostr/delegation.ts'
 import { type NostrEvent, parseEvent, withTextContent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { objection } from '../relay/objection.ts'
+import { findValidationError } from '../relay/validation-error.ts'
 import { giveUpAt } from './outbox.ts'
 import type { Delivery, OutboxStore, Priority } from './outbox-store.ts'
 import { embeddedRelay, type Gateway } from './service.ts'
@@ -26,7 +26,7 @@ export async function publish(
   if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
   if (authorOf(event, gateway.verifyHash) === null) throw new Refusal('delegation-invalid')
   // Ours would refuse it for good; better now than after a promise.
-  if (objection(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
+  if (findValidationError(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
   const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
   const { relays, fresh } = await gateway.database.transact(async (tx) => {

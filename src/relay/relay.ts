@@ -10,11 +10,11 @@ import { fitting } from './answer.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
 import { createLiveFilters, type FilterShare, shareOf } from './live-filters.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
-import { objection } from './objection.ts'
 import type { RelayPolicy } from './policy.ts'
 import type { StoredEvent } from './query-store.ts'
 import { createReaders } from './readers.ts'
 import type { EventStore, Stored } from './store.ts'
+import { findValidationError } from './validation-error.ts'
 
 type RelayOptions = {
   database: Database<{ events: EventStore }>
@@ -84,7 +84,7 @@ export function createRelay(options: RelayOptions) {
 
   /** Check, store, and pass on to whoever listens; the answer is given when it is on disk. */
   const accept = async (event: NostrEvent): Promise<Verdict> => {
-    const wrong = objection(event, now())
+    const wrong = findValidationError(event, now())
     if (wrong !== null) return { accepted: false, message: wrong }
     if (classOf(event.kind) === 'ephemeral') {
       passOn(event)
@@ -143,7 +143,7 @@ export function createRelay(options: RelayOptions) {
     if (!event) return tell(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
     const refuse = (message: string) => tell(client, 'OK', event.id, false, message)
     if (!policy.maySend(client.address, chars)) return refuse('rate-limited: slow down')
-    const wrong = objection(event, now()) ?? untimely(event, now())
+    const wrong = findValidationError(event, now()) ?? untimely(event, now())
     if (wrong !== null) return refuse(wrong)
     if (options.diskLow() && classOf(event.kind) !== 'ephemeral') {
       return refuse('error: the disk has little room, try again later')

@@ -3,8 +3,8 @@ import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, expirationOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 
-/** Why an event has no place on a relay, whoever sends it; null when it has. */
-export function objection(event: NostrEvent, now: number): string | null {
+/** The reason for which the relay takes an event from nobody (machine-readable prefix of NIP-01), or null. */
+export function findValidationError(event: NostrEvent, now: number): string | null {
   if (event.kind === kinds.voucher) return 'blocked: vouchers are never published'
   if (event.kind === kinds.clientAuth) return 'blocked: an authentication is not published'
   if (event.tags.length > limits.relayTagsMax) return 'invalid: too many tags'
