@@ -8,25 +8,20 @@ import { imageRoutes } from '../coupons/image-routes.ts'
 import { createLive } from '../coupons/live.ts'
 import { liveRoutes } from '../coupons/live-routes.ts'
 import { managementRoutes } from '../coupons/management-routes.ts'
-import * as models from '../coupons/models.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import type { CouponService } from '../coupons/service.ts'
 import { voucherRoutes } from '../coupons/voucher-routes.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
-import * as gatewayModels from '../gateway/models.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { embeddedRelay } from '../gateway/service.ts'
 import { createAuthenticator } from '../http/auth.ts'
 import { startControl } from '../http/control.ts'
-import { documentRoutes } from '../http/document-routes.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetrics } from '../http/metrics.ts'
 import { createMetricsAccess } from '../http/metrics-access.ts'
 import { createRateLimits, noRateLimits } from '../http/rate-limit.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
-import { tlsRoutes } from '../http/tls-routes.ts'
-import * as merchantModels from '../merchants/models.ts'
 import { npubOf } from '../nostr/keys.ts'
 import {
   createFetchPublic,
@@ -39,17 +34,13 @@ import { relayRoutes } from '../relay/routes.ts'
 import { sessionRoutes } from '../session/routes.ts'
 import { openable } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
-import * as cardModels from '../wallet/cards/models.ts'
-import * as payModels from '../wallet/cards/payments/models.ts'
+import { tlsRoutes } from '../ui/tls-routes.ts'
 import { payRoutes } from '../wallet/cards/payments/routes.ts'
 import { cardRoutes } from '../wallet/cards/routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
-import * as walletModels from '../wallet/identities/models.ts'
 import { identityRoutes } from '../wallet/identities/routes.ts'
-import * as ledgerModels from '../wallet/ledger/models.ts'
 import { ledgerRoutes } from '../wallet/ledger/routes.ts'
 import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
-import * as transferModels from '../wallet/transfers/models.ts'
 import { transferRoutes } from '../wallet/transfers/routes.ts'
 import { type RunningCards, startCards } from './cards.ts'
 import type { Config } from './config.ts'
@@ -62,6 +53,7 @@ import {
   startErrorFrom,
 } from './data.ts'
 import { realStatFs, type StatFs, watchDisk } from './disk.ts'
+import { describeRoutes } from './document.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { loadKeyring } from './keyring.ts'
@@ -319,17 +311,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     hostname: config.host,
     port: config.port,
     tls: certificate && { ...certificate, port: config.tlsPort },
-    routes: [
-      ...routes,
-      documentRoutes(
-        routes,
-        {
-          ...{ ...models, ...merchantModels, ...gatewayModels, ...walletModels },
-          ...{ ...ledgerModels, ...transferModels, ...cardModels, ...payModels },
-        },
-        version,
-      ),
-    ],
+    routes: [...routes, describeRoutes(routes)],
     origins,
     rateLimits,
     metrics,

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { TlsPlace } from '../http/tls-page.ts'
 import { findOwnCertificate, readCertificate, type ServedCertificate } from '../tls/files.ts'
+import type { TlsPlace } from '../ui/tls-page.ts'
 import type { Config } from './config.ts'
 
 /** The certificate of the settings, else the shop's own; null: http alone. Throws CertificateError. */

@@ -1,22 +1,28 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
-import { createDocsPage } from './docs-page.ts'
 import { documented, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
-import { describeApi } from './openapi.ts'
+import { type ApiDocument, describeApi } from './openapi.ts'
 import { reply } from './reply.ts'
 
 const documentModel = t.Unknown({ description: 'An OpenAPI 3.1 document' })
 const pageModel = textModel('text/html', 'The same for people')
 
-/** The document of `instances` and of these two routes, for programs and for people; made when first asked for. */
+/** HTML with the headers it needs. */
+type Page = { html: string; headers: Record<string, string> }
+
+/**
+ * The document of `instances` and of these two routes, for programs and as `createPage` shows it to people;
+ * made when first asked for.
+ */
 export function documentRoutes(
   instances: readonly AnyElysia[],
   models: Record<string, TSchema>,
   version: string,
+  createPage: (document: ApiDocument) => Page,
 ) {
   let made: ReturnType<typeof describeApi> | undefined
-  let page: ReturnType<typeof createDocsPage> | undefined
+  let page: Page | undefined
   const describe = () => {
     const routes = [...instances, own].flatMap((instance) => instance.routes)
     made ??= describeApi(routes, models, version)
@@ -33,7 +39,7 @@ export function documentRoutes(
     .get(
       '/docs',
       async () => {
-        page ??= createDocsPage(await describe())
+        page ??= createPage(await describe())
         return reply(200, page.html, page.headers)
       },
       {

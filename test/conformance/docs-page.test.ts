@@ -1,8 +1,8 @@
 /** The page that shows the document: whole, self-contained, and nothing that a strict policy forbids. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { createDocsPage } from '../../src/http/docs-page.ts'
 import type { ApiDocument } from '../../src/http/openapi.ts'
+import { createDocsPage } from '../../src/ui/docs-page.ts'
 import { type Answer, call } from '../support/client.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
-import { documented, textModel } from './document.ts'
-import { Elysia } from './elysia.ts'
+import { documented, textModel } from '../http/document.ts'
+import { Elysia } from '../http/elysia.ts'
 import { createTlsPage, type TlsPlace } from './tls-page.ts'
 
 const PageModel = textModel('text/html', 'How to trust the authority of this shop')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { escapeHTML } from 'bun'
-import type { ApiDocument, Operation, Schema } from './openapi.ts'
+import type { ApiDocument, Operation, Schema } from '../http/openapi.ts'
 
 /** HTML with the headers it needs. */
 type Page = { html: string; headers: Record<string, string> }
