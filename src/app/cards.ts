@@ -6,7 +6,6 @@ import { suuidOf } from '../crypto/bytes.ts'
 import { createCorrespondence } from '../crypto/correspondence.ts'
 import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
-import type { Stores } from '../db/stores.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
@@ -23,6 +22,7 @@ import type { Ledger } from '../wallet/ledger/settle.ts'
 import type { Config } from './config.ts'
 import { fingerprintOf } from './keyring.ts'
 import { type RunningPayments, startPayments } from './payments.ts'
+import type { Stores } from './stores.ts'
 
 type CardParts = {
   config: Config

@@ -5,8 +5,8 @@ import type { Log } from '../base/log.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { SqliteEngine } from '../db/sqlite.ts'
-import { createStores, type Stores } from '../db/stores.ts'
 import type { Metrics } from '../http/metrics.ts'
+import { createStores, type Stores } from './stores.ts'
 
 /** The start cannot go on; the message tells the operator why and what to do. */
 export class StartError extends Error {}

@@ -4,7 +4,6 @@ import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
-import type { Stores } from '../db/stores.ts'
 import { notice, reconcile } from '../gateway/announcements.ts'
 import { type Courier, type Destination, retryDelay, startCourier } from '../gateway/outbox.ts'
 import { enqueue } from '../gateway/publish.ts'
@@ -18,6 +17,7 @@ import { type Filter, filterView } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { RelayHost } from '../relay/host.ts'
 import { createWriteQuotas } from '../relay/quotas.ts'
+import type { Stores } from './stores.ts'
 
 type GatewayParts = {
   /** `embedded` and addresses, as configured. */

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts'
-import type { Stores } from '../db/stores.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { createCardKey, fingerprintOf, KeyringError, type LoadedKeys } from './keyring.ts'
+import type { Stores } from './stores.ts'
 
 type Pinned = Pick<Stores, 'facts'>
 

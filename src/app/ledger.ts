@@ -5,7 +5,6 @@ import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
-import type { Stores } from '../db/stores.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../nostr/event.ts'
@@ -15,6 +14,7 @@ import { issue } from '../wallet/ledger/issue.ts'
 import { type Ledger, publishOwed, settle } from '../wallet/ledger/settle.ts'
 import type { Token } from '../wallet/ledger/token.ts'
 import { addresses, transactionTypes } from '../wallet/ledger/transaction.ts'
+import type { Stores } from './stores.ts'
 
 type LedgerParts = {
   tokens: ReadonlyMap<string, Token>

@@ -5,7 +5,6 @@ import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Database } from '../db/database.ts'
 import type { FactStore } from '../db/fact-store.ts'
-import type { Stores } from '../db/stores.ts'
 import type { Authenticator } from '../http/auth.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { codeDue, requireMerchant, settleCode } from '../merchants/admit.ts'
@@ -21,6 +20,7 @@ import { listWaiting } from '../merchants/waiting.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Config } from './config.ts'
+import type { Stores } from './stores.ts'
 
 type ManagementParts = {
   database: Database<MerchantStores & { facts: FactStore }>

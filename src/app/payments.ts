@@ -2,7 +2,6 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
-import type { Stores } from '../db/stores.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import {
@@ -14,6 +13,7 @@ import {
 import type { Cards } from '../wallet/cards/service.ts'
 import { createConsumer } from '../wallet/consumer.ts'
 import type { Ledger } from '../wallet/ledger/settle.ts'
+import type { Stores } from './stores.ts'
 
 type PaymentParts = {
   cards: Cards

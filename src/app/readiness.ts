@@ -1,8 +1,8 @@
 import { systemClock } from '../base/clock.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
-import type { Stores } from '../db/stores.ts'
 import type { Disk } from './disk.ts'
+import type { Stores } from './stores.ts'
 
 /**
  * Ready is who can write; asked often, it is tried once a second. Little room on the disk is a warning

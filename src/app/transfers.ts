@@ -5,7 +5,6 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Database } from '../db/database.ts'
-import type { Stores } from '../db/stores.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from '../outbound/lud16.ts'
@@ -14,6 +13,7 @@ import { createPreviewElsewhere, createRefreshElsewhere } from '../outbound/vouc
 import { startResuming } from '../wallet/transfers/resume.ts'
 import type { Transfers } from '../wallet/transfers/service.ts'
 import type { Config } from './config.ts'
+import type { Stores } from './stores.ts'
 
 type TransferParts = {
   database: Database<Stores>

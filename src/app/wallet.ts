@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import type { Database } from '../db/database.ts'
-import type { Stores } from '../db/stores.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { Signer, VerifyEvent } from '../nostr/event.ts'
 import { createWalletCaller } from '../outbound/callback.ts'
@@ -11,6 +10,7 @@ import type { Identities } from '../wallet/identities/service.ts'
 import type { Config } from './config.ts'
 import { listedMerchants } from './management.ts'
 import { orOverloaded } from './outbound.ts'
+import type { Stores } from './stores.ts'
 
 type WalletParts = {
   database: Database<Stores>

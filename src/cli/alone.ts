@@ -1,9 +1,9 @@
+import { createStores, type Stores } from '../app/stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { SqliteEngine } from '../db/sqlite.ts'
-import { createStores, type Stores } from '../db/stores.ts'
 import { reasonOf } from '../http/reply.ts'
 
 /** Work on the database itself, where no server runs. What is refused is thrown as OperatorError. */

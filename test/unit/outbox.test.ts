@@ -1,10 +1,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { createStores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
-import { createStores } from '../../src/db/stores.ts'
 import {
   type Courier,
   giveUpAt,

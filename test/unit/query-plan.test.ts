@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createStores } from '../../src/app/stores.ts'
 import { createSql } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
-import { createStores } from '../../src/db/stores.ts'
 import { createEventStore } from '../../src/relay/store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-plan-'))

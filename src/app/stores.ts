@@ -5,6 +5,8 @@ import { createImageStore } from '../coupons/image-store.ts'
 import { createMinterStore } from '../coupons/minter-store.ts'
 import { createStatisticsStore } from '../coupons/statistics-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
+import { createFactStore } from '../db/fact-store.ts'
+import type { Sql } from '../db/sql.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMerchantStore } from '../merchants/merchant-store.ts'
 import { createQuotaStore } from '../merchants/quota-store.ts'
@@ -21,8 +23,6 @@ import { createLedgerStore } from '../wallet/ledger/store.ts'
 import { createRequestStore } from '../wallet/request-store.ts'
 import { createInboxStore } from '../wallet/transfers/inbox-store.ts'
 import { createTransferStore } from '../wallet/transfers/transfer-store.ts'
-import { createFactStore } from './fact-store.ts'
-import type { Sql } from './sql.ts'
 
 export type Stores = ReturnType<typeof createStores>
 
