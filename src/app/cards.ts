@@ -7,14 +7,19 @@ import { createCorrespondence } from '../crypto/correspondence.ts'
 import type { AfterCommit } from '../db/database.ts'
 import type { SqliteEngine } from '../db/sqlite.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { createCodeTries, noCodeTries } from '../wallet/cards/code-tries.ts'
 import { configChange, configure } from '../wallet/cards/holders/configure.ts'
+import { holderRoutes } from '../wallet/cards/holders/routes.ts'
+import { payRoutes } from '../wallet/cards/payments/routes.ts'
 import type { Cards, Funds } from '../wallet/cards/service.ts'
 import { createKeyDerivation } from '../wallet/cards/tag.ts'
 import { type CardCommand, operateCards } from '../wallet/cards/tags/operator.ts'
+import { tagRoutes } from '../wallet/cards/tags/routes.ts'
+import { tapRoutes } from '../wallet/cards/taps/routes.ts'
 import { createConsumer } from '../wallet/consumer.ts'
 import { payRequest } from '../wallet/identities/pay-request.ts'
 import type { Identities } from '../wallet/identities/service.ts'
@@ -45,7 +50,7 @@ type CardParts = {
 }
 
 export type RunningCards = {
-  cards: Cards
+  routes(rateLimits: RateLimits): ReturnType<typeof routesOf>
   /** The operator's, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   payments: RunningPayments
@@ -91,7 +96,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   const payments = await startPayments({ ...parts, cards, ledgerPubkey })
   const stopListening = listen(cards, parts)
   return {
-    cards,
+    routes: (rateLimits) => routesOf(cards, payments, rateLimits),
     payments,
     accepted,
     commands: { 'POST /cards': (asked) => operateCards(cards, asked as CardCommand) },
@@ -100,6 +105,15 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
       await payments.stop()
     },
   }
+}
+
+function routesOf(cards: Cards, { payments }: RunningPayments, rateLimits: RateLimits) {
+  return [
+    tagRoutes(cards, rateLimits),
+    holderRoutes(cards, rateLimits),
+    tapRoutes(cards, rateLimits),
+    payRoutes(payments, rateLimits),
+  ]
 }
 
 /** What the ledger in here knows; of one elsewhere nothing is known beforehand. */

@@ -35,8 +35,6 @@ import { sessionRoutes } from '../session/routes.ts'
 import { openable } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import { tlsRoutes } from '../ui/tls-routes.ts'
-import { payRoutes } from '../wallet/cards/payments/routes.ts'
-import { cardRoutes } from '../wallet/cards/routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
 import { identityRoutes } from '../wallet/identities/routes.ts'
 import { ledgerRoutes } from '../wallet/ledger/routes.ts'
@@ -292,8 +290,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     gatewayRoutes(running.gateway),
     identityRoutes(wallet.identities, rateLimits),
     ledgerRoutes({ database }, auth),
-    cardRoutes(cards.cards, rateLimits),
-    payRoutes(payments.payments, rateLimits),
+    ...cards.routes(rateLimits),
     directoryRoutes(wallet.identities),
     transferRoutes(transferring.transfers, rateLimits),
     inboxRoutes(transferring.transfers, auth),

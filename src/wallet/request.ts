@@ -1,6 +1,5 @@
 import { limits } from '../base/limits.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
-import { authorTowards, type VerifyHash } from '../nostr/delegation.ts'
 import {
   contentObject,
   type NostrEvent,
@@ -22,7 +21,7 @@ export type WalletRequest = {
   content: Record<string, unknown> | null
 }
 
-type Checks = { verify: VerifyEvent; now: () => number }
+export type Checks = { verify: VerifyEvent; now: () => number }
 
 /** What a route takes, and its codes for what it does not. */
 type Asked = {
@@ -52,22 +51,6 @@ export function readRequest(checks: Checks, value: unknown, asked: Asked): Walle
     throw new Refusal(asked.stale)
   }
   return { event, author, content: contentObject(event.content) }
-}
-
-/** A request of the identity routes. Refuses `identity-event-invalid`, `identity-event-stale`. */
-export function readIdentityRequest(
-  { manager, verifyHash, ...checks }: Checks & { manager: string; verifyHash: VerifyHash },
-  value: unknown,
-  type: 'create-nonce' | 'create-identity',
-): WalletRequest {
-  return readRequest(checks, value, {
-    kinds: [kinds.walletRegular],
-    type,
-    untyped: true,
-    authorOf: (event) => authorTowards(manager, event, verifyHash),
-    invalid: 'identity-event-invalid',
-    stale: 'identity-event-stale',
-  })
 }
 
 /**

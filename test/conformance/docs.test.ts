@@ -20,8 +20,10 @@ import { setupRoutes } from '../../src/merchants/setup-routes.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
+import { holderRoutes } from '../../src/wallet/cards/holders/routes.ts'
 import { payRoutes } from '../../src/wallet/cards/payments/routes.ts'
-import { cardRoutes } from '../../src/wallet/cards/routes.ts'
+import { tagRoutes } from '../../src/wallet/cards/tags/routes.ts'
+import { tapRoutes } from '../../src/wallet/cards/taps/routes.ts'
 import { directoryRoutes } from '../../src/wallet/identities/directory-routes.ts'
 import { identityRoutes } from '../../src/wallet/identities/routes.ts'
 import { ledgerRoutes } from '../../src/wallet/ledger/routes.ts'
@@ -444,7 +446,9 @@ function couponRoutes(): DescribedRoute[] {
     directoryRoutes(nothing),
     transferRoutes(nothing, noRateLimits),
     inboxRoutes(nothing, nothing),
-    cardRoutes(nothing, noRateLimits),
+    tagRoutes(nothing, noRateLimits),
+    holderRoutes(nothing, noRateLimits),
+    tapRoutes(nothing, noRateLimits),
     payRoutes(nothing, noRateLimits),
     ledgerRoutes(nothing, nothing),
   ]

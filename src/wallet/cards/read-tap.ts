@@ -13,6 +13,9 @@ export type GenuineTap = {
   count: First<CardStores>
 }
 
+/** Refusals that a route has when it reads a tap. */
+export const tapRefusals = ['tap-invalid', 'card-unknown', 'card-unconfirmed', 'tap-used'] as const
+
 /**
  * Read a tap: form, MAC, card. The counter comes last, in `count`, by one conditional update: of two
  * identical taps one passes. Refuses `tap-invalid`, `card-unknown`; `count` refuses `tap-used`,

@@ -21,6 +21,13 @@ type Expected = {
   empty?: boolean
 }
 
+/** Refusals that a route has when it reads a request with `readCardRequest`. */
+export const eventRefusals = [
+  'card-event-invalid',
+  'card-event-stale',
+  'card-content-invalid',
+] as const
+
 /**
  * The request in an untrusted value. Refuses `card-event-invalid`, `card-event-stale`, and
  * `card-content-invalid` when its content is no JSON object.

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { tagValue } from '../../nostr/event.ts'
-import { readIdentityRequest, rememberRequest } from '../request.ts'
+import { rememberRequest } from '../request.ts'
+import { readIdentityRequest } from './identity-request.ts'
 import type { Identities, IdentityStores } from './service.ts'
 
 const visible = /^[!-~]+$/

@@ -1,0 +1,97 @@
+import { Type as t } from '@sinclair/typebox'
+import { NostrEventModel } from '../../../coupons/models.ts'
+import { createGuard } from '../../../http/carry.ts'
+import { documented } from '../../../http/document.ts'
+import { Elysia } from '../../../http/elysia.ts'
+import { factsOf } from '../../../http/facts.ts'
+import type { RateLimits } from '../../../http/rate-limit.ts'
+import { reply, replyJson } from '../../../http/reply.ts'
+import { tapBudgetOf } from '../budget.ts'
+import { TapModel } from '../models.ts'
+import { tapRefusals } from '../read-tap.ts'
+import { eventRefusals } from '../requests.ts'
+import type { Cards } from '../service.ts'
+import { initialise } from './initialise.ts'
+import { link } from './link.ts'
+import { wipe } from './wipe.ts'
+
+/** The tags that card writers turn into cards, and wipe. */
+export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
+  const guarded = createGuard(rateLimits, {
+    guesses: ['tap-invalid'],
+    holds: ['card-unconfirmed', 'card-linked', 'otc-linked'],
+  })
+  const eventOf = (request: Request) => factsOf(request).object
+
+  return new Elysia({ name: 'card-tags' })
+    .post(
+      '/ntag424',
+      async ({ request }) => {
+        const secure = factsOf(request).secure()
+        return replyJson(201, await initialise(cards, eventOf(request), secure))
+      },
+      documented({
+        summary: 'The keys to write to a tag; again, the same',
+        access: 'public',
+        body: NostrEventModel,
+        answers: { 201: NostrEventModel },
+        refusals: [
+          ...eventRefusals,
+          'encryption-needed',
+          'card-writer-only',
+          'card-counter-unknown',
+          'card-counter-low',
+          'card-versions-over',
+          'event-repeated',
+        ],
+      }),
+    )
+    .patch(
+      '/ntag424',
+      async ({ request, query }) => {
+        await guarded(
+          request,
+          () => link(cards, eventOf(request), query),
+          () => tapBudgetOf(cards, query.p, query.c),
+        )
+        return reply(204, '')
+      },
+      {
+        query: TapModel,
+        ...documented({
+          summary: 'Give the card that was tapped a code of your own',
+          access: 'public',
+          carrier: 'tap',
+          body: NostrEventModel,
+          answers: { 204: t.Null() },
+          refusals: [
+            ...eventRefusals,
+            'card-writer-only',
+            ...tapRefusals,
+            'card-linked',
+            'otc-linked',
+          ],
+        }),
+      },
+    )
+    .delete(
+      '/ntag424',
+      async ({ request }) => {
+        const secure = factsOf(request).secure()
+        return replyJson(200, await wipe(cards, eventOf(request), secure))
+      },
+      documented({
+        summary: 'End a card; the keys to wipe its tag with',
+        access: 'public',
+        body: NostrEventModel,
+        answers: { 200: NostrEventModel },
+        refusals: [
+          ...eventRefusals,
+          'encryption-needed',
+          'card-writer-only',
+          'card-unknown',
+          'event-repeated',
+        ],
+      }),
+    )
+}

@@ -1,0 +1,68 @@
+import { createGuard } from '../../../http/carry.ts'
+import { documented } from '../../../http/document.ts'
+import { Elysia } from '../../../http/elysia.ts'
+import { factsOf } from '../../../http/facts.ts'
+import type { RateLimits } from '../../../http/rate-limit.ts'
+import { replyJson } from '../../../http/reply.ts'
+import { tapBudgetOf } from '../budget.ts'
+import { TapModel } from '../models.ts'
+import { tapRefusals } from '../read-tap.ts'
+import type { Cards } from '../service.ts'
+import { ScanModel } from './models.ts'
+import { scan } from './scan.ts'
+
+/** The answer to a tap. */
+export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
+  const guarded = createGuard(rateLimits, {
+    guesses: ['tap-invalid'],
+    holds: [
+      'card-unconfirmed',
+      'card-inactive',
+      'card-disabled',
+      'delegation-over',
+      'no-gateway',
+      'token-unknown',
+      'pay-request-unknown',
+    ],
+  })
+
+  return new Elysia({ name: 'card-taps' }).get(
+    '/card/scan',
+    async ({ request, query }) => {
+      const { headers } = request
+      const action = headers.get('x-lawallet-action')
+      const param = headers.get('x-lawallet-param')
+      // Whatever Host a request names; no URL may hold it.
+      const asked = factsOf(request).origins()[0] ?? URL.parse(request.url)?.origin
+      const base = asked ?? cards.base()
+      const input = { p: query.p, c: query.c, action, param, base }
+      const answer = await guarded(
+        request,
+        () => scan(cards, input),
+        () => tapBudgetOf(cards, query.p, query.c),
+      )
+      return replyJson(200, answer)
+    },
+    {
+      query: TapModel,
+      ...documented({
+        summary: 'What a tap is good for (LUD-03)',
+        access: 'public',
+        carrier: 'tap',
+        acts: true,
+        answers: { 200: ScanModel },
+        refusals: [
+          'action-unknown',
+          ...tapRefusals,
+          'card-inactive',
+          'card-disabled',
+          'delegation-over',
+          'no-gateway',
+          'token-unknown',
+          'pay-request-unknown',
+          'clock-behind',
+        ],
+      }),
+    },
+  )
+}
