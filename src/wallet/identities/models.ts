@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { pubkey, sentText } from '../../base/field-models.ts'
 
 export const NewNonceModel = t.Object({
   success: t.Literal(true),
@@ -6,8 +7,6 @@ export const NewNonceModel = t.Object({
 })
 
 export const OpenNonceModel = t.Object({ status: t.Literal(true) })
-
-const pubkey = t.String({ pattern: '^[0-9a-f]{64}$' })
 
 export const RegisteredModel = t.Object({
   success: t.Literal(true),
@@ -20,12 +19,12 @@ export const NamesModel = t.Object({
   relays: t.Record(t.String(), t.Array(t.String()), { description: 'By public key' }),
 })
 
-const sentText = t.Optional(t.String({ error: 'text expected' }))
+const queryText = t.Optional(sentText({}))
 
-export const NameModel = t.Object({ name: sentText }, { additionalProperties: true })
+export const NameModel = t.Object({ name: queryText }, { additionalProperties: true })
 
 export const PaymentModel = t.Object(
-  { amount: sentText, comment: sentText, nostr: sentText },
+  { amount: queryText, comment: queryText, nostr: queryText },
   { additionalProperties: true },
 )
 

@@ -1,23 +1,17 @@
-import { type TProperties, Type as t } from '@sinclair/typebox'
+import { Type as t } from '@sinclair/typebox'
+import { nullable, optional, request, sentText } from '../../base/field-models.ts'
 import { limits } from '../../base/limits.ts'
 import { BenefitModel, NostrEventModel } from '../../coupons/models.ts'
 
-const request = <T extends TProperties>(fields: T) =>
-  t.Object(fields, { additionalProperties: true })
-// With a sentence of its own Elysia does not write one that quotes what was sent.
-const text = (description: string) => t.String({ description, error: 'text expected' })
-const nullable = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) =>
-  t.Union([schema, t.Null()])
-
 /** The event is read by `parseOffer`, which checks that it is the nonce's. */
 const sentVoucher = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'NostrEvent' }))
-const comment = t.Optional(
-  nullable(text(`For the holder, at most ${limits.commentCharsMax} characters`)),
+const comment = optional(
+  sentText({ description: `For the holder, at most ${limits.commentCharsMax} characters` }),
 )
 
 export const ArrivalModel = request({
   action: t.Literal('voucher'),
-  nonce: text('Of the voucher; known to its sender'),
+  nonce: sentText({ description: 'Of the voucher; known to its sender' }),
   voucher: sentVoucher,
   comment,
 })
@@ -28,9 +22,9 @@ export const ReceptionModel = t.Union([
 ])
 
 export const TransferModel = request({
-  nonce: text('22 characters for vouchers of this service'),
-  voucher: t.Optional(nullable(sentVoucher)),
-  to: text('A lightning address (LUD-16)'),
+  nonce: sentText({ description: '22 characters for vouchers of this service' }),
+  voucher: optional(sentVoucher),
+  to: sentText({ description: 'A lightning address (LUD-16)' }),
   comment,
 })
 

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { sentText } from '../../../base/field-models.ts'
 import { refusalCodes } from '../../../base/refusal.ts'
 
 const pay = {
@@ -11,10 +12,8 @@ export const PendingModel = t.Object({ status: pay.PENDING })
 
 /** The second step of LUD-03. */
 export const PayModel = t.Object({
-  k1: t.Optional(t.String({ error: 'text expected' })),
-  pr: t.Optional(
-    t.String({ description: 'A Lightning invoice (BOLT 11)', error: 'text expected' }),
-  ),
+  k1: t.Optional(sentText({})),
+  pr: t.Optional(sentText({ description: 'A Lightning invoice (BOLT 11)' })),
 })
 
 export const CardPaymentModel = t.Object({
