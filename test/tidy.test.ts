@@ -62,8 +62,12 @@ test('models.ts takes nothing from Elysia but its TypeBox', () => {
   expect(broken).toEqual([])
 })
 
-test('bun:sqlite is imported only in src/db', () => {
-  expect(importersOf(/^bun:sqlite$/, /^src\/db\//)).toEqual([])
+test('no file outside of db/ knows an engine', () => {
+  const db = /^src\/db\//
+  expect([
+    ...importersOf(/^bun:sqlite$|\/db\/(sqlite|connection)\.ts$/, db),
+    ...placesOf(/\bsqlite_|\bPRAGMA\b|\bSqlite[A-Z]|\bSQLITE_|\bSQLiteError\b/, db),
+  ]).toEqual([])
 })
 
 test('nostr/ imports only itself and base/', () => {

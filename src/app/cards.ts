@@ -4,8 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createCorrespondence } from '../crypto/correspondence.ts'
-import type { AfterCommit } from '../db/database.ts'
-import type { SqliteEngine } from '../db/sqlite.ts'
+import type { AfterCommit, Database } from '../db/database.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
@@ -33,7 +32,7 @@ type CardParts = {
   config: Config
   keys: { managerSecret: Uint8Array; storeKey: Uint8Array }
   cardMasterKey: Uint8Array
-  database: SqliteEngine<Stores>
+  database: Database<Stores>
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
@@ -126,7 +125,7 @@ function fundsOf({ tokens }: Config, ledger: Ledger | null): Funds {
   }
 }
 
-function payRequestOf(database: SqliteEngine<Stores>, identities: Identities): Cards['payRequest'] {
+function payRequestOf(database: Database<Stores>, identities: Identities): Cards['payRequest'] {
   return async (pubkey, base) => {
     const account = await database.snapshot((tx) => tx.accounts.findByKey(pubkey))
     if (!account?.lud16) return null

@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { OpenDatabase } from '../db/database.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
-import { SqliteEngine } from '../db/sqlite.ts'
+import { fileFailure, openDatabase as open } from '../db/open.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { createStores, type Stores } from './stores.ts'
 
@@ -49,16 +50,16 @@ const ours = ['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'control.sock', 
 
 /** A failing file or disk, in a line that says what could not be done; anything else as it is. */
 export function startErrorFrom(cause: unknown, failed: string): unknown {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (!/^(E[A-Z]+|SQLITE_[A-Z_]+)$/.test(code)) return cause
-  const advice = /CORRUPT|NOTADB/.test(code) ? ': look at it with "cuponera check"' : ''
-  return new StartError(`${failed} (${code})${advice}`)
+  const failure = fileFailure(cause)
+  if (failure === null) return cause
+  const advice = failure.damaged ? ': look at it with "cuponera check"' : ''
+  return new StartError(`${failed} (${failure.code})${advice}`)
 }
 
 /** Open the database; a file that is damaged or cannot be written is the operator's to mend. */
-export function openDatabase(dataDir: string, log: Log, metrics: Metrics): SqliteEngine<Stores> {
+export function openDatabase(dataDir: string, log: Log, metrics: Metrics): OpenDatabase<Stores> {
   try {
-    return new SqliteEngine({
+    return open({
       path: databasePath(dataDir),
       schema: couponSchema,
       now: systemClock,

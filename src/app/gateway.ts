@@ -2,8 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { AfterCommit } from '../db/database.ts'
-import type { SqliteEngine } from '../db/sqlite.ts'
+import type { AfterCommit, Database } from '../db/database.ts'
 import { notice, reconcile } from '../gateway/announcements.ts'
 import { type Courier, type Destination, retryDelay, startCourier } from '../gateway/outbox.ts'
 import { enqueue } from '../gateway/publish.ts'
@@ -33,7 +32,7 @@ type GatewayParts = {
   rateLimit: boolean
   /** Refuses `disk-low`. */
   requireDisk: () => void
-  database: SqliteEngine<Stores>
+  database: Database<Stores>
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash

@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { SqliteEngine } from '../db/sqlite.ts'
+import type { Database } from '../db/database.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../nostr/event.ts'
@@ -21,7 +21,7 @@ type LedgerParts = {
   /** Hex of a ledger elsewhere, and of a lightning gateway; or null. */
   ledgerPubkey: string | null
   gatewayPubkey: string | null
-  database: SqliteEngine<Stores>
+  database: Database<Stores>
   signer: Signer
   verifyHash: VerifyHash
   now: Clock

@@ -1,7 +1,6 @@
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
-import type { AfterCommit } from '../db/database.ts'
-import type { SqliteEngine } from '../db/sqlite.ts'
+import type { AfterCommit, Database } from '../db/database.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import {
@@ -20,7 +19,7 @@ type PaymentParts = {
   /** The embedded ledger, or null and the key of the one elsewhere. */
   ledger: Ledger | null
   ledgerPubkey: string
-  database: SqliteEngine<Stores>
+  database: Database<Stores>
   /** The gateway's: queue an event of ours for every relay; ask every relay for good. */
   broadcast(tx: Stores, event: NostrEvent): Promise<void>
   subscribe(subscription: Subscription): () => void

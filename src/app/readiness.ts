@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { SqliteEngine } from '../db/sqlite.ts'
+import type { OpenDatabase } from '../db/database.ts'
 import type { Disk } from './disk.ts'
 import type { Stores } from './stores.ts'
 
@@ -8,7 +8,7 @@ import type { Stores } from './stores.ts'
  * Ready is who can write; asked often, it is tried once a second. Little room on the disk is a warning
  * only: nobody is to take a service away from the tills that it still serves.
  */
-export function createReadiness(database: SqliteEngine<Stores>, disk: Pick<Disk, 'low'>) {
+export function createReadiness(database: OpenDatabase<Stores>, disk: Pick<Disk, 'low'>) {
   let last: { at: number; outcome: Promise<void> } | null = null
   return async () => {
     if (database.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })

@@ -1,8 +1,7 @@
 import type { Config } from '../app/config.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { createSql } from '../db/connection.ts'
-import { openForReading } from '../db/inspect.ts'
+import { inspect } from '../db/inspect.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import type { Issue, Issued } from '../wallet/ledger/issue.ts'
 import { type Account, createLedgerStore, type LedgerStore } from '../wallet/ledger/store.ts'
@@ -118,14 +117,8 @@ async function withLedger(
   config: Config,
   command: (ledger: LedgerStore, tokens: Token[]) => Promise<number>,
 ): Promise<number> {
-  const sql = openForReading(databaseFile(config))
-  try {
-    const old = sql.query("SELECT 1 FROM sqlite_schema WHERE name = 'ledger_tokens'").get() === null
-    if (old) throw new OperatorError('the database is of an older version: start the server once')
-    sql.run('BEGIN')
-    const ledger = createLedgerStore(createSql(sql))
-    return await command(ledger, await ledger.tokens())
-  } finally {
-    sql.close()
-  }
+  return inspect(databaseFile(config), async (sql) => {
+    const ledger = createLedgerStore(sql)
+    return command(ledger, await ledger.tokens())
+  })
 }

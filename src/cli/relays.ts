@@ -1,8 +1,5 @@
 import type { Config } from '../app/config.ts'
-import { OperatorError } from '../base/operator-error.ts'
-import { createSql } from '../db/connection.ts'
-import { openForReading } from '../db/inspect.ts'
-import { couponSchema, userVersion, versionOf } from '../db/migrations.ts'
+import { inspect } from '../db/inspect.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { withDatabase } from './control.ts'
@@ -11,7 +8,7 @@ import { withDatabase } from './control.ts'
 export async function relays(config: Config): Promise<number> {
   const rows = await withDatabase(config, {
     async alone(database) {
-      const pending = await readWaiting(database)
+      const pending = await inspect(database, (sql) => createOutboxStore(sql).waiting())
       const urls = [...new Set([...config.relays, ...pending.keys()])]
       console.log('no server is running: only what waits is known')
       return urls.map((url) => [url, String(pending.get(url) ?? 0)])
@@ -21,18 +18,6 @@ export async function relays(config: Config): Promise<number> {
   const heads = ['relay', 'pending', 'connected since', 'delivered', 'refused', 'ms', 'last error']
   for (const line of table([heads.slice(0, rows[0]?.length), ...rows])) console.log(line)
   return 0
-}
-
-async function readWaiting(database: string): Promise<Map<string, number>> {
-  const sql = openForReading(database)
-  try {
-    if (userVersion(sql) < versionOf(couponSchema)) {
-      throw new OperatorError('the database is of an older version: start the server once')
-    }
-    return await createOutboxStore(createSql(sql)).waiting()
-  } finally {
-    sql.close()
-  }
 }
 
 function describe(relay: RelayStatus): string[] {

@@ -17,6 +17,18 @@ export type Database<Tx> = {
   snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T>
 }
 
+/** A database as the process has it that opened it, and closes it in the end. */
+export type OpenDatabase<Tx> = Database<Tx> & {
+  /** Whether the process before this one closed the file in good order. */
+  readonly cleanStart: boolean
+  /** True while the machine's clock is behind the newest write: nothing may be written then. */
+  readonly clockBehind: boolean
+  /** A full check ended: its count of problems is what the next start is told. */
+  checked(problems: number): void
+  /** Finish what waits, and let go. */
+  close(): Promise<void>
+}
+
 /** A write that stays even when the operation behind it is refused; its own refusal stops both. */
 export type First<Tx> = (tx: Tx & AfterCommit) => Promise<void>
 

@@ -1,5 +1,8 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { OperatorError } from '../base/operator-error.ts'
+import { createSql } from './connection.ts'
+import { couponSchema, userVersion, versionOf } from './migrations.ts'
+import type { Sql } from './sql.ts'
 
 /** What a database says about the keys it was written with; null before its first start. */
 export type Pins = { manager: string | null; storeKey: string | null; cardKey: string | null }
@@ -13,6 +16,23 @@ export function openForReading(path: string): Sqlite {
   connection.run('PRAGMA temp_store = MEMORY')
   connection.run('PRAGMA cache_size = -8000')
   return connection
+}
+
+/**
+ * Read the coupon database in one state, whether a server is running or not: it disturbs nobody.
+ * Throws OperatorError when its version is older than the statements of the stores.
+ */
+export async function inspect<T>(path: string, query: (sql: Sql) => Promise<T>): Promise<T> {
+  const connection = openForReading(path)
+  try {
+    if (userVersion(connection) < versionOf(couponSchema)) {
+      throw new OperatorError('the database is of an older version: start the server once')
+    }
+    connection.run('BEGIN')
+    return await query(createSql(connection))
+  } finally {
+    connection.close()
+  }
 }
 
 /** The keys that a database file is bound to. Throws OperatorError when it cannot be read. */

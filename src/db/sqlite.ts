@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, createSql } from './connection.ts'
-import type { AfterCommit, Database, First } from './database.ts'
+import type { AfterCommit, First, OpenDatabase } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
@@ -13,7 +13,7 @@ type EngineEvents = {
   failed(cause: unknown, operations: number): void
 }
 
-type SqliteOptions<Tx> = {
+export type SqliteOptions<Tx> = {
   path: string
   schema: Schema
   now: Clock
@@ -52,7 +52,7 @@ class StalledOperation extends Error {}
  * The embedded engine: one writer with group commit, one connection for reads.
  * Operations that arrive while a commit runs share the next one; each runs in its own savepoint.
  */
-export class SqliteEngine<Tx> implements Database<Tx> {
+export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly #options: SqliteOptions<Tx>
   #writer: Writer<Tx> | null = null
   readonly #reader: { connection: Sqlite; tx: Tx; begin: Statement; end: Statement }

@@ -1,5 +1,5 @@
 import { bytesOf, hexOf } from '../base/bytes.ts'
-import { Connection, createSql } from '../db/connection.ts'
+import { openReader } from '../db/open.ts'
 import type { Sql } from '../db/sql.ts'
 
 /** Before every key. */
@@ -55,7 +55,6 @@ export function createMemberStore(sql: Sql) {
 
 /** The members on a connection of their own, for another thread; the coupon database is only read. */
 export function openMemberReader(path: string) {
-  const connection = new Connection(path, { readonly: true, strict: true })
-  connection.run('PRAGMA busy_timeout = 5000')
-  return { ...createMemberStore(createSql(connection)), close: () => connection.close() }
+  const { sql, close } = openReader(path)
+  return { ...createMemberStore(sql), close }
 }

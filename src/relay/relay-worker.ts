@@ -2,18 +2,19 @@ import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createVerifier } from '../crypto/sign-event.ts'
-import { SqliteEngine } from '../db/sqlite.ts'
+import type { Database } from '../db/database.ts'
+import { openDatabase } from '../db/open.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { openMemberReader } from './member-store.ts'
 import type { FromRelay, RelaySettings, ToRelay, ToRunningRelay, Verdict } from './messages.ts'
 import { createPolicy } from './policy.ts'
 import { createRelay, type Relay } from './relay.ts'
 import schema from './schema.sql' with { type: 'text' }
-import { createEventStore, openEventReader } from './store.ts'
+import { createEventStore, type EventStore, openEventReader } from './store.ts'
 
 declare const self: Worker
 
-type Engine = SqliteEngine<{ events: ReturnType<typeof createEventStore> }>
+type RelayDatabase = Database<{ events: EventStore }>
 type Exposure = Pick<RelaySettings, 'open' | 'diskLow'>
 type Running = { relay: Relay; exposure: Exposure; end: () => Promise<void> }
 
@@ -99,7 +100,7 @@ function listIn(events: string): NostrEvent[] {
 }
 
 function begin(settings: RelaySettings): Running {
-  const database: Engine = new SqliteEngine({
+  const database = openDatabase({
     path: settings.relayPath,
     now: systemClock,
     schema: { text: schema, steps: {} },
@@ -156,7 +157,7 @@ function endTurn(): void {
   if (ended) post({ type: 'turn', ...ended })
 }
 
-async function prune(database: Engine) {
+async function prune(database: RelayDatabase) {
   try {
     const step = () =>
       database.transact((tx) => tx.events.prune(systemClock(), limits.sweepRowsMax))

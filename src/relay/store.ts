@@ -1,5 +1,5 @@
 import { bytesOf } from '../base/bytes.ts'
-import { Connection, createSql } from '../db/connection.ts'
+import { openReader } from '../db/open.ts'
 import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
@@ -136,6 +136,6 @@ export function createEventStore(sql: Sql) {
 
 /** The store for reading alone, on a connection of its own; it sees what is committed. */
 export function openEventReader(path: string) {
-  const connection = new Connection(path, { readonly: true, strict: true })
-  return { events: createEventStore(createSql(connection)), close: () => connection.close() }
+  const { sql, close } = openReader(path)
+  return { events: createEventStore(sql), close }
 }
