@@ -13,6 +13,7 @@ import type { CouponService } from '../coupons/service.ts'
 import { voucherRoutes } from '../coupons/voucher-routes.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
+import { createJobs } from '../db/jobs.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { embeddedRelay } from '../gateway/service.ts'
 import { createAuthenticator } from '../http/auth.ts'
@@ -53,7 +54,6 @@ import {
 import { realStatFs, type StatFs, watchDisk } from './disk.ts'
 import { describeRoutes } from './document.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
-import { startHousekeeping } from './housekeeping.ts'
 import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import { type RunningLedger, startLedger, TokenError } from './ledger.ts'
@@ -62,6 +62,7 @@ import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import { createReadiness, vouchersByPhase } from './readiness.ts'
 import { startSessions } from './sessions.ts'
+import { startSweeps } from './sweeps.ts'
 import { loadCertificate, tlsPlace } from './tls.ts'
 import { startTransfers } from './transfers.ts'
 import { createWallet } from './wallet.ts'
@@ -110,10 +111,14 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, dataDir)
-  const housekeeping = startHousekeeping(database, systemClock, (cause) =>
-    log.warn('housekeeping.failed', { cause }),
-  )
-  opened.defer(() => housekeeping.stop())
+  const jobs = createJobs(database)
+  const sweeps = startSweeps({
+    jobs,
+    database,
+    now: systemClock,
+    failed: (cause) => log.warn('housekeeping.failed', { cause }),
+  })
+  opened.defer(() => sweeps.stop())
 
   let ledger: RunningLedger | null = null
   let cards: RunningCards | null = null
@@ -221,7 +226,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     refreshes: rateLimits.refreshes,
     requireDisk,
     changed: live.changed,
-    killed: housekeeping.wake,
+    killed: sweeps.killed,
   }
   const wallet = createWallet(config, {
     database,

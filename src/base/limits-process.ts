@@ -39,8 +39,15 @@ export const processLimits = {
   queueMax: 10_000,
   /** Rows one step of background work touches. */
   sweepRowsMax: 500,
+  /** Between two such steps, so that requests pass. */
+  sweepPauseSeconds: 0.001,
   /** Between two rounds of marking and pruning. */
   housekeepingSeconds: 60,
+  /** A background job that failed is tried again after this, doubling up to the second. */
+  jobRetrySeconds: 5,
+  jobRetrySecondsMax: 60,
+  /** A job whose lease another node holds asks for it this often: the node may have died. */
+  leaseLookSeconds: 5,
   /** A clock may step back this far (NTP corrects small drifts) before writes are refused. */
   clockBackSeconds: 10,
 

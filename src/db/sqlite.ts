@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, createSql } from './connection.ts'
-import type { AfterCommit, First, OpenDatabase } from './database.ts'
+import type { AfterCommit, First, Lease, OpenDatabase } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
@@ -133,6 +133,17 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     } finally {
       clearImmediate(timer)
       if (--this.#readers === 0) this.#reader.end.run()
+    }
+  }
+
+  /** The lock of the data directory keeps other nodes out, so nobody else can hold a lease. */
+  async lease(_name: string): Promise<Lease> {
+    let held = true
+    return {
+      held: () => held,
+      async release() {
+        held = false
+      },
     }
   }
 

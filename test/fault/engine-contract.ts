@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
-import type { Database } from '../../src/db/database.ts'
+import type { Database, Leases } from '../../src/db/database.ts'
 
 /** What a transaction of the contract can do: the smallest store that shows every promise. */
 export type Notes = {
@@ -14,7 +14,7 @@ export type Notes = {
 
 /** An engine on a fresh, empty set of notes. */
 export type EngineUnderTest = {
-  database: Database<Notes>
+  database: Database<Notes> & Leases
   /** What another connection sees now; nothing that is not committed. */
   peek(name: string): string | null
   /** Finish what waits and let go. */
@@ -133,6 +133,29 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       }),
     ])
     expect([answers, done, peek('a')]).toEqual([['a', 'b'], ['the next one', "another's"], '1'])
+  })
+
+  it('a lease that no other node has is given, and again after it was given back', async () => {
+    const { database } = start()
+    const lease = await database.lease('sweep')
+    expect(lease?.held()).toBe(true)
+    await lease?.release()
+    expect(lease?.held()).toBe(false)
+    const again = await database.lease('sweep')
+    expect(again?.held()).toBe(true)
+    expect(lease?.held()).toBe(false)
+    await again?.release()
+  })
+
+  it('leases of different names are held at the same time, beside writes and reads', async () => {
+    const { database } = start()
+    const leases = await Promise.all(['sweep', 'courier'].map((name) => database.lease(name)))
+    await database.transact((tx) => tx.put('a', '1'))
+    expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
+    expect(leases.map((lease) => lease?.held())).toEqual([true, true])
+    await leases[0]?.release()
+    expect(leases.map((lease) => lease?.held())).toEqual([false, true])
+    await leases[1]?.release()
   })
 
   it('a snapshot sees one state throughout, and every write answered before it', async () => {

@@ -1,0 +1,149 @@
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import type { Database, Lease, Leases } from './database.ts'
+
+/** Work in the background. It has at most one run at a time. */
+export type JobOptions = {
+  /**
+   * One run; after a wake, or in steps that are small enough for others to pass. Resolves to the seconds
+   * until the next run; undefined: `everySeconds`. A rejection is reported and tried again later.
+   */
+  run: () => Promise<number | undefined>
+  /** Longest wait between two runs. Without it the job runs only when it is woken or asked to. */
+  everySeconds?: number
+  /** Only the node that holds the lease of this name runs the job; without a name every node does. */
+  lease?: string
+  /** Wakes within this time share one run (debounce). Without it: within one turn of the loop. */
+  wakeSeconds?: number
+  /** Told of the first failure after a success; those that follow it are the same news. */
+  failed: (cause: unknown) => void
+}
+
+export type Job = {
+  /** Run soon. A wake during a run means one more run; after a failure it does not cut the wait short. */
+  wake(): void
+  /** No more runs. Resolves when the run under way has ended and the lease is given back. */
+  stop(): Promise<void>
+}
+
+/** Starts jobs; handed to the workers of the features. */
+export type Jobs = {
+  /** Start a job. Its first run waits for its interval or for a wake. */
+  start(options: JobOptions): Job
+  /**
+   * Start a job that marks or deletes rows: at once, and then every minute. Each run is one step; while
+   * a step resolves to true, more is left and the next one follows soon.
+   */
+  sweep(options: Pick<JobOptions, 'lease' | 'failed'> & { step: () => Promise<boolean> }): Job
+}
+
+/** Everything that a worker needs which only sweeps rows of its feature. */
+export type SweepParts<Tx> = {
+  jobs: Jobs
+  database: Database<Tx>
+  now: Clock
+  failed: (cause: unknown) => void
+}
+
+/** Time as jobs know it; a test hands in its own. */
+export type JobTime = {
+  /** Seconds of a clock that is never set. */
+  seconds(): number
+  /** Call once after so many seconds; after 0 in the next turn of the loop. The result cancels it. */
+  after(seconds: number, call: () => void): () => void
+}
+
+/** The longest wait that a timer of the platform can count. */
+const timerSecondsMax = 2 ** 31 / 1000 - 1
+
+export const systemTime: JobTime = {
+  seconds: () => performance.now() / 1000,
+  after(seconds, call) {
+    if (seconds <= 0) {
+      const immediate = setImmediate(call)
+      return () => clearImmediate(immediate)
+    }
+    const timer = setTimeout(call, Math.min(seconds, timerSecondsMax) * 1000)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** The loop behind every background worker of one node. */
+export function createJobs(leases: Leases, time = systemTime): Jobs {
+  const start = (options: JobOptions) => startJob(options, leases, time)
+  return {
+    start,
+    sweep({ step, ...options }) {
+      const run = async () => ((await step()) ? limits.sweepPauseSeconds : undefined)
+      const job = start({ ...options, run, everySeconds: limits.housekeepingSeconds })
+      job.wake()
+      return job
+    },
+  }
+}
+
+function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
+  const { everySeconds = Number.POSITIVE_INFINITY, wakeSeconds = 0 } = options
+  let running: Promise<void> | null = null
+  let wokenInRun = false
+  let runsSoon = false
+  let failures = 0
+  let restsUntil = Number.NEGATIVE_INFINITY
+  let stopped = false
+  let lease: Lease | null = null
+  let cancel = (): void => undefined
+
+  const schedule = (seconds: number) => {
+    cancel()
+    if (!stopped && seconds < Number.POSITIVE_INFINITY) cancel = time.after(seconds, begin)
+  }
+  const holdsLease = async (name: string) => {
+    if (!lease?.held()) lease = await leases.lease(name)
+    return lease !== null
+  }
+  /** Seconds until the next run. */
+  const runOnce = async (): Promise<number> => {
+    try {
+      if (options.lease !== undefined && !(await holdsLease(options.lease))) {
+        return Math.min(everySeconds, limits.leaseLookSeconds)
+      }
+      const wait = (await options.run()) ?? everySeconds
+      failures = 0
+      return Math.min(wait, everySeconds)
+    } catch (cause) {
+      if (failures === 0) options.failed(cause)
+      const wait = Math.min(limits.jobRetrySeconds * 2 ** failures++, limits.jobRetrySecondsMax)
+      restsUntil = time.seconds() + wait
+      return wait
+    }
+  }
+  const begin = () => {
+    runsSoon = wokenInRun = false
+    running = runOnce().then((seconds) => {
+      running = null
+      schedule(seconds)
+      if (wokenInRun) wake()
+    })
+  }
+  function wake(): void {
+    if (stopped || runsSoon || time.seconds() < restsUntil) return
+    if (running !== null) {
+      wokenInRun = true
+      return
+    }
+    runsSoon = true
+    schedule(wakeSeconds)
+  }
+
+  schedule(everySeconds)
+  return {
+    wake,
+    async stop() {
+      stopped = true
+      cancel()
+      await running
+      await lease?.release()
+      lease = null
+    },
+  }
+}

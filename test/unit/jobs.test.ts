@@ -1,0 +1,299 @@
+import { describe, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import type { Lease } from '../../src/db/database.ts'
+import {
+  createJobs,
+  type JobOptions,
+  type Jobs,
+  type JobTime,
+  systemTime,
+} from '../../src/db/jobs.ts'
+
+describe('a job', () => {
+  test('runs for the first time after its interval, and then again and again', async () => {
+    const { time, runs } = start({ everySeconds: 60 })
+    await time.pass(59)
+    expect(runs).toEqual([])
+    await time.pass(121)
+    expect(runs).toEqual([60, 120, 180])
+  })
+
+  test('without an interval runs only when it is woken', async () => {
+    const { time, runs, job } = start({})
+    await time.pass(10_000)
+    expect(runs).toEqual([])
+    job.wake()
+    await time.pass(0)
+    await time.pass(10_000)
+    expect(runs).toEqual([10_000])
+  })
+
+  test('runs soon when it is woken, and counts its interval from there', async () => {
+    const { time, runs, job } = start({ everySeconds: 60 })
+    await time.pass(50)
+    job.wake()
+    await time.pass(60)
+    expect(runs).toEqual([50, 110])
+  })
+
+  test('makes one run of the wakes of one turn, and of one debounce time', async () => {
+    const plain = start({})
+    plain.job.wake()
+    plain.job.wake()
+    await plain.time.pass(1)
+    expect(plain.runs).toEqual([0])
+
+    const slow = start({ wakeSeconds: 5 })
+    slow.job.wake()
+    await slow.time.pass(4)
+    slow.job.wake()
+    await slow.time.pass(1)
+    slow.job.wake()
+    await slow.time.pass(20)
+    expect(slow.runs).toEqual([5, 10])
+  })
+
+  test('that is woken during a run runs once more, and never twice at a time', async () => {
+    const gate = Promise.withResolvers<undefined>()
+    const { time, runs, job } = start({ run: () => gate.promise })
+    job.wake()
+    await time.pass(1)
+    job.wake()
+    job.wake()
+    await time.pass(1)
+    expect(runs).toEqual([0])
+    gate.resolve(undefined)
+    await time.pass(1)
+    expect(runs).toEqual([0, 2])
+  })
+
+  test('decides itself how soon it runs again, but never later than its interval', async () => {
+    const waits = [0, 2, 5000]
+    const { time, runs } = start({ everySeconds: 60, run: async () => waits.shift() })
+    await time.pass(122)
+    expect(runs).toEqual([60, 60, 62, 122])
+  })
+
+  test('waits longer after each failure, and reports only the first', async () => {
+    const { time, runs, failures } = start({
+      everySeconds: 1000,
+      run: () => Promise.reject(new Error('no')),
+    })
+    await time.pass(1200)
+    expect(runs).toEqual([1000, 1005, 1015, 1035, 1075, 1135, 1195])
+    expect(failures).toEqual(['no'])
+  })
+
+  test('that succeeds again reports the next failure and waits little after it', async () => {
+    const outcomes = ['first', 'same', 'good', 'second']
+    const { time, runs, failures } = start({
+      everySeconds: 100,
+      run: async () => {
+        const outcome = outcomes.shift() ?? 'good'
+        if (outcome !== 'good') throw new Error(outcome)
+        return undefined
+      },
+    })
+    await time.pass(220)
+    expect(runs).toEqual([100, 105, 115, 215, 220])
+    expect(failures).toEqual(['first', 'second'])
+  })
+
+  test('that failed is woken only after its wait', async () => {
+    const { time, runs, job } = start({ run: () => Promise.reject(new Error('no')) })
+    job.wake()
+    await time.pass(0)
+    job.wake()
+    await time.pass(limits.jobRetrySeconds - 1)
+    job.wake()
+    expect(runs).toEqual([0])
+    await time.pass(1)
+    expect(runs).toEqual([0, limits.jobRetrySeconds])
+  })
+
+  test('that throws at once is a failure like any other', async () => {
+    const { time, failures } = start({
+      everySeconds: 1,
+      run: () => {
+        throw new Error('at once')
+      },
+    })
+    await time.pass(1)
+    expect(failures).toEqual(['at once'])
+  })
+
+  test('that is stopped runs no more, and its stop waits for the run under way', async () => {
+    const gate = Promise.withResolvers<undefined>()
+    const { time, runs, job } = start({ everySeconds: 1, run: () => gate.promise })
+    await time.pass(1)
+    job.wake()
+    let stopped = false
+    const stopping = job.stop().then(() => {
+      stopped = true
+    })
+    await time.pass(10)
+    expect(stopped).toBe(false)
+    gate.resolve(undefined)
+    await stopping
+    job.wake()
+    await time.pass(10)
+    expect(runs).toEqual([1])
+  })
+})
+
+describe('a job with a lease', () => {
+  test('runs only where its lease is, takes it once, and gives it back at the stop', async () => {
+    const leases = createLeases()
+    const here = start({ everySeconds: 1, lease: 'sweep' }, leases)
+    const there = start({ everySeconds: 1, lease: 'sweep' }, leases)
+    const other = start({ everySeconds: 1, lease: 'another' }, leases)
+    for (const { time } of [here, there, other]) await time.pass(3)
+    expect([here.runs, there.runs, other.runs]).toEqual([[1, 2, 3], [], [1, 2, 3]])
+    await here.job.stop()
+    await there.time.pass(1)
+    expect(there.runs).toEqual([4])
+    expect(leases.given).toEqual(['sweep', 'another', 'sweep'])
+  })
+
+  test('asks for it now and then while another node has it, however long its interval is', async () => {
+    const leases = createLeases()
+    await leases.lease('sweep')
+    const { time, runs, job } = start({ everySeconds: 3600, lease: 'sweep' }, leases)
+    job.wake()
+    await time.pass(1)
+    leases.lose('sweep')
+    await time.pass(limits.leaseLookSeconds)
+    expect(runs).toEqual([limits.leaseLookSeconds])
+  })
+
+  test('that lost it does not run until it has it again', async () => {
+    const leases = createLeases()
+    const { time, runs, job } = start({ everySeconds: 1, lease: 'sweep' }, leases)
+    await time.pass(1)
+    leases.lose('sweep')
+    const taken = await leases.lease('sweep')
+    await time.pass(3)
+    expect(runs).toEqual([1])
+    await taken?.release()
+    await time.pass(1)
+    expect(runs).toEqual([1, 5])
+    await job.stop()
+    expect(await leases.lease('sweep')).not.toBeNull()
+  })
+
+  test('that cannot ask for it fails, and tries again', async () => {
+    const leases = createLeases()
+    leases.broken = true
+    const { time, runs, failures } = start({ everySeconds: 1, lease: 'sweep' }, leases)
+    await time.pass(1)
+    leases.broken = false
+    await time.pass(limits.jobRetrySeconds)
+    expect(failures).toEqual(['no engine'])
+    expect(runs).toEqual([1 + limits.jobRetrySeconds])
+  })
+})
+
+test('a sweep steps at once until nothing is left, and then every minute', async () => {
+  const time = createTime()
+  const steps: number[] = []
+  const more = [true, true, false]
+  const failed = (cause: unknown) => {
+    throw cause
+  }
+  const jobs: Jobs = createJobs(createLeases(), time)
+  jobs.sweep({
+    failed,
+    step: async () => {
+      steps.push(Math.floor(time.seconds()))
+      return more.shift() ?? false
+    },
+  })
+  await time.pass(1)
+  expect(steps).toEqual([0, 0, 0])
+  await time.pass(2 * limits.housekeepingSeconds)
+  expect(steps).toEqual([0, 0, 0, 60, 120])
+})
+
+test('the time of the system calls in the next turn, later, and not what was cancelled', async () => {
+  const called: string[] = []
+  systemTime.after(0, () => called.push('cancelled'))()
+  systemTime.after(0.001, () => called.push('cancelled later'))()
+  systemTime.after(1e9, () => called.push('far away'))()
+  const soon = Promise.withResolvers<void>()
+  systemTime.after(0, soon.resolve)
+  await soon.promise
+  const later = Promise.withResolvers<void>()
+  const before = systemTime.seconds()
+  systemTime.after(0.01, later.resolve)
+  await later.promise
+  expect(systemTime.seconds()).toBeGreaterThan(before)
+  expect(called).toEqual([])
+})
+
+function start(options: Partial<JobOptions>, leases = createLeases()) {
+  const time = createTime()
+  const runs: number[] = []
+  const failures: string[] = []
+  const job = createJobs(leases, time).start({
+    failed: (cause) => failures.push((cause as Error).message),
+    ...options,
+    run() {
+      runs.push(time.seconds())
+      return options.run?.() ?? Promise.resolve(undefined)
+    },
+  })
+  return { time, runs, failures, job }
+}
+
+/** Time that stands still until a test lets it pass. */
+function createTime(): JobTime & { pass(seconds: number): Promise<void> } {
+  let now = 0
+  let calls: { at: number; call: () => void }[] = []
+  return {
+    seconds: () => now,
+    after(seconds, call) {
+      const waiting = { at: now + seconds, call }
+      calls.push(waiting)
+      return () => {
+        calls = calls.filter((one) => one !== waiting)
+      }
+    },
+    async pass(seconds) {
+      const end = now + seconds
+      for (;;) {
+        // What the last call began comes to its end or waits for time again.
+        await new Promise((resolve) => setImmediate(resolve))
+        const [next] = calls.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+        if (!next) break
+        calls = calls.filter((one) => one !== next)
+        now = next.at
+        next.call()
+      }
+      now = end
+    },
+  }
+}
+
+/** Leases of several nodes. */
+function createLeases() {
+  const held = new Map<string, object>()
+  const leases = {
+    given: [] as string[],
+    broken: false,
+    lose: (name: string) => held.delete(name),
+    async lease(name: string): Promise<Lease | null> {
+      if (leases.broken) throw new Error('no engine')
+      if (held.has(name)) return null
+      const mine = {}
+      held.set(name, mine)
+      leases.given.push(name)
+      return {
+        held: () => held.get(name) === mine,
+        async release() {
+          if (held.get(name) === mine) held.delete(name)
+        },
+      }
+    },
+  }
+  return leases
+}
