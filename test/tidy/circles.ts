@@ -1,0 +1,67 @@
+/** No folder of src imports another in a circle; types count, and each room is a folder of its own. */
+import { expect, test } from 'bun:test'
+import { dirname } from 'node:path'
+import { isFile, localImports } from './tree.ts'
+
+/** Imports between folders that still close a circle. An entry goes with the last import it stands for. */
+const known: readonly string[] = [
+  'src/http → src/coupons',
+  'src/http → src/gateway',
+  'src/http → src/session',
+  'src/http → src/wallet/transfers',
+  'src/ui/client → src/ui/till',
+  'src/ui/client → src/ui/words',
+  'src/ui/till → src/ui/coupon',
+]
+
+test('no folder imports another in a circle', () => {
+  expect(circlesOf(foldersImported(known))).toEqual([])
+})
+
+test('each known circle is still there', () => {
+  const all = foldersImported([])
+  const gone = known.filter((entry) => {
+    const [from = '', to = ''] = entry.split(' → ')
+    return !all.get(from)?.has(to)
+  })
+  expect(gone).toEqual([])
+})
+
+test('a circle is found, however many folders it goes through', () => {
+  const graph = new Map([
+    ['a', new Set(['b', 'd'])],
+    ['b', new Set(['c'])],
+    ['c', new Set(['a', 'd'])],
+    ['d', new Set<string>()],
+  ])
+  expect(circlesOf(graph)).toEqual(['a → b', 'b → c', 'c → a'])
+})
+
+type Graph = Map<string, Set<string>>
+
+/** Which folder imports which, but for these. */
+function foldersImported(except: readonly string[]): Graph {
+  const graph: Graph = new Map()
+  for (const { from, target } of localImports()) {
+    const [importer, imported] = [dirname(from), dirname(target)]
+    if (importer === imported || !isFile(target)) continue
+    if (except.includes(`${importer} → ${imported}`)) continue
+    graph.set(importer, (graph.get(importer) ?? new Set()).add(imported))
+  }
+  return graph
+}
+
+/** Every import that leads back to its own folder, through whatever others. */
+function circlesOf(graph: Graph): string[] {
+  return [...graph]
+    .flatMap(([from, targets]) =>
+      [...targets].filter((to) => reachedFrom(graph, to).has(from)).map((to) => `${from} → ${to}`),
+    )
+    .sort()
+}
+
+function reachedFrom(graph: Graph, start: string): Set<string> {
+  const reached = new Set([start])
+  for (const folder of reached) for (const next of graph.get(folder) ?? []) reached.add(next)
+  return reached
+}

@@ -1,0 +1,128 @@
+/** Who may import whom. */
+import { expect, test } from 'bun:test'
+import {
+  importersOf,
+  isFile,
+  type LocalImport,
+  localImports,
+  placesOf,
+  sources,
+  src,
+} from './tree.ts'
+
+test('every file imports only from the layers below its own', () => {
+  const allowed: Record<Layer, { values: Layer[]; types: Layer[] }> = {
+    edge: { values: ['edge', 'store', 'reach', 'core'], types: [] },
+    store: { values: ['store', 'core'], types: [] },
+    reach: { values: ['reach', 'core'], types: [] },
+    core: { values: ['core'], types: ['store', 'reach'] },
+  }
+  const broken = localImports().filter(({ from, target, typesOnly }) => {
+    const { values, types } = allowed[layerOf(from)]
+    return !values.includes(layerOf(target)) && !(typesOnly && types.includes(layerOf(target)))
+  })
+  expect(broken.map(arrow)).toEqual([])
+})
+
+test('Elysia lives only at the edge, TypeBox there and in models.ts', () => {
+  const edge = /^src\/(app\/|http\/|ui\/)|\/([a-z-]+-)?routes\.ts$/
+  const withModels = /^src\/(app\/|http\/|ui\/)|\/([a-z-]+-)?(routes|models)\.ts$/
+  expect([
+    ...importersOf(/^(elysia$|elysia\/(?!type)|@elysiajs\/)/, edge, /\/([a-z-]+-)?models\.ts$/),
+    ...importersOf(/^(@sinclair\/typebox|elysia\/type)/, withModels),
+  ]).toEqual([])
+})
+
+test('only http/elysia.ts loads Elysia, in the mode that it sets', () => {
+  const loading = src
+    .filter(({ path }) => path !== 'src/http/elysia.ts')
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier, typesOnly }) => /^elysia(\/|$)/.test(specifier) && !typesOnly)
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    )
+  expect(loading).toEqual([])
+})
+
+test('models.ts takes nothing from Elysia but its TypeBox', () => {
+  const broken = src
+    .filter(({ path }) => /\/([a-z-]+-)?models\.ts$/.test(path))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier }) => specifier === 'elysia')
+        .flatMap(({ names }) => names.filter((name) => !/^(t|Static|TSchema)$/.test(name)))
+        .map((name) => `${path} takes ${name}`),
+    )
+  expect(broken).toEqual([])
+})
+
+test('no file outside of db/ knows an engine', () => {
+  const db = /^src\/db\//
+  expect([
+    ...importersOf(/^bun:sqlite$|\/db\/(sqlite|connection)\.ts$/, db),
+    ...placesOf(/\bsqlite_|\bPRAGMA\b|\bSqlite[A-Z]|\bSQLITE_|\bSQLiteError\b/, db),
+  ]).toEqual([])
+})
+
+test('nostr/ imports only itself and base/', () => {
+  const broken = localImports().filter(
+    ({ from, target }) => from.startsWith('src/nostr/') && !/^src\/(nostr\/|base\/)/.test(target),
+  )
+  expect(broken.map(arrow)).toEqual([])
+})
+
+test('coupons/ never imports wallet, gateway or relay', () => {
+  const broken = localImports().filter(
+    ({ from, target }) =>
+      from.startsWith('src/coupons/') && /^src\/(wallet|gateway|relay)\//.test(target),
+  )
+  expect(broken.map(arrow)).toEqual([])
+})
+
+test('nostr-tools is imported by subpath', () => {
+  expect(importersOf(/^nostr-tools$/)).toEqual([])
+})
+
+test('what runs in a browser takes from the rest of the program only what is pure', () => {
+  const inBrowser = /^src\/ui\/[a-z]+\//
+  const pure = /^src\/(ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|base\/)/
+  const broken = localImports().filter(
+    ({ from, target, typesOnly }) => inBrowser.test(from) && !typesOnly && !pure.test(target),
+  )
+  expect(broken.map(arrow)).toEqual([])
+  const foreign = src
+    .filter(({ path }) => inBrowser.test(path))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(
+          ({ specifier, typesOnly }) =>
+            !typesOnly && /^(node|bun):|^(bun|elysia|@sinclair)/.test(specifier),
+        )
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    )
+  expect(foreign).toEqual([])
+})
+
+test('relative imports name a file that exists', () => {
+  const broken = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ target }) => target !== null && !isFile(target))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  )
+  expect(broken).toEqual([])
+})
+
+type Layer = 'edge' | 'store' | 'reach' | 'core'
+
+function layerOf(path: string): Layer {
+  const edge =
+    /^src\/(main\.ts$|app\/|cli\/|http\/|ui\/|relay\/relay-worker\.ts$)|\/([a-z-]+-)?routes\.ts$/
+  if (edge.test(path)) return 'edge'
+  if (/^src\/db\/|\/([a-z-]+-)?store\.ts$/.test(path)) return 'store'
+  if (/^src\/(gateway\/relays|outbound\/)/.test(path)) return 'reach'
+  return 'core'
+}
+
+function arrow({ from, target }: LocalImport): string {
+  return `${from} (${layerOf(from)}) → ${target} (${layerOf(target)})`
+}

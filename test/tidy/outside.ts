@@ -1,0 +1,60 @@
+/** Who may touch the outside. */
+import { expect, test } from 'bun:test'
+import { importersOf, placesOf } from './tree.ts'
+
+test('only the reach layer and the commands that call a server open connections', () => {
+  const reach =
+    /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control|card-sim)|ui\/(client\/api|till\/service-worker)\.ts)/
+  const serving = /^src\/(app\/|http\/)/
+  // A method called fetch is not a call: its parameters are followed by a body.
+  const client = /(?<![.\w#])fetch\((?![^)]*\) \{)|new WebSocket\(|Bun\.(connect|udpSocket|dns)\b/
+  const modules = /^(node:)?(net|http|https|http2|dns|dns\/promises|tls|dgram)$/
+  expect([
+    ...placesOf(client, reach),
+    ...placesOf(/Bun\.(serve|listen)\b/, serving),
+    ...importersOf(modules, new RegExp(`${reach.source}|${serving.source}`)),
+  ]).toEqual([])
+})
+
+test('only config.ts reads the environment, and only production.ts changes it', () => {
+  const touching = /^src\/(app\/config|http\/production)\.ts$/
+  expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, touching)).toEqual([])
+})
+
+test('only base/json.ts parses JSON, but for what this program wrote itself', () => {
+  const ours = [
+    // The one for everything that comes from outside.
+    'base/json',
+    // Columns: each value was checked before it was written.
+    '([a-z-]+/)+([a-z-]+-)?store',
+    // What was sealed under our own key.
+    'wallet/(transfers/swap|cards/delegation|cards/requests)',
+    // An answer of our own mint, before it leaves.
+    'wallet/transfers/receive',
+    // The document is made from copies of our own models, and from answers made for it.
+    'http/openapi',
+    // Events out of the outbox, and what passes between the relay's thread and this one.
+    'app/gateway',
+    'relay/(host|relay-worker)',
+    // Our own server's answers, over its socket and to its pages: as long as the lists in them.
+    'cli/control',
+    'ui/client/api',
+    // What a page keeps on its device.
+    'ui/client/json',
+  ]
+  const places = new RegExp(`^src/(${ours.join('|')})\\.ts$`)
+  expect(placesOf(/\bJSON\.parse\b|\.json\(\)/, places)).toEqual([])
+})
+
+test('only clock.ts and pages read the clock, and only the edge and the engine the stopwatch', () => {
+  expect([
+    ...placesOf(
+      /\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/,
+      /^src\/(base\/clock\.ts$|ui\/[a-z]+\/)/,
+    ),
+    ...placesOf(
+      /\bperformance\.now\b|\bBun\.nanoseconds\b|\bhrtime\b/,
+      /^src\/(app\/|http\/|db\/|cli\/|ui\/[a-z]+\/|relay\/relay-worker\.ts)/,
+    ),
+  ]).toEqual([])
+})
