@@ -37,16 +37,16 @@ export const relayLimits = {
   relaySubscriptionsMax: 50,
   relayFiltersMax: 10,
   /** Filters of all open subscriptions: each is held against every event that comes in. */
-  relayLiveFiltersMax: 20_000,
+  relayOpenFiltersMax: 20_000,
   /** Those of one address: several tills share one, and nobody is to have them all. */
-  relayLiveFiltersPerAddressMax: 5000,
+  relayOpenFiltersPerAddressMax: 5000,
   /**
    * Their weight: the characters of their lists, and so many more for each list and entry, which take room
    * however short they are. A feed of a thousand authors weighs 128 000.
    */
   relayFilterEntryWeight: 64,
-  relayLiveWeightMax: 32 * 1024 * 1024,
-  relayLiveWeightPerAddressMax: 8 * 1024 * 1024,
+  relayOpenWeightMax: 32 * 1024 * 1024,
+  relayOpenWeightPerAddressMax: 8 * 1024 * 1024,
   relaySubscriptionIdCharsMax: 64,
   /** Keys one connection may prove. */
   relayKeysMax: 20,

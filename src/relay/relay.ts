@@ -8,12 +8,12 @@ import { classOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { fitting } from './answer.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
-import { createLiveFilters, type FilterShare, shareOf } from './live-filters.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
 import type { RelayPolicy } from './policy.ts'
 import type { StoredEvent } from './query-store.ts'
 import { createReaders } from './readers.ts'
 import type { EventStore, Stored } from './store.ts'
+import { createSubscriptionQuota, type SubscriptionSize, sizeOf } from './subscription-quota.ts'
 import { findValidationError } from './validation-error.ts'
 
 type RelayOptions = {
@@ -34,7 +34,7 @@ type RelayOptions = {
 }
 
 type Subscription = {
-  share: FilterShare
+  size: SubscriptionSize
   matches: (event: NostrEvent, values: TagValues) => boolean
   /** Events that came in while the stored ones are being read; null once those were sent. */
   waiting: NostrEvent[] | null
@@ -58,7 +58,7 @@ export type Relay = ReturnType<typeof createRelay>
 export function createRelay(options: RelayOptions) {
   const { database, events, verify, policy, now, handled } = options
   const clients = new Map<number, Client>()
-  const live = createLiveFilters()
+  const quota = createSubscriptionQuota()
 
   const forget = (connection: number) => {
     const client = clients.get(connection)
@@ -74,13 +74,13 @@ export function createRelay(options: RelayOptions) {
 
   const unsubscribe = ({ address, subscriptions }: Client, name: string) => {
     const ended = subscriptions.get(name)
-    if (ended) live.remove(address, ended.share)
+    if (ended) quota.remove(address, ended.size)
     subscriptions.delete(name)
   }
 
-  const hasPlace = ({ address, inside, subscriptions }: Client, share: FilterShare): boolean =>
+  const hasPlace = ({ address, inside, subscriptions }: Client, size: SubscriptionSize): boolean =>
     inside === true ||
-    (subscriptions.size < limits.relaySubscriptionsMax && live.fits(address, share))
+    (subscriptions.size < limits.relaySubscriptionsMax && quota.fits(address, size))
 
   /** Check, store, and pass on to whoever listens; the answer is given when it is on disk. */
   const accept = async (event: NostrEvent): Promise<Verdict> => {
@@ -179,8 +179,8 @@ export function createRelay(options: RelayOptions) {
   const onReq = async (client: Client, name: string, filters: Filter[]) => {
     // Closed or replaced: whatever becomes of this request, the one before it has ended.
     unsubscribe(client, name)
-    const share = shareOf(filters)
-    if (!hasPlace(client, share)) {
+    const size = sizeOf(filters)
+    if (!hasPlace(client, size)) {
       return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
     }
     const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
@@ -188,9 +188,9 @@ export function createRelay(options: RelayOptions) {
       matchers.some((matcher) => matcher(event, values))
     // It listens before it reads: what is committed meanwhile waits. Neither gap nor double.
     const waiting: NostrEvent[] = []
-    const subscription: Subscription = { share, matches, waiting }
+    const subscription: Subscription = { size, matches, waiting }
     client.subscriptions.set(name, subscription)
-    live.add(client.address, share)
+    quota.add(client.address, size)
     const current = () => client.subscriptions.get(name) === subscription
     const found = await select(filters).catch((cause: unknown) => {
       if (current()) unsubscribe(client, name)

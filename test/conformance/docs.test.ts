@@ -186,10 +186,10 @@ test('the documented limits of the gateway are those of the code', () => {
     spaced(limits.relayConnectionsMax),
     spaced(limits.relayConnectionsPerAddressMax),
     spaced(limits.relayRowsVisitedMax),
-    spaced(limits.relayLiveFiltersMax),
-    spaced(limits.relayLiveFiltersPerAddressMax),
-    spaced(limits.relayLiveWeightMax),
-    spaced(limits.relayLiveWeightPerAddressMax),
+    spaced(limits.relayOpenFiltersMax),
+    spaced(limits.relayOpenFiltersPerAddressMax),
+    spaced(limits.relayOpenWeightMax),
+    spaced(limits.relayOpenWeightPerAddressMax),
   ])
 })
 

@@ -123,7 +123,7 @@ test('nobody takes every place for subscriptions, and the service itself always 
     }
     return last
   }
-  const share = limits.relayLiveFiltersPerAddressMax
+  const share = limits.relayOpenFiltersPerAddressMax
   expect([await ask('a', share), await ask('a', 1), await ask('b', 1)]).toEqual([
     'EOSE',
     'CLOSED',
@@ -160,7 +160,7 @@ test('an address whose filters weigh as much as it may have is refused more, who
     }
   }
   const weight = 10 * 1000 * limits.relayFilterEntryWeight
-  const most = Math.ceil(limits.relayLiveWeightPerAddressMax / weight)
+  const most = Math.ceil(limits.relayOpenWeightPerAddressMax / weight)
   relay.open(1, { address: 'a', origins: [] })
   relay.open(2, { address: 'a', origins: [] })
   relay.open(3, { address: 'b', origins: [] })
