@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
 import { handleOf } from './nonce.ts'
-import { live, type Voucher } from './voucher.ts'
+import { spendable, type Voucher } from './voucher.ts'
 import type { VoucherStore } from './voucher-store.ts'
 
 type Lookup = { database: Database<{ vouchers: VoucherStore }>; now: Clock }
@@ -18,9 +18,9 @@ export async function refreshBudgetOf(lookup: Lookup, nonce: string) {
   return voucher?.phase === 'refreshed' ? 'unbounded' : voucher && ofVoucher(lookup, voucher)
 }
 
-/** Of the chain while it is live: who held the coupon before knows spent nonces only, and cannot use that up. */
+/** Budget of the chain while the voucher is spendable. Former holders know burned nonces only, so they cannot use it up. */
 function ofVoucher({ now }: Lookup, voucher: Voucher) {
-  return live(voucher, now())
+  return spendable(voucher, now())
     ? ({ of: 'chain', id: voucher.rootId } as const)
     : ({ of: 'spent', id: voucher.rowId } as const)
 }

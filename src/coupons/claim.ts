@@ -2,7 +2,7 @@ import { Refusal } from '../base/refusal.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
-import { claimedResult, live, refusalFor, type Voucher } from './voucher.ts'
+import { claimedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
 import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
 
 type ClaimInput = {
@@ -34,7 +34,7 @@ export function claim(
         const again = answer(service, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
         return { ...again, kept: false }
       }
-      if (!live(voucher, now)) throw refusalFor(voucher, now, 'claim')
+      if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
 
       const sent = parseZapRequest(input.zapRequest, voucher, input.nonce, service.verify)
       const order = sent && (await hasRoom(service, tx, voucher.owner, sent.json)) ? sent : null

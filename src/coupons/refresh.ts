@@ -3,7 +3,7 @@ import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { AfterCommit } from '../db/database.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
-import { live, mintedResult, refusalFor, type Voucher } from './voucher.ts'
+import { mintedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
 
 /** How often one coupon can change hands; a chain is named by the row id of its first voucher. */
 export type RefreshBudget = {
@@ -45,7 +45,7 @@ export async function refreshWithin(
   const binding = { purpose: 'refresh', secret: nonce, key } as const
   const keyMac = mac(service.storeKey, binding)
   if (old.phase === 'refreshed') return replay(service, tx, old, keyMac, binding)
-  if (!live(old, now)) throw refusalFor(old, now, 'refresh')
+  if (!spendable(old, now)) throw refusalFor(old, now, 'refresh')
   const wait = service.refreshes.wait(old.rootId)
   if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 

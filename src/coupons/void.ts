@@ -10,7 +10,7 @@ type VoidInput = {
   couponId: string
   /** A handle, or a nonce for who has nothing else. */
   name: string
-  /** Void the live successor of that voucher, wherever refresh moved it. */
+  /** Void the spendable successor of that voucher, however often it was refreshed. */
   chain: boolean
 }
 

@@ -261,7 +261,7 @@ export function createVoucherStore(sql: Sql) {
       insert.run(handle, definitionRowId, revisionId, bytesOf(mintedBy), now)
     },
 
-    /** Redeem; false when it was not live. The terms decide the expiry, read again here. */
+    /** Redeem; false when it was not spendable. The terms decide the expiry, read again here. */
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
       if ((await leave.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       insertRedemption.run(
@@ -277,7 +277,7 @@ export function createVoucherStore(sql: Sql) {
       return true
     },
 
-    /** Burn `old` and insert its successor; false when it was not live. */
+    /** Burn `old` and insert its successor; false when it was not spendable. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
       if ((await leave.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
       insertSuccessor.run(by.handle, by.now, old.rowId)

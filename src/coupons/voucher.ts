@@ -64,7 +64,7 @@ export function statusOf(voucher: Voucher, now: number): VoucherStatus {
   return voucher.phase === 'minted' && expired(voucher.terms, now) ? 'expired' : voucher.phase
 }
 
-export function live(voucher: Voucher, now: number): boolean {
+export function spendable(voucher: Voucher, now: number): boolean {
   return statusOf(voucher, now) === 'minted'
 }
 
@@ -146,7 +146,7 @@ export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
   }
 }
 
-/** Why a voucher that is not live can be neither redeemed nor handed on, for each of the two. */
+/** Refusal of a claim or a refresh, by the status of a voucher that is not spendable. */
 export function refusalFor(voucher: Voucher, now: number, asked: 'claim' | 'refresh'): Refusal {
   switch (statusOf(voucher, now)) {
     case 'claimed':
@@ -158,6 +158,6 @@ export function refusalFor(voucher: Voucher, now: number, asked: 'claim' | 'refr
     case 'expired':
       return new Refusal('voucher-expired')
     case 'minted':
-      throw new Error('a live voucher was refused')
+      throw new Error('a spendable voucher was refused')
   }
 }
