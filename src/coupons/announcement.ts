@@ -11,7 +11,7 @@ import {
 import { kinds } from '../nostr/kinds.ts'
 
 /** What an announcement is compared with. */
-export type AnnouncementFacts = {
+export type AnnouncementContext = {
   author: string
   manager: string
   /** Origins under which this service is reached, such as `https://cupones.example`. */
@@ -34,22 +34,22 @@ const paths = {
 /** Check a merchant-signed announcement (kind 30078); refuses with the code that names what is wrong. */
 export function parseAnnouncement(
   value: unknown,
-  facts: AnnouncementFacts,
+  context: AnnouncementContext,
 ): { event: NostrEvent; warnings: Warning[] } {
   const event = parseEvent(value)
   if (!event) throw new Refusal('field-invalid', { field: 'event' })
   if (event.kind !== kinds.announcement) throw new Refusal('announcement-kind')
-  if (event.pubkey !== facts.author) throw new Refusal('announcement-author')
+  if (event.pubkey !== context.author) throw new Refusal('announcement-author')
   if (eventId(event) !== event.id) throw new Refusal('announcement-id')
-  if (!facts.verify(event)) throw new Refusal('announcement-signature')
+  if (!context.verify(event)) throw new Refusal('announcement-signature')
   if (tagValue(event, 'd') === undefined) throw new Refusal('announcement-d')
   const content = contentObject(event.content)
   if (!content) throw new Refusal('announcement-content')
-  for (const name of addressNames) requireHttps(content[name], name, facts.origins)
-  if (event.created_at > facts.now + limits.announcementAheadSeconds) {
+  for (const name of addressNames) requireHttps(content[name], name, context.origins)
+  if (event.created_at > context.now + limits.announcementAheadSeconds) {
     throw new Refusal('announcement-future')
   }
-  return { event, warnings: warn(event, content, facts) }
+  return { event, warnings: warn(event, content, context) }
 }
 
 /** Plain http only where it cannot be overheard, or where the operator says that this service lives. */
@@ -74,7 +74,7 @@ function hosts(origins: readonly string[]): Set<string> {
 function warn(
   event: NostrEvent,
   content: Record<string, unknown>,
-  facts: AnnouncementFacts,
+  context: AnnouncementContext,
 ): Warning[] {
   const warnings: Warning[] = []
   const add = (code: string, message: string) => warnings.push({ code, message })
@@ -88,7 +88,7 @@ function warn(
   const managers = event.tags.filter((tag) => tag[0] === 'p').map((tag) => tag[1])
   if (managers.length === 0) {
     add('no-manager', 'Falta la etiqueta p con la clave de este servicio.')
-  } else if (managers[0] !== facts.manager) {
+  } else if (managers[0] !== context.manager) {
     add(
       'other-manager',
       'La etiqueta p no es la clave de este servicio: las cajas van a desconfiar.',
@@ -98,7 +98,7 @@ function warn(
     const value = content[name]
     if (value === undefined || value === null) {
       add(`no-${name}`, `Falta ${name}: las cajas no van a saber a dónde llamar.`)
-    } else if (!ours(String(value), paths[name], facts.origins)) {
+    } else if (!ours(String(value), paths[name], context.origins)) {
       add(`other-${name}`, `${name} no es una dirección de este servicio.`)
     }
   }

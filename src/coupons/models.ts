@@ -94,7 +94,7 @@ export const NewMinterModel = request({
   label: optional(t.String({ description: 'At most 80 characters' })),
 })
 
-const voucherFacts = {
+const voucherFields = {
   couponId: t.String({ format: 'uuid' }),
   coupon: BenefitModel,
   name: t.String(),
@@ -105,7 +105,7 @@ const voucherFacts = {
   expiresAt: nullable(timestamp),
 }
 
-export const VoucherResultModel = t.Object({ ...voucherFacts, voucher: NostrEventModel })
+export const VoucherResultModel = t.Object({ ...voucherFields, voucher: NostrEventModel })
 
 export const MintModel = request({
   couponId: sentText({ pattern: uuidPattern }),
@@ -127,7 +127,7 @@ const status = t.Union([
 
 export const PreviewModel = t.Object({
   status,
-  ...voucherFacts,
+  ...voucherFields,
   claimedAt: nullable(timestamp),
 })
 
@@ -151,7 +151,7 @@ export const ClaimModel = request({
 export const ClaimAnswerModel = t.Object({
   status: t.Union([t.Literal('success'), t.Literal('claimed')]),
   claimedAt: timestamp,
-  ...voucherFacts,
+  ...voucherFields,
   voucher: NostrEventModel,
 })
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../base/refusal.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService } from './service.ts'
-import { statusOf, voucherFacts } from './voucher.ts'
+import { statusOf, voucherView } from './voucher.ts'
 
 /** What a nonce is worth and whether it still is; never what it became. Refuses `voucher-unknown`. */
 export async function preview(service: CouponService, nonce: string) {
@@ -9,7 +9,7 @@ export async function preview(service: CouponService, nonce: string) {
   if (!voucher) throw new Refusal('voucher-unknown')
   return {
     status: statusOf(voucher, service.now()),
-    ...voucherFacts(voucher, nonce),
+    ...voucherView(voucher, nonce),
     claimedAt: voucher.phase === 'claimed' ? voucher.endedAt : null,
   }
 }

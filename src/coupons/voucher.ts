@@ -73,10 +73,7 @@ export function expired(terms: Pick<Terms, 'expiresAt'>, now: number): boolean {
 }
 
 /** What both previews and voucher results say of a voucher. */
-export function voucherFacts(
-  voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms'>,
-  nonce: string,
-) {
+export function voucherView(voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms'>, nonce: string) {
   return {
     couponId: voucher.couponId,
     coupon: voucher.terms.benefit,
@@ -94,13 +91,13 @@ type Issued = Promised & { nonce: string }
 /** Sign and shape the answer for a voucher that was minted at `now`. */
 export function mintedResult(signer: Signer, issued: Issued, now: number): VoucherResult {
   const voucher = signVoucher(signer, issued, { phase: 'minted', at: now })
-  return { ...voucherFacts(issued, issued.nonce), voucher }
+  return { ...voucherView(issued, issued.nonce), voucher }
 }
 
 /** Sign and shape the answer for a claim: `created_at` is the claim's, so the event id never changes. */
 export function claimedResult(signer: Signer, issued: Issued, claimedAt: number): VoucherResult {
   const voucher = signVoucher(signer, issued, { phase: 'claimed', at: claimedAt })
-  return { ...voucherFacts(issued, issued.nonce), voucher }
+  return { ...voucherView(issued, issued.nonce), voucher }
 }
 
 function signVoucher(

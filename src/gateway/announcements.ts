@@ -117,9 +117,9 @@ async function settle(
 
 /** As PUT /api/coupons/discovery would judge it. */
 function acceptable({ manager, origins, now, verify }: ReconcileParts, event: NostrEvent): boolean {
-  const facts = { author: event.pubkey, manager, origins: origins(), now: now(), verify }
+  const context = { author: event.pubkey, manager, origins: origins(), now: now(), verify }
   try {
-    parseAnnouncement(event, facts)
+    parseAnnouncement(event, context)
     return true
   } catch (cause) {
     if (cause instanceof Refusal) return false

@@ -13,7 +13,7 @@ import { Refusal } from '../../src/base/refusal.ts'
 import { parseIdempotencyKey } from '../../src/coupons/answer.ts'
 import { ClaimModel, MintModel, NonceModel } from '../../src/coupons/models.ts'
 import { createNonce, parseNonce } from '../../src/coupons/nonce.ts'
-import { claimedResult, mintedResult, voucherFacts } from '../../src/coupons/voucher.ts'
+import { claimedResult, mintedResult, voucherView } from '../../src/coupons/voucher.ts'
 import { suuidOf } from '../../src/crypto/bytes.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
@@ -42,7 +42,7 @@ const terms = { description: '', image: null, expiresAt: null, ...benchDefinitio
 const issued = { couponId: crypto.randomUUID(), owner: merchant.pubkey, terms }
 const previewed = (nonce: string) => ({
   status: 'minted',
-  ...voucherFacts(issued, nonce),
+  ...voucherView(issued, nonce),
   claimedAt: null,
 })
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { type AnnouncementFacts, parseAnnouncement } from '../../src/coupons/announcement.ts'
+import { type AnnouncementContext, parseAnnouncement } from '../../src/coupons/announcement.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
 import { refusalOf } from '../support/refused.ts'
 
 const signer = newSigner()
 const manager = 'ab'.repeat(32)
 const now = 1_800_000_000
-const facts: AnnouncementFacts = {
+const context: AnnouncementContext = {
   author: signer.pubkey,
   manager,
   origins: ['https://cupones.example', 'http://otra.example:8080'],
@@ -31,14 +31,14 @@ const event = (
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   return signer.sign({ kind: 30_078, created_at: now, tags: goodTags, ...rest, content: text })
 }
-const refused = (value: unknown, over: Partial<AnnouncementFacts> = {}) =>
-  refusalOf(() => parseAnnouncement(value, { ...facts, ...over }))
+const refused = (value: unknown, over: Partial<AnnouncementContext> = {}) =>
+  refusalOf(() => parseAnnouncement(value, { ...context, ...over }))
 const warningsOf = (value: unknown) =>
-  parseAnnouncement(value, facts).warnings.map(({ code }) => code)
+  parseAnnouncement(value, context).warnings.map(({ code }) => code)
 
 test('the recommended layout is taken without a warning', () => {
   const good = event()
-  expect(parseAnnouncement(good, facts)).toEqual({ event: good, warnings: [] })
+  expect(parseAnnouncement(good, context)).toEqual({ event: good, warnings: [] })
 })
 
 describe('refusals', () => {
