@@ -4,8 +4,8 @@ import { parseAnnouncement } from './announcement.ts'
 import type { CouponService } from './service.ts'
 
 /**
- * Store a merchant's announcement and hand it to the relays; one each, the newer wins.
- * Refuses the `announcement-…` codes, and `announcement-older` when a newer one is stored.
+ * Store a merchant's announcement (kind 30078) and queue it for the relays. A merchant has one, and the
+ * newer wins. Refuses the `announcement-…` codes, `announcement-older` if a newer one is stored.
  */
 export async function announce(
   service: CouponService,
@@ -23,6 +23,7 @@ export async function announce(
     })
     await service.requireMerchant(tx, caller)
     const before = await tx.announcements.find(caller.pubkey)
+    // The event that is stored already costs nothing: a page may send it again after a lost answer.
     if (before?.id !== event.id) {
       await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(event)) })
       service.requireDisk()
@@ -35,7 +36,10 @@ export async function announce(
   }, caller.spend)
 }
 
-/** Forget the announcement; it is no longer broadcast again, nor delivered where it still waits. Refuses `announcement-unknown`. */
+/**
+ * Delete the announcement. It is not broadcast again, and deliveries that still wait are dropped.
+ * Refuses `announcement-unknown`.
+ */
 export async function withdraw(service: CouponService, caller: Caller) {
   return service.database.transact(async (tx) => {
     await service.requireMerchant(tx, caller)

@@ -4,7 +4,7 @@ import type { NostrEvent } from '../nostr/event.ts'
 
 export type AnnouncementStore = ReturnType<typeof createAnnouncementStore>
 
-/** Each merchant's current announcement; on one connection. */
+/** Store of the current announcement of each merchant. */
 export function createAnnouncementStore(sql: Sql) {
   const find = sql.query<{ event: string }, [Uint8Array]>(
     'SELECT event FROM announcements WHERE owner = ?',
@@ -28,20 +28,20 @@ export function createAnnouncementStore(sql: Sql) {
       return row && (JSON.parse(row.event) as NostrEvent)
     },
 
-    /** The announcements of the owners after this one, in their order; all of them page by page. */
+    /** Up to `most` announcements, by owner, of the owners that follow `afterOwner`. */
     async page(afterOwner: string, most: number): Promise<NostrEvent[]> {
       const rows = await page.all(bytesOf(afterOwner), most)
       return rows.map(({ event }) => JSON.parse(event) as NostrEvent)
     },
 
-    /** Store it unless the one we have replaces it (NIP-01: newer, or lower id at the same time). */
+    /** Store it, unless the stored one wins (NIP-01: the newer; at the same second the lower id). */
     async put(event: NostrEvent): Promise<boolean> {
       const owner = bytesOf(event.pubkey)
       const id = bytesOf(event.id)
       return (await put.changes(owner, id, event.created_at, JSON.stringify(event))) === 1
     },
 
-    /** False when there was none. */
+    /** Delete it. False if there was none. */
     async remove(owner: string): Promise<boolean> {
       return (await remove.changes(bytesOf(owner))) === 1
     },

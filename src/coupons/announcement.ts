@@ -10,7 +10,7 @@ import {
 } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 
-/** What an announcement is compared with. */
+/** Values that an announcement is checked against. Keys in hex, `now` in Unix seconds. */
 export type AnnouncementContext = {
   author: string
   manager: string
@@ -20,7 +20,7 @@ export type AnnouncementContext = {
   verify: VerifyEvent
 }
 
-/** A word to the merchant about an announcement that was accepted all the same. */
+/** A remark for the merchant about an announcement that was accepted. */
 type Warning = { code: string; message: string }
 
 const recommendedD = 'lacrypta.merchant/coupons'
@@ -31,7 +31,10 @@ const paths = {
   refreshUrl: '/api/coupons/refresh',
 } as const
 
-/** Check a merchant-signed announcement (kind 30078); refuses with the code that names what is wrong. */
+/**
+ * Check an announcement (kind 30078) that a merchant signed. Refuses `field-invalid`, then the
+ * `announcement-…` codes. The order is part of the protocol.
+ */
 export function parseAnnouncement(
   value: unknown,
   context: AnnouncementContext,
@@ -52,7 +55,7 @@ export function parseAnnouncement(
   return { event, warnings: warn(event, content, context) }
 }
 
-/** Plain http only where it cannot be overheard, or where the operator says that this service lives. */
+/** Refuse plain http, except for loopback addresses and for the origins that the operator configured. */
 function requireHttps(value: unknown, field: string, origins: readonly string[]): void {
   if (value === undefined || value === null) return
   const url = typeof value === 'string' ? URL.parse(value) : null

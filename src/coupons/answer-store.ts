@@ -1,11 +1,11 @@
 import type { Sql } from '../db/sql.ts'
 
-/** An answer kept for the optional Idempotency-Key. */
+/** A kept answer: the MAC of its request, its HTTP status, its sealed body. */
 type KeptAnswer = { request: Uint8Array; status: number; sealed: Uint8Array }
 
 export type AnswerStore = ReturnType<typeof createAnswerStore>
 
-/** Answers kept for the optional Idempotency-Key; on one connection. */
+/** Store of the answers that are kept for an Idempotency-Key. */
 export function createAnswerStore(sql: Sql) {
   const find = sql.query<KeptAnswer, [Uint8Array]>(
     'SELECT request, status, sealed FROM answers WHERE slot = ?',
@@ -27,7 +27,7 @@ export function createAnswerStore(sql: Sql) {
       insert.run(slot, answer.request, answer.status, answer.sealed, now)
     },
 
-    /** Delete up to `rowsMax` of the oldest answers from before `before`; how many there were. */
+    /** Delete up to `rowsMax` of the oldest answers, if older than `before` (Unix seconds). Returns their number. */
     async prune(rowsMax: number, before: number): Promise<number> {
       return await prune.changes(rowsMax, before)
     },

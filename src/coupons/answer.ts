@@ -3,31 +3,31 @@ import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { CouponService, CouponStores } from './service.ts'
 
 /**
- * A finished answer: the body is kept as text, so that a repeat is the same byte for byte. `kept:
- * false`: whoever asks again hears the same anyway, so no row is stored for it.
+ * A finished answer. The body is text, so that a repeat is the same byte for byte. `kept: false` marks an
+ * answer that the operation gives again by itself, so that no row is stored for it.
  */
 export type Answer = { status: number; body: string; kept?: false }
 
-/** The optional Idempotency-Key of a request, with what it is bound to. */
+/** The optional Idempotency-Key of a request, and the request that it belongs to. */
 export type Repeat = {
   key: string
-  /** Route and caller, or route and nonce: the same key elsewhere is another key. */
+  /** Route and caller, or route and nonce. The same key in another scope is another key. */
   scope: string
-  /** The request's exact bytes: another payload under the same key is refused. */
+  /** Exact bytes of the request. The same key with other bytes is refused. */
   request: string
 }
 
 const visibleAscii = /^[\x21-\x7e]{8,255}$/
 
-/** The value of an Idempotency-Key header; refuses what is absent or not 8..255 visible ASCII. */
+/** The value of an Idempotency-Key header, 8 to 255 visible ASCII characters. Refuses `idempotency-key-invalid`. */
 export function parseIdempotencyKey(value: string | null): string {
   if (value === null || !visibleAscii.test(value)) throw new Refusal('idempotency-key-invalid')
   return value
 }
 
 /**
- * Run an operation once per Idempotency-Key, in its transaction: the same request again gets the
- * kept answer, another request under that key `idempotency-key-reused`. Only answers are kept, never refusals.
+ * Run an operation once per Idempotency-Key, in its transaction. The same request gets the kept answer
+ * again; another request under that key is refused as `idempotency-key-reused`. Refusals are never kept.
  */
 export async function once(
   service: Pick<CouponService, 'storeKey' | 'now'>,
@@ -38,6 +38,7 @@ export async function once(
   if (!repeat) return run()
   const { scope, key } = repeat
   const binding = { purpose: 'answer', secret: scope, key } as const
+  // Keys and scopes are stored as MACs: a copy of the database shows neither a nonce nor a guessable key.
   const slot = mac(service.storeKey, binding)
   const request = mac(service.storeKey, { purpose: 'request', secret: scope, key: repeat.request })
   const kept = await tx.answers.find(slot)

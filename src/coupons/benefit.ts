@@ -5,7 +5,7 @@ import { parseText } from './text.ts'
 type Currency = 'ARS' | 'USD' | 'SAT'
 type Cap = { amount: number; currency: Currency }
 
-/** What a coupon is worth, in canonical form: no nulls, no unknown keys, no empty `productDs`. */
+/** The worth of a coupon, in canonical form: no nulls, no unknown keys, no empty `productDs`. */
 export type Benefit = (
   | { type: 'percent'; percent: number; productDs?: string[] }
   | { type: 'fixed'; amount: number; currency: Currency; productDs?: string[] }
@@ -18,7 +18,7 @@ type Fields = Record<string, unknown>
 
 const currencies = ['ARS', 'USD', 'SAT'] as const
 
-/** The canonical form of a benefit that makes sense; refuses `benefit-invalid` naming the field. */
+/** Read a benefit into its canonical form. Refuses `benefit-invalid` with the name of the field. */
 export function parseBenefit(value: unknown): Benefit {
   const fields = parseObject(value, 'benefit')
   const cap = parseCap(fields.cap)
@@ -75,7 +75,7 @@ function parseMoney(fields: Fields, path: string): Cap {
   return { amount, currency }
 }
 
-/** Absent, null and empty all mean every product, and are left out. */
+/** Read the product list. Absent, null and empty all mean every product, and the canonical form omits them. */
 function productDs(fields: Fields): { productDs?: string[] } {
   const list = fields.productDs
   if (list === undefined || list === null) return {}
@@ -125,7 +125,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }
 
-/** How many decimal places a number within `amountMax` is written with; 3 stands for more than two. */
+/** Number of decimal places of a number up to `amountMax`. 3 stands for more than two. */
 function decimals(value: number): number {
   for (const places of [0, 1, 2]) {
     if (Number(value.toFixed(places)) === value) return places

@@ -6,19 +6,22 @@ import type { VoucherStore } from './voucher-store.ts'
 
 type Lookup = { database: Database<{ vouchers: VoucherStore }>; now: Clock }
 
-/** The budget of a nonce; null for one that nobody was given. */
+/** The request budget that a nonce draws on. Null for an unknown nonce. */
 export async function budgetOf(lookup: Lookup, nonce: string) {
   const voucher = await find(lookup, nonce)
   return voucher && ofVoucher(lookup, voucher)
 }
 
-/** The same for a refresh: its repetition under the key is never refused, and wrong keys are counted anyway. */
+/**
+ * The request budget of a refresh. A burned nonce is unbounded, because a client must always get its lost
+ * answer again. Tries with a wrong key have their own limit.
+ */
 export async function refreshBudgetOf(lookup: Lookup, nonce: string) {
   const voucher = await find(lookup, nonce)
   return voucher?.phase === 'refreshed' ? 'unbounded' : voucher && ofVoucher(lookup, voucher)
 }
 
-/** Budget of the chain while the voucher is spendable. Former holders know burned nonces only, so they cannot use it up. */
+/** The chain's budget while the voucher is spendable. Former holders, who know burned nonces, cannot use it up. */
 function ofVoucher({ now }: Lookup, voucher: Voucher) {
   return spendable(voucher, now())
     ? ({ of: 'chain', id: voucher.rootId } as const)

@@ -7,16 +7,17 @@ import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
 
 type ClaimInput = {
   nonce: string
-  /** The merchant the till works for, hex; null: it does not say. */
+  /** Public key of the till's merchant, in hex. Null if the till does not name one. */
   owner: string | null
-  /** Untrusted; filed when they qualify, dropped otherwise. */
+  /** Untrusted, like `amountMsat`. Stored if valid, else dropped, because an order must not stop a redemption. */
   zapRequest: unknown
   amountMsat: unknown
 }
 
 /**
- * Redeem a voucher. Again: the first time and the same event id, with status `claimed`. Refuses
- * `voucher-unknown`, `other-merchant`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`.
+ * Redeem a voucher. A second claim answers with the time and the event id of the first one, and status
+ * `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`, `voucher-moved`,
+ * `voucher-cancelled`, `voucher-expired`.
  */
 export function claim(
   service: CouponService,
@@ -26,7 +27,7 @@ export function claim(
   return service.database.transact(async (tx) => {
     const voucher = await tx.vouchers.find(handleOf(input.nonce))
     if (!voucher) throw new Refusal('voucher-unknown')
-    // Before its phase is looked at: a till of another shop learns nothing of what became of it.
+    // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
     if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
     return once(service, tx, repeat, async () => {
       const now = service.now()
@@ -36,6 +37,7 @@ export function claim(
       }
       if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
 
+      // Everything that can fail comes before `claim`: after that write the voucher is spent.
       const sent = parseZapRequest(input.zapRequest, voucher, input.nonce, service.verify)
       const order = sent && (await hasRoom(service, tx, voucher.owner, sent.json)) ? sent : null
       const filed = {
@@ -55,7 +57,7 @@ export function claim(
   })
 }
 
-/** A redemption never fails for want of room for its order. */
+/** True if the merchant's quota has room for an order. A full quota drops the order, never the redemption. */
 async function hasRoom(service: CouponService, tx: CouponStores, owner: string, text: string) {
   try {
     await service.charge(tx, owner, { bytes: Buffer.byteLength(text) })

@@ -17,7 +17,10 @@ import type { CouponService } from './service.ts'
 
 type Fields = Record<string, unknown>
 
-/** Create a definition. The answer is `{coupon}` with status 201. */
+/**
+ * Create a definition. The answer is `{coupon}` with status 201. Refuses `field-invalid`, `benefit-invalid`,
+ * `expiry-past`, `merchant-not-allowed`, `definitions-full`, `bytes-day-full`, `disk-low`.
+ */
 export function define(
   service: CouponService,
   caller: Caller,
@@ -35,7 +38,7 @@ export function define(
       const id = service.newId()
       const coupon = definitionView(created(id, caller.pubkey, input, now))
       const body = JSON.stringify({ coupon })
-      // The answer that is kept says all that the definition does once more.
+      // A kept answer stores the whole definition a second time.
       const bytes = Buffer.byteLength(body) * (repeat ? 2 : 1)
       await service.charge(tx, caller.pubkey, { bytes })
       service.requireDisk()
@@ -46,7 +49,10 @@ export function define(
   }, caller.spend)
 }
 
-/** Change a definition; vouchers already minted keep their terms. Refuses `nothing-to-change`, `coupon-unknown`. */
+/**
+ * Change a definition. Minted vouchers keep their terms. Refuses `field-invalid`, `benefit-invalid`,
+ * `nothing-to-change`, `merchant-not-allowed`, `coupon-unknown`, `bytes-day-full`, `disk-low`.
+ */
 export function edit(service: CouponService, caller: Caller, id: string, fields: Fields) {
   return service.database.transact(async (tx) => {
     const now = service.now()
@@ -56,7 +62,7 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, now)
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
-    // Archiving stops the minting: it takes no room.
+    // New terms take room. Archiving takes none, and must work on a full disk, because it stops the minting.
     const coupon = definitionView(edited)
     if (revised) {
       await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(coupon)) })
@@ -67,7 +73,10 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
   }, caller.spend)
 }
 
-/** Delete a definition from which nothing was ever minted, and archive any other. */
+/**
+ * Delete a definition that was never minted, or archive it. A minted one stays, because its vouchers point
+ * to it. Refuses `merchant-not-allowed`, `coupon-unknown`.
+ */
 export function remove(service: CouponService, caller: Caller, id: string) {
   return service.database.transact(async (tx) => {
     const now = service.now()
@@ -83,7 +92,7 @@ export function remove(service: CouponService, caller: Caller, id: string) {
   }, caller.spend)
 }
 
-/** The owner's listeners hear that a definition is another now. */
+/** Tell the owner's live streams that a definition changed. */
 function tell(
   service: CouponService,
   { pubkey: owner }: Caller,

@@ -24,12 +24,12 @@ type DefinitionRow = {
   expires_at: number | null
 }
 
-/** A definition with what only minting and voiding need to know. */
+/** A definition with the row ids and counters that minting and voiding need. */
 export type StoredDefinition = Definition & {
   rowId: number
   revisionId: number
   issued: number
-  /** Issued and neither claimed nor voided, following refreshes. */
+  /** Vouchers that were issued, and neither claimed nor voided. A refresh does not count as an issue. */
   open: number
 }
 
@@ -40,13 +40,13 @@ const columns = `
 
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>
 
-/** Definitions and their revisions; on one connection. */
+/** Store of definitions and of their revisions. A revision holds the terms that vouchers point to. */
 export function createDefinitionStore(sql: Sql) {
   const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
   const list = sql.query<DefinitionRow, [Uint8Array]>(
     `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
   )
-  // The rows looked at are bounded, not only those shown: anyone may name a key as minter.
+  // The inner LIMIT bounds the rows that are read. Any merchant may name a key as minter, unasked.
   const listOpen = sql.query<DefinitionRow, [Uint8Array, number, number]>(
     `SELECT ${columns} WHERE d.id IN (
          SELECT id FROM definitions WHERE owner = ?1 AND archived_at IS NULL
@@ -127,17 +127,17 @@ export function createDefinitionStore(sql: Sql) {
       return row && toDefinition(row)
     },
 
-    /** All of an owner's, newest first, archived included. */
+    /** All definitions of an owner, newest first, archived ones included. */
     async list(owner: string): Promise<StoredDefinition[]> {
       return (await list.all(bytesOf(owner))).map(toDefinition)
     },
 
-    /** An owner's that may be minted now, newest first, of its `most` newest unarchived ones. */
+    /** The mintable ones among the `most` newest unarchived definitions of an owner, newest first. */
     async listMintable(owner: string, now: number, most: number): Promise<StoredDefinition[]> {
       return (await listOpen.all(bytesOf(owner), now, most)).map(toDefinition)
     },
 
-    /** Merchants that list a key as minter; the first that did so first, at most `most`. */
+    /** Up to `most` merchants that list a key as minter, in the order in which they did so. */
     async merchantsOf(pubkey: string, most: number): Promise<string[]> {
       const rows = await merchantsOf.all(bytesOf(pubkey), most)
       return rows.map(({ owner }) => hexOf(owner))
@@ -153,7 +153,7 @@ export function createDefinitionStore(sql: Sql) {
       await addRevision(row.id, 0, input)
     },
 
-    /** Write the edited definition; terms that a voucher already points to stay as they are. */
+    /** Write an edited definition. Terms that vouchers point to stay; the edit gets a new revision then. */
     async update(edited: StoredDefinition, termsChanged: boolean): Promise<void> {
       update.run(edited.maxUses, edited.archivedAt, edited.updatedAt, edited.rowId)
       if (!termsChanged) return
@@ -172,7 +172,10 @@ export function createDefinitionStore(sql: Sql) {
       images.drop(before?.image ?? null)
     },
 
-    /** Take `count` slots for vouchers; false when it is archived, expired or has too few left. */
+    /**
+     * Count `count` new vouchers. False if the definition is archived, expired or has too few remaining.
+     * The guarded UPDATE decides, so that parallel mints never pass `maxUses`.
+     */
     async take(rowId: number, count: number, now: number): Promise<boolean> {
       if ((await take.changes(count, rowId, now)) !== 1) return false
       countTotal.run(count)
@@ -180,7 +183,7 @@ export function createDefinitionStore(sql: Sql) {
       return true
     },
 
-    /** Delete a definition from which nothing was ever minted. */
+    /** Delete a definition that was never minted, with its revisions and pictures. */
     async delete(rowId: number): Promise<void> {
       const named = await imagesOf.all(rowId)
       deleteRevisions.run(rowId)

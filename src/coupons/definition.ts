@@ -4,19 +4,19 @@ import { isPlainName, isPlainText } from '../base/words.ts'
 import { type Benefit, parseBenefit } from './benefit.ts'
 import { parseText } from './text.ts'
 
-/** What a voucher promises, frozen at mint. */
+/** The promise of a voucher. It is frozen when the voucher is minted. */
 export type Terms = {
   name: string
   description: string
   image: string | null
   benefit: Benefit
-  /** Unix seconds; null: never. */
+  /** Unix seconds. Null if it never expires. */
   expiresAt: number | null
 }
 
 export type NewDefinition = Terms & { maxUses: number | null }
 
-/** What a merchant authored; the counters as the wire shows them. */
+/** A coupon that a merchant authored, with its counters. Times in Unix seconds. */
 export type Definition = Terms & {
   id: string
   owner: string
@@ -33,7 +33,7 @@ export type DefinitionChanges = Partial<NewDefinition> & { archived?: boolean }
 
 type Fields = Record<string, unknown>
 
-/** Read a new definition; `expiresAt` must lie ahead of `now`. */
+/** Read a new definition. Refuses `expiry-past`, `field-invalid`, `benefit-invalid`. */
 export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   const expiresAt = parseExpiry(fields.expiresAt)
   if (expiresAt !== null && expiresAt <= now)
@@ -43,7 +43,7 @@ export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   return { ...terms, maxUses: parseMaxUses(fields.maxUses) }
 }
 
-/** What a definition or a voucher promises; refuses `field-invalid` and `benefit-invalid`. */
+/** Read the terms of a definition, or of another service's voucher. Refuses `field-invalid`, `benefit-invalid`. */
 export function parseTerms(fields: Fields): Terms {
   return {
     name: parseName(fields.name),
@@ -54,7 +54,7 @@ export function parseTerms(fields: Fields): Terms {
   }
 }
 
-/** Read an edit: only what is there changes, null clears. */
+/** Read an edit. Absent fields stay, null clears. Refuses `nothing-to-change`, `field-invalid`, `benefit-invalid`. */
 export function parseChanges(fields: Fields): DefinitionChanges {
   const changes: DefinitionChanges = {}
   if (fields.name !== undefined) changes.name = parseName(fields.name)
@@ -73,7 +73,7 @@ export function parseChanges(fields: Fields): DefinitionChanges {
   return changes
 }
 
-/** The definition on the wire. */
+/** The definition as the wire shows it. */
 export function definitionView(definition: Definition) {
   return {
     id: definition.id,
@@ -97,7 +97,10 @@ function parseName(value: unknown): string {
   return name
 }
 
-/** Checks words that are authored now; a voucher keeps the words that it was minted with. Refuses `field-invalid`. */
+/**
+ * Refuse text that hides or reorders characters (`field-invalid`). Only new text is checked: an older voucher
+ * keeps the text that it was minted with.
+ */
 function requirePlain({ name, description }: Partial<Terms>): void {
   if (name !== undefined && !isPlainName(name))
     throw new Refusal('field-invalid', { field: 'name' })
@@ -119,7 +122,7 @@ function parseImage(value: unknown): string | null {
   if (value === undefined || value === null) return null
   const image = parseText(value, { field: 'image', charsMin: 1, charsMax: limits.imageCharsMax })
   const url = URL.parse(image)
-  // The parser forgives white space; whoever shows the image may not.
+  // The URL parser ignores white space, but other software that shows the image may not.
   if (
     /\s/.test(image) ||
     url?.protocol !== 'https:' ||

@@ -11,7 +11,7 @@ import { ownDefinition } from './permission.ts'
 import type { CouponService } from './service.ts'
 import { issuanceOf } from './voucher.ts'
 
-/** Everything the management page needs, in one go: definitions, minters, the announcement. */
+/** Definitions, minters and announcement of a merchant, in one snapshot. Refuses `merchant-not-allowed`. */
 export async function overview(service: CouponService, caller: Caller) {
   return service.database.snapshot(async (tx) => {
     await service.requireMerchant(tx, caller)
@@ -27,8 +27,9 @@ export async function overview(service: CouponService, caller: Caller) {
 }
 
 /**
- * What the caller may mint now, newest first: not archived, not expired, not used up. Its own are all
- * there; of merchants that list it, those that did so first are never crowded out.
+ * Definitions that the caller may mint now, newest first: not archived, not expired, not used up. All of its
+ * own are included. Merchants that list the caller follow in the order in which they did so, so that later
+ * ones, who list it unasked, never push out the first ones.
  */
 export async function mintable(service: CouponService, caller: Caller) {
   const now = service.now()
@@ -45,7 +46,7 @@ export async function mintable(service: CouponService, caller: Caller) {
   })
 }
 
-/** The vouchers issued from a definition, newest first. Refuses `coupon-unknown`, `page-invalid`. */
+/** Vouchers of a definition, newest first. Refuses `page-invalid`, `merchant-not-allowed`, `coupon-unknown`. */
 export async function issuances(
   service: CouponService,
   caller: Caller,
@@ -64,8 +65,8 @@ export async function issuances(
 }
 
 /**
- * The chain of refreshes that a voucher belongs to, oldest first. `handle`: of any voucher in it.
- * Refuses `field-invalid`, `page-invalid`, `coupon-unknown`, `voucher-unknown`.
+ * The chain of refreshes that a voucher belongs to, oldest first. `handle` may name any voucher of it.
+ * Refuses `field-invalid`, `page-invalid`, `merchant-not-allowed`, `coupon-unknown`, `voucher-unknown`.
  */
 export async function chainOf(
   service: CouponService,
@@ -79,7 +80,7 @@ export async function chainOf(
     const definition = await ownDefinition(tx, caller, couponId)
     const named = await tx.vouchers.find(parseHandle(handle))
     if (named?.definitionRowId !== definition.rowId) throw new Refusal('voucher-unknown')
-    // A cursor is the last row shown: the chain goes on behind it.
+    // A cursor names the last row of the page before. `listChain` starts with that row, so it is dropped below.
     const last = page.before
     const from = last ?? named.rootId
     const rows = await tx.vouchers.listChain(named.rootId, from, page.limit + 2)
@@ -89,7 +90,7 @@ export async function chainOf(
   })
 }
 
-/** The caller's redemptions, newest first. Refuses `page-invalid`. */
+/** The caller's redemptions, newest first. Refuses `page-invalid`, `merchant-not-allowed`. */
 export async function redemptions(service: CouponService, caller: Caller, asked: AskedPage) {
   const page = parsePage(asked)
   const rows = await service.database.snapshot(async (tx) => {
@@ -112,7 +113,7 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
   }
 }
 
-/** An order as it was sent; null where it came before JSON had bounds, and is beyond them. */
+/** Parse a stored order. Null if it breaks the JSON bounds, which are newer than the oldest orders. */
 function orderIn(text: string): unknown {
   return parseJson(text, text.length) ?? null
 }

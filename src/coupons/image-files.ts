@@ -3,22 +3,25 @@ import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ImageKind, imageKindOf } from './image-type.ts'
 
-/** A picture on the disk. */
+/** A picture file on disk. */
 export type StoredImage = { path: string; kind: ImageKind }
 
 export type ImageFiles = {
-  /** The picture of a hash, which counts as used; null when it is not here. */
+  /** Find the picture of a hash, and mark it as used. Null if there is none. */
   find(hash: string): StoredImage | null
-  /** Keep a picture; those used longest ago go when it gets too much. */
+  /** Store a picture, and delete the least recently used ones above `bytesMax`. */
   put(hash: string, kind: ImageKind, bytes: Uint8Array): Promise<StoredImage>
 }
 
 type Entry = StoredImage & { bytes: number }
 
-/** Pictures in a directory of their own, never more than `bytesMax`. They can be deleted at any time. */
+/**
+ * Open a cache of pictures in its own directory, with at most `bytesMax` bytes in all. The files may be
+ * deleted at any time, also by hand.
+ */
 export function openImageFiles(directory: string, bytesMax: number): ImageFiles {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  // In the order of their use: the first one goes first.
+  // A Map keeps the order of insertion: the least recently used picture is the first one.
   const entries = new Map<string, Entry>()
   let total = 0
 
@@ -27,7 +30,7 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
     const kind = imageKindOf(name)
     const hash = /^[0-9a-f]{64}(?=\.)/.exec(name)?.[0]
     if (kind && hash) return [{ hash, path, kind, ...sizeOf(path) }]
-    // Left by a process that was killed while it wrote.
+    // Unfinished file of a process that was killed while it wrote.
     if (name.endsWith('.new')) rmSync(path, { force: true })
     return []
   })
@@ -62,7 +65,7 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
         await write(unfinished, bytes)
         await rename(unfinished, path)
       } catch (cause) {
-        // On a full disk half a picture would only take more of what is left.
+        // On a full disk the unfinished file would take the last room.
         await rm(unfinished, { force: true })
         throw cause
       }

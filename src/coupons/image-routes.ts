@@ -8,7 +8,7 @@ const pictureModel = textModel(
   'The picture',
 )
 
-/** Pictures of coupons from this origin, so that no page asks anybody else for one. */
+/** Route for pictures of coupons. Pages load them from this origin, so that no other server sees their visitors. */
 export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
   return new Elysia({ name: 'images', prefix: '/api/coupons' }).get(
     '/images/:hash',

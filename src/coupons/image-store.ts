@@ -4,7 +4,7 @@ import type { Sql } from '../db/sql.ts'
 
 export type ImageStore = ReturnType<typeof createImageStore>
 
-/** The addresses of images that revisions name, found by their hash; on one connection. */
+/** Store of the image URLs that revisions name, by the sha256 of the URL. */
 export function createImageStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, string]>(
     'INSERT INTO images (hash, url) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
@@ -20,17 +20,17 @@ export function createImageStore(sql: Sql) {
   )
 
   return {
-    /** A revision names this image from now on. */
+    /** Add the URL that a new revision names. */
     add(url: string | null): void {
       if (url !== null) insert.run(imageHash(url), url)
     },
 
-    /** A revision names it no more: forget it when it was the last one. */
+    /** Delete a URL, unless another revision still names it. */
     drop(url: string | null): void {
       if (url !== null) remove.run(imageHash(url), url)
     },
 
-    /** The address behind a hash, and who was the first to name it; null when no revision does. Hex. */
+    /** The URL of a hash (hex), and the first merchant that named it (hex). Null if no revision names it. */
     async find(hash: string): Promise<{ url: string; owner: string } | null> {
       const found = await find.get(bytesOf(hash))
       return found && { url: found.url, owner: found.owner?.toHex() ?? '' }
@@ -38,7 +38,7 @@ export function createImageStore(sql: Sql) {
   }
 }
 
-/** What an image goes by: sha256 of its address. */
+/** Name of an image: the sha256 of its URL. */
 function imageHash(url: string): Uint8Array {
   return createHash('sha256').update(url).digest()
 }

@@ -1,4 +1,4 @@
-/** The kinds of picture that are handed on, and how their bytes begin, in hex. Nothing that can hold a script. */
+/** Accepted picture formats, with their first bytes in hex. No format that can hold a script (SVG) is one. */
 const kinds = [
   { type: 'image/png', ending: 'png', begins: /^89504e470d0a1a0a/ },
   { type: 'image/jpeg', ending: 'jpg', begins: /^ffd8ff/ },
@@ -9,13 +9,13 @@ const kinds = [
 
 export type ImageKind = (typeof kinds)[number]
 
-/** What a picture is by its first bytes, whatever was said of it; null: none that we take. */
+/** The format by the first bytes, or null. The Content-Type of the other server is not trusted. */
 export function imageKind(bytes: Uint8Array): ImageKind | null {
   const start = Buffer.from(bytes.subarray(0, 12)).toString('hex')
   return kinds.find(({ begins }) => begins.test(start)) ?? null
 }
 
-/** The kind that a file name ends with, or null. */
+/** The format by the ending of a file name, or null. */
 export function imageKindOf(file: string): ImageKind | null {
   return kinds.find(({ ending }) => file.endsWith(`.${ending}`)) ?? null
 }

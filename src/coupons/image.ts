@@ -6,11 +6,11 @@ import type { ImageFiles, StoredImage } from './image-files.ts'
 import { imageKind } from './image-type.ts'
 import type { CouponStores } from './service.ts'
 
-/** What pictures need. */
+/** Dependencies of the picture route. */
 export type Images = {
   database: Database<Pick<CouponStores, 'images'>>
   files: ImageFiles
-  /** The bytes at an address, null when it cannot be had; refuses `overloaded`. */
+  /** Fetch the bytes at a URL. Null if it fails. Refuses `overloaded` when too many calls are open. */
   load: (url: string, whose: { merchant: string; address: string }) => Promise<Uint8Array | null>
   now: Clock
   /** Refuses `disk-low`. */
@@ -20,14 +20,14 @@ export type Images = {
 const hex32 = /^[0-9a-f]{64}$/
 
 /**
- * The picture of a coupon, by sha256 of its address: fetched once, and only when a definition or a
- * voucher names it; `address` is the client's. Refuses `image-unknown`, `image-unavailable`,
- * `disk-low`, `overloaded`.
+ * Create the search for a coupon's picture by the sha256 of its URL. A picture is fetched once, and only if
+ * a definition or voucher names it; else strangers could make this service call any URL. `address` is the
+ * client's. The search refuses `image-unknown`, `disk-low`, `image-unavailable`, `overloaded`.
  */
 export function createImageFinder({ database, files, load, now, requireDisk }: Images) {
-  /** Those on their way, so that a crowd asks once. */
+  /** Fetches under way. Requests for the same picture share one. */
   const coming = new Map<string, Promise<StoredImage>>()
-  /** Until when a failure is not tried again; the oldest is forgotten first. */
+  /** Failed fetches, with the time (Unix seconds) of the next try. The oldest is forgotten first. */
   const failed = new Map<string, number>()
 
   const get = async (

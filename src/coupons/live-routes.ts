@@ -11,18 +11,18 @@ const liveModel = textModel(
   'Server-sent events: `minted`, `claimed`, `refreshed`, `voided`, `coupon`, `more`; data is JSON',
 )
 
-/** What tills do, as it happens. */
+/** Route of the live stream: changes of the caller's coupons as server-sent events. */
 export function liveRoutes(service: CouponService, auth: Authenticator, live: Live) {
   return new Elysia({ name: 'live', prefix: '/api/coupons' })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get(
       '/live',
       async ({ caller, request }) => {
-        // A signature is used up before anything is said to who sent it.
+        // The signature is spent before the first byte of the answer, so that a copy of the request gets nothing.
         if (caller.spend) await service.database.transact(async () => undefined, caller.spend)
         await service.database.snapshot((tx) => service.requireMerchant(tx, caller))
         const { pubkey: owner, until } = caller
-        // Nothing is awaited between this check and the listener, so that no end of sessions falls between them.
+        // No await between this check and `listen`: a session that ends in between would keep its stream.
         auth.requireOpen(caller)
         const stream = openEventStream()
         const { address } = factsOf(request)

@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { handleText } from './nonce.ts'
 
-/** Something that happened to a coupon and is on disk. It names vouchers by handle, never by nonce. */
+/** A committed change of a coupon. Vouchers are named by handle, never by nonce. `at` is Unix seconds. */
 export type Change = { owner: string; couponId: string; at: number } & (
   | { type: 'minted'; handle: Uint8Array | null; count: number; mintedBy: string }
   | { type: 'claimed'; handle: Uint8Array; amountMsat: number | null }
@@ -13,34 +13,34 @@ export type Change = { owner: string; couponId: string; at: number } & (
   | { type: 'coupon' }
 )
 
-/** What a listener is sent: a name, and JSON. */
+/** A server-sent event: its name, and its data as JSON. */
 type LiveEvent = { name: string; data: string }
 
 type Listener = {
-  /** Hex. */
+  /** Public key in hex. */
   owner: string
-  /** The client's. */
+  /** Client address. */
   address: string
-  /** Unix seconds: its credentials end here. */
+  /** End of its credentials, in Unix seconds. */
   until: number
-  /** False when the listener does not keep up, and is let go. */
+  /** Send events. False if the listener does not keep up; its stream is ended then. */
   send(events: readonly LiveEvent[]): boolean
-  /** Called once, whoever ends it. */
+  /** Called once, when the stream ends for any reason. */
   ended(): void
 }
 
 export type Live = {
-  /** Tell the owner's listeners; costs next to nothing when nobody listens. After the commit. */
+  /** Tell the owner's listeners about a change. Call it after the commit only. */
   changed(change: Change): void
-  /** Listen, until the function that comes back is called. Refuses `live-full`. */
+  /** Add a listener. The returned function removes it. Refuses `live-full`, `shutting-down`. */
   listen(listener: Listener): () => void
-  /** End the streams of a key, or all: whoever still may listens again. */
+  /** End the streams of a key, or all streams. Clients that are still allowed connect again. */
   hangUp(owner?: string): void
-  /** End all, and take no more. */
+  /** End all streams and refuse new ones. */
   close(): void
 }
 
-/** Hands what was committed to who listens: at once for a person, in batches for a burst. */
+/** Create the live stream of changes. Changes within `liveBatchMs` are sent together, so that a burst is one write. */
 export function createLive(now: Clock): Live {
   const byOwner = new Map<string, Map<Listener, () => void>>()
   const crowd = new Crowd<Listener>()
@@ -52,8 +52,9 @@ export function createLive(now: Clock): Live {
     for (const [listener, end] of byOwner.get(owner) ?? []) if (!listener.send(events)) end()
   }
   /**
-   * A newcomer is served: where an address holds its share, or the most of all, the key with the most
-   * streams there loses its oldest.
+   * Make room for a new listener. If its address is over its share, or all together are over the maximum,
+   * the fullest address loses the oldest stream of its busiest key. Refusing the newcomer in place of that
+   * would let one client keep everybody out.
    */
   const makeRoom = (newcomer: Listener) => {
     const { livePerAddressMax: shareMax, liveMax: max } = limits
@@ -77,7 +78,7 @@ export function createLive(now: Clock): Live {
   const beat = setInterval(() => {
     for (const owner of [...byOwner.keys()]) deliver(owner, [])
   }, limits.liveBeatSeconds * 1000)
-  // A start that fails must not wait for it.
+  // Without this, a failed start would wait for the timer and never exit.
   beat.unref()
 
   return {
@@ -85,7 +86,7 @@ export function createLive(now: Clock): Live {
       if (!byOwner.has(change.owner)) return
       const changes = waiting.get(change.owner)
       if (!changes) waiting.set(change.owner, [change])
-      // One beyond what is shown: that there was more.
+      // One change more than a batch shows is kept. It makes `flush` send `more`.
       else if (changes.length <= limits.liveBatchMax) changes.push(change)
       flushing ??= setTimeout(flush, limits.liveBatchMs)
     },

@@ -38,10 +38,10 @@ import { statistics } from './statistics.ts'
 import { voidAll, voidVoucher } from './void.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** How many vouchers of one mint count as one more request against the key's rate. */
+/** Number of vouchers in one POST that count as one more request against the rate of the key. */
 const vouchersPerRequest = 25
 
-/** Routes for merchants and their minters. */
+/** Routes of merchants and of their minters. */
 export function managementRoutes(
   service: CouponService,
   auth: Authenticator,
@@ -88,7 +88,7 @@ export function managementRoutes(
     )
     .get('/mintable', async ({ caller }) => replyJson(200, await mintable(service, caller)), {
       ...documented({
-        summary: 'What the caller may mint now',
+        summary: 'Definitions that the caller may mint now',
         access: 'any',
         answers: { 200: MintableModel },
       }),
@@ -121,7 +121,7 @@ export function managementRoutes(
     )
     .get('/minters', async ({ caller }) => replyJson(200, await listMinters(service, caller)), {
       ...documented({
-        summary: 'Who may mint the caller’s coupons',
+        summary: 'Keys that may mint the caller’s coupons',
         access: 'any',
         answers: { 200: t.Object({ minters: t.Array(MinterModel) }) },
         refusals: ['merchant-not-allowed'],
@@ -211,7 +211,7 @@ export function managementRoutes(
       async ({ request, caller, body }) => {
         const { couponId, count = null } = body
         const repeat = parseRepeat(request, `mint ${caller.pubkey}`)
-        // A kept answer takes more room than the vouchers in it.
+        // A kept answer takes more room than the vouchers in it, so it costs more of the rate.
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
         const cost = Math.floor((count ?? 0) / perRequest)
         const input = { couponId: couponId.toLowerCase(), count }
@@ -350,7 +350,10 @@ export function managementRoutes(
     )
 }
 
-/** The caller, who pays once it is sure that nobody repeats an overheard signature in its name. */
+/**
+ * The caller, charged when its signature is spent. An overheard signature that is sent again is refused
+ * before that, so it does not use up the rate of the key.
+ */
 function payFor(caller: Caller, pay: () => void): Caller {
   const { spend } = caller
   if (!spend) {

@@ -11,7 +11,7 @@ import { expired, mintedResult, type VoucherResult } from './voucher.ts'
 
 type MintInput = {
   couponId: string
-  /** How many at once, all or none; absent: one, answered without a list. */
+  /** Number of vouchers, all or none. Null means one, and the answer is no list. */
   count: number | null
 }
 
@@ -29,6 +29,7 @@ export async function mintVouchers(
   const issueAll = async (tx: CouponStores & AfterCommit) => {
     return once(service, tx, repeat, async () => {
       const now = service.now()
+      // Permission comes first, so that a stranger does not learn whether a coupon is archived or used up.
       const definition = await mintableBy(tx, caller, couponId)
       service.requireDisk()
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
@@ -55,7 +56,8 @@ export async function mintVouchers(
       return { status: 200, body }
     })
   }
-  // Room for many is for who may mint: a stranger is refused in passing.
+  // A large mint reserves its rows in the commit. Strangers are refused before that, in a plain read, so that
+  // they cannot fill the commit with mints that fail.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
   return service.database.transact(issueAll, caller.spend, rows)

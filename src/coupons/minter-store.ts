@@ -1,14 +1,14 @@
 import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
-/** A key that may mint a merchant's coupons. */
+/** A key that may mint a merchant's coupons, in hex. `createdAt` in Unix seconds. */
 export type Minter = { pubkey: string; label: string | null; createdAt: number }
 
 type MinterRow = { pubkey: Uint8Array; label: string | null; created_at: number }
 
 export type MinterStore = ReturnType<typeof createMinterStore>
 
-/** Who may mint for whom; on one connection. */
+/** Store of the minters of each merchant. */
 export function createMinterStore(sql: Sql) {
   const find = sql.query<MinterRow, [Uint8Array, Uint8Array]>(
     'SELECT pubkey, label, created_at FROM minters WHERE owner = ? AND pubkey = ?',
@@ -35,9 +35,9 @@ export function createMinterStore(sql: Sql) {
       return row && toMinter(row)
     },
 
-    /** All of an owner's, newest first. */
+    /** All minters of an owner, newest first. */
     async list(owner: string): Promise<Minter[]> {
-      // The unique index finds them, a sort of at most a thousand rows orders them.
+      // No index has this order. A merchant has at most a thousand minters, so that a sort is cheap.
       return (await list.all(bytesOf(owner))).map(toMinter)
     },
 
@@ -53,7 +53,7 @@ export function createMinterStore(sql: Sql) {
       relabel.run(label, bytesOf(owner), bytesOf(pubkey))
     },
 
-    /** False when it was not listed. */
+    /** Delete a minter. False if it was not listed. */
     async remove(owner: string, pubkey: string): Promise<boolean> {
       return (await remove.changes(bytesOf(owner), bytesOf(pubkey))) === 1
     },

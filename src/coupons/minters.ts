@@ -9,7 +9,7 @@ import { parseLabel } from './text.ts'
 
 type MinterInput = { pubkey: string; label?: string | null | undefined }
 
-/** A minter on the wire. */
+/** A minter as the wire shows it. */
 export function minterView(minter: Minter) {
   return {
     pubkey: minter.pubkey,
@@ -19,7 +19,7 @@ export function minterView(minter: Minter) {
   }
 }
 
-/** Everyone the caller lets mint, newest first. */
+/** Minters of the caller, newest first. Refuses `merchant-not-allowed`. */
 export async function listMinters(service: CouponService, caller: Caller) {
   const minters = await service.database.snapshot(async (tx) => {
     await service.requireMerchant(tx, caller)
@@ -29,14 +29,16 @@ export async function listMinters(service: CouponService, caller: Caller) {
 }
 
 /**
- * Let a key mint the caller's coupons; `created` is false when it already could. Without a label the label stays.
- * Refuses `field-invalid`, `minter-is-owner`, `minter-unknown` (a name that resolves to nothing), `minters-full`.
+ * Let a key mint the caller's coupons. `created` is false if it already could; an absent label leaves its label.
+ * Refuses `field-invalid`, `merchant-not-allowed`, `minter-unknown` (a NIP-05 name without a key),
+ * `minter-is-owner`, `minters-full`, `disk-low`.
  */
 export async function authorizeMinter(service: CouponService, caller: Caller, input: MinterInput) {
   const label = parseLabel(input.label)
   const name = parseMinterText(input.pubkey)
   if ('name' in name) {
-    // Nobody sends us out twice with one signature, and no stranger at all.
+    // A name makes this service call another server. The signature is spent before, so that neither a stranger
+    // nor a copy of the request can cause calls.
     await service.database.transact((tx) => service.requireMerchant(tx, caller), caller.spend)
   }
   const pubkey = await resolve(service, name, caller.pubkey)
@@ -63,7 +65,7 @@ export async function authorizeMinter(service: CouponService, caller: Caller, in
   )
 }
 
-/** Take the permission back, at once. Refuses `minter-unknown`. */
+/** Take the permission back at once. Refuses `merchant-not-allowed`, `minter-unknown`. */
 export async function removeMinter(service: CouponService, caller: Caller, text: string) {
   return service.database.transact(async (tx) => {
     await service.requireMerchant(tx, caller)

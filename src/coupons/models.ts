@@ -26,7 +26,7 @@ const products = t.Array(product)
 const extra = { cap: t.Optional(cap) }
 const listed = { productDs: t.Optional(products), ...extra }
 
-/** In canonical form, as it comes back. */
+/** Canonical form, as answers show it. */
 export const BenefitModel = t.Union([
   t.Object({ type: t.Literal('percent'), percent: t.Number(), ...listed }),
   t.Object({ type: t.Literal('fixed'), ...money, ...listed }),
@@ -59,14 +59,14 @@ export const DefinitionModel = t.Object({
   updatedAt: timestamp,
 })
 
-/** Shape only: lengths, characters and sense are checked by `parseNewDefinition` and `parseBenefit`. */
+/** Types only. Lengths, characters and meaning are checked by `parseNewDefinition` and `parseBenefit`. */
 const authored = {
   description: optional(t.String({ description: 'At most 500 characters' })),
   image: optional(t.String({ description: 'An https URL, at most 500 characters' })),
   maxUses: optional(t.Integer({ description: '1 to 1 000 000' })),
   expiresAt: optional(timestamp),
 }
-/** The benefit is read whole by `parseBenefit`, which names the field that is wrong. */
+/** Any object. `parseBenefit` reads it, because its refusal names the wrong field. */
 const authoredBenefit = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Benefit' }))
 
 export const NewDefinitionModel = request({
@@ -131,7 +131,7 @@ export const PreviewModel = t.Object({
   claimedAt: nullable(timestamp),
 })
 
-/** Its form is checked by `parseNonce`. */
+/** Any text. `parseNonce` checks it, because its refusal has a code of its own. */
 const sentNonce = sentText({ description: '22 characters' })
 
 export const NonceModel = request({ nonce: sentNonce })
@@ -245,7 +245,7 @@ export const AnnouncementModel = t.Object({
   warnings: t.Optional(t.Array(t.Object({ code: t.String(), message: t.String() }))),
 })
 
-/** The event is read by `parseAnnouncement`, which says what is wrong with it. */
+/** Any object. `parseAnnouncement` reads it, because its refusals name the reason. */
 export const NewAnnouncementModel = request({
   event: t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'NostrEvent' })),
 })

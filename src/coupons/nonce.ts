@@ -3,23 +3,23 @@ import { Refusal } from '../base/refusal.ts'
 
 const shape = /^[A-Za-z0-9_-]{22}$/
 
-/** A fresh bearer credential: 16 random bytes in base64url, 22 characters. */
+/** Create a bearer credential: 16 random bytes in base64url, 22 characters. */
 export function createNonce(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** True when the text has the form of a nonce (and of a handle, which looks the same). */
+/** True if the text has the form of a nonce. A handle has the same form. */
 export function nonceShaped(text: string): boolean {
   return shape.test(text)
 }
 
-/** The nonce in a request. Refuses `nonce-invalid` when it has not the form of one. */
+/** Read the nonce of a request. Refuses `nonce-invalid`. */
 export function parseNonce(text: string): string {
   if (!shape.test(text)) throw new Refusal('nonce-invalid', { field: 'nonce' })
   return text
 }
 
-/** The harmless name of a voucher: the first 16 bytes of sha256(nonce as ASCII). */
+/** The handle of a voucher: the first 16 bytes of sha256(nonce as ASCII). It names a voucher and cannot spend it. */
 export function handleOf(nonce: string): Uint8Array {
   return hash('sha256', nonce, 'buffer').subarray(0, 16)
 }

@@ -4,14 +4,14 @@ import { Refusal } from '../base/refusal.ts'
 export type AskedPage = { limit?: string | undefined; cursor?: string | undefined }
 export type Page = { limit: number; before: number | null }
 
-/** `limit` 1..500, 100 when absent; `cursor` as an earlier answer gave it. */
+/** Read the page that a client asks for: `limit` 1 to 500, 100 if absent, and a `cursor`. Refuses `page-invalid`. */
 export function parsePage({ limit, cursor }: AskedPage): Page {
   const count = limit === undefined ? limits.pageDefault : parseCount(limit)
   if (count === null || count < 1 || count > limits.pageMax) throw new Refusal('page-invalid')
   return { limit: count, before: cursor === undefined ? null : parseCursor(cursor) }
 }
 
-/** The row that a cursor names. Refuses `page-invalid`. */
+/** The row id in a cursor. Refuses `page-invalid`. */
 export function parseCursor(cursor: string): number {
   const before = parseCount(Buffer.from(cursor, 'base64url').toString('latin1'))
   if (before === null || cursorOf(before) !== cursor) throw new Refusal('page-invalid')
@@ -22,7 +22,7 @@ function parseCount(text: string): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-/** The store was asked for one row more than the page holds: it tells whether there is a next. */
+/** The rows of one page, and the cursor of the next one. `rows` must hold one more than the page, if there are more. */
 export function cut<Row extends { rowId: number }>(rows: Row[], page: Page) {
   const shown = rows.slice(0, page.limit)
   const last = shown.at(-1)

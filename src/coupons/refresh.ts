@@ -5,11 +5,11 @@ import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { mintedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
 
-/** How often one coupon can change hands; a chain is named by the row id of its first voucher. */
+/** Rate limit of refreshes. A chain is named by the row id of its first voucher. */
 export type RefreshBudget = {
-  /** Seconds until the chain may be refreshed; 0: now. */
+  /** Seconds until the chain may be refreshed. 0 means now. */
   wait: (chain: number) => number
-  /** It was. */
+  /** Count a refresh of the chain. */
   made: (chain: number) => void
 }
 
@@ -21,7 +21,7 @@ export type Refreshing = Pick<
   'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'charge' | 'changed'
 >
 
-/** `replayed`: a retry got the stored answer. */
+/** `replayed` is true if a retry got the stored answer. */
 type RefreshOutcome = { replayed: boolean; body: string }
 
 /**
@@ -33,7 +33,7 @@ export function refresh(service: CouponService, input: RefreshInput): Promise<Re
   return service.database.transact((tx) => refreshWithin(service, tx, input))
 }
 
-/** The same as a part of a larger transaction: the burn stands or falls with the rest of it. */
+/** `refresh` as a part of a larger transaction: the burn commits together with the rest of it. */
 export async function refreshWithin(
   service: Refreshing,
   tx: Pick<CouponStores, 'vouchers'> & AfterCommit,
@@ -54,7 +54,8 @@ export async function refreshWithin(
   const body = JSON.stringify(mintedResult(service.signer, { ...old, nonce: successor }, now))
   const sealed = seal(service.storeKey, binding, body)
   const by = { handle: handleOf(successor), keyMac, sealed, now }
-  // From here it must succeed: the burn and the successor commit together.
+  // From here it must succeed: the burn and the successor commit together. The guarded UPDATE decides between
+  // parallel refreshes and claims.
   if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
   const { owner, couponId } = old
   const handles = { handle: handleOf(nonce), successor: by.handle }

@@ -26,7 +26,7 @@ export type CouponStores = {
   proofs: ProofStore
 }
 
-/** Everything the operations of this folder need; put together by `app.ts`. */
+/** Dependencies of the operations of this folder. `app/start.ts` puts them together. */
 export type CouponService = {
   database: Database<CouponStores>
   now: Clock
@@ -35,29 +35,31 @@ export type CouponService = {
   /** The manager key: signs vouchers. */
   signer: Signer
   verify: VerifyEvent
-  /** 32 bytes; seals what must be repeated and binds Idempotency-Keys. */
+  /** 32 bytes. It seals the answers that are repeated, and binds them to their Idempotency-Key. */
   storeKey: Uint8Array
-  /** Refuses `merchant-not-allowed`. */
-  // A method, as below: it reads a store of the same transaction that this folder does not know.
+  /** Check that the caller may manage coupons. Refuses `merchant-not-allowed`. */
+  // Declared as a method, so that it may ask for stores of the transaction that this folder does not know.
   requireMerchant(tx: CouponStores, caller: Caller): Promise<void>
-  /** Count what a merchant adds, where there are quotas. Refuses `vouchers-day-full`, `bytes-day-full`, `rate-limited`. */
+  /**
+   * Count the vouchers, bytes and refreshes that a merchant adds, if the service has quotas. Refuses
+   * `vouchers-day-full`, `bytes-day-full`, `rate-limited`.
+   */
   charge(
     tx: Pick<CouponStores, 'vouchers'>,
     owner: string,
     added: { vouchers?: number; bytes?: number; refreshes?: number },
   ): Promise<void>
-  /** The key a NIP-05 name belongs to, or null. */
+  /** The public key of a NIP-05 name in hex, or null. It calls the server of the domain. */
   resolveName: (name: string, domain: string, merchant: string) => Promise<string | null>
-  /** Hand an accepted announcement to the relays; in the transaction that stores it. */
-  // A method: what `app.ts` hands in writes to stores of the same transaction that this folder does not know.
+  /** Queue an accepted announcement for the relays, in the transaction that stores it. */
   broadcast(tx: CouponStores, event: NostrEvent): Promise<void>
-  /** Stop handing an announcement on: it was withdrawn, or another took its place. */
+  /** Take an announcement out of the queue, because it was withdrawn or replaced. */
   recall(tx: CouponStores, eventId: string): Promise<void>
   refreshes: RefreshBudget
-  /** Refuses `disk-low` while the disk has little room: asked before what strangers could write without end. */
+  /** Refuses `disk-low` while the disk has little room. Called before writes that a client may repeat without end. */
   requireDisk: () => void
-  /** Told of what happened once it is on disk. */
+  /** Tell the live stream about a change. Called after the commit only. */
   changed: (change: Change) => void
-  /** Vouchers were voided by the kill switch: their rows are to be marked. */
+  /** Wake the worker that marks the rows of vouchers that the kill switch voided. */
   killed: () => void
 }

@@ -1,12 +1,12 @@
 import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
-/** What happened to a coupon on one day: vouchers first minted, and redeemed. `day`: days since 1970. */
+/** Counters of a coupon on one day. `day` is days since 1970. */
 type DayRow = { day: number; minted: number; claimed: number }
 
 export type StatisticsStore = ReturnType<typeof createStatisticsStore>
 
-/** The hourly counters, read in days; on one connection. */
+/** Store of the hourly counters, read as days. */
 export function createStatisticsStore(sql: Sql) {
   const listOwned = sql.query<{ id: number; uuid: string }, [Uint8Array, number]>(
     'SELECT id, uuid FROM definitions WHERE owner = ? AND id < ? ORDER BY id DESC',
@@ -18,13 +18,13 @@ export function createStatisticsStore(sql: Sql) {
   )
 
   return {
-    /** An owner's definitions older than row `before`, newest first. */
+    /** Definitions of an owner with a row id below `before`, newest first. */
     async listOwned(owner: string, before: number): Promise<{ rowId: number; couponId: string }[]> {
       const rows = await listOwned.all(bytesOf(owner), before)
       return rows.map(({ id, uuid }) => ({ rowId: id, couponId: uuid }))
     },
 
-    /** Days with something in them, `fromHour` to before `toHour`, that begin `offset` hours before UTC's. */
+    /** Days with counts, from hour `from` up to before hour `to`. A day begins `offset` hours before the UTC day. */
     async days(rowId: number, hours: { from: number; to: number; offset: number }) {
       return await listDays.all(rowId, hours.from, hours.to, hours.offset)
     },

@@ -11,14 +11,14 @@ type Asked = {
   cursor?: string | undefined
 }
 
-/** The hour of a moment, as the counters keep it. */
+/** Hours since 1970, the unit of the counters. */
 export function hourOf(seconds: number): number {
   return Math.floor(seconds / 3600)
 }
 
 /**
- * Vouchers first minted and redeemed, by coupon of the caller and day, newest coupon first, in pages
- * of whole coupons. Refuses `field-invalid`, `page-invalid`.
+ * Counts of minted and redeemed vouchers, by coupon and day, newest coupon first. A page holds whole coupons.
+ * A refresh counts as neither. Refuses `field-invalid`, `page-invalid`, `merchant-not-allowed`.
  */
 export async function statistics(service: CouponService, caller: Caller, asked: Asked) {
   const offset = parseOffset(asked.offset)
@@ -50,7 +50,7 @@ export async function statistics(service: CouponService, caller: Caller, asked: 
   })
 }
 
-/** Whole hours east of UTC; absent: Argentina's. */
+/** Read the offset: whole hours east of UTC, Argentina's if absent. */
 function parseOffset(text: string | undefined): number {
   if (text === undefined) return argentina
   const hours = /^-?\d{1,2}$/.test(text) ? Number(text) : Number.NaN
@@ -59,7 +59,7 @@ function parseOffset(text: string | undefined): number {
 
 const argentina = -3
 
-/** Days since 1970 of a `YYYY-MM-DD` that is in the calendar. */
+/** Read a `YYYY-MM-DD` into days since 1970. Refuses days that no calendar has, such as 30 February. */
 function parseDay(field: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const day = /^(20|21)\d\d-\d\d-\d\d$/.test(text)

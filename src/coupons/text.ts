@@ -7,17 +7,20 @@ type TextRule = {
   charsMin?: number
   charsMax: number
   lines?: boolean
-  /** What it is refused with; default `field-invalid`. */
+  /** Refusal code. Default `field-invalid`. */
   code?: RefusalCode
 }
 
 const control = /\p{Cc}/u
 const controlButLines = /[^\P{Cc}\n\t]/u
 
-/** Text as it was sent, or a refusal: length in code points, no control characters, no lone surrogates. */
+/**
+ * Check a text and return it unchanged. Lengths count code points. Control characters and lone surrogates are
+ * refused, because they change when the text passes through JSON, SQLite or a display.
+ */
 export function parseText(value: unknown, rule: TextRule): string {
   if (typeof value !== 'string' || !value.isWellFormed()) refuse(rule)
-  // A code point is one or two UTF-16 units: count only when the cheap bound does not settle it.
+  // A code point is one or two UTF-16 units. Code points are counted only if the cheap bounds do not decide.
   if (value.length > rule.charsMax * 2) refuse(rule)
   if (value.length > rule.charsMax && [...value].length > rule.charsMax) refuse(rule)
   if (value.length < (rule.charsMin ?? 0)) refuse(rule)
@@ -25,7 +28,7 @@ export function parseText(value: unknown, rule: TextRule): string {
   return value
 }
 
-/** A note on a key: undefined when nothing was said of it, null for none. */
+/** Read the label of a key. Undefined leaves the label, null and '' clear it. Refuses `field-invalid`. */
 export function parseLabel(value: string | null | undefined): string | null | undefined {
   if (value === undefined || value === null) return value
   const label = parseText(value, { field: 'label', charsMax: limits.labelCharsMax })

@@ -8,7 +8,7 @@ import { type Issuance, issuanceOf, type Phase, type Voucher } from './voucher.t
 
 type VoidInput = {
   couponId: string
-  /** A handle, or a nonce for who has nothing else. */
+  /** Handle or nonce of the voucher. */
   name: string
   /** Void the spendable successor of that voucher, however often it was refreshed. */
   chain: boolean
@@ -20,7 +20,10 @@ const closed: Record<Exclude<Phase, 'minted'>, RefusalCode> = {
   voided: 'voucher-voided',
 }
 
-/** Void one open voucher, expired or not; the slot counts as free again. */
+/**
+ * Void one open voucher, expired or not. Its place under `maxUses` becomes free. Refuses `merchant-not-allowed`,
+ * `coupon-unknown`, `voucher-unknown`, then the code of a phase that cannot be voided.
+ */
 export function voidVoucher(
   service: CouponService,
   caller: Caller,
@@ -50,7 +53,10 @@ export function voidVoucher(
   }, caller.spend)
 }
 
-/** The kill switch: void every open voucher of a definition, whatever their number, in constant time. */
+/**
+ * The kill switch: void every open voucher of a definition. It writes one cut-off row, so that it takes the
+ * same time for any number of vouchers. Refuses `merchant-not-allowed`, `coupon-unknown`.
+ */
 export function voidAll(service: CouponService, caller: Caller, couponId: string) {
   return service.database.transact(async (tx) => {
     await service.requireMerchant(tx, caller)
@@ -68,7 +74,7 @@ export function voidAll(service: CouponService, caller: Caller, couponId: string
   }, caller.spend)
 }
 
-/** Mark some of the rows that the kill switch voided; false when none are left. */
+/** Mark up to `sweepRowsMax` rows that the kill switch voided. False if none remain. */
 export async function sweepKilled(service: Pick<CouponService, 'database'>): Promise<boolean> {
   return service.database.transact(async (tx) => {
     const kill = await tx.vouchers.nextKill()
@@ -78,7 +84,7 @@ export async function sweepKilled(service: Pick<CouponService, 'database'>): Pro
   })
 }
 
-/** Handles and nonces look alike; a text that is no handle we know may be the nonce of one. */
+/** Find a voucher by handle, else by nonce. Both have the same form, so that only the store can tell them apart. */
 async function findNamed(tx: CouponStores, name: string): Promise<Voucher | null> {
   if (!nonceShaped(name)) return null
   return (await tx.vouchers.find(parseHandle(name))) ?? tx.vouchers.find(handleOf(name))

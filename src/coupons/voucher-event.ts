@@ -6,15 +6,15 @@ import type { Promised } from './voucher.ts'
 
 const idMax = 64
 const pubkey = /^[0-9a-f]{64}$/
-/** Other services may make longer nonces than ours. */
+/** Nonces of other services may be longer than ours. */
 const nonceShape = /^[!-~]{16,128}$/
 
-/** What the event of an unspent voucher says, whichever service signed it. */
+/** The content of a voucher event in phase `minted`, of this or another service. */
 export type ReadVoucher = Promised & { nonce: string }
 
 /**
- * Read a kind 20402 event in phase `minted`; null when it is not one, or when its tags and its
- * content do not agree. The signature is the caller's to verify.
+ * Read a kind 20402 event in phase `minted`. Null if it is another kind of event, or if its tags and content
+ * differ. The caller must verify the signature.
  */
 export function readVoucher(event: NostrEvent): ReadVoucher | null {
   const [nonce, owner, couponId] = ['nonce', 'p', 'coupon'].map((name) => tagValue(event, name))
@@ -28,7 +28,7 @@ export function readVoucher(event: NostrEvent): ReadVoucher | null {
   return { nonce, owner, couponId, terms }
 }
 
-/** What is said twice must be the same; some services say it once. */
+/** True if an optional second copy of a value equals the first. Some services write it once. */
 function agrees(said: unknown, value: string): boolean {
   return said === undefined || said === value
 }

@@ -23,12 +23,12 @@ import { preview } from './preview.ts'
 import { refresh } from './refresh.ts'
 import type { CouponService } from './service.ts'
 
-/** Routes for whoever holds a nonce, and the manager's key. */
+/** Routes of nonce holders, and the manager's public key. */
 export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
   const { pubkey } = service.signer
   const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
 
-  // The last two are said of a voucher that may well be live.
+  // The refusals in `holds` mean that the nonce exists, so they do not count as guesses.
   const byNonce = createGuard(rateLimits, {
     guesses: ['voucher-unknown'],
     holds: ['other-merchant', 'rate-limited'],

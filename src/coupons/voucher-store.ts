@@ -46,7 +46,7 @@ type PromiseRow = {
   expires_at: number | null
 }
 
-// Narrow: every column of a row costs, and the terms are found apart.
+// Few columns, because this read is part of every refresh and claim. The terms are cached per revision.
 const columns = `
   v.id, v.definition_id, v.revision_id, v.root_id, v.phase, v.ended_at,
   (SELECT k.killed_at FROM kills k WHERE k.definition_id = v.definition_id
@@ -55,14 +55,14 @@ const listed = `
   SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root
   FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)`
 
-/** True of a row that is stored as minted and was not stopped by the kill switch. */
+/** Condition for rows that are stored as minted and that no cut-off of the kill switch covers. */
 const open = `phase = 'minted' AND NOT EXISTS (
   SELECT 1 FROM kills k WHERE k.definition_id = vouchers.definition_id
     AND k.upto_voucher_id >= vouchers.id)`
 
 export type VoucherStore = ReturnType<typeof createVoucherStore>
 
-/** Vouchers, what burned or redeemed them, and the kill switch; on one connection. */
+/** Store of vouchers, of their refreshes and redemptions, and of the kill switch. */
 export function createVoucherStore(sql: Sql) {
   const find = sql.query<VoucherRow, [Uint8Array]>(
     `SELECT ${columns} FROM vouchers v WHERE v.handle = ?`,
@@ -76,7 +76,7 @@ export function createVoucherStore(sql: Sql) {
     `${listed} WHERE v.definition_id = ? AND v.id < ?
      ORDER BY v.id DESC LIMIT ?`,
   )
-  // Found through the refreshes: a chain is a list of successors, and has no index of its own.
+  // A chain is a linked list of refreshes and has no index. `step` bounds the walk to one page.
   const listChain = sql.query<ListedRow, [number, number, number]>(
     `WITH RECURSIVE chain (id, step) AS (
        SELECT ?1, 1
@@ -188,7 +188,7 @@ export function createVoucherStore(sql: Sql) {
     'DELETE FROM kills WHERE definition_id = ? AND upto_voucher_id = ?',
   )
 
-  // Immutable from the first voucher that points there, and only found through one.
+  // Cache of revisions. They are found through a voucher, and a revision that a voucher points to never changes.
   const promises = new Map<number, Promised>()
   const promisedBy = async (revisionId: number): Promise<Promised> => {
     const row = await findPromised.get(revisionId)
@@ -230,14 +230,14 @@ export function createVoucherStore(sql: Sql) {
       return row && toVoucher(row)
     },
 
-    /** Where refreshes have brought a chain: its one voucher that is not refreshed. */
+    /** The last voucher of a chain: the only one that is not refreshed. */
     async findEnd(rootId: number): Promise<Voucher> {
       const row = await findEnd.get(rootId)
       if (!row) throw new Error('a chain of refreshes has no end')
       return toVoucher(row)
     },
 
-    /** A voucher that is there, with what the list shows of it. */
+    /** An existing voucher with the columns of the issuances list. */
     async findListed(rowId: number): Promise<ListedVoucher> {
       const row = await findListed.get(rowId)
       if (!row) throw new Error('a voucher that was just found is gone')
@@ -250,18 +250,18 @@ export function createVoucherStore(sql: Sql) {
       return Promise.all((await list.all(definitionRowId, before, page.limit + 1)).map(toListed))
     },
 
-    /** The voucher of a chain that stands at `from` and what refreshes made of it, oldest first; at most `most`. */
+    /** Up to `most` vouchers of a chain, oldest first, beginning with row `from`. */
     async listChain(rootId: number, from: number, most: number): Promise<ListedVoucher[]> {
       return Promise.all((await listChain.all(from, rootId, most)).map(toListed))
     },
 
-    /** Insert a voucher that was just signed; its slot was taken by `definitions.take`. */
+    /** Insert a voucher. `definitions.take` must have counted it in the same transaction. */
     async issue(handle: Uint8Array, from: IssueFrom): Promise<void> {
       const { definitionRowId, revisionId, mintedBy, now } = from
       insert.run(handle, definitionRowId, revisionId, bytesOf(mintedBy), now)
     },
 
-    /** Redeem; false when it was not spendable. The terms decide the expiry, read again here. */
+    /** Redeem a voucher. False if it was not spendable. The UPDATE itself checks phase, cut-off and expiry again. */
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
       if ((await leave.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       insertRedemption.run(
@@ -277,7 +277,7 @@ export function createVoucherStore(sql: Sql) {
       return true
     },
 
-    /** Burn `old` and insert its successor; false when it was not spendable. */
+    /** Burn `old` and insert its successor. False if it was not spendable; the UPDATE itself checks it again. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
       if ((await leave.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
       insertSuccessor.run(by.handle, by.now, old.rowId)
@@ -286,13 +286,13 @@ export function createVoucherStore(sql: Sql) {
       return true
     },
 
-    /** What burned a voucher, or null when it was not refreshed. */
+    /** The refresh that burned a voucher, or null. */
     async findRefresh(rowId: number): Promise<{ keyMac: Uint8Array; sealed: Uint8Array } | null> {
       const row = await findRefresh.get(rowId)
       return row && { keyMac: row.key_mac, sealed: row.sealed }
     },
 
-    /** Void one open voucher, expired or not; false when it was not open. */
+    /** Void an open voucher, expired or not. False if it was not open. */
     async void(voucher: Voucher, now: number): Promise<boolean> {
       if ((await voidOne.changes(now, voucher.rowId)) !== 1) return false
       countVoided.run(1, voucher.definitionRowId)
@@ -300,7 +300,7 @@ export function createVoucherStore(sql: Sql) {
       return true
     },
 
-    /** Void all that is open now, in constant time: every check honours the cut-off. */
+    /** Void all open vouchers of a definition with one cut-off row, which every check reads. */
     async kill(definitionRowId: number, openCount: number, now: number): Promise<void> {
       const last = await newest.get(definitionRowId)
       if (!last) return
@@ -309,7 +309,7 @@ export function createVoucherStore(sql: Sql) {
       addTotals.run(0, openCount, 0)
     },
 
-    /** The cut-off whose rows are marked next; oldest first, so that each row gets its own time. */
+    /** The next cut-off to mark. Oldest first, so that each row gets the time of the cut-off that voided it. */
     async nextKill(): Promise<Kill | null> {
       const row = await nextKill.get()
       return (
@@ -321,7 +321,7 @@ export function createVoucherStore(sql: Sql) {
       )
     },
 
-    /** Mark up to `rowsMax` rows of a cut-off, and forget it when none is left. */
+    /** Mark up to `rowsMax` rows of a cut-off, and delete the cut-off when none remain. */
     async sweep(kill: Kill, rowsMax: number): Promise<void> {
       const { definitionRowId, upto, swept } = kill
       const end = (await sweepEnd.get(definitionRowId, swept, upto, rowsMax))?.id ?? upto

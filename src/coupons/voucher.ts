@@ -7,26 +7,26 @@ import { handleText } from './nonce.ts'
 
 export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
 
-/** `expired` is not stored: it is `minted` past its expiry. */
+/** `expired` is not stored. It is computed for a `minted` voucher past its expiry. */
 type VoucherStatus = Phase | 'expired'
 
-/** What a voucher froze at mint: the terms, and whose they are. */
+/** The frozen part of a voucher: its terms, its definition and its merchant. */
 export type Promised = { couponId: string; owner: string; terms: Terms }
 
-/** A voucher as the store finds it. */
+/** A voucher in the store. */
 export type Voucher = Promised & {
   rowId: number
   definitionRowId: number
   revisionId: number
-  /** The voucher first minted; its own id when that is this one. */
+  /** Row id of the first voucher of its chain. Equals `rowId` if it was never refreshed. */
   rootId: number
-  /** After the kill switch this reads `voided`, whether the row is marked yet or not. */
+  /** `voided` from the moment of the kill switch on, even while the row is not marked yet. */
   phase: Phase
-  /** When it left `minted`. */
+  /** Time at which it stopped being `minted`, in Unix seconds. */
   endedAt: number | null
 }
 
-/** A voucher with what only the list of issuances shows; `root` is the handle of the one first minted. */
+/** A voucher with the columns of the issuances list. `root` is the handle of the first voucher of its chain. */
 export type ListedVoucher = Voucher & {
   handle: Uint8Array
   root: Uint8Array
@@ -34,7 +34,7 @@ export type ListedVoucher = Voucher & {
   mintedAt: number
 }
 
-/** The answer of mint, refresh and claim, exactly the fields of the protocol. */
+/** The answer of mint, refresh and claim, with exactly the fields of the protocol. */
 export type VoucherResult = {
   couponId: string
   coupon: Terms['benefit']
@@ -47,7 +47,7 @@ export type VoucherResult = {
   voucher: NostrEvent
 }
 
-/** One row of a definition's issuances: names a voucher without being able to spend it. */
+/** A row of the issuances list. It names a voucher by its handle, which cannot spend it. */
 export type Issuance = {
   handle: string
   status: VoucherStatus
@@ -64,6 +64,7 @@ export function statusOf(voucher: Voucher, now: number): VoucherStatus {
   return voucher.phase === 'minted' && expired(voucher.terms, now) ? 'expired' : voucher.phase
 }
 
+/** True if the voucher can be redeemed or refreshed at `now`. */
 export function spendable(voucher: Voucher, now: number): boolean {
   return statusOf(voucher, now) === 'minted'
 }
@@ -72,7 +73,7 @@ export function expired(terms: Pick<Terms, 'expiresAt'>, now: number): boolean {
   return terms.expiresAt !== null && terms.expiresAt <= now
 }
 
-/** What both previews and voucher results say of a voucher. */
+/** The voucher fields that previews and voucher results share. */
 export function voucherView(voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms'>, nonce: string) {
   return {
     couponId: voucher.couponId,
@@ -88,13 +89,13 @@ export function voucherView(voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms
 
 type Issued = Promised & { nonce: string }
 
-/** Sign and shape the answer for a voucher that was minted at `now`. */
+/** Sign the event (kind 20402) of a voucher minted at `now`, and build the answer. */
 export function mintedResult(signer: Signer, issued: Issued, now: number): VoucherResult {
   const voucher = signVoucher(signer, issued, { phase: 'minted', at: now })
   return { ...voucherView(issued, issued.nonce), voucher }
 }
 
-/** Sign and shape the answer for a claim: `created_at` is the claim's, so the event id never changes. */
+/** Sign the event of a claim, and build the answer. A repeat has the same `claimedAt`, so it has the same event id. */
 export function claimedResult(signer: Signer, issued: Issued, claimedAt: number): VoucherResult {
   const voucher = signVoucher(signer, issued, { phase: 'claimed', at: claimedAt })
   return { ...voucherView(issued, issued.nonce), voucher }
@@ -127,7 +128,6 @@ function signVoucher(
   return signer.sign({ kind: kinds.voucher, created_at: at, tags, content })
 }
 
-/** A row of the issuances list. */
 export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
   const ended = (phase: Phase) => (voucher.phase === phase ? voucher.endedAt : null)
   return {

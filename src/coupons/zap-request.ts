@@ -4,12 +4,12 @@ import { parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { Voucher } from './voucher.ts'
 
-/** The order behind a redemption: a zap request (NIP-57) as sent, in JSON, and its event id in hex. */
+/** The order of a redemption: a zap request (NIP-57) in JSON, and its event id in hex. */
 type Order = { json: string; id: string }
 
 /**
- * The zap request to file with a redemption, or null when it does not qualify: kind 9734, a valid
- * signature, a `coupon` tag that names the definition, and the nonce nowhere in it.
+ * Read the zap request of a redemption. It must be of kind 9734, have a valid signature, name the definition in
+ * its `coupon` tag, and not contain the nonce, which a published order would disclose. Null if it is not so.
  */
 export function parseZapRequest(
   value: unknown,
@@ -18,11 +18,11 @@ export function parseZapRequest(
   verify: VerifyEvent,
 ): Order | null {
   if (value === undefined || value === null) return null
-  // An object has passed the bounds of the body that it came in.
+  // An object needs no JSON bounds here: the body that it came in has passed them.
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length > limits.zapRequestCharsMax * 2) return null
   if ([...text].length > limits.zapRequestCharsMax) return null
-  // Escapes could hide the nonce, also in keys that the event does not have.
+  // A `\u` escape could hide the nonce, even in a field that an event does not have.
   if (text.includes(nonce) || unescaped(text).includes(nonce)) return null
   const event = parseEvent(parseJson(text, text.length))
   if (event?.kind !== kinds.zapRequest || tagValue(event, 'coupon') !== voucher.couponId)
@@ -30,14 +30,14 @@ export function parseZapRequest(
   return verify(event) ? { json: JSON.stringify(value), id: event.id } : null
 }
 
-/** JSON text without its `\u` escapes, for searching. */
+/** The text with its `\u` escapes replaced, for the search only. */
 function unescaped(text: string): string {
   return text.replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
 }
 
-/** Millisatoshi, or null when it is no non-negative integer. */
+/** Read an amount in millisatoshi. Null if it is not an integer of 0 or more. */
 export function parseAmountMsat(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
