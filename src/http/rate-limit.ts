@@ -1,4 +1,5 @@
 import { Buckets } from '../base/buckets.ts'
+import { GuessCounter } from '../base/guesses.ts'
 import { Refusal } from '../base/refusal.ts'
 
 const entriesMax = 20_000
@@ -64,10 +65,14 @@ export function createRateLimits(seconds: () => number): RateLimits {
   const carried = new Buckets(carriedRule)
   const refreshes = new Buckets(refreshRule)
   const mistakes = new Buckets(requestRule)
-  const failures = new Buckets(failureRule)
-  const wrongKeys = new Buckets(wrongKeyRule)
-  const wrongKeysOfAll = new Buckets(voucherRule)
-  const setups = new Buckets(setupRule)
+  const guesses = (...rules: (typeof failureRule)[]) =>
+    new GuessCounter(
+      rules.map((rule) => new Buckets(rule)),
+      seconds,
+    )
+  const failures = guesses(failureRule)
+  const wrongKeys = guesses(wrongKeyRule, voucherRule)
+  const setups = guesses(setupRule)
 
   return {
     request: (address) => refusalFor(requests.take(address, seconds())),
@@ -84,16 +89,10 @@ export function createRateLimits(seconds: () => number): RateLimits {
       requests.give(address)
       refuse(wait)
     },
-    setup: (address) => refuse(setups.take(address, seconds())),
-    failure: (address) => refuse(failures.take(address, seconds())),
-    wrongKeyTry(handle, address) {
-      refuse(wrongKeys.wait(`${handle} ${address}`, seconds()))
-      refuse(wrongKeysOfAll.wait(handle, seconds()))
-    },
-    wrongKey(handle, address) {
-      wrongKeys.take(`${handle} ${address}`, seconds())
-      wrongKeysOfAll.take(handle, seconds())
-    },
+    setup: (address) => refuse(setups.take(address).wait),
+    failure: (address) => refuse(failures.take(address).wait),
+    wrongKeyTry: (handle, address) => refuse(wrongKeys.wait(`${handle} ${address}`, handle)),
+    wrongKey: (handle, address) => wrongKeys.count(`${handle} ${address}`, handle),
   }
 }
 

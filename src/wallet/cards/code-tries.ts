@@ -1,46 +1,28 @@
 import { Buckets } from '../../base/buckets.ts'
+import { type Guess, GuessCounter } from '../../base/guesses.ts'
 import { limits } from '../../base/limits.ts'
 
-/** One try at the code of a card. */
-export type CodeTry = {
-  /** 0, or seconds until there is a try to be had. */
-  wait: number
-  /** The code was not wrong. */
-  giveBack(): void
-}
-
-/** Limits how often chosen codes are tried: unlike codes of ours they can be guessed. */
+/** Limits guesses at chosen codes: unlike codes that the service makes, they can be guessed. */
 export type CodeTries = {
-  take(address: string, pubkey: string): CodeTry
+  take(address: string, pubkey: string): Guess
 }
 
 /** `seconds` reads a steady clock. */
 export function createCodeTries(seconds: () => number): CodeTries {
   const rule = { entriesMax: limits.codeTriesRememberedMax }
-  const byAddress = new Buckets({ ...rule, ...limits.codeTriesOfAddress })
-  const byKey = new Buckets({ ...rule, ...limits.codeTriesOfKey })
-  const together = new Buckets({ ...rule, ...limits.codeTriesOfAll })
-  const newcomers = new Buckets({ ...rule, ...limits.codeTriesOfNewcomer })
+  const ofAddress = new Buckets({ ...rule, ...limits.codeTriesOfAddress })
+  const ofKey = new Buckets({ ...rule, ...limits.codeTriesOfKey })
+  const ofAll = new Buckets({ ...rule, ...limits.codeTriesOfAll })
+  const ofNewcomer = new Buckets({ ...rule, ...limits.codeTriesOfNewcomer })
+  const usual = new GuessCounter([ofAddress, ofKey, ofAll], seconds)
+  const crowded = new GuessCounter([ofAddress, ofKey, ofNewcomer], seconds)
 
   return {
     take(address, pubkey) {
-      const now = seconds()
       // Guessers from many addresses empty the shared bucket. An address that tried nothing then has its own.
-      const crowded = together.wait('', now) > 0
-      const shares: (readonly [Buckets, string])[] = [
-        [byAddress, address],
-        [byKey, pubkey],
-        crowded ? [newcomers, address] : [together, ''],
-      ]
-      const wait = Math.max(...shares.map(([buckets, key]) => buckets.wait(key, now)))
-      if (wait > 0) return { wait, giveBack: () => undefined }
-      for (const [buckets, key] of shares) buckets.take(key, now)
-      return {
-        wait,
-        giveBack() {
-          for (const [buckets, key] of shares) buckets.give(key)
-        },
-      }
+      return ofAll.wait('', seconds()) > 0
+        ? crowded.take(address, pubkey, address)
+        : usual.take(address, pubkey, '')
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { Guess } from '../../../base/guesses.ts'
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
@@ -5,7 +6,6 @@ import { kinds } from '../../../nostr/kinds.ts'
 import { createResponse } from '../../request.ts'
 import type { Card } from '../card-store.ts'
 import { codeMac } from '../code.ts'
-import type { CodeTry } from '../code-tries.ts'
 import { type Delegation, parseDelegation, sealDelegation } from '../delegation.ts'
 import { limitView } from '../limits.ts'
 import { answerOnce, codeOf, readCardRequest } from '../requests.ts'
@@ -54,7 +54,7 @@ export async function activate(cards: Cards, value: unknown, address: string): P
  * Count a wrong code; give the try back for any other outcome. Without a try a wrong code and a right one
  * that was chosen get the same refusal, so that no guesser can tell them apart.
  */
-async function orTooMany<T>(attempt: CodeTry, activation: () => Promise<T>): Promise<T> {
+async function orTooMany<T>(attempt: Guess, activation: () => Promise<T>): Promise<T> {
   try {
     const done = await activation()
     attempt.giveBack()
@@ -67,11 +67,11 @@ async function orTooMany<T>(attempt: CodeTry, activation: () => Promise<T>): Pro
   }
 }
 
-function tooMany({ wait }: CodeTry): Refusal {
+function tooMany({ wait }: Guess): Refusal {
   return new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 }
 
-type Bringer = { code: string; holder: string; delegation: Delegation; attempt: CodeTry }
+type Bringer = { code: string; holder: string; delegation: Delegation; attempt: Guess }
 
 async function handOver(
   { storeKey, now, defaultLimits }: Cards,
