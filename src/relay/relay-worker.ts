@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createVerifier } from '../crypto/sign-event.ts'
-import type { Database } from '../db/database.ts'
+import { createJobs } from '../db/jobs.ts'
 import { openDatabase } from '../db/open.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { openMemberReader } from './member-store.ts'
@@ -10,11 +10,10 @@ import type { FromRelay, RelaySettings, ToRelay, ToRunningRelay, Verdict } from 
 import { createPolicy } from './policy.ts'
 import { createRelay, type Relay } from './relay.ts'
 import schema from './schema.sql' with { type: 'text' }
-import { createEventStore, type EventStore, openEventReader } from './store.ts'
+import { createEventStore, openEventReader } from './store.ts'
 
 declare const self: Worker
 
-type RelayDatabase = Database<{ events: EventStore }>
 type Exposure = Pick<RelaySettings, 'open' | 'diskLow'>
 type Running = { relay: Relay; exposure: Exposure; end: () => Promise<void> }
 
@@ -129,14 +128,19 @@ function begin(settings: RelaySettings): Running {
     handled: (connection, weight) => thisTurn().handled.push(connection, weight),
     log: report,
   })
-  const timer = setInterval(() => void prune(database), limits.housekeepingSeconds * 1000)
-  void prune(database)
+  const pruning = createJobs(database).sweep({
+    failed: report,
+    async step() {
+      const most = limits.sweepRowsMax
+      return (await database.transact((tx) => tx.events.prune(systemClock(), most))) === most
+    },
+  })
   post({ type: 'ready' })
   return {
     relay,
     exposure,
     async end() {
-      clearInterval(timer)
+      await pruning.stop()
       await database.close()
       reader.close()
       members.close()
@@ -155,16 +159,6 @@ function endTurn(): void {
   const ended = turn
   turn = null
   if (ended) post({ type: 'turn', ...ended })
-}
-
-async function prune(database: RelayDatabase) {
-  try {
-    const step = () =>
-      database.transact((tx) => tx.events.prune(systemClock(), limits.sweepRowsMax))
-    while ((await step()) === limits.sweepRowsMax) await Bun.sleep(1)
-  } catch (cause) {
-    report(cause)
-  }
 }
 
 /** A line of the log; a disk that is full fails with every event, and is told now and then. */
