@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { Jobs } from '../db/jobs.ts'
 
 /** How much of its disk the service leaves free: so many bytes, or a part of the whole. */
 export type DiskFloor = { bytes: number } | { percent: number }
@@ -16,6 +17,7 @@ type DiskParts = {
   /** Null: whichever is less of two usual floors. */
   floor: DiskFloor | null
   statFs: StatFs
+  jobs: Jobs
   log: Log
 }
 
@@ -28,6 +30,7 @@ export type Disk = {
   freeBytes(): number | null
   /** Told of each change from now on. */
   onChange(listener: (low: boolean) => void): void
+  /** A look under way is not waited for: a file system that hangs would keep the stop waiting. */
   stop(): void
 }
 
@@ -35,17 +38,13 @@ export type Disk = {
  * Watch the free space of a data directory. Strangers' writes stop before the disk is full, so that claims
  * and refreshes can go on. A file system that does not answer counts as having room.
  */
-export async function watchDisk({ dataDir, floor, statFs, log }: DiskParts): Promise<Disk> {
+export async function watchDisk({ dataDir, floor, statFs, jobs, log }: DiskParts): Promise<Disk> {
   let low = false
   let free: number | null = null
-  let looking = false
   const listeners: ((low: boolean) => void)[] = []
 
   const look = async () => {
-    if (looking) return
-    looking = true
     const found = await statFs(dataDir).catch(() => null)
-    looking = false
     free = found && found.bavail * found.bsize
     const floorBytes = found && floorOf(floor, found.blocks * found.bsize)
     // A little more than the floor: else each file that is deleted would open the door for a moment.
@@ -60,7 +59,14 @@ export async function watchDisk({ dataDir, floor, statFs, log }: DiskParts): Pro
   }
 
   await look()
-  const timer = setInterval(() => void look(), limits.diskLookSeconds * 1000)
+  const job = jobs.start({
+    async run() {
+      await look()
+      return undefined
+    },
+    everySeconds: limits.diskLookSeconds,
+    failed: (cause) => log.error('disk.failed', { cause }),
+  })
   return {
     low: () => low,
     requireRoom() {
@@ -68,7 +74,7 @@ export async function watchDisk({ dataDir, floor, statFs, log }: DiskParts): Pro
     },
     freeBytes: () => free,
     onChange: (listener) => void listeners.push(listener),
-    stop: () => clearInterval(timer),
+    stop: () => void job.stop(),
   }
 }
 

@@ -97,9 +97,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
   const statFs = parts.statFs ?? realStatFs
-  const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, log })
-  opened.defer(() => disk.stop())
-  const { requireRoom: requireDisk } = disk
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
   const certificate = await loadCertificate(config, log)
   const schnorr = openSchnorr()
@@ -112,6 +109,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, dataDir)
   const jobs = createJobs(database)
+  const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
+  opened.defer(() => disk.stop())
+  const { requireRoom: requireDisk } = disk
   const sweeps = startSweeps({
     jobs,
     database,

@@ -64,6 +64,8 @@ export const systemTime: JobTime = {
       return () => clearImmediate(immediate)
     }
     const timer = setTimeout(call, Math.min(seconds, timerSecondsMax) * 1000)
+    // Background work keeps no process alive: a start that fails ends at once.
+    timer.unref()
     return () => clearTimeout(timer)
   },
 }
