@@ -206,7 +206,11 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 
   const wayOut = createFetchPublic(parts.outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
-  const live = createLive(systemClock)
+  const live = createLive({
+    now: systemClock,
+    jobs,
+    failed: (cause) => log.error('live.failed', { cause }),
+  })
   const rateLimits = config.rateLimit
     ? createRateLimits(() => performance.now() / 1000)
     : noRateLimits

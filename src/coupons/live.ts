@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { Crowd } from '../base/crowd.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { Jobs } from '../db/jobs.ts'
 import { handleText } from './nonce.ts'
 
 /** A committed change of a coupon. Vouchers are named by handle, never by nonce. `at` is Unix seconds. */
@@ -40,13 +41,14 @@ export type Live = {
   close(): void
 }
 
+type LiveParts = { now: Clock; jobs: Jobs; failed: (cause: unknown) => void }
+
 /** Create the live stream of changes. Changes within `liveBatchMs` are sent together, so that a burst is one write. */
-export function createLive(now: Clock): Live {
+export function createLive({ now, jobs, failed }: LiveParts): Live {
   const byOwner = new Map<string, Map<Listener, () => void>>()
   const crowd = new Crowd<Listener>()
   const waiting = new Map<string, Change[]>()
   let closed = false
-  let flushing: ReturnType<typeof setTimeout> | null = null
 
   const deliver = (owner: string, events: readonly LiveEvent[]) => {
     for (const [listener, end] of byOwner.get(owner) ?? []) if (!listener.send(events)) end()
@@ -67,7 +69,6 @@ export function createLive(now: Clock): Live {
     if (oldest) byOwner.get(oldest.owner)?.get(oldest)?.()
   }
   const flush = () => {
-    flushing = null
     for (const [owner, changes] of waiting) {
       const shown = changes.slice(0, limits.liveBatchMax).map(eventOf)
       if (changes.length > limits.liveBatchMax) shown.push({ name: 'more', data: '{}' })
@@ -75,11 +76,22 @@ export function createLive(now: Clock): Live {
     }
     waiting.clear()
   }
-  const beat = setInterval(() => {
-    for (const owner of [...byOwner.keys()]) deliver(owner, [])
-  }, limits.liveBeatSeconds * 1000)
-  // Without this, a failed start would wait for the timer and never exit.
-  beat.unref()
+  const batches = jobs.start({
+    async run() {
+      flush()
+      return undefined
+    },
+    wakeSeconds: limits.liveBatchMs / 1000,
+    failed,
+  })
+  const beat = jobs.start({
+    async run() {
+      for (const owner of [...byOwner.keys()]) deliver(owner, [])
+      return undefined
+    },
+    everySeconds: limits.liveBeatSeconds,
+    failed,
+  })
 
   return {
     changed(change) {
@@ -88,7 +100,7 @@ export function createLive(now: Clock): Live {
       if (!changes) waiting.set(change.owner, [change])
       // One change more than a batch shows is kept. It makes `flush` send `more`.
       else if (changes.length <= limits.liveBatchMax) changes.push(change)
-      flushing ??= setTimeout(flush, limits.liveBatchMs)
+      batches.wake()
     },
 
     listen(listener) {
@@ -119,8 +131,7 @@ export function createLive(now: Clock): Live {
 
     close() {
       closed = true
-      clearInterval(beat)
-      if (flushing) clearTimeout(flushing)
+      void Promise.all([beat.stop(), batches.stop()])
       flush()
       for (const listeners of [...byOwner.values()]) for (const end of listeners.values()) end()
     },

@@ -21,6 +21,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { aloneJobs, neverFails } from '../support/jobs.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const secret = 's'.repeat(32)
@@ -214,7 +215,7 @@ describe('GET /api/coupons/live', () => {
     }
     let listeners = 0
     const live = {
-      ...createLive(() => 0),
+      ...createLive({ now: () => 0, jobs: aloneJobs, failed: neverFails }),
       listen: () => {
         listeners++
         return () => undefined
@@ -323,7 +324,7 @@ describe('the hub', () => {
   const change = (at: number) => ({ type: 'coupon' as const, owner, couponId: 'c', at })
 
   test('shows a hundred of a burst one by one, and says that there was more', async () => {
-    const live = createLive(() => 0)
+    const live = createLive({ now: () => 0, jobs: aloneJobs, failed: neverFails })
     const heard: string[] = []
     const all = Promise.withResolvers<void>()
     live.listen({
@@ -344,7 +345,7 @@ describe('the hub', () => {
   })
 
   test('lets go of one who does not keep up, and the others hear on', async () => {
-    const live = createLive(() => 0)
+    const live = createLive({ now: () => 0, jobs: aloneJobs, failed: neverFails })
     const ended: string[] = []
     const heard = Promise.withResolvers<void>()
     const join = (name: string, send: () => boolean) =>
