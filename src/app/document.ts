@@ -19,7 +19,38 @@ const allModels = {
   ...{ ...cardModels, ...holderModels, ...tapModels },
 }
 
+/** The sections of the document, in its order: the tags that routes name. */
+const sections = {
+  Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
+  Session: 'One signature in exchange for a token.',
+  Management: 'For merchants and the minters they list.',
+  Cards: 'NTAG 424 DNA cards: writing, activating, tapping them.',
+  Ledger: 'The shop’s own tokens: what each key has.',
+  Gateway: 'Nostr over HTTP, for clients that keep no connection.',
+  Identity: 'Names of this service for keys, and what others ask about them.',
+  Transfer: 'Vouchers and payments on their way to a name, and what a holder has received.',
+  Service: 'State of the process and this document.',
+}
+
+/** Names that routes give their Authorization schemes. */
+const securitySchemes = {
+  nostr: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description:
+      '`Nostr <base64 of a signed kind 27235 event>` (NIP-98) with the tags `u`, `method`, optionally `payload`, and a random `nonce`. Within 60 seconds, once.',
+  },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The token of `POST /api/auth/session`, good for 12 hours.',
+  },
+}
+
 /** The document that describes `routes`, with the models of every feature under their names. */
 export function describeRoutes(routes: readonly AnyElysia[]) {
-  return documentRoutes(routes, allModels, version, createDocsPage)
+  const parts = { version, sections, securitySchemes, models: allModels }
+  return documentRoutes(routes, parts, createDocsPage)
 }

@@ -37,6 +37,7 @@ import { openable } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import { tlsRoutes } from '../ui/tls-routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
+import { reasonOf } from '../wallet/identities/reasons.ts'
 import { identityRoutes } from '../wallet/identities/routes.ts'
 import { ledgerRoutes } from '../wallet/ledger/routes.ts'
 import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
@@ -355,6 +356,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       ...{ ...ledger.commands, ...wallet.commands, ...cards.commands, ...sessionCommands },
       ...management.commands,
     },
+    reasonOf,
     log,
     checked(problems) {
       metrics.checked(problems)

@@ -5,7 +5,7 @@ import { Refusal } from '../base/refusal.ts'
 import type { Database } from '../db/database.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { openDatabase } from '../db/open.ts'
-import { reasonOf } from '../http/reply.ts'
+import { reasonOf } from '../wallet/identities/reasons.ts'
 
 /** Work on the database itself, where no server runs. What is refused is thrown as OperatorError. */
 export async function onDatabase<T>(

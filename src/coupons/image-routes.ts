@@ -1,4 +1,4 @@
-import { documented, textModel } from '../http/document.ts'
+import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { createImageFinder } from './image.ts'
@@ -10,7 +10,11 @@ const pictureModel = textModel(
 
 /** Route for pictures of coupons. Pages load them from this origin, so that no other server sees their visitors. */
 export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
-  return new Elysia({ name: 'images', prefix: '/api/coupons' }).get(
+  return new Elysia({
+    name: 'images',
+    prefix: '/api/coupons',
+    ...feature({ tag: 'Vouchers' }),
+  }).get(
     '/images/:hash',
     async ({ params, request }) => {
       const { path, kind } = await find(params.hash.toLowerCase(), factsOf(request).address)

@@ -1,5 +1,5 @@
 import type { Authenticator } from '../http/auth.ts'
-import { documented, textModel } from '../http/document.ts'
+import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
 import { factsOf } from '../http/facts.ts'
@@ -13,7 +13,7 @@ const liveModel = textModel(
 
 /** Route of the live stream: changes of the caller's coupons as server-sent events. */
 export function liveRoutes(service: CouponService, auth: Authenticator, live: Live) {
-  return new Elysia({ name: 'live', prefix: '/api/coupons' })
+  return new Elysia({ name: 'live', prefix: '/api/coupons', ...feature({ tag: 'Management' }) })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get(
       '/live',

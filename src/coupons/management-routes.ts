@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../http/auth.ts'
-import { documented } from '../http/document.ts'
+import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -41,13 +41,22 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Number of vouchers in one POST that count as one more request against the rate of the key. */
 const vouchersPerRequest = 25
 
+const management = feature({
+  tag: 'Management',
+  parameters: {
+    id: 'A definition: UUID',
+    key: 'A public key: npub or hex',
+    name: 'A voucher: its handle, or its nonce',
+  },
+})
+
 /** Routes of merchants and of their minters. */
 export function managementRoutes(
   service: CouponService,
   auth: Authenticator,
   rateLimits: RateLimits,
 ) {
-  return new Elysia({ name: 'management', prefix: '/api/coupons' })
+  return new Elysia({ name: 'management', prefix: '/api/coupons', ...management })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/', async ({ caller }) => replyJson(200, await overview(service, caller)), {
       ...documented({

@@ -1,6 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
 import { createGuard } from '../http/carry.ts'
-import { documented } from '../http/document.ts'
+import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -28,11 +28,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
   const { pubkey } = service.signer
   const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
 
-  // The refusals in `holds` mean that the nonce exists, so they do not count as guesses.
-  const byNonce = createGuard(rateLimits, {
-    guesses: ['voucher-unknown'],
-    holds: ['other-merchant', 'rate-limited'],
-  })
+  const byNonce = createGuard(rateLimits)
   const previewed = async (request: Request, sent: string) => {
     const nonce = parseNonce(sent)
     const found = await byNonce(
@@ -43,7 +39,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
     return replyJson(200, found)
   }
 
-  return new Elysia({ name: 'vouchers', prefix: '/api/coupons' })
+  return new Elysia({ name: 'vouchers', prefix: '/api/coupons', ...feature({ tag: 'Vouchers' }) })
     .get('/manager', () => reply(200, manager, { 'Cache-Control': 'public, max-age=300' }), {
       ...documented({
         summary: 'The key that signs vouchers here',
@@ -57,6 +53,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         summary: 'Preview a voucher',
         access: 'public',
         carrier: 'nonce',
+        guesses: ['voucher-unknown'],
         answers: { 200: PreviewModel },
         refusals: ['nonce-invalid', 'voucher-unknown'],
       }),
@@ -67,6 +64,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         summary: 'Preview a voucher, without its nonce in a URL',
         access: 'public',
         carrier: 'nonce',
+        guesses: ['voucher-unknown'],
         answers: { 200: PreviewModel },
         refusals: ['body-invalid', 'nonce-invalid', 'voucher-unknown'],
       }),
@@ -92,6 +90,8 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
           summary: 'Redeem a voucher',
           access: 'public',
           carrier: 'nonce',
+          guesses: ['voucher-unknown'],
+          holds: ['other-merchant'],
           answers: { 200: ClaimAnswerModel },
           refusals: [
             'body-invalid',
@@ -134,7 +134,10 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         ...documented({
           summary: 'Swap a nonce for a new one: how a coupon changes hands',
           access: 'public',
+          // The voucher of a chain that is refreshed too often may well be live.
           carrier: 'nonce',
+          guesses: ['voucher-unknown'],
+          holds: ['rate-limited'],
           answers: { 200: VoucherResultModel, 201: VoucherResultModel },
           refusals: [
             'body-invalid',

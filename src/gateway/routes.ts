@@ -1,8 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
+import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { NostrEventModel } from '../coupons/models.ts'
-import { documented } from '../http/document.ts'
+import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
+import { gatewayEnvelope } from '../http/envelope.ts'
 import { factsOf } from '../http/facts.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { encodeNevent } from '../nostr/nevent.ts'
@@ -14,9 +16,16 @@ import type { Gateway } from './service.ts'
 const jsonTypes = ['application/json', 'application/nostr+json']
 const acceptable = [...jsonTypes, 'application/*', '*/*']
 
+const shared = feature({
+  tag: 'Gateway',
+  envelope: gatewayEnvelope,
+  paths: ['/nostr'],
+  parameters: { id: 'A definition: UUID' },
+})
+
 /** Nostr over HTTP for clients that keep no connection: publish, its outcome, fetch. */
 export function gatewayRoutes(gateway: Gateway) {
-  return new Elysia({ name: 'gateway', prefix: '/nostr' })
+  return new Elysia({ name: 'gateway', prefix: '/nostr', ...shared })
     .post(
       '/publish',
       async ({ request }) => {
@@ -34,6 +43,7 @@ export function gatewayRoutes(gateway: Gateway) {
         ...documented({
           summary: 'Publish a signed event: on disk, and delivered from there',
           access: 'public',
+          bodyBytesMax: limits.publishBytesMax,
           body: NostrEventModel,
           answers: { 202: t.Null() },
           headers: { Location: '`nostr:` and the nevent (NIP-19) of the event' },
@@ -79,6 +89,7 @@ export function gatewayRoutes(gateway: Gateway) {
         ...documented({
           summary: 'Events that match a filter, newest first',
           access: 'public',
+          bodyBytesMax: limits.publishBytesMax,
           body: FilterModel,
           answers: { 200: t.Array(NostrEventModel) },
           headers: { 'X-Nostr-Relays': 'Only when a relay was silent: `answered=1 silent=1`' },

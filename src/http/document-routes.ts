@@ -1,8 +1,8 @@
-import { type TSchema, Type as t } from '@sinclair/typebox'
+import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
-import { documented, textModel } from './document.ts'
+import { documented, feature, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
-import { type ApiDocument, describeApi } from './openapi.ts'
+import { type ApiDocument, type DocumentParts, describeApi } from './openapi.ts'
 import { reply } from './reply.ts'
 
 const documentModel = t.Unknown({ description: 'An OpenAPI 3.1 document' })
@@ -17,18 +17,17 @@ type Page = { html: string; headers: Record<string, string> }
  */
 export function documentRoutes(
   instances: readonly AnyElysia[],
-  models: Record<string, TSchema>,
-  version: string,
+  parts: DocumentParts,
   createPage: (document: ApiDocument) => Page,
 ) {
   let made: ReturnType<typeof describeApi> | undefined
   let page: Page | undefined
   const describe = () => {
     const routes = [...instances, own].flatMap((instance) => instance.routes)
-    made ??= describeApi(routes, models, version)
+    made ??= describeApi(routes, parts)
     return made
   }
-  const own: AnyElysia = new Elysia({ name: 'document' })
+  const own: AnyElysia = new Elysia({ name: 'document', ...feature({ tag: 'Service' }) })
     .get('/openapi.json', async () => reply(200, JSON.stringify(await describe())), {
       ...documented({
         summary: 'This document',

@@ -1,13 +1,32 @@
+import assert from 'node:assert/strict'
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
-import { type RefusalCode, refusalCodes } from '../base/refusal.ts'
+import { limits } from '../base/limits.ts'
+import type { RefusalCode } from '../base/refusal.ts'
+import type { Envelope } from './envelope.ts'
 
-/** Who may call a route. `state`: supervisors; never limited, and answered while the service drains. */
-type Access = 'state' | 'public' | 'signed' | 'any'
+/** The callers of a route. `state`: supervisors. `metrics`: as `public`, but readers of metrics count as supervisors. */
+type Access = 'state' | 'metrics' | 'public' | 'signed' | 'any'
+
+/** What the routes of an instance have in common. */
+type Feature = {
+  /** The section of the OpenAPI document. */
+  tag: string
+  /** Default: the service's own. */
+  envelope?: Envelope
+  /** Paths that belong to the feature with all below them: a 404 there has its envelope. */
+  paths?: readonly string[]
+  /** The parameters of its paths, for the document. */
+  parameters?: Record<string, string>
+}
 
 type Documented = {
   summary: string
   access: Access
+  /** The section of the document, where it is not that of the feature. */
+  tag?: string
+  /** Longer bodies are refused; default: `limits.bodyBytesMax`. */
+  bodyBytesMax?: number
   /** A body that the operation reads itself: for the document only. */
   body?: TSchema
   /** Status and body of each good answer. */
@@ -22,50 +41,42 @@ type Documented = {
   acts?: true
   /** Carries a request over its address's budget: `carry` is the first thing that the route does. */
   carrier?: 'nonce' | 'tap' | 'k1'
+  /** Refusals of a credential that nobody was given: failures of its sender. */
+  guesses?: readonly RefusalCode[]
+  /** Refusals of a credential that holds: what others do behind the address does not change them. */
+  holds?: readonly RefusalCode[]
+  /** Answered while the service drains, too. */
+  whileDraining?: true
   /** Whether the route reads an Idempotency-Key, and whether it must be there. */
   idempotencyKey?: 'optional' | 'required'
 }
 
-/** What a route says of itself, as Elysia keeps it; `openapi.ts` makes the document from it. */
+/** The rules of a route for the server; none of them is for the document. */
+export type RouteRules = {
+  /** The Authorization schemes it takes, as in WWW-Authenticate; null: it asks nobody who he is. */
+  schemes: string | null
+  bodyBytesMax: number
+  carrier: 'authorization' | 'nonce' | 'tap' | 'k1' | null
+  guesses: readonly RefusalCode[]
+  holds: readonly RefusalCode[]
+  supervision: 'always' | 'metrics' | null
+  whileDraining: boolean
+  acts: boolean
+}
+
+/** The declaration of a route, as Elysia keeps it; `openapi.ts` makes the document from it. */
 export type RouteDetail = DocumentDecoration & {
+  'x-feature'?: Feature
+  'x-rules': RouteRules
   'x-refusals': readonly RefusalCode[]
   'x-told'?: readonly RefusalCode[]
   'x-body'?: TSchema
-  'x-acts'?: true
-  /** Not for the document: the server asks for it. */
-  'x-carrier'?: 'authorization' | 'nonce' | 'tap' | 'k1'
 }
 
-export const RefusalModel = t.Object({
-  error: t.String({ description: 'One sentence for people, es-AR' }),
-  code: t.Union(
-    refusalCodes.map((code) => t.Literal(code)),
-    { description: 'Stable, for programs' },
-  ),
-  reason: t.Optional(t.String({ description: 'Why authentication failed' })),
-  field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
-  retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
-  setup: t.Optional(t.Literal(true, { description: 'A setup code would let the caller in' })),
-})
-
-/** The same in the envelope of the wallet gateway. */
-export const GatewayRefusalModel = t.Object({
-  status: t.Literal('ERROR'),
-  reason: RefusalModel.properties.error,
-  code: RefusalModel.properties.code,
-  field: RefusalModel.properties.field,
-  retryAfter: RefusalModel.properties.retryAfter,
-})
-
-/** The same in the envelope of the identity routes. */
-export const IdentityRefusalModel = t.Object({
-  status: t.Optional(t.Literal(false, { description: 'Of a nonce that cannot be used' })),
-  success: t.Literal(false),
-  reason: t.String({ description: 'One sentence: English where clients know it, else es-AR' }),
-  code: RefusalModel.properties.code,
-  field: RefusalModel.properties.field,
-  retryAfter: RefusalModel.properties.retryAfter,
-})
+/** The declaration of an instance, to be spread into its options; its routes take it over. */
+export function feature(shared: Feature) {
+  return { detail: { tags: [shared.tag], 'x-feature': shared } }
+}
 
 /** The body of an answer that is not JSON; of several media types, by comma, it is one. */
 export function textModel(contentMediaType: string, description: string): TSchema {
@@ -87,33 +98,57 @@ const signed: readonly RefusalCode[] = [
 ]
 const refused: Record<Access, readonly RefusalCode[]> = {
   state: [],
+  metrics: busy,
   public: busy,
   signed,
   any: [...signed, 'auth-session-expired', 'auth-session-invalid'],
 }
 
-const security: Record<Access, NonNullable<DocumentDecoration['security']>> = {
-  state: [],
-  public: [],
-  signed: [{ nostr: [] }],
-  any: [{ nostr: [] }, { bearer: [] }],
+const schemes: Record<Access, Record<string, string>> = {
+  state: {},
+  metrics: {},
+  public: {},
+  signed: { nostr: 'Nostr' },
+  any: { nostr: 'Nostr', bearer: 'Bearer' },
 }
 
-/** The OpenAPI side of a route: what it answers and what it refuses. */
+const supervisions: Partial<Record<Access, RouteRules['supervision']>> = {
+  state: 'always',
+  metrics: 'metrics',
+}
+
+/** The declaration of a route: what it answers and refuses, and the rules that the server keeps for it. */
 export function documented(route: Documented): { detail: RouteDetail } {
-  const carrier = security[route.access].length > 0 ? 'authorization' : route.carrier
+  const refusals = [...refused[route.access], ...(route.refusals ?? [])]
+  const verdicts = [...(route.guesses ?? []), ...(route.holds ?? [])]
+  assert(verdicts.every((code) => [...refusals, ...(route.told ?? [])].includes(code)))
   return {
     detail: {
       summary: route.summary,
-      security: security[route.access],
+      ...(route.tag && { tags: [route.tag] }),
+      security: Object.keys(schemes[route.access]).map((name) => ({ [name]: [] })),
       parameters: route.idempotencyKey ? [keyHeader(route.idempotencyKey)] : [],
       responses: answers(route.answers, route.headers),
       ...(route.body && { 'x-body': route.body }),
       ...(route.told && { 'x-told': route.told }),
-      ...(route.acts && { 'x-acts': route.acts }),
-      ...(carrier && { 'x-carrier': carrier }),
-      'x-refusals': [...refused[route.access], ...(route.refusals ?? [])],
+      'x-refusals': refusals,
+      'x-rules': rulesOf(route),
     },
+  }
+}
+
+function rulesOf(route: Documented): RouteRules {
+  const taken = Object.values(schemes[route.access])
+  const carrier = taken.length > 0 ? 'authorization' : route.carrier
+  return {
+    schemes: taken.length > 0 ? taken.join(', ') : null,
+    bodyBytesMax: route.bodyBytesMax ?? limits.bodyBytesMax,
+    carrier: carrier ?? null,
+    guesses: route.guesses ?? [],
+    holds: route.holds ?? [],
+    supervision: supervisions[route.access] ?? null,
+    whileDraining: route.whileDraining ?? false,
+    acts: route.acts ?? false,
   }
 }
 

@@ -1,51 +1,62 @@
-import { Refusal, type RefusalCode } from '../base/refusal.ts'
-import { replyGatewayRefusal, replyIdentityRefusal, replyRefusal } from './reply.ts'
+import { type TSchema, Type as t } from '@sinclair/typebox'
+import { type Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts'
 
-/** Whose clients read a refusal: that decides what it looks like. */
-export type Envelope = 'coupons' | 'gateway' | 'identity'
-
-/** Paths, and all below them, of the wallet gateway; the rest are the coupon service's. */
-const prefixes: readonly (readonly [path: string, envelope: Envelope])[] = [
-  ['/nostr', 'gateway'],
-  ['/api/lud16', 'gateway'],
-  ['/api/pubkey', 'gateway'],
-  ['/.well-known', 'gateway'],
-  ['/card', 'gateway'],
-  ['/ntag424', 'gateway'],
-  ['/api/identity', 'identity'],
-  ['/api/nonce', 'identity'],
-  ['/api/transfer', 'gateway'],
-]
-
-/** The envelope of a path or of the pattern of a route. */
-export function envelopeOf(path: string): Envelope {
-  const found = prefixes.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))
-  return found?.[1] ?? 'coupons'
+/** The form of a refusal that the clients of a feature read. */
+export type Envelope = {
+  /** In the OpenAPI document it stands before the names of its examples and of its model. */
+  name: string
+  model: TSchema
+  /** The JSON of a body; `schemes`: Authorization schemes that the route takes, null for none. */
+  bodyOf(refusal: Refusal, schemes: string | null): object
 }
 
-/** A refusal as the clients of a path expect it; `schemes`: the Authorization schemes of its route. */
-export function replyEnveloped(refusal: Refusal, path: string, schemes: string | null): Response {
-  switch (envelopeOf(path)) {
-    case 'gateway':
-      return replyGatewayRefusal(refusal)
-    case 'identity':
-      return replyIdentityRefusal(refusal)
-    case 'coupons':
-      return replyRefusal(refusal, schemes)
-  }
+export const RefusalModel = t.Object({
+  error: t.String({ description: 'One sentence for people, es-AR' }),
+  code: t.Union(
+    refusalCodes.map((code) => t.Literal(code)),
+    { description: 'Stable, for programs' },
+  ),
+  reason: t.Optional(t.String({ description: 'Why authentication failed' })),
+  field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
+  retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
+  setup: t.Optional(t.Literal(true, { description: 'A setup code would let the caller in' })),
+})
+
+/** The same in the envelope of the wallet gateway. */
+export const GatewayRefusalModel = t.Object({
+  status: t.Literal('ERROR'),
+  reason: RefusalModel.properties.error,
+  code: RefusalModel.properties.code,
+  field: RefusalModel.properties.field,
+  retryAfter: RefusalModel.properties.retryAfter,
+})
+
+/** The `reason` of authentication failures on the wire. */
+const reasons: Partial<Record<RefusalCode, string>> = {
+  'auth-missing': 'missing',
+  'auth-too-large': 'too-large',
+  'auth-malformed': 'malformed',
+  'auth-expired': 'expired',
+  'auth-url-mismatch': 'url-mismatch',
+  'auth-origin-unknown': 'url-mismatch',
+  'auth-replay': 'replay',
+  'auth-session-expired': 'session-expired',
+  'auth-session-invalid': 'session-invalid',
 }
 
-/** What is put before the name of an example of the document. */
-export function exampleName(code: RefusalCode, envelope: Envelope): string {
-  return envelope === 'coupons' ? code : `${envelope}.${code}`
+/** This service's own envelope; also of paths that no feature claims. */
+export const serviceEnvelope: Envelope = {
+  name: '',
+  model: RefusalModel,
+  bodyOf({ code, sentence, detail }, schemes) {
+    const reason = code === 'too-large' && schemes ? 'too-large' : reasons[code]
+    return { error: sentence, code, reason, ...detail }
+  },
 }
 
-/** Each way a refusal goes out, for the document. */
-export function examplesOf(code: RefusalCode): readonly (readonly [string, Response])[] {
-  const refusal = new Refusal(code)
-  return [
-    [exampleName(code, 'coupons'), replyRefusal(refusal, null)],
-    [exampleName(code, 'gateway'), replyGatewayRefusal(refusal)],
-    [exampleName(code, 'identity'), replyIdentityRefusal(refusal)],
-  ]
+/** The envelope of the wallet gateway: LNURL's `status` and `reason` (LUD-06). */
+export const gatewayEnvelope: Envelope = {
+  name: 'gateway',
+  model: GatewayRefusalModel,
+  bodyOf: ({ code, sentence, detail }) => ({ status: 'ERROR', reason: sentence, code, ...detail }),
 }

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
+import type { RouteRules } from './document.ts'
+import type { Envelope } from './envelope.ts'
 import type { Working } from './in-flight.ts'
 
 /** What the edge knows of a request besides what Elysia does. */
@@ -9,6 +11,9 @@ export type RequestFacts = {
   method: string
   /** The pattern of its route. */
   pattern: string
+  /** The declaration of its route. */
+  envelope: Envelope
+  rules: RouteRules
   /** The key of the client's rate limits. */
   address: string
   /** Origins this request may name, the one it came by first; worked out only when asked. */
@@ -27,8 +32,6 @@ export type RequestFacts = {
   object: JsonObject | null
   /** The body was not read as JSON: it nests too deep, or has too many keys or digits. */
   excessive: boolean
-  /** Longer bodies are refused. */
-  bodyBytesMax: number
   /** Set once authentication passed. */
   caller: Caller | null
   /** How the request is refused unless a credential carries it: its address is over its budget. Else null. */

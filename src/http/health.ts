@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { Refusal } from '../base/refusal.ts'
-import { documented, textModel } from './document.ts'
+import { documented, feature, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
 import { factsOf } from './facts.ts'
 import type { Metrics } from './metrics.ts'
@@ -21,11 +21,12 @@ const ReadyModel = t.Object({
 
 /** State of the process for supervisors and Prometheus. */
 export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: RateLimits) {
-  return new Elysia({ name: 'health' })
+  return new Elysia({ name: 'health', ...feature({ tag: 'Service' }) })
     .get('/livez', () => replyJson(200, { status: 'ok' }), {
       ...documented({
         summary: 'The process answers',
         access: 'state',
+        whileDraining: true,
         answers: { 200: StateModel },
       }),
     })
@@ -59,7 +60,7 @@ export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: Rat
       {
         ...documented({
           summary: 'Prometheus metrics, for this machine and for who has METRICS_TOKEN',
-          access: 'public',
+          access: 'metrics',
           answers: { 200: textModel('text/plain', 'Prometheus text, version 0.0.4') },
           refusals: ['metrics-closed'],
         }),

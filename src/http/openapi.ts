@@ -1,8 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts'
 import type { RouteDetail } from './document.ts'
-import { GatewayRefusalModel, IdentityRefusalModel, RefusalModel } from './document.ts'
-import { type Envelope, envelopeOf, exampleName, examplesOf } from './envelope.ts'
+import { type Envelope, serviceEnvelope } from './envelope.ts'
 
 /** JSON Schema 2020-12, as far as TypeBox writes it. */
 export type Schema = {
@@ -65,53 +64,31 @@ export type ApiDocument = {
 }
 
 /** What Elysia knows of a route. */
-type DescribedRoute = { method: string; path: string; hooks: object }
+type DescribedRoute = { method: string; path: string; hooks: Hooks }
 
 type Hooks = { detail?: RouteDetail; body?: TSchema; query?: TSchema }
 
-const refusalModels: Record<Envelope, TSchema> = {
-  coupons: RefusalModel,
-  gateway: GatewayRefusalModel,
-  identity: IdentityRefusalModel,
+/** What the document says besides what its routes declare. */
+export type DocumentParts = {
+  version: string
+  /** The tags of the routes, in the order of the document. */
+  sections: Record<string, string>
+  securitySchemes: ApiDocument['components']['securitySchemes']
+  /** Schemas that get a name of their own wherever they occur: their key without the ending `Model`. */
+  models: Record<string, TSchema>
 }
 
-const tags = {
-  Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
-  Session: 'One signature in exchange for a token.',
-  Management: 'For merchants and the minters they list.',
-  Cards: 'NTAG 424 DNA cards: writing, activating, tapping them.',
-  Ledger: 'The shop’s own tokens: what each key has.',
-  Gateway: 'Nostr over HTTP, for clients that keep no connection.',
-  Identity: 'Names of this service for keys, and what others ask about them.',
-  Transfer: 'Vouchers and payments on their way to a name, and what a holder has received.',
-  Service: 'State of the process and this document.',
-}
-
-const pathParameters: Record<string, string> = {
-  file: 'A name that a page gives',
-  id: 'A definition: UUID',
-  key: 'A public key: npub or hex',
-  name: 'A voucher: its handle, or its nonce',
-  nonce: 'What an issuer gave out',
-  username: 'The name of an identity',
-}
-
-/**
- * The document of these routes. `models`: schemas that get a name of their own wherever they occur,
- * each under its key without the ending `Model`.
- */
-export async function describeApi(
+/** The document of these routes. */
+export function describeApi(
   routes: readonly DescribedRoute[],
-  models: Record<string, TSchema>,
-  version: string,
-): Promise<ApiDocument> {
+  { version, sections, securitySchemes, models }: DocumentParts,
+): ApiDocument {
+  const envelopes = [...new Set(routes.map(({ hooks }) => envelopeOf(hooks)))]
   // By text: Elysia and TypeBox copy a schema when they decorate it.
-  const named = Object.entries({
-    ...models,
-    RefusalModel,
-    GatewayRefusalModel,
-    IdentityRefusalModel,
-  }).map(([name, model]) => [JSON.stringify(model), name.replace(/Model$/, '')] as const)
+  const named = [
+    ...Object.entries(models).map(([name, model]) => [name.replace(/Model$/, ''), model] as const),
+    ...envelopes.map((envelope) => [modelName(envelope), envelope.model] as const),
+  ].map(([name, model]) => [JSON.stringify(model), name] as const)
   const names = new Map(named)
   const paths: ApiDocument['paths'] = {}
   for (const { method, path, hooks } of routes) {
@@ -132,26 +109,12 @@ export async function describeApi(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(sections).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      examples: await describeRefusals(),
-      securitySchemes: {
-        nostr: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Authorization',
-          description:
-            '`Nostr <base64 of a signed kind 27235 event>` (NIP-98) with the tags `u`, `method`, optionally `payload`, and a random `nonce`. Within 60 seconds, once.',
-        },
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: 'The token of `POST /api/auth/session`, good for 12 hours.',
-        },
-      },
+      examples: describeRefusals(envelopes),
+      securitySchemes,
     },
   }
 }
@@ -172,33 +135,37 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
   const good = nameParts(JSON.parse(JSON.stringify(detail.responses)), names)
   return {
     operationId: operationId(method, path),
-    tags: [tagOf(path, detail)],
+    tags: detail.tags ?? [],
     summary: detail.summary ?? '',
     security: detail.security ?? [],
     parameters: [
-      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
+        pathParameter(name, detail['x-feature']?.parameters?.[name]),
+      ),
       ...(query ? queryParameters(nameParts(JSON.parse(JSON.stringify(query)), names)) : []),
       ...((detail.parameters ?? []) as Parameter[]),
     ],
     ...(sent && { requestBody: { required: true, content: json(sent, names) } }),
     responses: {
       ...(good as Record<string, Response>),
-      ...refusalResponses(refusals, path, names),
+      ...refusalResponses(refusals, envelopeOf(hooks), names),
     },
     'x-refusals': refusals,
     ...(told && { 'x-told': refusalCodes.filter((code) => told.includes(code)) }),
   }
 }
 
-function tagOf(path: string, { security }: RouteDetail): keyof typeof tags {
-  if (path.startsWith('/nostr/')) return 'Gateway'
-  if (/^\/(card|ntag424)(\/|$)/.test(path)) return 'Cards'
-  if (path.startsWith('/api/ledger/')) return 'Ledger'
-  if (/^\/api\/(transfer|wallet\/|lud16\/.*\/cb$)/.test(path)) return 'Transfer'
-  if (envelopeOf(path) !== 'coupons') return 'Identity'
-  if (!path.startsWith('/api/')) return 'Service'
-  if (path.startsWith('/api/auth/')) return 'Session'
-  return security?.length ? 'Management' : 'Vouchers'
+function envelopeOf({ detail }: Hooks): Envelope {
+  return detail?.['x-feature']?.envelope ?? serviceEnvelope
+}
+
+/** Such as `GatewayRefusal`. */
+function modelName({ name }: Envelope): string {
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}Refusal`
+}
+
+function exampleName(code: RefusalCode, { name }: Envelope): string {
+  return name === '' ? code : `${name}.${code}`
 }
 
 /** Such as `deleteCouponsIdMints`. */
@@ -210,8 +177,7 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + rest.join('')
 }
 
-function pathParameter(name: string): Parameter {
-  const description = pathParameters[name]
+function pathParameter(name: string, description: string | undefined): Parameter {
   return {
     name,
     in: 'path',
@@ -231,14 +197,13 @@ function queryParameters({ properties = {}, required = [] }: Schema): Parameter[
   }))
 }
 
-function refusalResponses(codes: readonly RefusalCode[], path: string, names: Names) {
-  const envelope = envelopeOf(path)
+function refusalResponses(codes: readonly RefusalCode[], envelope: Envelope, names: Names) {
   const byStatus = Map.groupBy(codes, (code) => new Refusal(code).status)
   const entries = [...byStatus].map(([status, list]): [string, Response] => {
     const examples = list.map((code) => {
       return [code, { $ref: `#/components/examples/${exampleName(code, envelope)}` }]
     })
-    const content = json(refusalModels[envelope], names, Object.fromEntries(examples))
+    const content = json(envelope.model, names, Object.fromEntries(examples))
     const headers = refusalHeaders[status]
     return [String(status), { description: list.join(', '), ...(headers && { headers }), content }]
   })
@@ -255,17 +220,16 @@ const refusalHeaders: Record<number, NonNullable<Response['headers']>> = {
 }
 
 /** Each refusal as it goes out. */
-async function describeRefusals(): Promise<ApiDocument['components']['examples']> {
-  const entries = refusalCodes.map(async (code) => {
-    const { status, sentence } = new Refusal(code)
-    const summary = `${status} ${sentence}`
-    const written = examplesOf(code).map(async ([name, response]) => {
-      const value: unknown = await response.json()
-      return [name, { summary, value }] as const
+function describeRefusals(envelopes: readonly Envelope[]): ApiDocument['components']['examples'] {
+  const entries = refusalCodes.flatMap((code) => {
+    const refusal = new Refusal(code)
+    const summary = `${refusal.status} ${refusal.sentence}`
+    return envelopes.map((envelope) => {
+      const value: unknown = JSON.parse(JSON.stringify(envelope.bodyOf(refusal, null)))
+      return [exampleName(code, envelope), { summary, value }] as const
     })
-    return Promise.all(written)
   })
-  return Object.fromEntries((await Promise.all(entries)).flat())
+  return Object.fromEntries(entries)
 }
 
 function json(schema: TSchema, names: Names, examples?: NonNullable<Media['examples']>) {

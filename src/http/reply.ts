@@ -1,6 +1,7 @@
-import type { Refusal, RefusalCode } from '../base/refusal.ts'
+import type { Refusal } from '../base/refusal.ts'
+import type { Envelope } from './envelope.ts'
 
-/** On every answer: who may read it, and that nobody keeps it. */
+/** Headers of every answer: any page may read it, and nobody keeps it. */
 const common = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -18,72 +19,16 @@ export function replyJson(status: number, value: unknown, headers?: Record<strin
   return reply(status, JSON.stringify(value), headers)
 }
 
-/** The `reason` of authentication failures on the wire. */
-const reasons: Partial<Record<RefusalCode, string>> = {
-  'auth-missing': 'missing',
-  'auth-too-large': 'too-large',
-  'auth-malformed': 'malformed',
-  'auth-expired': 'expired',
-  'auth-url-mismatch': 'url-mismatch',
-  'auth-origin-unknown': 'url-mismatch',
-  'auth-replay': 'replay',
-  'auth-session-expired': 'session-expired',
-  'auth-session-invalid': 'session-invalid',
-}
-
 /** A refusal on the wire; `schemes`: the Authorization schemes the route takes, null for none. */
-export function replyRefusal(refusal: Refusal, schemes: string | null): Response {
-  const { code, status, sentence, detail } = refusal
-  const reason = code === 'too-large' && schemes ? 'too-large' : reasons[code]
+export function replyRefusal(
+  refusal: Refusal,
+  envelope: Envelope,
+  schemes: string | null,
+): Response {
+  const { status } = refusal
   const headers = headersOf(refusal)
   if (status === 401 && schemes) headers['WWW-Authenticate'] = schemes
-  return replyJson(status, { error: sentence, code, reason, ...detail }, headers)
-}
-
-/** A refusal in the envelope of the wallet gateway: LNURL's `status` and `reason`. */
-export function replyGatewayRefusal(refusal: Refusal): Response {
-  const { code, status, sentence, detail } = refusal
-  const headers = headersOf(refusal)
-  return replyJson(status, { status: 'ERROR', reason: sentence, code, ...detail }, headers)
-}
-
-/** The English `reason` of the identity routes, which their clients know; else the sentence. */
-const identityReasons: Partial<Record<RefusalCode, string>> = {
-  'method-not-allowed': 'Must use POST method',
-  'identity-event-invalid': 'Should send as NOSTR event',
-  'identity-event-stale': 'Should send as NOSTR event',
-  'identity-name-invalid': 'Name not valid',
-  'identity-pubkey-invalid': 'Pubkey not valid',
-  'identity-lud16-invalid': 'Lud16 not valid',
-  'identity-nonce-invalid': 'Nonce not valid',
-  'identity-not-authorized': 'Pubkey not authorized',
-  'identity-nonce-missing': 'Nonce is missing',
-  'identity-nonce-unknown': 'Nonce not found',
-  'identity-nonce-burned': 'Nonce already used',
-  'identity-reserved': 'Name is reserved',
-  'identity-unknown': 'Not found',
-  'nonce-unknown': 'Nonce not found',
-  'identity-name-taken': 'Name already taken',
-  'identity-pubkey-taken': 'Pubkey already assigned to an existing account',
-  'nonce-burned': 'Nonce already used',
-  'event-repeated': 'Event already used',
-  'identity-nonce-taken': 'Nonce already exists',
-  'identity-nonces-full': 'Too many unused nonces',
-}
-
-/** Why, in English where clients of identities and operators know it so. */
-export function reasonOf({ code, sentence }: Refusal): string {
-  return identityReasons[code] ?? sentence
-}
-
-/** A refusal in the envelope of the identity routes. */
-export function replyIdentityRefusal(refusal: Refusal): Response {
-  const { code, status, detail } = refusal
-  const reason = reasonOf(refusal)
-  // Who asks about a nonce looks at `status` alone.
-  const unusable = code === 'nonce-unknown' || code === 'nonce-burned' ? { status: false } : {}
-  const body = { ...unusable, success: false, reason, code, ...detail }
-  return replyJson(status, body, headersOf(refusal))
+  return replyJson(status, envelope.bodyOf(refusal, schemes), headers)
 }
 
 function headersOf({ code, detail }: Refusal): Record<string, string> {

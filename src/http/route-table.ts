@@ -1,21 +1,44 @@
-import type { RouteDetail } from './document.ts'
+import assert from 'node:assert/strict'
+import { limits } from '../base/limits.ts'
+import type { RouteDetail, RouteRules } from './document.ts'
+import { type Envelope, serviceEnvelope } from './envelope.ts'
 
-/** What a path is in the table: its pattern, for metrics, and the methods it takes. */
-type RouteMatch = { pattern: string; methods: readonly string[] }
+/** A path of the table: its pattern, for metrics, the methods it takes, and the rules of each. */
+type RouteMatch = {
+  pattern: string
+  methods: readonly string[]
+  envelope: Envelope
+  /** A HEAD is answered by the route of GET. */
+  rulesOf(method: string): RouteRules
+}
 
 type Route = { method: string; path: string; hooks: unknown }
 
-/** Which methods a path takes. A static path wins over a pattern, with all its methods. */
+/** For measurements, whose routes declare nothing. */
+const undeclared: RouteRules = {
+  schemes: null,
+  bodyBytesMax: limits.bodyBytesMax,
+  carrier: null,
+  guesses: [],
+  holds: [],
+  supervision: null,
+  whileDraining: false,
+  acts: false,
+}
+
+/** Paths with their methods and their rules. A static path wins over a pattern, with all its methods. */
 export function createRouteTable(routes: readonly Route[]) {
   const statics = new Map<string, RouteMatch>()
   const patterns: { match: RouteMatch; segments: string[] }[] = []
   for (const [pattern, list] of Map.groupBy(routes, ({ path }) => trimmed(path))) {
-    const methods = list.map(({ method }) => method)
-    if (methods.includes('GET') && !list.some(acts)) methods.push('HEAD')
-    const match = { pattern, methods: [...methods, 'OPTIONS'] }
+    const match = matchOf(pattern, list)
     if (pattern.includes(':')) patterns.push({ match, segments: pattern.split('/') })
     else statics.set(pattern, match)
   }
+  const envelopes = routes.flatMap(({ hooks }) => {
+    const { paths = [], envelope = serviceEnvelope } = detailOf(hooks)?.['x-feature'] ?? {}
+    return paths.map((path) => [path, envelope] as const)
+  })
 
   return {
     /** The route of a path, with or without its trailing slash, or null. */
@@ -25,11 +48,34 @@ export function createRouteTable(routes: readonly Route[]) {
       const asked = trimmed(path).split('/')
       return patterns.find(({ segments }) => fits(segments, asked))?.match ?? null
     },
+
+    /** The envelope of a path without a route: that of the feature whose path it is. */
+    envelopeOf(path: string): Envelope {
+      const found = envelopes.find(([own]) => path === own || path.startsWith(`${own}/`))
+      return found?.[1] ?? serviceEnvelope
+    },
   }
 }
 
-function acts({ hooks }: Route): boolean {
-  return (hooks as { detail?: RouteDetail }).detail?.['x-acts'] === true
+function matchOf(pattern: string, routes: readonly Route[]): RouteMatch {
+  const rules = new Map(
+    routes.map(({ method, hooks }) => [method, detailOf(hooks)?.['x-rules'] ?? undeclared]),
+  )
+  const envelopes = routes.map(({ hooks }) => detailOf(hooks)?.['x-feature']?.envelope)
+  const [envelope] = envelopes
+  assert(envelopes.every((other) => other === envelope))
+  const methods = [...rules.keys()]
+  if (rules.has('GET') && ![...rules.values()].some(({ acts }) => acts)) methods.push('HEAD')
+  return {
+    pattern,
+    methods: [...methods, 'OPTIONS'],
+    envelope: envelope ?? serviceEnvelope,
+    rulesOf: (method) => rules.get(method === 'HEAD' ? 'GET' : method) ?? undeclared,
+  }
+}
+
+function detailOf(hooks: unknown): RouteDetail | undefined {
+  return (hooks as { detail?: RouteDetail }).detail
 }
 
 function fits(segments: readonly string[], asked: readonly string[]): boolean {

@@ -7,10 +7,9 @@ import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
 import { modernSuites } from '../tls/suites.ts'
 import { createBodies, parseBody } from './body.ts'
-import { createCarrierTable } from './carry.ts'
-import type { RouteDetail } from './document.ts'
+import { mayCarry } from './carry.ts'
 import { Elysia } from './elysia.ts'
-import { replyEnveloped } from './envelope.ts'
+import { serviceEnvelope } from './envelope.ts'
 import { toRefusal } from './errors.ts'
 import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import { createInFlight } from './in-flight.ts'
@@ -74,9 +73,6 @@ export type HttpServer = {
   stop(): Promise<void>
 }
 
-/** For supervisors, whoever asks: never limited. */
-const probes = new Set(['/livez', '/readyz'])
-
 const strictTransport = `max-age=${limits.strictTransportSeconds}`
 
 /** Start listening. What every route shares happens here, in the order of the protocol's checks. */
@@ -86,10 +82,6 @@ export function startServer(options: ServerOptions): HttpServer {
   const inFlight = createInFlight()
   const app = composeApp(options)
   const table = createRouteTable(app.routes)
-  const schemes = createSchemeTable(app.routes)
-  const carriers = createCarrierTable(app.routes)
-  const refuse = (refusal: Refusal, pattern: string, method: string) =>
-    replyEnveloped(refusal, pattern, schemes.get(`${method} ${pattern}`) ?? null)
   let underWay = 0
   let draining = false
   let warned = false
@@ -125,14 +117,15 @@ export function startServer(options: ServerOptions): HttpServer {
         const response = await answer(request, bun, peer, path, route)
         return response && finish(response)
       } catch (error) {
-        // Also where there is no route: the prefix says whose envelope it is.
-        return finish(refuse(toRefusal(error, log), route?.pattern ?? path, request.method))
+        const envelope = route?.envelope ?? table.envelopeOf(path)
+        const schemes = route?.rulesOf(request.method).schemes ?? null
+        return finish(replyRefusal(toRefusal(error, log), envelope, schemes))
       } finally {
         loop.leave(pattern)
         underWay--
       }
     },
-    error: (error: Error) => replyRefusal(toRefusal(error, log), null),
+    error: (error: Error) => replyRefusal(toRefusal(error, log), serviceEnvelope, null),
     websocket: {
       maxPayloadLength: limits.relayMessageBytesMax,
       // The relay lets go of slow readers before.
@@ -195,18 +188,19 @@ export function startServer(options: ServerOptions): HttpServer {
     if (!route) throw new Refusal('not-found')
     if (method === 'OPTIONS') return replyOptions(route.methods)
     if (!route.methods.includes(method)) {
-      const response = refuse(new Refusal('method-not-allowed'), route.pattern, method)
+      const response = replyRefusal(new Refusal('method-not-allowed'), route.envelope, null)
       return withAllow(response, route.methods)
     }
     const address = options.origins.client(request, peer)
-    if (draining && path !== '/livez') throw new Refusal('shutting-down', { retryAfter: 5 })
+    const rules = route.rulesOf(method)
+    if (draining && !rules.whileDraining) throw new Refusal('shutting-down', { retryAfter: 5 })
     const supervised =
-      probes.has(route.pattern) ||
-      (route.pattern === '/metrics' && options.mayReadMetrics(request, peer))
+      rules.supervision === 'always' ||
+      (rules.supervision === 'metrics' && options.mayReadMetrics(request, peer))
     let over: Refusal | null = null
     if (!supervised) {
       over = options.rateLimits.request(address)
-      if (over && !carriers.mayCarry(request, route.pattern)) throw over
+      if (over && !mayCarry(request, rules)) throw over
       if (!warned && options.origins.undeclaredProxy(request, peer)) {
         warned = true
         options.onUndeclaredProxy(peer)
@@ -220,6 +214,8 @@ export function startServer(options: ServerOptions): HttpServer {
     const facts: RequestFacts = {
       method,
       pattern: route.pattern,
+      envelope: route.envelope,
+      rules,
       address,
       origins: () => options.origins.accepted(request, peer),
       asked: () => options.origins.asked(request, peer),
@@ -229,7 +225,6 @@ export function startServer(options: ServerOptions): HttpServer {
       body: new Uint8Array(),
       object: null,
       excessive: false,
-      bodyBytesMax: bodyLimitOf(path),
       caller: null,
       spent: false,
       over,
@@ -279,7 +274,7 @@ export function startServer(options: ServerOptions): HttpServer {
       .onParse({ as: 'global' }, async ({ request }) => {
         const facts = factsOf(request)
         facts.working?.pause()
-        const reading = bodies.read(request, facts.bodyBytesMax, facts.address)
+        const reading = bodies.read(request, facts.rules.bodyBytesMax, facts.address)
         facts.body = await reading.finally(() => facts.working?.resume())
         loop.enter(facts.pattern)
         const { object, excessive } = parseBody(facts.body)
@@ -287,18 +282,13 @@ export function startServer(options: ServerOptions): HttpServer {
         facts.excessive = excessive
         return object
       })
-      .onError({ as: 'global' }, ({ error, request, route }) =>
-        refuse(toRefusal(error, log), (route ?? '').replace(/\/$/, ''), request.method),
-      )
+      .onError({ as: 'global' }, ({ error, request }) => {
+        const { envelope, rules } = factsOf(request)
+        return replyRefusal(toRefusal(error, log), envelope, rules.schemes)
+      })
     for (const instance of routes) composed.use(instance)
     return composed.compile()
   }
-}
-
-/** Most bodies are small; events and vouchers are not. */
-function bodyLimitOf(path: string): number {
-  if (path.startsWith('/nostr/')) return limits.publishBytesMax
-  return /^\/api\/(lud16\/|transfer)/.test(path) ? limits.transferBytesMax : limits.bodyBytesMax
 }
 
 function urlOf(server: Server<SocketData> | null): string {
@@ -321,19 +311,6 @@ function toSocket(socket: ServerWebSocket<SocketData>): Socket {
       else socket.close(code, reason)
     },
   }
-}
-
-/** Which Authorization schemes a route takes, from what it says of itself. */
-function createSchemeTable(routes: AnyElysia['routes']): Map<string, string> {
-  const names: Record<string, string> = { nostr: 'Nostr', bearer: 'Bearer' }
-  const entries = routes.flatMap(({ method, path, hooks }) => {
-    const { detail } = hooks as { detail?: RouteDetail }
-    const taken = (detail?.security ?? []).flatMap((option) => Object.keys(option))
-    if (taken.length === 0) return []
-    const schemes = taken.map((name) => names[name] ?? name).join(', ')
-    return [[`${method} ${path.replace(/\/$/, '')}`, schemes] as const]
-  })
-  return new Map(entries)
 }
 
 /** The path of a request as it was sent, without its query. */

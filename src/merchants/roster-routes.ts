@@ -1,15 +1,20 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../http/auth.ts'
-import { documented } from '../http/document.ts'
+import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 import { MerchantModel, NewMerchantModel } from './models.ts'
 import { addMerchant, listMerchants, removeMerchant } from './roster.ts'
 import type { Merchants } from './service.ts'
 
+const roster = feature({
+  tag: 'Management',
+  parameters: { key: 'A public key: npub or hex' },
+})
+
 /** The list of merchants, for those that add and remove others. */
 export function merchantRoutes(merchants: Merchants, auth: Authenticator) {
-  return new Elysia({ name: 'merchants', prefix: '/api/merchants' })
+  return new Elysia({ name: 'merchants', prefix: '/api/merchants', ...roster })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/', async ({ caller }) => replyJson(200, await listMerchants(merchants, caller)), {
       ...documented({

@@ -1,5 +1,5 @@
 import type { Authenticator } from '../http/auth.ts'
-import { documented } from '../http/document.ts'
+import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -10,7 +10,7 @@ import { setUp } from './setup.ts'
 
 /** The way in for the first merchant. */
 export function setupRoutes(merchants: Merchants, auth: Authenticator, rateLimits: RateLimits) {
-  return new Elysia({ name: 'setup', prefix: '/api/setup' })
+  return new Elysia({ name: 'setup', prefix: '/api/setup', ...feature({ tag: 'Management' }) })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.signed(request) }))
     .post(
       '/',

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import { documented, textModel } from '../http/document.ts'
+import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 
@@ -32,7 +32,7 @@ export function relayRoutes({ version, manager, open }: RelayInformation) {
       restricted_writes: !open(),
     },
   })
-  return new Elysia({ name: 'relay' }).get(
+  return new Elysia({ name: 'relay', ...feature({ tag: 'Service' }) }).get(
     '/relay',
     () => replyJson(200, document(), { 'Content-Type': 'application/nostr+json' }),
     {

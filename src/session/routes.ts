@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../http/auth.ts'
-import { documented } from '../http/document.ts'
+import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 import type { Sessions } from './session.ts'
@@ -13,7 +13,7 @@ const SessionModel = t.Object({
 
 /** Trade one NIP-98 signature for a session. The body is bounded and never parsed. */
 export function sessionRoutes(sessions: Sessions, auth: Authenticator) {
-  return new Elysia({ name: 'session', prefix: '/api/auth' })
+  return new Elysia({ name: 'session', prefix: '/api/auth', ...feature({ tag: 'Session' }) })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.signed(request) }))
     .post('/session', async ({ caller }) => replyJson(200, await sessions.create(caller.pubkey)), {
       ...documented({

@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import { Refusal } from '../base/refusal.ts'
-import { documented, textModel } from '../http/document.ts'
+import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
@@ -27,6 +27,8 @@ type Site = {
   manifest: string
   worker: string
 }
+
+const pages = feature({ tag: 'Service', parameters: { file: 'A name that a page gives' } })
 
 const described = (summary: string) =>
   documented({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
@@ -61,7 +63,7 @@ export function pageRoutes(place: () => PagePlace) {
       ? new Response(null, { status: 304, headers })
       : new Response(html, { headers })
   }
-  const routes: AnyElysia = new Elysia({ name: 'pages' })
+  const routes: AnyElysia = new Elysia({ name: 'pages', ...pages })
     .get(
       '/',
       ({ request }) => {

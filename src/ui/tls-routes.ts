@@ -1,5 +1,5 @@
 import { Refusal } from '../base/refusal.ts'
-import { documented, textModel } from '../http/document.ts'
+import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { createTlsPage, type TlsPlace } from './tls-page.ts'
 
@@ -12,7 +12,7 @@ export function tlsRoutes(place: TlsPlace | null) {
     if (!place) throw new Refusal('not-found')
     return place
   }
-  return new Elysia({ name: 'tls' })
+  return new Elysia({ name: 'tls', ...feature({ tag: 'Service' }) })
     .get(
       '/tls',
       ({ request }) => {

@@ -79,6 +79,22 @@ test('coupons/ never imports wallet, gateway or relay', () => {
   expect(broken.map(arrow)).toEqual([])
 })
 
+test('http/ names no path of a feature', () => {
+  const plugin = /new Elysia\(\{\s*name: '[^']+'(?:,\s*prefix: '([^']+)')?/
+  const paths = src
+    .filter(({ path }) => !path.startsWith('src/http/'))
+    .flatMap(({ text }) => {
+      const [found, prefix = ''] = plugin.exec(text) ?? []
+      const routes = found ? text.matchAll(/\.(?:get|post|put|patch|delete)\(\s*'(\/[^']*)'/g) : []
+      return [...routes].map(([, path]) => `${prefix}${path}`)
+    })
+  const heads = new Set(paths.map((path) => path.split('/')[1] ?? '').filter((head) => head !== ''))
+  expect([...heads]).toContain('nostr')
+  const list = [...heads].map((head) => head.replaceAll('.', '\\.')).join('|')
+  const named = placesOf(new RegExp(`(?<![\\w.])/(${list})(?![\\w-])`), /^src\/(?!http\/)/)
+  expect(named).toEqual([])
+})
+
 test('nostr-tools is imported by subpath', () => {
   expect(importersOf(/^nostr-tools$/)).toEqual([])
 })

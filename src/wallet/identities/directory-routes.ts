@@ -1,6 +1,7 @@
 import { Refusal } from '../../base/refusal.ts'
-import { documented } from '../../http/document.ts'
+import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
+import { gatewayEnvelope } from '../../http/envelope.ts'
 import { factsOf } from '../../http/facts.ts'
 import { reply, replyJson } from '../../http/reply.ts'
 import { nameOfKey, namesDocument } from './directory.ts'
@@ -14,6 +15,13 @@ import {
 } from './models.ts'
 import { forwardPayment, payRequest } from './pay-request.ts'
 import type { Identities } from './service.ts'
+
+const shared = feature({
+  tag: 'Identity',
+  envelope: gatewayEnvelope,
+  paths: ['/.well-known', '/api/lud16', '/api/pubkey'],
+  parameters: { key: 'A public key: npub or hex', username: 'The name of an identity' },
+})
 
 type Asked = { request: Request; params: { username: string } }
 
@@ -30,7 +38,7 @@ export function directoryRoutes(identities: Identities) {
     refusals: ['account-unknown'],
   })
 
-  return new Elysia({ name: 'directory' })
+  return new Elysia({ name: 'directory', ...shared })
     .get(
       '/.well-known/nostr.json',
       async ({ request, query }) => {
@@ -66,6 +74,7 @@ export function directoryRoutes(identities: Identities) {
         query: PaymentModel,
         ...documented({
           summary: 'An invoice of the holder’s own wallet (LUD-06)',
+          tag: 'Transfer',
           access: 'public',
           answers: { 200: InvoiceModel },
           refusals: [

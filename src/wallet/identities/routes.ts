@@ -1,20 +1,50 @@
+import { Type as t } from '@sinclair/typebox'
 import { Refusal } from '../../base/refusal.ts'
 import { NostrEventModel } from '../../coupons/models.ts'
 import { createGuard } from '../../http/carry.ts'
-import { documented } from '../../http/document.ts'
+import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
+import { type Envelope, RefusalModel } from '../../http/envelope.ts'
 import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
 import { takenName } from './directory.ts'
 import { NameModel, NamesModel, NewNonceModel, OpenNonceModel, RegisteredModel } from './models.ts'
 import { requestNonce, requireOpenNonce } from './nonces.ts'
+import { reasonOf } from './reasons.ts'
 import { registerIdentity } from './register.ts'
 import type { Identities } from './service.ts'
 
+const IdentityRefusalModel = t.Object({
+  status: t.Optional(t.Literal(false, { description: 'Of a nonce that cannot be used' })),
+  success: t.Literal(false),
+  reason: t.String({ description: 'One sentence: English where clients know it, else es-AR' }),
+  code: RefusalModel.properties.code,
+  field: RefusalModel.properties.field,
+  retryAfter: RefusalModel.properties.retryAfter,
+})
+
+export const identityEnvelope: Envelope = {
+  name: 'identity',
+  model: IdentityRefusalModel,
+  bodyOf(refusal) {
+    const { code, detail } = refusal
+    // Clients that ask about a nonce look at `status` alone.
+    const unusable = code === 'nonce-unknown' || code === 'nonce-burned' ? { status: false } : {}
+    return { ...unusable, success: false, reason: reasonOf(refusal), code, ...detail }
+  },
+}
+
+const shared = feature({
+  tag: 'Identity',
+  envelope: identityEnvelope,
+  paths: ['/api/identity', '/api/nonce'],
+  parameters: { nonce: 'What an issuer gave out' },
+})
+
 /** Nonces and the names that they are traded for. */
 export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
-  const byNonce = createGuard(rateLimits, { guesses: ['nonce-unknown', 'identity-nonce-unknown'] })
+  const byNonce = createGuard(rateLimits)
   const createNonce = async ({ request }: { request: Request }) => {
     const pay = (issuer: string) => rateLimits.key(issuer, 1)
     const nonce = await requestNonce(identities, factsOf(request).object, pay)
@@ -37,7 +67,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
     ],
   })
 
-  return new Elysia({ name: 'identity', prefix: '/api' })
+  return new Elysia({ name: 'identity', prefix: '/api', ...shared })
     .post('/nonce', createNonce, nonceDocument)
     .post('/nonce/create', createNonce, nonceDocument)
     .get(
@@ -50,6 +80,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
         ...documented({
           summary: 'Whether a nonce can be used',
           access: 'public',
+          guesses: ['nonce-unknown'],
           answers: { 200: OpenNonceModel },
           refusals: ['nonce-unknown', 'nonce-burned'],
         }),
@@ -67,6 +98,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
         ...documented({
           summary: 'Register a name for a key; burns a nonce',
           access: 'public',
+          guesses: ['identity-nonce-unknown'],
           body: NostrEventModel,
           answers: { 200: RegisteredModel },
           refusals: [

@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../../http/auth.ts'
-import { documented } from '../../http/document.ts'
+import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
 import { forget, listInbox } from './inbox.ts'
@@ -8,9 +8,11 @@ import { InboxModel, PreferencesModel } from './models.ts'
 import { readPreferences, writePreferences } from './preferences.ts'
 import type { Transfers } from './service.ts'
 
+const shared = feature({ tag: 'Transfer', parameters: { id: 'A definition: UUID' } })
+
 /** What a holder has received, and whether he wants to. */
 export function inboxRoutes(transfers: Transfers, auth: Authenticator) {
-  return new Elysia({ name: 'inbox', prefix: '/api/wallet' })
+  return new Elysia({ name: 'inbox', prefix: '/api/wallet', ...shared })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/vouchers', async ({ caller }) => replyJson(200, await listInbox(transfers, caller)), {
       ...documented({

@@ -1,8 +1,10 @@
+import { limits } from '../../base/limits.ts'
 import { budgetOf } from '../../coupons/budget.ts'
 import { nonceShaped } from '../../coupons/nonce.ts'
-import { carry } from '../../http/carry.ts'
-import { documented } from '../../http/document.ts'
+import { carry, judge } from '../../http/carry.ts'
+import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
+import { gatewayEnvelope } from '../../http/envelope.ts'
 import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
@@ -31,13 +33,20 @@ const aboutSwaps = [
   'transfer-pending',
 ] as const
 
+const shared = feature({
+  tag: 'Transfer',
+  envelope: gatewayEnvelope,
+  paths: ['/api/transfer'],
+  parameters: { username: 'The name of an identity' },
+})
+
 /** Vouchers that come to a name of this service, and that leave for a name anywhere. */
 export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
   /** A voucher of another service is not looked up: its sender waits. */
   const admit = (request: Request, nonce: string) =>
     carry(rateLimits, request, async () => (nonceShaped(nonce) ? budgetOf(transfers, nonce) : null))
 
-  return new Elysia({ name: 'transfers', prefix: '/api' })
+  return new Elysia({ name: 'transfers', prefix: '/api', ...shared })
     .post(
       '/lud16/:username/cb',
       async ({ request, params, body }) => {
@@ -55,6 +64,7 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
         ...documented({
           summary: 'Take a voucher for a name',
           access: 'public',
+          bodyBytesMax: limits.transferBytesMax,
           carrier: 'nonce',
           answers: { 200: ReceptionModel },
           refusals: ['body-invalid', 'field-invalid', 'nonce-invalid', 'disk-low'],
@@ -71,7 +81,7 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
         const hosts = origins().map((origin) => new URL(origin).host)
         const outgoing = { nonce, voucher, to, comment, sender: address }
         const sending = await send(transfers, outgoing, hosts)
-        if (sending.code === 'voucher-unknown') rateLimits.failure(address)
+        if (sending.code) judge(rateLimits, request, sending.code)
         return replyJson(200, sending)
       },
       {
@@ -79,6 +89,8 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
         ...documented({
           summary: 'Hand a voucher to a lightning address',
           access: 'public',
+          guesses: ['voucher-unknown'],
+          bodyBytesMax: limits.transferBytesMax,
           carrier: 'nonce',
           answers: { 200: SendingModel },
           refusals: [

@@ -2,8 +2,9 @@ import type { TSchema } from '@sinclair/typebox'
 import { Refusal } from '../../../base/refusal.ts'
 import { NostrEventModel } from '../../../coupons/models.ts'
 import { createGuard } from '../../../http/carry.ts'
-import { documented } from '../../../http/document.ts'
+import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
+import { gatewayEnvelope } from '../../../http/envelope.ts'
 import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
@@ -13,9 +14,11 @@ import { activate } from './activate.ts'
 import { requestConfig, requestData } from './holdings.ts'
 import { CardConfigModel, CardDataModel } from './models.ts'
 
+const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope, paths: ['/card'] })
+
 /** Becoming the holder of a card, and the cards that a holder has. */
 export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
-  const guarded = createGuard(rateLimits, { guesses: ['otc-unknown'] })
+  const guarded = createGuard(rateLimits)
   const eventOf = (request: Request) => factsOf(request).object
   const notSupported = () => {
     throw new Refusal('not-supported')
@@ -31,7 +34,7 @@ export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
       refusals: ['card-event-invalid', 'card-event-stale', 'event-repeated'],
     })
 
-  return new Elysia({ name: 'card-holders' })
+  return new Elysia({ name: 'card-holders', ...shared })
     .post(
       '/card',
       async ({ request }) =>
@@ -42,6 +45,7 @@ export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
       documented({
         summary: 'Become the holder of a card, with its code and a delegation',
         access: 'public',
+        guesses: ['otc-unknown'],
         body: NostrEventModel,
         answers: { 201: NostrEventModel },
         refusals: [

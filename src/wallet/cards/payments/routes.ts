@@ -1,8 +1,9 @@
 import { limits } from '../../../base/limits.ts'
 import { NostrEventModel } from '../../../coupons/models.ts'
 import { createGuard } from '../../../http/carry.ts'
-import { documented } from '../../../http/document.ts'
+import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
+import { gatewayEnvelope } from '../../../http/envelope.ts'
 import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
@@ -14,7 +15,7 @@ import { payExtended, payInvoice } from './pay.ts'
 import type { Payment } from './payment-store.ts'
 import { awaitOutcome, type Payments, paymentOf, refusalOf } from './payments.ts'
 
-const stateRefusals = ['k1-unknown', 'k1-used', 'k1-in-flight', 'k1-expired'] as const
+const spentRefusals = ['k1-used', 'k1-in-flight', 'k1-expired'] as const
 const cardRefusals = [
   'card-unknown',
   'card-inactive',
@@ -33,13 +34,12 @@ const ledgerRefusals = [
   'clock-behind',
 ] as const
 
+const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope })
+
 /** Paying with the k1 of a tap, and what came of it. */
 export function payRoutes(payments: Payments, rateLimits: RateLimits) {
   const { cards } = payments
-  const guarded = createGuard(rateLimits, {
-    guesses: ['k1-unknown'],
-    holds: ['k1-used', 'k1-in-flight', 'k1-expired', 'payment-unknown'],
-  })
+  const guarded = createGuard(rateLimits)
 
   /** OK is said only when the ledger has settled. */
   const answer = async (
@@ -59,7 +59,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
       : replyJson(202, { status: 'PENDING' })
   }
 
-  return new Elysia({ name: 'card-pay', prefix: '/card/pay' })
+  return new Elysia({ name: 'card-pay', prefix: '/card/pay', ...shared })
     .post(
       '/',
       ({ request }) => {
@@ -74,6 +74,8 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         summary: 'Pay a merchant from the card that was tapped',
         access: 'public',
         carrier: 'k1',
+        guesses: ['k1-unknown'],
+        holds: spentRefusals,
         body: NostrEventModel,
         answers: { 200: PaidModel, 202: PendingModel },
         refusals: [
@@ -82,7 +84,8 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
           'card-content-invalid',
           'recipient-invalid',
           'tokens-invalid',
-          ...stateRefusals,
+          'k1-unknown',
+          ...spentRefusals,
           ...cardRefusals,
           ...ledgerRefusals,
         ],
@@ -102,13 +105,16 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
           summary: 'Pay an invoice from the card that was tapped (LUD-03)',
           access: 'public',
           carrier: 'k1',
+          guesses: ['k1-unknown'],
+          holds: spentRefusals,
           acts: true,
           answers: { 200: PaidModel, 202: PendingModel },
           refusals: [
             'no-gateway',
             'invoice-invalid',
             'invoice-amountless',
-            ...stateRefusals,
+            'k1-unknown',
+            ...spentRefusals,
             ...cardRefusals,
             'invoice-expired',
             'invoice-taken',
@@ -132,6 +138,8 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         summary: 'What came of a payment',
         access: 'public',
         carrier: 'k1',
+        guesses: ['k1-unknown'],
+        holds: ['payment-unknown'],
         answers: { 200: CardPaymentModel },
         refusals: ['k1-unknown', 'payment-unknown'],
       }),

@@ -1,8 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import { NostrEventModel } from '../../../coupons/models.ts'
 import { createGuard } from '../../../http/carry.ts'
-import { documented } from '../../../http/document.ts'
+import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
+import { gatewayEnvelope } from '../../../http/envelope.ts'
 import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { reply, replyJson } from '../../../http/reply.ts'
@@ -15,15 +16,14 @@ import { initialise } from './initialise.ts'
 import { link } from './link.ts'
 import { wipe } from './wipe.ts'
 
+const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope, paths: ['/ntag424'] })
+
 /** The tags that card writers turn into cards, and wipe. */
 export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
-  const guarded = createGuard(rateLimits, {
-    guesses: ['tap-invalid'],
-    holds: ['card-unconfirmed', 'card-linked', 'otc-linked'],
-  })
+  const guarded = createGuard(rateLimits)
   const eventOf = (request: Request) => factsOf(request).object
 
-  return new Elysia({ name: 'card-tags' })
+  return new Elysia({ name: 'card-tags', ...shared })
     .post(
       '/ntag424',
       async ({ request }) => {
@@ -62,6 +62,8 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
           summary: 'Give the card that was tapped a code of your own',
           access: 'public',
           carrier: 'tap',
+          guesses: ['tap-invalid'],
+          holds: ['card-unconfirmed', 'card-linked', 'otc-linked'],
           body: NostrEventModel,
           answers: { 204: t.Null() },
           refusals: [

@@ -1,6 +1,7 @@
 import { createGuard } from '../../../http/carry.ts'
-import { documented } from '../../../http/document.ts'
+import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
+import { gatewayEnvelope } from '../../../http/envelope.ts'
 import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
@@ -11,22 +12,13 @@ import type { Cards } from '../service.ts'
 import { ScanModel } from './models.ts'
 import { scan } from './scan.ts'
 
+const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope })
+
 /** The answer to a tap. */
 export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
-  const guarded = createGuard(rateLimits, {
-    guesses: ['tap-invalid'],
-    holds: [
-      'card-unconfirmed',
-      'card-inactive',
-      'card-disabled',
-      'delegation-over',
-      'no-gateway',
-      'token-unknown',
-      'pay-request-unknown',
-    ],
-  })
+  const guarded = createGuard(rateLimits)
 
-  return new Elysia({ name: 'card-taps' }).get(
+  return new Elysia({ name: 'card-taps', ...shared }).get(
     '/card/scan',
     async ({ request, query }) => {
       const { headers } = request
@@ -49,6 +41,16 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
         summary: 'What a tap is good for (LUD-03)',
         access: 'public',
         carrier: 'tap',
+        guesses: ['tap-invalid'],
+        holds: [
+          'card-unconfirmed',
+          'card-inactive',
+          'card-disabled',
+          'delegation-over',
+          'no-gateway',
+          'token-unknown',
+          'pay-request-unknown',
+        ],
         acts: true,
         answers: { 200: ScanModel },
         refusals: [
