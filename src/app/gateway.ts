@@ -3,6 +3,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { AfterCommit, Database } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
 import { notice, reconcile } from '../gateway/announcements.ts'
 import { type Courier, type Destination, retryDelay, startCourier } from '../gateway/outbox.ts'
 import { enqueue } from '../gateway/publish.ts'
@@ -43,6 +44,7 @@ type GatewayParts = {
   steady: () => number
   /** Run something again every so many seconds; what is given back ends that. */
   every: (seconds: number, run: () => void) => () => void
+  jobs: Jobs
   log: Log
 }
 
@@ -125,7 +127,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       connectedAt: () => link?.connectedAt() ?? null,
       courier: startCourier(
         { ...to, deliver: (text, late) => deliver(way, to, text, late) },
-        { database, now, failed, ended: count },
+        { database, jobs: parts.jobs, now, failed, ended: count },
       ),
       check() {
         if (checking || !to.ready()) return

@@ -183,6 +183,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       const timer = setInterval(run, seconds * 1000)
       return () => clearInterval(timer)
     },
+    jobs,
     log,
   })
   opened.defer(() => running.stop())

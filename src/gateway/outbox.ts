@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
 import type { DueDelivery, OutboxStore, Outcome, Priority, Room } from './outbox-store.ts'
@@ -22,15 +23,16 @@ export type Destination = {
 
 type OutboxOptions = {
   database: Database<{ outbox: OutboxStore }>
+  jobs: Jobs
   now: Clock
   /** Deliveries came to their end. */
   ended: (state: 'delivered' | 'refused' | 'expired', count: number) => void
   failed: (cause: unknown) => void
 }
 
-/** Delivers what waits for one destination, for ever; nothing it does is waited for by a request. */
+/** Delivers the events that wait for one destination. No request waits for it. */
 export type Courier = {
-  /** Something new is due, or the destination came back. */
+  /** Something new is due. */
   wake(): void
   /** The destination came back: everything that waits for it is due now. */
   makeDue(): void
@@ -74,7 +76,7 @@ function nextTurn(): Promise<void> {
 
 /** Start delivering to one destination. */
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
-  const { database, now, ended, failed } = options
+  const { database, jobs, now, ended, failed } = options
   const inFlight = new Map<number, Promise<void>>()
   /** Deliveries sent in the last second. Only these hold an in-flight slot. */
   const held = new Set<DueDelivery>()
@@ -82,11 +84,9 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   /** When a poison event had its turn last. */
   let poisonAt = now()
   let stopped = false
-  let running: Promise<void> | null = null
-  let again = false
   let reconnected = false
-  let pausedUntil = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
+  /** An outcome could not be written down; the next round fails with its cause. */
+  let unwritten: { cause: unknown } | null = null
   let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
 
   /** Null: it was cut short by us. */
@@ -128,7 +128,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const launch = async (item: DueDelivery) => {
     const leave = () => {
       held.delete(item)
-      wake()
+      job.wake()
     }
     held.add(item)
     unanswered += item.text.length
@@ -162,37 +162,45 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  /** What cannot be written down would be sent again and again. */
+  /** A delivery whose outcome cannot be written down would be sent again and again. */
   const pause = (cause: unknown) => {
-    if (now() >= pausedUntil) failed(cause)
-    pausedUntil = now() + limits.courierPauseSeconds
+    unwritten = { cause }
+    job.wake()
+  }
+  const throwUnwritten = () => {
+    const failure = unwritten
+    unwritten = null
+    if (failure) throw failure.cause
   }
 
-  const round = async () => {
-    if (now() < pausedUntil) return sleep(pausedUntil - now())
-    if (reconnected) await makeDue()
-    const nextGiveUp = await expire()
+  /** Seconds until the next round, at the latest. */
+  const round = async (): Promise<number> => {
+    throwUnwritten()
+    const madeAll = await makeDue()
+    const nextGiveUpAt = await expire()
     const room = roomNow()
     if (room.places > 0 && to.ready()) {
       const due = await database.snapshot((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
-      if (stopped) return
+      if (stopped) return 0
       if (due.some(({ priority }) => priority === 'poison' || room.poison)) poisonAt = now()
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
-    await sleepUntilDue(nextGiveUp)
+    return madeAll && nextGiveUpAt > now() ? secondsUntilDue(nextGiveUpAt) : 0
   }
 
-  const makeDue = async () => {
+  /** False while some that wait for a destination that came back are still not due. */
+  const makeDue = async (): Promise<boolean> => {
+    if (!reconnected) return true
     const most = limits.sweepRowsMax
     reconnected = false
     try {
       const made = await database.transact((tx) => tx.outbox.makeDue(to.relay, now(), most))
-      if (made < most) return
+      reconnected ||= made === most
+      return made < most
     } catch (cause) {
       reconnected = true
       throw cause
     }
-    reconnected = again = true
   }
 
   const roomNow = (): Room => {
@@ -208,69 +216,43 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  /** Unix seconds when something is to be given up next; never, when nothing waits. */
+  const nextGiveUp = async () =>
+    (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
+
+  /** Give up those whose time is over; when the time of the next one is, in Unix seconds. */
   const expire = async (): Promise<number> => {
-    const next = async () => (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Infinity
-    const first = await next()
-    if (first > now()) return first
+    const next = await nextGiveUp()
+    if (next > now()) return next
     const most = limits.sweepRowsMax
     const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most, inFlight))
     if (count > 0) ended('expired', count)
-    again ||= count === most
-    return next()
+    return count === most ? now() : nextGiveUp()
   }
 
-  const sleepUntilDue = async (nextGiveUp: number) => {
-    // Whatever holds a place wakes us when it leaves.
+  const secondsUntilDue = async (nextGiveUpAt: number): Promise<number> => {
+    // A delivery that holds a slot wakes the courier when it leaves.
     const idle = held.size === 0 && to.ready()
     const due = idle ? await database.snapshot((tx) => tx.outbox.nextDue(to.relay)) : null
-    sleep(Math.min(due ?? Infinity, nextGiveUp) - now())
+    return Math.max(Math.min(due ?? nextGiveUpAt, nextGiveUpAt) - now(), 1)
   }
 
-  const sleep = (seconds: number) => {
-    clearTimeout(timer)
-    // Never long: clocks are set, and what wakes us may have been missed.
-    const wait = Math.min(Math.max(seconds, 1), limits.courierNapSeconds)
-    if (!stopped) timer = setTimeout(wake, wait * 1000)
-  }
-
-  const run = async () => {
-    do {
-      // What one turn of the loop brings is looked at together.
-      await nextTurn()
-      again = false
-      if (!stopped) await round()
-    } while (again && !stopped)
-  }
-
-  function wake(): void {
-    if (stopped) return
-    if (running !== null) {
-      again = true
-      return
-    }
-    running = run()
-      .catch((cause) => {
-        pause(cause)
-        sleep(limits.courierPauseSeconds)
-      })
-      .finally(() => {
-        running = null
-        if (again && now() >= pausedUntil) wake()
-      })
-  }
-
-  wake()
+  const job = jobs.start({
+    run: round,
+    // Never long: clocks are set, and a wake may have been missed.
+    everySeconds: limits.courierNapSeconds,
+    lease: `courier ${to.relay}`,
+    failed,
+  })
+  job.wake()
   return {
-    wake,
+    wake: job.wake,
     makeDue() {
       reconnected = true
-      wake()
+      job.wake()
     },
     async stop() {
       stopped = true
-      clearTimeout(timer)
-      await running
+      await job.stop()
       await Promise.all(inFlight.values())
       await waiting?.written.catch(failed)
     },

@@ -16,6 +16,7 @@ import {
   tell,
   until,
 } from '../support/faulty-relay.ts'
+import { aloneJobs } from '../support/jobs.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
 afterEach(stopRelays)
@@ -134,6 +135,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
         ended = true
       }
     },
+    jobs: aloneJobs,
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   })
   await until('given at the connection', () => relay.stored.length === 1)

@@ -3,6 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createStores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
+import { createJobs, systemTime } from '../../src/db/jobs.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import {
@@ -20,6 +21,7 @@ import type { NostrEvent } from '../../src/nostr/event.ts'
 import { newSigner } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
 import { until } from '../support/faulty-relay.ts'
+import { alone } from '../support/jobs.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 
 const start = 1_800_000_000
@@ -580,6 +582,7 @@ function open() {
               transact: (operation) =>
                 box.broken ? Promise.reject(new Error('full')) : database.transact(operation),
             },
+            jobs: createJobs(alone, { ...systemTime, seconds: () => clock.now }),
             now: () => clock.now,
             ended: (state) => ended.push(state),
             failed: (cause) => failures.push(cause),
