@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createCorrespondence } from '../crypto/correspondence.ts'
 import type { AfterCommit, Database } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
@@ -33,6 +34,7 @@ type CardParts = {
   keys: { managerSecret: Uint8Array; storeKey: Uint8Array }
   cardMasterKey: Uint8Array
   database: Database<Stores>
+  jobs: Jobs
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
@@ -136,7 +138,7 @@ function payRequestOf(database: Database<Stores>, identities: Identities): Cards
 /** Listen to relays; how to stop. */
 function listen(
   cards: Cards,
-  { database, subscribe, config, steady, log }: CardParts,
+  { database, jobs, subscribe, config, steady, log }: CardParts,
 ): () => Promise<void> {
   const byKey = new Buckets({
     burst: limits.cardChangeBurst,
@@ -145,6 +147,7 @@ function listen(
   })
   const consumer = createConsumer<Stores>({
     database,
+    jobs,
     filters: () => [
       {
         kinds: [kinds.walletRegular],

@@ -37,6 +37,8 @@ type GatewayParts = {
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
+  /** Called before the transaction that accepts an event. Refuses `rate-limited`. */
+  admit: (event: NostrEvent) => Promise<void>
   /** What else an accepted event does here, in the transaction that queues it. */
   accepted: (tx: Stores & AfterCommit, event: NostrEvent) => Promise<void>
   now: Clock
@@ -286,6 +288,7 @@ export function startGateway(parts: GatewayParts): RunningGateway {
       now,
       verify,
       verifyHash: parts.verifyHash,
+      admit: parts.admit,
       accepted: parts.accepted,
       requireDisk: parts.requireDisk,
       wake,

@@ -1,6 +1,7 @@
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import type { AfterCommit, Database } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import {
@@ -20,6 +21,7 @@ type PaymentParts = {
   ledger: Ledger | null
   ledgerPubkey: string
   database: Database<Stores>
+  jobs: Jobs
   /** The gateway's: queue an event of ours for every relay; ask every relay for good. */
   broadcast(tx: Stores, event: NostrEvent): Promise<void>
   subscribe(subscription: Subscription): () => void
@@ -38,7 +40,7 @@ export type RunningPayments = {
 
 /** Put paying together; go on with what was open, and with a ledger elsewhere listen to its answers. */
 export async function startPayments(parts: PaymentParts): Promise<RunningPayments> {
-  const { database, log } = parts
+  const { database, jobs, log } = parts
   const waiting = createWaiting()
   let hurried = false
   const payments: Payments = { ...parts, answered: waiting.answered, hurried: () => hurried }
@@ -65,6 +67,7 @@ export async function startPayments(parts: PaymentParts): Promise<RunningPayment
   }
   const consumer = createConsumer<Stores>({
     database,
+    jobs,
     filters: () => answerFilters(payments, open),
     admitted: async () => true,
     consume: accepted,

@@ -44,20 +44,13 @@ import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
 import { transferRoutes } from '../wallet/transfers/routes.ts'
 import { type RunningCards, startCards } from './cards.ts'
 import type { Config } from './config.ts'
-import {
-  databasePath,
-  lockDataDir,
-  openDatabase,
-  openDataDir,
-  StartError,
-  startErrorFrom,
-} from './data.ts'
+import { databasePath, lockDataDir, openDatabase, openDataDir, startErrorFrom } from './data.ts'
 import { realStatFs, type StatFs, watchDisk } from './disk.ts'
 import { describeRoutes } from './document.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
-import { type RunningLedger, startLedger, TokenError } from './ledger.ts'
+import { type RunningLedger, startLedger } from './ledger.ts'
 import { type ManagementState, openManagement } from './management.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
@@ -173,6 +166,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     signer,
     verify,
     verifyHash,
+    admit: async (event) => ledger?.admit(event),
     accepted: async (tx, event) => {
       await ledger?.accepted(tx, event)
       await cards?.accepted(tx, event)
@@ -188,20 +182,11 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   })
   opened.defer(() => running.stop())
   ledger = await startLedger({
-    tokens: config.tokens,
-    ledgerPubkey: config.ledgerPubkey,
-    gatewayPubkey: config.gatewayPubkey,
-    database,
-    signer,
-    verifyHash,
+    ...{ config, database, jobs, signer, verifyHash, log },
     now: systemClock,
     steady: () => performance.now(),
-    rateLimit: config.rateLimit,
     broadcast: running.broadcast,
     subscribe: running.subscribe,
-    log,
-  }).catch((cause: unknown) => {
-    throw cause instanceof TokenError ? new StartError(cause.message) : cause
   })
   const { stop } = ledger
   opened.defer(() => stop())
@@ -249,7 +234,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const { identities } = wallet
   const { subscribe, broadcast } = running
   cards = await startCards({
-    ...{ config, keys, cardMasterKey, database, signer, verify, verifyHash, identities, log },
+    ...{ config, keys, cardMasterKey, database, jobs, signer, verify, verifyHash, identities, log },
     ...{
       now: systemClock,
       steady: () => performance.now(),

@@ -3,7 +3,10 @@ import type { SweepParts } from '../db/jobs.ts'
 import { startOutboxSweep } from '../gateway/worker.ts'
 import { startMerchantSweep } from '../merchants/worker.ts'
 import { startSessionSweep } from '../session/worker.ts'
-import { startWalletSweep } from '../wallet/worker.ts'
+import { startScanSweep } from '../wallet/cards/worker.ts'
+import { startNonceSweep } from '../wallet/identities/worker.ts'
+import { startLedgerSweep } from '../wallet/ledger/worker.ts'
+import { startRequestSweep } from '../wallet/worker.ts'
 import type { Stores } from './stores.ts'
 
 type Sweeps = {
@@ -15,7 +18,8 @@ type Sweeps = {
 /** Start the work of every feature that nobody waits for: it marks and deletes rows. */
 export function startSweeps(parts: SweepParts<Stores>): Sweeps {
   const coupons = startCouponSweep(parts)
-  const others = [startSessionSweep, startMerchantSweep, startOutboxSweep, startWalletSweep]
+  const wallet = [startRequestSweep, startNonceSweep, startScanSweep, startLedgerSweep]
+  const others = [startSessionSweep, startMerchantSweep, startOutboxSweep, ...wallet]
   const all = [coupons, ...others.map((start) => start(parts))]
   return {
     killed: coupons.wake,

@@ -28,6 +28,7 @@ export async function publish(
   // Ours would refuse it for good; better now than after a promise.
   if (findValidationError(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireRoom(quotas.key(event.pubkey, bytes))
+  await gateway.admit(event)
   const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
   const { relays, fresh } = await gateway.database.transact(async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))

@@ -24,7 +24,9 @@ export type Gateway = {
    * when it is not in use.
    */
   embeddedUrl: ((asked: string | null) => string | null) | null
-  /** What else an accepted event does here, in the transaction that queues it. Refuses `rate-limited`. */
+  /** Called before the transaction that accepts an event. Refuses `rate-limited`. */
+  admit: (event: NostrEvent) => Promise<void>
+  /** What else an accepted event does here, in the transaction that queues it. */
   // A method: it writes to stores of the same transaction that this folder does not know.
   accepted(tx: GatewayStores, event: NostrEvent): Promise<void>
   /** True when the embedded relay keeps what this key signs. */

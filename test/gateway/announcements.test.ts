@@ -126,6 +126,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
     signer: newSigner(),
     verify: verifyEvent,
     verifyHash: () => false,
+    admit: async () => undefined,
     accepted: async () => undefined,
     now: secondsNow,
     steady: () => performance.now(),

@@ -5,6 +5,7 @@ import type { NostrEvent } from '../../src/nostr/event.ts'
 import { createConsumer } from '../../src/wallet/consumer.ts'
 import { createEvent } from '../support/events.ts'
 import { until } from '../support/faulty-relay.ts'
+import { aloneJobs } from '../support/jobs.ts'
 
 const stops: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -25,6 +26,7 @@ function start(consume: (event: NostrEvent) => void = () => undefined) {
   } as unknown as Database<null>
   const consumer = createConsumer<null>({
     database,
+    jobs: aloneJobs,
     filters: () => [],
     admitted: async ({ content }) => content !== 'no',
     async consume(_, event) {

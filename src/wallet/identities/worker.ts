@@ -1,0 +1,16 @@
+import { limits } from '../../base/limits.ts'
+import type { Job, SweepParts } from '../../db/jobs.ts'
+import type { NonceStore } from './nonce-store.ts'
+
+/** Delete nonces that nobody used in time. */
+export function startNonceSweep(parts: SweepParts<{ nonces: NonceStore }>): Job {
+  const { jobs, database, now, failed } = parts
+  return jobs.sweep({
+    lease: 'identities.sweep',
+    failed,
+    step: () =>
+      database.transact(async ({ nonces }) => {
+        return (await nonces.prune(limits.sweepRowsMax, now() - limits.openNonceSeconds)) > 0
+      }),
+  })
+}
