@@ -1,18 +1,12 @@
+import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { BenefitModel } from './models.ts'
 import { parseText } from './text.ts'
 
-type Currency = 'ARS' | 'USD' | 'SAT'
-type Cap = { amount: number; currency: Currency }
-
-/** The worth of a coupon, in canonical form: no nulls, no unknown keys, no empty `productDs`. */
-export type Benefit = (
-  | { type: 'percent'; percent: number; productDs?: string[] }
-  | { type: 'fixed'; amount: number; currency: Currency; productDs?: string[] }
-  | { type: 'multibuy'; buyQty: number; payQty: number; productDs?: string[] }
-  | { type: 'buyXgetY'; buyProductD: string; giftProductD: string }
-  | { type: 'freeItems'; items: { d: string; qty: number }[] }
-) & { cap?: Cap }
+/** The value of a coupon in canonical form: no nulls, no unknown keys, no empty `productDs`. */
+export type Benefit = Static<typeof BenefitModel>
+type Money = NonNullable<Benefit['cap']>
 
 type Fields = Record<string, unknown>
 
@@ -59,12 +53,12 @@ function parsePercent(value: unknown): number {
   return value
 }
 
-function parseCap(value: unknown): Cap | null {
+function parseCap(value: unknown): Money | null {
   if (value === undefined || value === null) return null
   return parseMoney(parseObject(value, 'benefit.cap'), 'benefit.cap')
 }
 
-function parseMoney(fields: Fields, path: string): Cap {
+function parseMoney(fields: Fields, path: string): Money {
   const currency = currencies.find((name) => name === fields.currency)
   if (!currency) refuse(`${path}.currency`)
   const { amount } = fields

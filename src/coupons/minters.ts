@@ -1,13 +1,15 @@
+import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import { parseNip05 } from '../nostr/nip05.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Minter } from './minter-store.ts'
+import type { NewMinterModel } from './models.ts'
 import type { CouponService } from './service.ts'
 import { parseLabel } from './text.ts'
 
-type MinterInput = { pubkey: string; label?: string | null | undefined }
+type MinterInput = Static<typeof NewMinterModel>
 
 /** A minter as the wire shows it. */
 export function minterView(minter: Minter) {

@@ -1,21 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
 import { nullable, optional, pubkey, request, sentText, timestamp } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
+import { NostrEventModel } from '../nostr/models.ts'
 
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 const noncePattern = '^[A-Za-z0-9_-]{22}$'
 const nonce = t.String({ pattern: noncePattern, description: 'Bearer credential of a voucher' })
 const handle = t.String({ pattern: noncePattern, description: 'Names a voucher, cannot spend it' })
-
-export const NostrEventModel = t.Object({
-  id: t.String(),
-  pubkey: t.String(),
-  created_at: t.Integer(),
-  kind: t.Integer(),
-  tags: t.Array(t.Array(t.String())),
-  content: t.String(),
-  sig: t.String(),
-})
 
 const currency = t.Union([t.Literal('ARS'), t.Literal('USD'), t.Literal('SAT')])
 const money = { amount: t.Number({ exclusiveMinimum: 0 }), currency }

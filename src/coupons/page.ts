@@ -1,7 +1,9 @@
+import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { PageModel } from './models.ts'
 
-export type AskedPage = { limit?: string | undefined; cursor?: string | undefined }
+export type AskedPage = Static<typeof PageModel>
 export type Page = { limit: number; before: number | null }
 
 /** Read the page that a client asks for: `limit` 1 to 500, 100 if absent, and a `cursor`. Refuses `page-invalid`. */

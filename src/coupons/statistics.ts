@@ -1,15 +1,12 @@
+import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
+import type { StatisticsAskedModel } from './models.ts'
 import { cursorOf, parseCursor } from './page.ts'
 import type { CouponService } from './service.ts'
 
-type Asked = {
-  from?: string | undefined
-  to?: string | undefined
-  offset?: string | undefined
-  cursor?: string | undefined
-}
+type Asked = Static<typeof StatisticsAskedModel>
 
 /** Hours since 1970, the unit of the counters. */
 export function hourOf(seconds: number): number {

@@ -1,8 +1,10 @@
+import type { Static } from '@sinclair/typebox'
 import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent, Signer } from '../nostr/event.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { Terms } from './definition.ts'
+import type { IssuanceModel, VoucherResultModel } from './models.ts'
 import { handleText } from './nonce.ts'
 
 export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
@@ -35,30 +37,10 @@ export type ListedVoucher = Voucher & {
 }
 
 /** The answer of mint, refresh and claim, with exactly the fields of the protocol. */
-export type VoucherResult = {
-  couponId: string
-  coupon: Terms['benefit']
-  name: string
-  description: string
-  npub: string
-  image: string | null
-  nonce: string
-  expiresAt: number | null
-  voucher: NostrEvent
-}
+export type VoucherResult = Static<typeof VoucherResultModel>
 
 /** A row of the issuances list. It names a voucher by its handle, which cannot spend it. */
-export type Issuance = {
-  handle: string
-  status: VoucherStatus
-  mintedBy: string
-  mintedByNpub: string
-  mintedAt: number
-  claimedAt: number | null
-  voidedAt: number | null
-  refreshedAt: number | null
-  chain: string
-}
+export type Issuance = Static<typeof IssuanceModel>
 
 export function statusOf(voucher: Voucher, now: number): VoucherStatus {
   return voucher.phase === 'minted' && expired(voucher.terms, now) ? 'expired' : voucher.phase

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { parseLabel } from '../coupons/text.ts'
@@ -6,9 +7,10 @@ import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import { settleCode } from './admit.ts'
 import type { Merchant } from './merchant-store.ts'
+import type { NewMerchantModel } from './models.ts'
 import type { MerchantStores, Merchants } from './service.ts'
 
-type MerchantInput = { pubkey: string; label?: string | null | undefined }
+type MerchantInput = Static<typeof NewMerchantModel>
 
 /** A merchant on the wire. */
 export function merchantView({ pubkey, label, owner, createdAt }: Merchant) {

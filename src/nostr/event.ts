@@ -1,16 +1,10 @@
+import type { Static } from '@sinclair/typebox'
 import { type JsonObject, parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
+import type { NostrEventModel } from './models.ts'
 
 /** A signed Nostr event (NIP-01). */
-export type NostrEvent = {
-  id: string
-  pubkey: string
-  created_at: number
-  kind: number
-  tags: string[][]
-  content: string
-  sig: string
-}
+export type NostrEvent = Static<typeof NostrEventModel>
 
 /** What is signed: an event without id and signature. */
 type UnsignedEvent = Omit<NostrEvent, 'id' | 'sig'>

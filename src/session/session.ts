@@ -1,11 +1,13 @@
+import type { Static } from '@sinclair/typebox'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Cutoffs } from './cutoffs.ts'
+import type { SessionModel } from './models.ts'
 
 /** What `POST /api/auth/session` answers. */
-export type Session = { token: string; pubkey: string; expiresAt: number }
+export type Session = Static<typeof SessionModel>
 
 /** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`; of them nothing is stored. */
 export type Sessions = {

@@ -647,7 +647,10 @@ class World {
     }
     let redeemed = 0
     for (let cursor: string | undefined; ; ) {
-      const page = await redemptions(this.service, caller, { limit: '500', cursor })
+      const page = await redemptions(this.service, caller, {
+        limit: '500',
+        ...(cursor && { cursor }),
+      })
       redeemed += page.redemptions.length
       if (page.next === null) break
       cursor = page.next
@@ -659,7 +662,7 @@ class World {
     const limit = String(1 + this.#random.below(500))
     const pages = []
     for (let cursor: string | undefined; ; ) {
-      const page = await issuances(this.service, caller, id, { limit, cursor })
+      const page = await issuances(this.service, caller, id, { limit, ...(cursor && { cursor }) })
       pages.push(page.mints)
       if (page.next === null) return pages.flat()
       cursor = page.next

@@ -79,8 +79,21 @@ function importsOf(path: string, text: string): Import[] {
   })
 }
 
+/** Files that load it: an import of types alone is gone from the program. */
+export function loadersOf(specifier: RegExp, ...except: RegExp[]): string[] {
+  const loading = src.map((file) => ({
+    ...file,
+    imports: file.imports.filter(({ typesOnly }) => !typesOnly),
+  }))
+  return importersAmong(loading, specifier, except)
+}
+
 export function importersOf(specifier: RegExp, ...except: RegExp[]): string[] {
-  return src
+  return importersAmong(src, specifier, except)
+}
+
+function importersAmong(files: readonly Source[], specifier: RegExp, except: RegExp[]): string[] {
+  return files
     .filter(({ path }) => !except.some((place) => place.test(path)))
     .flatMap(({ path, imports }) =>
       imports

@@ -1,9 +1,11 @@
+import type { Static } from '@sinclair/typebox'
 import { Refusal } from '../../base/refusal.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
+import type { NamesModel } from './models.ts'
 import type { Identities } from './service.ts'
 
 /** A NIP-05 document with one name in it, or with none. */
-type Names = { names: Record<string, string>; relays: Record<string, string[]> }
+type Names = Static<typeof NamesModel>
 
 /**
  * Whose name this is (NIP-05), for whoever reached us at `asked`; `_` is the service itself. Empty when

@@ -1,16 +1,14 @@
+import type { Static } from '@sinclair/typebox'
 import { parseJsonObject } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { foreignWords } from '../../base/words.ts'
 import type { Account } from './account-store.ts'
+import type { PaymentModel } from './models.ts'
 import type { Identities } from './service.ts'
 
-/** What LUD-06 lets a payer send to a callback. */
-type PaymentQuery = {
-  amount?: string | undefined
-  comment?: string | undefined
-  nostr?: string | undefined
-}
+/** Parameters that a payer sends to a callback (LUD-06). */
+type PaymentQuery = Static<typeof PaymentModel>
 
 /** The account of that name, if it takes payments or vouchers. Refuses `account-unknown`. */
 async function requireAccount({ database }: Identities, name: string): Promise<Account> {

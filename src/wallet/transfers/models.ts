@@ -1,7 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import { nullable, optional, request, sentText } from '../../base/field-models.ts'
 import { limits } from '../../base/limits.ts'
-import { BenefitModel, NostrEventModel } from '../../coupons/models.ts'
+import { BenefitModel } from '../../coupons/models.ts'
+import { NostrEventModel } from '../../nostr/models.ts'
 
 /** The event is read by `parseOffer`, which checks that it is the nonce's. */
 const sentVoucher = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'NostrEvent' }))

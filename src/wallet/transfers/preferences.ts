@@ -1,8 +1,10 @@
+import type { Static } from '@sinclair/typebox'
 import { Refusal } from '../../base/refusal.ts'
 import type { Caller } from '../../session/caller.ts'
+import type { PreferencesModel } from './models.ts'
 import type { Transfers } from './service.ts'
 
-type Preferences = { allowVouchers: boolean }
+type Preferences = Static<typeof PreferencesModel>
 
 /** What the caller's account takes. Refuses `account-unknown`. */
 export async function readPreferences(
