@@ -39,8 +39,8 @@ export const processLimits = {
   queueMax: 10_000,
   /** Rows one step of background work touches. */
   sweepRowsMax: 500,
-  /** Between two such steps, so that requests pass. */
-  sweepPauseSeconds: 0.001,
+  /** Shortest wait between two runs of a job, so that requests and timers have their turn. */
+  jobPauseSeconds: 0.001,
   /** Between two rounds of marking and pruning. */
   housekeepingSeconds: 60,
   /** A background job that failed is tried again after this, doubling up to the second. */

@@ -76,7 +76,7 @@ export function createJobs(leases: Leases, time = systemTime): Jobs {
   return {
     start,
     sweep({ step, ...options }) {
-      const run = async () => ((await step()) ? limits.sweepPauseSeconds : undefined)
+      const run = async () => ((await step()) ? 0 : undefined)
       const job = start({ ...options, run, everySeconds: limits.housekeepingSeconds })
       job.wake()
       return job
@@ -111,7 +111,7 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
       }
       const wait = (await options.run()) ?? everySeconds
       failures = 0
-      return Math.min(wait, everySeconds)
+      return Math.min(Math.max(wait, limits.jobPauseSeconds), everySeconds)
     } catch (cause) {
       if (failures === 0) options.failed(cause)
       const wait = Math.min(limits.jobRetrySeconds * 2 ** failures++, limits.jobRetrySecondsMax)

@@ -177,7 +177,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const round = async (): Promise<number> => {
     throwUnwritten()
     const madeAll = await makeDue()
-    const nextGiveUpAt = await expire()
+    const expired = await expire()
     const room = roomNow()
     if (room.places > 0 && to.ready()) {
       const due = await database.snapshot((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
@@ -185,7 +185,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       if (due.some(({ priority }) => priority === 'poison' || room.poison)) poisonAt = now()
       for (const item of due) inFlight.set(item.outboxId, launch(item))
     }
-    return madeAll && nextGiveUpAt > now() ? secondsUntilDue(nextGiveUpAt) : 0
+    return madeAll && expired.all ? secondsUntilDue(expired.next) : 0
   }
 
   /** False while some that wait for a destination that came back are still not due. */
@@ -219,14 +219,14 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const nextGiveUp = async () =>
     (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
 
-  /** Give up those whose time is over; when the time of the next one is, in Unix seconds. */
-  const expire = async (): Promise<number> => {
+  /** Give up deliveries whose time is over, in steps. Those under way keep theirs until they end. */
+  const expire = async (): Promise<{ all: boolean; next: number }> => {
     const next = await nextGiveUp()
-    if (next > now()) return next
+    if (next > now()) return { all: true, next }
     const most = limits.sweepRowsMax
     const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most, inFlight))
     if (count > 0) ended('expired', count)
-    return count === most ? now() : nextGiveUp()
+    return { all: count < most, next: await nextGiveUp() }
   }
 
   const secondsUntilDue = async (nextGiveUpAt: number): Promise<number> => {
