@@ -4,7 +4,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createCorrespondence } from '../crypto/correspondence.ts'
-import type { AfterCommit, Database } from '../db/database.ts'
+import type { AfterCommit, Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -56,7 +56,7 @@ export type RunningCards = {
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   payments: RunningPayments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
-  accepted(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
+  accepted(tx: Stores & AfterCommit & Locking, event: NostrEvent): Promise<void>
   stop(): Promise<void>
 }
 
@@ -89,7 +89,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   for (const { name, token } of config.defaultLimits) {
     if (!config.tokens.has(token)) log.warn('cards.limit-of-no-token', { limit: name, token })
   }
-  const accepted = async (tx: Stores & AfterCommit, event: NostrEvent) => {
+  const accepted = async (tx: Stores & AfterCommit & Locking, event: NostrEvent) => {
     await configure(cards, tx, event)
     await payments.accepted(tx, event)
   }

@@ -2,10 +2,16 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { AfterCommit, Database } from '../db/database.ts'
+import type { AfterCommit, Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import { notice, reconcile } from '../gateway/announcements.ts'
-import { type Courier, type Destination, retryDelay, startCourier } from '../gateway/outbox.ts'
+import {
+  type Courier,
+  type Destination,
+  retireOthers,
+  retryDelay,
+  startCourier,
+} from '../gateway/outbox.ts'
 import { enqueue } from '../gateway/publish.ts'
 import { openRelayLink, type RelayLink } from '../gateway/relays.ts'
 import type { Answered, Subscription } from '../gateway/relays-conversation.ts'
@@ -40,7 +46,7 @@ type GatewayParts = {
   /** Called before the transaction that accepts an event. Refuses `rate-limited`. */
   admit: (event: NostrEvent) => Promise<void>
   /** What else an accepted event does here, in the transaction that queues it. */
-  accepted: (tx: Stores & AfterCommit, event: NostrEvent) => Promise<void>
+  accepted: (tx: Stores & AfterCommit & Locking, event: NostrEvent) => Promise<void>
   now: Clock
   /** Milliseconds of a clock that is never set. */
   steady: () => number
@@ -231,8 +237,8 @@ export function startGateway(parts: GatewayParts): RunningGateway {
   }
 
   const retire = async () => {
-    const most = limits.sweepRowsMax
-    const step = () => database.transact((tx) => tx.outbox.retire(parts.relays, now(), most))
+    const step = () =>
+      database.transact({ roots: ['instance'] }, (tx) => retireOthers(tx, parts.relays, now()))
     while (await step()) await Bun.sleep(1)
   }
   const retiring = retire().catch(failed)

@@ -27,7 +27,7 @@ export async function pinKeys(
     )
   }
   if (pinned.manager !== null && pinned.storeKey !== null) return
-  await database.transact(async (tx) => {
+  await database.transact({ roots: ['instance'] }, async (tx) => {
     await tx.facts.pin('manager', manager)
     await tx.facts.pin('store-key', fingerprint)
   })

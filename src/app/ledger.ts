@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
@@ -39,7 +39,7 @@ export type RunningLedger = {
   /** An event came over HTTP: before the transaction that accepts it. Refuses `rate-limited`. */
   admit(event: NostrEvent): Promise<void>
   /** Settle an event that came over HTTP, in the transaction that accepts it. */
-  accepted(tx: Stores, event: NostrEvent): Promise<void>
+  accepted(tx: Stores & Locking, event: NostrEvent): Promise<void>
   stop(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import type { AnyElysia } from 'elysia'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Locking } from '../db/database.ts'
 import type { FactStore } from '../db/fact-store.ts'
 import type { Authenticator } from '../http/auth.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -48,7 +48,7 @@ type Management = {
   /** Refuses `merchant-not-allowed`. */
   require(tx: Stores, caller: Caller): Promise<void>
   /** Refuses `vouchers-day-full`, `bytes-day-full`. */
-  charge(tx: Stores, owner: string, added: Partial<Added>): Promise<void>
+  charge(tx: Stores & Locking, owner: string, added: Partial<Added>): Promise<void>
   routes(auth: Authenticator, rateLimits: RateLimits): AnyElysia[]
   /** Only this machine reaches the service. */
   private(): boolean
@@ -111,7 +111,7 @@ async function settle(
   also: (tx: { facts: FactStore }) => Promise<void> = async () => undefined,
 ): Promise<void> {
   try {
-    await database.transact(async (tx) => {
+    await database.transact({ roots: ['instance', 'roster'] }, async (tx) => {
       await also(tx)
       await settleCode(merchants, tx)
     })

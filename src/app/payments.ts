@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
-import type { AfterCommit, Database } from '../db/database.ts'
+import type { AfterCommit, Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { NostrEvent } from '../nostr/event.ts'
@@ -32,7 +32,7 @@ type PaymentParts = {
 export type RunningPayments = {
   payments: Payments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
-  accepted(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
+  accepted(tx: Stores & AfterCommit & Locking, event: NostrEvent): Promise<void>
   /** Whoever waits for a ledger is told to ask later. */
   hurry(): void
   stop(): Promise<void>
@@ -51,7 +51,7 @@ export async function startPayments(parts: PaymentParts): Promise<RunningPayment
       waiting.tellAll()
     },
   }
-  const accepted = async (tx: Stores & AfterCommit, event: NostrEvent) => {
+  const accepted = async (tx: Stores & AfterCommit & Locking, event: NostrEvent) => {
     const answered = await takeAnswer(payments, tx, event)
     if (answered === null) return
     tx.afterCommit(() => {

@@ -14,7 +14,10 @@ export function createReadiness(database: OpenDatabase<Stores>, disk: Pick<Disk,
     if (database.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
     const at = performance.now()
     if (!last || at - last.at > 1000) {
-      last = { at, outcome: database.transact((tx) => tx.facts.touch(systemClock())) }
+      last = {
+        at,
+        outcome: database.transact({ roots: 'none' }, (tx) => tx.facts.touch(systemClock())),
+      }
     }
     await last.outcome
     return disk.low() ? (['disk-low'] as const) : []

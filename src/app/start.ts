@@ -316,7 +316,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       log.warn('proxy.undeclared', { peer, hint })
     },
     onForwarded: management.expose,
-    spend: async ({ spend }) => database.transact(async () => undefined, spend),
+    spend: async ({ spend }) =>
+      database.transact({ roots: 'none', first: spend }, async () => undefined),
   })
 
   opened.defer(() => server.stop())

@@ -13,7 +13,8 @@ export async function announce(
   value: unknown,
   origins: readonly string[],
 ) {
-  return service.database.transact(async (tx) => {
+  const plan = { roots: [{ merchant: caller.pubkey }], first: caller.spend }
+  return service.database.transact(plan, async (tx) => {
     const { event, warnings } = parseAnnouncement(value, {
       author: caller.pubkey,
       manager: service.signer.pubkey,
@@ -23,6 +24,7 @@ export async function announce(
     })
     await service.requireMerchant(tx, caller)
     const before = await tx.announcements.find(caller.pubkey)
+    await tx.lock({ event: event.id }, ...(before ? [{ event: before.id }] : []))
     // The event that is stored already costs nothing: a page may send it again after a lost answer.
     if (before?.id !== event.id) {
       await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(event)) })
@@ -33,7 +35,7 @@ export async function announce(
       await service.broadcast(tx, event)
     } else if (before?.id !== event.id) throw new Refusal('announcement-older')
     return warnings.length > 0 ? { event, warnings } : { event }
-  }, caller.spend)
+  })
 }
 
 /**
@@ -41,12 +43,14 @@ export async function announce(
  * Refuses `announcement-unknown`.
  */
 export async function withdraw(service: CouponService, caller: Caller) {
-  return service.database.transact(async (tx) => {
+  const plan = { roots: [{ merchant: caller.pubkey }], first: caller.spend }
+  return service.database.transact(plan, async (tx) => {
     await service.requireMerchant(tx, caller)
     const current = await tx.announcements.find(caller.pubkey)
     if (!current) throw new Refusal('announcement-unknown')
+    await tx.lock({ event: current.id })
     await tx.announcements.remove(caller.pubkey)
     await service.recall(tx, current.id)
     return { removed: true }
-  }, caller.spend)
+  })
 }

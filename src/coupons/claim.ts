@@ -1,4 +1,5 @@
 import { Refusal } from '../base/refusal.ts'
+import type { Locking } from '../db/database.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
@@ -24,7 +25,7 @@ export function claim(
   input: ClaimInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  return service.database.transact(async (tx) => {
+  return service.database.transact({ roots: [{ voucher: handleOf(input.nonce) }] }, async (tx) => {
     const voucher = await tx.vouchers.find(handleOf(input.nonce))
     if (!voucher) throw new Refusal('voucher-unknown')
     // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
@@ -58,7 +59,12 @@ export function claim(
 }
 
 /** True if the merchant's quota has room for an order. A full quota drops the order, never the redemption. */
-async function hasRoom(service: CouponService, tx: CouponStores, owner: string, text: string) {
+async function hasRoom(
+  service: CouponService,
+  tx: CouponStores & Locking,
+  owner: string,
+  text: string,
+) {
   try {
     await service.charge(tx, owner, { bytes: Buffer.byteLength(text) })
     return true

@@ -27,7 +27,8 @@ export function define(
   fields: Fields,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  return service.database.transact(async (tx) => {
+  const plan = { roots: [{ merchant: caller.pubkey }], first: caller.spend }
+  return service.database.transact(plan, async (tx) => {
     return once(service, tx, repeat, async () => {
       const now = service.now()
       const input = parseNewDefinition(fields, now)
@@ -46,7 +47,7 @@ export function define(
       tx.afterCommit(() => tell(service, caller, id, now))
       return { status: 201, body }
     })
-  }, caller.spend)
+  })
 }
 
 /**
@@ -54,7 +55,8 @@ export function define(
  * `nothing-to-change`, `merchant-not-allowed`, `coupon-unknown`, `bytes-day-full`, `disk-low`.
  */
 export function edit(service: CouponService, caller: Caller, id: string, fields: Fields) {
-  return service.database.transact(async (tx) => {
+  const roots = [{ definition: id, mode: 'changed' }] as const
+  return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     const now = service.now()
     tx.afterCommit(() => tell(service, caller, id, now))
     const changes = parseChanges(fields)
@@ -65,12 +67,14 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
     // New terms take room. Archiving takes none, and must work on a full disk, because it stops the minting.
     const coupon = definitionView(edited)
     if (revised) {
-      await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(coupon)) })
+      await service.charge(tx, caller.pubkey, {
+        bytes: Buffer.byteLength(JSON.stringify(coupon)),
+      })
       service.requireDisk()
     }
     await tx.definitions.update(edited, revised)
     return { coupon }
-  }, caller.spend)
+  })
 }
 
 /**
@@ -78,7 +82,8 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
  * to it. Refuses `merchant-not-allowed`, `coupon-unknown`.
  */
 export function remove(service: CouponService, caller: Caller, id: string) {
-  return service.database.transact(async (tx) => {
+  const roots = [{ definition: id, mode: 'changed' }] as const
+  return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     const now = service.now()
     tx.afterCommit(() => tell(service, caller, id, now))
     await service.requireMerchant(tx, caller)
@@ -89,7 +94,7 @@ export function remove(service: CouponService, caller: Caller, id: string) {
     }
     await tx.definitions.update(apply(definition, { archived: true }, now), false)
     return { deleted: false, archived: true }
-  }, caller.spend)
+  })
 }
 
 /** Tell the owner's live streams that a definition changed. */

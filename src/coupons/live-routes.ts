@@ -19,7 +19,9 @@ export function liveRoutes(service: CouponService, auth: Authenticator, live: Li
       '/live',
       async ({ caller, request }) => {
         // The signature is spent before the first byte of the answer, so that a copy of the request gets nothing.
-        if (caller.spend) await service.database.transact(async () => undefined, caller.spend)
+        const { spend } = caller
+        if (spend)
+          await service.database.transact({ roots: 'none', first: spend }, async () => undefined)
         await service.database.snapshot((tx) => service.requireMerchant(tx, caller))
         const { pubkey: owner, until } = caller
         // No await between this check and `listen`: a session that ends in between would keep its stream.

@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { AfterCommit } from '../db/database.ts'
+import type { AfterCommit, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { StoredDefinition } from './definition-store.ts'
@@ -26,7 +26,7 @@ export async function mintVouchers(
   { couponId, count }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  const issueAll = async (tx: CouponStores & AfterCommit) => {
+  const issueAll = async (tx: CouponStores & AfterCommit & Locking) => {
     return once(service, tx, repeat, async () => {
       const now = service.now()
       // Permission comes first, so that a stranger does not learn whether a coupon is archived or used up.
@@ -60,7 +60,8 @@ export async function mintVouchers(
   // they cannot fill the commit with mints that fail.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
-  return service.database.transact(issueAll, caller.spend, rows)
+  const roots = [{ definition: couponId, mode: 'changed' }] as const
+  return service.database.transact({ roots, first: caller.spend, rows }, issueAll)
 }
 
 async function mayMint(service: CouponService, caller: Caller, couponId: string): Promise<boolean> {

@@ -41,42 +41,46 @@ export async function authorizeMinter(service: CouponService, caller: Caller, in
   if ('name' in name) {
     // A name makes this service call another server. The signature is spent before, so that neither a stranger
     // nor a copy of the request can cause calls.
-    await service.database.transact((tx) => service.requireMerchant(tx, caller), caller.spend)
+    await service.database.transact({ roots: 'none', first: caller.spend }, (tx) =>
+      service.requireMerchant(tx, caller),
+    )
   }
   const pubkey = await resolve(service, name, caller.pubkey)
-  return service.database.transact(
-    async (tx) => {
-      await service.requireMerchant(tx, caller)
-      if (pubkey === null) throw new Refusal('minter-unknown')
-      if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
-      const listed = await tx.minters.find(caller.pubkey, pubkey)
-      if (listed) {
-        const relabelled = { ...listed, label: label === undefined ? listed.label : label }
-        await tx.minters.relabel(caller.pubkey, pubkey, relabelled.label)
-        return { created: false, minter: minterView(relabelled) }
-      }
-      if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
-        throw new Refusal('minters-full')
-      }
-      service.requireDisk()
-      const minter = { pubkey, label: label ?? null, createdAt: service.now() }
-      await tx.minters.insert(caller.pubkey, minter)
-      return { created: true, minter: minterView(minter) }
-    },
-    'name' in name ? undefined : caller.spend,
-  )
+  const plan = {
+    roots: [{ merchant: caller.pubkey }],
+    first: 'name' in name ? undefined : caller.spend,
+  }
+  return service.database.transact(plan, async (tx) => {
+    await service.requireMerchant(tx, caller)
+    if (pubkey === null) throw new Refusal('minter-unknown')
+    if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
+    const listed = await tx.minters.find(caller.pubkey, pubkey)
+    if (listed) {
+      const relabelled = { ...listed, label: label === undefined ? listed.label : label }
+      await tx.minters.relabel(caller.pubkey, pubkey, relabelled.label)
+      return { created: false, minter: minterView(relabelled) }
+    }
+    if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
+      throw new Refusal('minters-full')
+    }
+    service.requireDisk()
+    const minter = { pubkey, label: label ?? null, createdAt: service.now() }
+    await tx.minters.insert(caller.pubkey, minter)
+    return { created: true, minter: minterView(minter) }
+  })
 }
 
 /** Take the permission back at once. Refuses `merchant-not-allowed`, `minter-unknown`. */
 export async function removeMinter(service: CouponService, caller: Caller, text: string) {
-  return service.database.transact(async (tx) => {
+  const plan = { roots: [{ merchant: caller.pubkey }], first: caller.spend }
+  return service.database.transact(plan, async (tx) => {
     await service.requireMerchant(tx, caller)
     const pubkey = parsePubkey(text)
     if (!pubkey || !(await tx.minters.remove(caller.pubkey, pubkey))) {
       throw new Refusal('minter-unknown')
     }
     return { removed: true }
-  }, caller.spend)
+  })
 }
 
 type MinterText = { pubkey: string } | { name: string; domain: string }

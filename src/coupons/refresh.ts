@@ -1,6 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
-import type { AfterCommit } from '../db/database.ts'
+import type { AfterCommit, Locking } from '../db/database.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { mintedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
@@ -30,13 +30,14 @@ type RefreshOutcome = { replayed: boolean; body: string }
  * `voucher-cancelled`, `voucher-expired`, and `rate-limited` before anything is burned.
  */
 export function refresh(service: CouponService, input: RefreshInput): Promise<RefreshOutcome> {
-  return service.database.transact((tx) => refreshWithin(service, tx, input))
+  const roots = [{ voucher: handleOf(input.nonce) }]
+  return service.database.transact({ roots }, (tx) => refreshWithin(service, tx, input))
 }
 
 /** `refresh` as a part of a larger transaction: the burn commits together with the rest of it. */
 export async function refreshWithin(
   service: Refreshing,
-  tx: Pick<CouponStores, 'vouchers'> & AfterCommit,
+  tx: Pick<CouponStores, 'vouchers'> & AfterCommit & Locking,
   { nonce, key }: RefreshInput,
 ): Promise<RefreshOutcome> {
   const now = service.now()

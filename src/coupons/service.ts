@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Locking } from '../db/database.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
 import type { Caller } from '../session/caller.ts'
 import type { ProofStore } from '../session/proof-store.ts'
@@ -45,7 +45,7 @@ export type CouponService = {
    * `vouchers-day-full`, `bytes-day-full`, `rate-limited`.
    */
   charge(
-    tx: Pick<CouponStores, 'vouchers'>,
+    tx: Pick<CouponStores, 'vouchers'> & Locking,
     owner: string,
     added: { vouchers?: number; bytes?: number; refreshes?: number },
   ): Promise<void>

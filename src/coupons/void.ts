@@ -29,7 +29,9 @@ export function voidVoucher(
   caller: Caller,
   { couponId, name, chain }: VoidInput,
 ): Promise<{ mint: Issuance }> {
-  return service.database.transact(async (tx) => {
+  const vouchers = handlesOf(name).map((handle) => ({ voucher: handle }))
+  const roots = [{ definition: couponId, mode: 'shared' as const }, ...vouchers]
+  return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     await service.requireMerchant(tx, caller)
     const now = service.now()
     const definition = await ownDefinition(tx, caller, couponId)
@@ -50,7 +52,7 @@ export function voidVoucher(
     } as const
     tx.afterCommit(() => service.changed(change))
     return { mint: issuanceOf(listed, now) }
-  }, caller.spend)
+  })
 }
 
 /**
@@ -58,7 +60,8 @@ export function voidVoucher(
  * same time for any number of vouchers. Refuses `merchant-not-allowed`, `coupon-unknown`.
  */
 export function voidAll(service: CouponService, caller: Caller, couponId: string) {
-  return service.database.transact(async (tx) => {
+  const roots = [{ definition: couponId, mode: 'changed' }] as const
+  return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
     const voided = definition.open
@@ -71,14 +74,15 @@ export function voidAll(service: CouponService, caller: Caller, couponId: string
       service.changed({ type: 'voided', owner, couponId, at: now, handle: null, count: voided })
     })
     return { voided }
-  }, caller.spend)
+  })
 }
 
 /** Mark up to `sweepRowsMax` rows that the kill switch voided. False if none remain. */
 export async function sweepKilled(service: Pick<CouponService, 'database'>): Promise<boolean> {
-  return service.database.transact(async (tx) => {
+  return service.database.transact({ roots: ['instance'] }, async (tx) => {
     const kill = await tx.vouchers.nextKill()
     if (!kill) return false
+    await tx.lock({ definition: kill.couponId, mode: 'changed' })
     await tx.vouchers.sweep(kill, limits.sweepRowsMax)
     return true
   })
@@ -86,6 +90,13 @@ export async function sweepKilled(service: Pick<CouponService, 'database'>): Pro
 
 /** Find a voucher by handle, else by nonce. Both have the same form, so that only the store can tell them apart. */
 async function findNamed(tx: CouponStores, name: string): Promise<Voucher | null> {
-  if (!nonceShaped(name)) return null
-  return (await tx.vouchers.find(parseHandle(name))) ?? tx.vouchers.find(handleOf(name))
+  for (const handle of handlesOf(name)) {
+    const voucher = await tx.vouchers.find(handle)
+    if (voucher) return voucher
+  }
+  return null
+}
+
+function handlesOf(name: string): Uint8Array[] {
+  return nonceShaped(name) ? [parseHandle(name), handleOf(name)] : []
 }

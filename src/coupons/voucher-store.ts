@@ -16,7 +16,7 @@ type Redemption = {
   zapRequestId: string | null
   amountMsat: number | null
 }
-type Kill = { definitionRowId: number; upto: number; swept: number }
+type Kill = { couponId: string; definitionRowId: number; upto: number; swept: number }
 type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
 
 type VoucherRow = {
@@ -166,11 +166,12 @@ export function createVoucherStore(sql: Sql) {
      ON CONFLICT (definition_id, upto_voucher_id) DO NOTHING`,
   )
   const nextKill = sql.query<
-    { definition_id: number; upto_voucher_id: number; swept_voucher_id: number },
+    { uuid: string; definition_id: number; upto_voucher_id: number; swept_voucher_id: number },
     []
   >(
-    `SELECT definition_id, upto_voucher_id, swept_voucher_id FROM kills
-     ORDER BY definition_id, upto_voucher_id LIMIT 1`,
+    `SELECT d.uuid, k.definition_id, k.upto_voucher_id, k.swept_voucher_id
+     FROM kills k JOIN definitions d ON d.id = k.definition_id
+     ORDER BY k.definition_id, k.upto_voucher_id LIMIT 1`,
   )
   const sweepEnd = sql.query<{ id: number | null }, [number, number, number, number]>(
     `SELECT max(id) AS id FROM (SELECT id FROM vouchers
@@ -314,6 +315,7 @@ export function createVoucherStore(sql: Sql) {
       const row = await nextKill.get()
       return (
         row && {
+          couponId: row.uuid,
           definitionRowId: row.definition_id,
           upto: row.upto_voucher_id,
           swept: row.swept_voucher_id,

@@ -11,7 +11,9 @@ export function startCouponSweep({ jobs, database, now, failed }: SweepParts<Cou
     async step() {
       const marked = await sweepKilled({ database })
       const before = now() - limits.answerSeconds
-      const answers = await database.transact((tx) => tx.answers.prune(limits.sweepRowsMax, before))
+      const answers = await database.transact({ roots: ['instance'] }, (tx) =>
+        tx.answers.prune(limits.sweepRowsMax, before),
+      )
       return marked || answers > 0
     },
   })

@@ -1,8 +1,13 @@
+import type { Root, Roots } from './roots.ts'
+
 /**
  * The port operations speak to. An engine promises:
  * - `transact` answers only when the operation's writes are on disk; a refusal thrown inside undoes
  *   that operation alone and is passed on; anything else that goes wrong rejects with its cause.
- * - Operations run one after the other, may be run again from the start, and await nothing but `tx`.
+ * - Operations behave as if they ran one after the other, may be run again from the start, and await
+ *   nothing but `tx`.
+ * - `roots` name the rows that an operation decides on, known before it begins. An engine whose
+ *   operations overlap locks them, in the order of roots.ts, before `first` and the operation run.
  * - `rows` is how many rows an operation writes, about: one that writes many lets the others pass.
  * - `first` runs before the operation and outside what a refusal of it undoes (the replay guard).
  * - `snapshot` sees every write answered before it began, and one consistent state throughout. It
@@ -12,12 +17,15 @@
  *   embedded engine there is one node, so a lease is always ours.
  */
 export type Database<Tx> = {
-  transact<T>(
-    operation: (tx: Tx & AfterCommit) => Promise<T>,
-    first?: First<Tx>,
-    rows?: number,
-  ): Promise<T>
+  transact<T>(plan: Plan<Tx>, operation: (tx: Tx & AfterCommit & Locking) => Promise<T>): Promise<T>
   snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** What an engine is told of an operation before it runs. */
+export type Plan<Tx> = {
+  roots: Roots
+  first?: First<Tx> | undefined
+  rows?: number
 }
 
 /** A database as the process has it that opened it, and closes it in the end. */
@@ -55,4 +63,13 @@ export type AfterCommit = {
    * but the log.
    */
   afterCommit(effect: () => void): void
+}
+
+export type Locking = {
+  /**
+   * Lock roots that only a read of this operation could name. They come behind those that it has, in the
+   * order of roots.ts. Another operation may have changed them between that read and this call: what is
+   * decided on is read after it, again where it was read before.
+   */
+  lock(...roots: Root[]): Promise<void>
 }

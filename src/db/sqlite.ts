@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, createSql } from './connection.ts'
-import type { AfterCommit, First, Lease, OpenDatabase } from './database.ts'
+import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
@@ -26,7 +26,7 @@ export type SqliteOptions<Tx> = {
 const sqliteVersionMin = [3, 51, 3] as const
 
 type Job<Tx> = {
-  operation: (tx: Tx & AfterCommit) => Promise<unknown>
+  operation: (tx: Tx & AfterCommit & Locking) => Promise<unknown>
   first: First<Tx> | undefined
   resolve: (value: never) => void
   reject: (cause: unknown) => void
@@ -37,13 +37,15 @@ type Job<Tx> = {
 /** The writing connection; every operation runs in a savepoint of its own. */
 type Writer<Tx> = {
   connection: Sqlite
-  tx: Tx & AfterCommit
+  tx: Tx & AfterCommit & Locking
   /** Takes the effects of the operation that runs. */
   effects: (() => void)[]
   begin: Statement
   end: Statement
   undo: Statement
 }
+
+const nothing = Promise.resolve()
 
 /** An operation awaited something other than its transaction; the whole batch was undone. */
 class StalledOperation extends Error {}
@@ -102,10 +104,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#sound = problems === 0
   }
 
+  /** Operations run one after the other: their roots need no locks. */
   transact<T>(
-    operation: (tx: Tx & AfterCommit) => Promise<T>,
-    first?: First<Tx>,
-    rows = 1,
+    { first, rows = 1 }: Plan<Tx>,
+    operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
     const lane = rows > limits.lightRowsMax ? this.#heavy : this.#queue
@@ -273,6 +275,7 @@ function createWriter<Tx>(connection: Sqlite, stores: (sql: Sql) => Tx): Writer<
     tx: {
       ...stores(createSql(connection)),
       afterCommit: (effect: () => void) => void writer.effects.push(effect),
+      lock: () => nothing,
     },
     effects: [] as (() => void)[],
     begin: connection.query('SAVEPOINT operation'),

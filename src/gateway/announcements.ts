@@ -98,7 +98,8 @@ async function settle(
   if (!replacement && !deleted(ours) && (has || relay === null)) return
   const { database } = parts
   const now = parts.now()
-  await database.transact(async (tx) => {
+  const events = [ours, ...(replacement ? [replacement] : [])].map(({ id }) => ({ event: id }))
+  await database.transact({ roots: [{ merchant: ours.pubkey }, ...events] }, async (tx) => {
     const current = await tx.announcements.find(ours.pubkey)
     // Meanwhile the merchant may have announced anew, or withdrawn.
     if (current?.id !== ours.id) return

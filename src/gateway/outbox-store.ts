@@ -40,6 +40,8 @@ type UnderWay = { has(outboxId: number): boolean; keys(): Iterable<number>; size
  * the others; `poison`: it is the turn of a poison event.
  */
 export type Room = { places: number; later: number; held: boolean; poison: boolean }
+/** Row ids of events that wait for a relay. */
+type Left = { relay: string; ids: readonly number[] }
 type Entry = { now: number; giveUpAt: number; priority: Priority }
 type DueRow = {
   id: number
@@ -132,8 +134,10 @@ export function createOutboxStore(sql: Sql) {
      WHERE o.done_at IS NULL AND o.give_up_at <= ?2 AND d.state = 'pending'
      ORDER BY o.give_up_at LIMIT ?3`,
   )
-  const expire = sql.query<null, [number, string]>(
-    "UPDATE deliveries SET state = 'expired' WHERE outbox_id = ? AND relay = ? AND state = 'pending'",
+  const expire = sql.query<null, [number, string, number]>(
+    `UPDATE deliveries SET state = 'expired'
+     WHERE outbox_id = ?1 AND relay = ?2 AND state = 'pending'
+       AND EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND give_up_at <= ?3)`,
   )
   const recall = sql.query<null, [string, number]>(
     "UPDATE deliveries SET state = 'expired', last_error = ? WHERE outbox_id = ? AND state = 'pending'",
@@ -146,7 +150,7 @@ export function createOutboxStore(sql: Sql) {
   )
   const retire = sql.query<null, [number, string]>(
     `UPDATE deliveries SET state = 'expired', last_error = 'no longer in RELAYS'
-     WHERE outbox_id = ? AND relay = ?`,
+     WHERE outbox_id = ? AND relay = ? AND state = 'pending'`,
   )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM outbox WHERE id IN
@@ -300,16 +304,23 @@ export function createOutboxStore(sql: Sql) {
       return made
     },
 
-    /** Give up what has waited too long for a relay, but for what is under way; how many there were. */
-    async expire(relay: string, now: number, rowsMax: number, underWay: UnderWay): Promise<number> {
+    /** Row ids of events that have waited too long for a relay, without those under way. */
+    async overdue(
+      relay: string,
+      now: number,
+      rowsMax: number,
+      underWay: UnderWay,
+    ): Promise<number[]> {
       const rows = await overdue.all(relay, now, rowsMax + underWay.size)
-      const idle = rows.filter(({ id }) => !underWay.has(id)).slice(0, rowsMax)
-      for (const { id } of idle) expire.run(id, relay)
-      await finish(
-        idle.map(({ id }) => id),
-        now,
-      )
-      return idle.length
+      return rows.flatMap(({ id }) => (underWay.has(id) ? [] : id)).slice(0, rowsMax)
+    },
+
+    /** Give these up at a relay as far as they are overdue; how many they were. */
+    async expire(relay: string, ids: readonly number[], now: number): Promise<number> {
+      let expired = 0
+      for (const id of ids) expired += await expire.changes(id, relay, now)
+      await finish(ids, now)
+      return expired
     },
 
     /** Stop delivering an event that its author took back. */
@@ -320,14 +331,18 @@ export function createOutboxStore(sql: Sql) {
       await finish([row.id], now)
     },
 
-    /** Give up some of what waits for relays other than these; false when nothing does. */
-    async retire(relays: readonly string[], now: number, rowsMax: number): Promise<boolean> {
+    /** Some of what waits for one relay other than these; null when nothing does. */
+    async left(relays: readonly string[], rowsMax: number): Promise<Left | null> {
       const relay = (await waitedFor()).find((name) => !relays.includes(name))
-      if (relay === undefined) return false
-      const ids = (await left.all(relay, rowsMax)).map((row) => row.outbox_id)
+      if (relay === undefined) return null
+      const rows = await left.all(relay, rowsMax)
+      return { relay, ids: rows.map((row) => row.outbox_id) }
+    },
+
+    /** Give up what waits for a relay that is no longer in the settings. */
+    async retire({ relay, ids }: Left, now: number): Promise<void> {
       for (const id of ids) retire.run(id, relay)
       await finish(ids, now)
-      return true
     },
 
     /** Forget up to `rowsMax` events that were done before `before`. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
@@ -66,6 +66,19 @@ export function retryDelay(attempts: number, ageSeconds: number, jitter: number)
   return Math.ceil(base * (0.5 + jitter / 2))
 }
 
+/** Give up some of what waits for relays other than these; false when nothing does. */
+export async function retireOthers(
+  tx: { outbox: OutboxStore } & Locking,
+  relays: readonly string[],
+  now: number,
+): Promise<boolean> {
+  const left = await tx.outbox.left(relays, limits.sweepRowsMax)
+  if (!left) return false
+  await tx.lock(...left.ids.map((id) => ({ queued: id })))
+  await tx.outbox.retire(left, now)
+  return true
+}
+
 function of(priority: Priority): (item: DueDelivery) => boolean {
   return (item) => item.priority === priority
 }
@@ -117,7 +130,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       const outcomes: Outcome[] = []
       const written = nextTurn().then(() => {
         waiting = null
-        return database.transact((tx) => tx.outbox.record(to.relay, outcomes, now()))
+        const roots = outcomes.map(({ outboxId }) => ({ queued: outboxId }))
+        return database.transact({ roots }, (tx) => tx.outbox.record(to.relay, outcomes, now()))
       })
       waiting = { outcomes, written }
     }
@@ -194,7 +208,9 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const most = limits.sweepRowsMax
     reconnected = false
     try {
-      const made = await database.transact((tx) => tx.outbox.makeDue(to.relay, now(), most))
+      const made = await database.transact({ roots: 'none' }, (tx) =>
+        tx.outbox.makeDue(to.relay, now(), most),
+      )
       reconnected ||= made === most
       return made < most
     } catch (cause) {
@@ -224,7 +240,11 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const next = await nextGiveUp()
     if (next > now()) return { all: true, next }
     const most = limits.sweepRowsMax
-    const count = await database.transact((tx) => tx.outbox.expire(to.relay, now(), most, inFlight))
+    const count = await database.transact({ roots: [] }, async (tx) => {
+      const overdue = await tx.outbox.overdue(to.relay, now(), most, inFlight)
+      await tx.lock(...overdue.map((id) => ({ queued: id })))
+      return tx.outbox.expire(to.relay, overdue, now())
+    })
     if (count > 0) ended('expired', count)
     return { all: count < most, next: await nextGiveUp() }
   }

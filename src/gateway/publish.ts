@@ -30,7 +30,8 @@ export async function publish(
   requireRoom(quotas.key(event.pubkey, bytes))
   await gateway.admit(event)
   const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
-  const { relays, fresh } = await gateway.database.transact(async (tx) => {
+  const plan = { roots: [{ event: event.id }] }
+  const { relays, fresh } = await gateway.database.transact(plan, async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
     if (passed) requireRoom(quotas.stranger(address))

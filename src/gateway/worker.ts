@@ -10,7 +10,11 @@ export function startOutboxSweep(parts: SweepParts<{ outbox: OutboxStore }>): Jo
     failed,
     async step() {
       const before = now() - limits.outboxKeptSeconds
-      return (await database.transact((tx) => tx.outbox.prune(limits.sweepRowsMax, before))) > 0
+      return (
+        (await database.transact({ roots: ['instance'] }, (tx) =>
+          tx.outbox.prune(limits.sweepRowsMax, before),
+        )) > 0
+      )
     },
   })
 }

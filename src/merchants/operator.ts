@@ -62,14 +62,20 @@ export async function operateMerchants(
     case 'confirm': {
       const { pubkeys } = command
       const named = pubkeys === 'all' ? pubkeys : pubkeys.map(pubkeyIn)
-      return database.transact((tx) => confirm(merchants, tx, named))
+      return database.transact({ roots: ['roster'] }, (tx) => confirm(merchants, tx, named))
     }
     case 'admit-guest':
-      return database.transact((tx) => admitGuest(merchants, tx, pubkeyIn(command.pubkey)))
+      return database.transact({ roots: ['roster'] }, (tx) =>
+        admitGuest(merchants, tx, pubkeyIn(command.pubkey)),
+      )
     case 'dismiss-guest':
-      return database.transact((tx) => dismissGuest(tx, pubkeyIn(command.pubkey)))
+      return database.transact({ roots: ['roster'] }, (tx) =>
+        dismissGuest(tx, pubkeyIn(command.pubkey)),
+      )
     case 'code':
-      return database.transact((tx) => showCode(merchants, tx, command.another))
+      return database.transact({ roots: ['roster'] }, (tx) =>
+        showCode(merchants, tx, command.another),
+      )
   }
 }
 
@@ -85,14 +91,14 @@ async function list({ admission, listed }: Merchants, tx: Known): Promise<Listed
 async function add(merchants: Merchants, command: MerchantCommand & { do: 'add' }) {
   const pubkey = pubkeyIn(command.pubkey)
   const label = labelIn(command.label)
-  const { created } = await merchants.database.transact((tx) =>
+  const { created } = await merchants.database.transact({ roots: ['roster'] }, (tx) =>
     admitOwner(merchants, tx, pubkey, label),
   )
   return { npub: npubOf(pubkey), created, admission: merchants.admission() }
 }
 
 async function remove(merchants: Merchants, pubkey: string) {
-  return merchants.database.transact(async (tx) => {
+  return merchants.database.transact({ roots: ['roster'] }, async (tx) => {
     if (!(await tx.merchants.remove(pubkey))) {
       throw new OperatorError(`${npubOf(pubkey)} is not among the merchants that were let in`)
     }

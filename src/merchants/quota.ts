@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
+import type { Locking } from '../db/database.ts'
 import type { Added, QuotaStore } from './quota-store.ts'
 import type { Merchants } from './service.ts'
 
@@ -16,13 +17,14 @@ export function dayOf(seconds: number): number {
  */
 export async function charge(
   { metered, now }: Pick<Merchants, 'metered' | 'now'>,
-  tx: { quotas: QuotaStore },
+  tx: { quotas: QuotaStore } & Locking,
   owner: string,
   added: Partial<Added>,
 ): Promise<void> {
   if (!metered()) return
   const { vouchers = 0, bytes = 0, refreshes = 0 } = added
   const day = dayOf(now())
+  await tx.lock({ quota: owner })
   const before = await tx.quotas.find(day, owner)
   const full = (code: RefusalCode) => {
     return new Refusal(code, { retryAfter: (day + 1) * daySeconds - now() })

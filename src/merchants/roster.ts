@@ -33,12 +33,12 @@ export async function addMerchant(merchants: Merchants, caller: Caller, input: M
   const label = parseLabel(input.label)
   const pubkey = parsePubkey(input.pubkey)
   if (pubkey === null) throw new Refusal('field-invalid', { field: 'pubkey' })
-  return merchants.database.transact(async (tx) => {
+  return merchants.database.transact({ roots: ['roster'], first: caller.spend }, async (tx) => {
     await requireOwner(merchants, tx, caller)
     const by = caller.pubkey
     const { created, merchant } = await admit(merchants, tx, { pubkey, label, owner: false, by })
     return { created, merchant: merchantView(merchant) }
-  }, caller.spend)
+  })
 }
 
 /**
@@ -47,7 +47,7 @@ export async function addMerchant(merchants: Merchants, caller: Caller, input: M
  */
 export async function removeMerchant(merchants: Merchants, caller: Caller, text: string) {
   const key = parsePubkey(text)
-  return merchants.database.transact(async (tx) => {
+  return merchants.database.transact({ roots: ['roster'], first: caller.spend }, async (tx) => {
     await requireOwner(merchants, tx, caller)
     const merchant = key === null ? null : await tx.merchants.find(key)
     if (merchant?.expiresAt !== null) throw new Refusal('merchant-unknown')
@@ -57,7 +57,7 @@ export async function removeMerchant(merchants: Merchants, caller: Caller, text:
     const by = caller.pubkey
     tx.afterCommit(() => merchants.happened({ type: 'removed', pubkey, by }))
     return { removed: true as const }
-  }, caller.spend)
+  })
 }
 
 type Admitted = {

@@ -25,11 +25,11 @@ export async function setUp(merchants: Merchants, { pubkey, spend }: Caller, typ
     await tx.merchants.setCode(merchants.newSalt())
     tx.afterCommit(() => merchants.happened({ type: 'code-replaced' }))
   }
-  return merchants.database.transact(async (tx) => {
+  return merchants.database.transact({ roots: ['roster'], first: tryCode }, async (tx) => {
     if (!right || !(await tx.merchants.burnCode())) throw new Refusal('setup-code-wrong')
     const createdAt = merchants.now()
     await tx.merchants.put({ pubkey, label: null, owner: true, createdAt, expiresAt: null })
     tx.afterCommit(() => merchants.happened({ type: 'admitted', pubkey, by: 'code' }))
     return { pubkey, npub: npubOf(pubkey) }
-  }, tryCode)
+  })
 }

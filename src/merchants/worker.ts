@@ -11,7 +11,7 @@ export function startMerchantSweep({ jobs, database, now, failed }: SweepParts<Q
     lease: 'merchants.sweep',
     failed,
     step: () =>
-      database.transact(async (tx) => {
+      database.transact({ roots: ['instance'] }, async (tx) => {
         await tx.merchants.prune(now())
         await tx.quotas.prune(dayOf(now()))
         return false

@@ -132,7 +132,11 @@ function begin(settings: RelaySettings): Running {
     failed: report,
     async step() {
       const most = limits.sweepRowsMax
-      return (await database.transact((tx) => tx.events.prune(systemClock(), most))) === most
+      return (
+        (await database.transact({ roots: ['instance'] }, (tx) =>
+          tx.events.prune(systemClock(), most),
+        )) === most
+      )
     },
   })
   post({ type: 'ready' })

@@ -90,7 +90,7 @@ export function createRelay(options: RelayOptions) {
       passOn(event)
       return verdicts.stored
     }
-    const stored = await database.transact(async (tx) => {
+    const stored = await database.transact({ roots: [{ author: event.pubkey }] }, async (tx) => {
       const outcome = await tx.events.insert(event)
       if (outcome === 'stored' && event.kind === kinds.deletion) await tx.events.delete(event)
       return outcome

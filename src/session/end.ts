@@ -13,7 +13,7 @@ type Ending = {
 /** End every session that a key has now, or that anybody has (null). A session opened later is another. */
 export function endSessions({ database, now, ended }: Ending, key: string | null): Promise<Cutoff> {
   const pubkey = key ?? everyKey
-  return database.transact(async (tx) => {
+  return database.transact({ roots: ['instance'] }, async (tx) => {
     // A session opened in the second of the last end began one second after it.
     const endedAt = Math.max(now(), (await tx.cutoffs.last(pubkey)) + 1)
     const cutoff = { pubkey, endedAt }

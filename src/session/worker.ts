@@ -11,7 +11,7 @@ export function startSessionSweep({ jobs, database, now, failed }: SweepParts<Se
     lease: 'session.sweep',
     failed,
     step: () =>
-      database.transact(async (tx) => {
+      database.transact({ roots: ['instance'] }, async (tx) => {
         await tx.cutoffs.prune(now() - limits.sessionCutoffSeconds)
         const before = now() - limits.proofWindowSeconds
         return (await tx.proofs.prune(limits.sweepRowsMax, before)) > 0

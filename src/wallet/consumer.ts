@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import type { AfterCommit, Database } from '../db/database.ts'
+import type { AfterCommit, Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
@@ -11,7 +11,7 @@ type ConsumerOptions<Tx> = {
   filters: () => readonly Filter[]
   /** False: this event is not worth a transaction. */
   admitted: (event: NostrEvent) => Promise<boolean>
-  consume: (tx: Tx & AfterCommit, event: NostrEvent) => Promise<void>
+  consume: (tx: Tx & AfterCommit & Locking, event: NostrEvent) => Promise<void>
   /** An event could not be written now; relays are asked again. */
   failed: (cause: unknown) => void
   /** Before relays are asked again. */
@@ -44,7 +44,8 @@ export function createConsumer<Tx>(options: ConsumerOptions<Tx>) {
 
   const take = async (event: NostrEvent) => {
     try {
-      if (await admitted(event)) await database.transact((tx) => consume(tx, event))
+      if (await admitted(event))
+        await database.transact({ roots: [{ event: event.id }] }, (tx) => consume(tx, event))
     } catch (cause) {
       seen.delete(event.id)
       dropped = failing = true

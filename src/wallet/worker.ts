@@ -9,7 +9,7 @@ export function startRequestSweep(parts: SweepParts<{ requests: RequestStore }>)
     lease: 'requests.sweep',
     failed,
     step: () =>
-      database.transact(async ({ requests }) => {
+      database.transact({ roots: ['instance'] }, async ({ requests }) => {
         return (await requests.prune(limits.sweepRowsMax, now())) > 0
       }),
   })

@@ -25,7 +25,17 @@ class Bug extends Error {}
 
 /** An operation that says it writes as many rows as the largest mint. */
 function writeMany(database: Database<Notes>, name: string): Promise<void> {
-  return database.transact((tx) => tx.put(name, '1'), undefined, limits.mintCountMax)
+  return database.transact({ roots: 'none', rows: limits.mintCountMax }, (tx) => tx.put(name, '1'))
+}
+
+/** Never called: an operation that does not name its roots does not compile. */
+export async function rootsAreRequired(database: Database<Notes>): Promise<void> {
+  // @ts-expect-error: an operation alone
+  await database.transact(async () => undefined)
+  // @ts-expect-error: a plan without roots
+  await database.transact({ rows: 1 }, async () => undefined)
+  // @ts-expect-error: a kind that there is not
+  await database.transact({ roots: ['everything'] }, async () => undefined)
 }
 
 /** What `database.ts` promises, as tests: every engine must pass them. */
@@ -45,7 +55,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('an answer comes only after its write is committed', async () => {
     const { database, peek } = start()
     let inside: string | null = 'never run'
-    const answer = database.transact(async (tx) => {
+    const answer = database.transact({ roots: 'none' }, async (tx) => {
       await tx.put('a', '1')
       inside = peek('a')
       return 'done'
@@ -59,13 +69,13 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek } = start()
     const refusal = new Refusal('coupon-exhausted')
     const settled = await Promise.allSettled([
-      database.transact((tx) => tx.put('before', '1')),
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, (tx) => tx.put('before', '1')),
+      database.transact({ roots: 'none' }, async (tx) => {
         await tx.put('refused', '1')
         await tx.put('before', 'overwritten')
         throw refusal
       }),
-      database.transact((tx) => tx.put('after', '1')),
+      database.transact({ roots: 'none' }, (tx) => tx.put('after', '1')),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect((settled[1] as PromiseRejectedResult).reason).toBe(refusal)
@@ -76,7 +86,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek } = start()
     const seen: (string | null)[] = []
     await database
-      .transact(async (tx) => {
+      .transact({ roots: 'none' }, async (tx) => {
         await tx.put('a', '1')
         tx.afterCommit(() => seen.push(peek('a')))
         seen.push('inside')
@@ -89,22 +99,25 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database } = start()
     const done: string[] = []
     const settled = await Promise.allSettled([
-      database.transact(async (tx) => tx.afterCommit(() => done.push('before'))),
+      database.transact({ roots: 'none' }, async (tx) => tx.afterCommit(() => done.push('before'))),
       database.transact(
+        { roots: 'none', first: async (tx) => tx.afterCommit(() => done.push('first')) },
         async (tx) => {
           tx.afterCommit(() => done.push('refused'))
           throw new Refusal('coupon-exhausted')
         },
-        async (tx) => tx.afterCommit(() => done.push('first')),
       ),
       database.transact(
-        async () => undefined,
-        async (tx) => {
-          tx.afterCommit(() => done.push('refused first'))
-          throw new Refusal('auth-replay')
+        {
+          roots: 'none',
+          first: async (tx) => {
+            tx.afterCommit(() => done.push('refused first'))
+            throw new Refusal('auth-replay')
+          },
         },
+        async () => undefined,
       ),
-      database.transact(async (tx) => tx.afterCommit(() => done.push('after'))),
+      database.transact({ roots: 'none' }, async (tx) => tx.afterCommit(() => done.push('after'))),
     ])
     expect(settled.map(({ status }) => status)).toEqual([
       'fulfilled',
@@ -119,7 +132,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek } = start()
     const done: string[] = []
     const answers = await Promise.all([
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, async (tx) => {
         await tx.put('a', '1')
         tx.afterCommit(() => {
           throw new Bug('a mistake in an effect')
@@ -127,7 +140,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
         tx.afterCommit(() => done.push('the next one'))
         return 'a'
       }),
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, async (tx) => {
         tx.afterCommit(() => done.push("another's"))
         return 'b'
       }),
@@ -150,7 +163,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('leases of different names are held at the same time, beside writes and reads', async () => {
     const { database } = start()
     const leases = await Promise.all(['sweep', 'courier'].map((name) => database.lease(name)))
-    await database.transact((tx) => tx.put('a', '1'))
+    await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
     expect(leases.map((lease) => lease?.held())).toEqual([true, true])
     await leases[0]?.release()
@@ -160,14 +173,14 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
 
   it('a snapshot sees one state throughout, and every write answered before it', async () => {
     const { database } = start()
-    await database.transact((tx) => tx.put('a', '1'))
+    await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
     const [seen] = await Promise.all([
       database.snapshot(async (tx) => {
         const before = await tx.find('a')
         await Promise.resolve()
         return [before, await tx.find('a'), await tx.count()]
       }),
-      database.transact((tx) => tx.put('a', '2')),
+      database.transact({ roots: 'none' }, (tx) => tx.put('a', '2')),
     ])
     expect(seen).toEqual(['1', '1', 1])
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('2')
@@ -177,12 +190,12 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek } = start()
     const bug = new Bug('a mistake in the operation')
     const settled = await Promise.allSettled([
-      database.transact((tx) => tx.put('before', '1')),
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, (tx) => tx.put('before', '1')),
+      database.transact({ roots: 'none' }, async (tx) => {
         await tx.put('buggy', '1')
         throw bug
       }),
-      database.transact((tx) => tx.put('after', '1')),
+      database.transact({ roots: 'none' }, (tx) => tx.put('after', '1')),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect((settled[1] as PromiseRejectedResult).reason).toBe(bug)
@@ -192,12 +205,12 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('a constraint that says no rejects its operation alone', async () => {
     const { database, peek } = start()
     const settled = await Promise.allSettled([
-      database.transact((tx) => tx.insert('a', 'first')),
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, (tx) => tx.insert('a', 'first')),
+      database.transact({ roots: 'none' }, async (tx) => {
         await tx.put('with', '1')
         await tx.insert('a', 'second')
       }),
-      database.transact((tx) => tx.insert('b', 'third')),
+      database.transact({ roots: 'none' }, (tx) => tx.insert('b', 'third')),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect([peek('a'), peek('with'), peek('b')]).toEqual(['first', null, 'third'])
@@ -207,10 +220,10 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek } = start()
     for (const cause of [new Refusal('coupon-unknown'), new Bug('later')]) {
       const first = (tx: Notes) => tx.put(`used ${cause.name}`, 'yes')
-      const refused = database.transact(async (tx) => {
+      const refused = database.transact({ roots: 'none', first }, async (tx) => {
         await tx.put('operation', 'ran')
         throw cause
-      }, first)
+      })
       expect(await refused.catch((reason: unknown) => reason)).toBe(cause)
       expect([peek(`used ${cause.name}`), peek('operation')]).toEqual(['yes', null])
     }
@@ -222,14 +235,17 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     let ran = false
     const settled = await Promise.allSettled([
       database.transact(
+        {
+          roots: 'none',
+          first: async () => {
+            throw replay
+          },
+        },
         async () => {
           ran = true
         },
-        async () => {
-          throw replay
-        },
       ),
-      database.transact((tx) => tx.put('other', '1')),
+      database.transact({ roots: 'none' }, (tx) => tx.put('other', '1')),
     ])
     expect((settled[0] as PromiseRejectedResult).reason).toBe(replay)
     expect([ran, peek('other')]).toEqual([false, '1'])
@@ -240,7 +256,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     let running = 0
     const seen: number[] = []
     const increment = (at: number) =>
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, async (tx) => {
         expect(++running).toBe(1)
         const before = Number((await tx.find('counter')) ?? '0')
         for (let turn = 0; turn < 5; turn++) await Promise.resolve()
@@ -259,7 +275,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const lanes = Array.from({ length: 8 }, async (_, lane) => {
       for (let turn = 0; turn < 20; turn++) {
         const name = `${lane} ${turn}`
-        await database.transact((tx) => tx.put(name, 'written'))
+        await database.transact({ roots: 'none' }, (tx) => tx.put(name, 'written'))
         expect(await database.snapshot((tx) => tx.find(name))).toBe('written')
       }
     })
@@ -269,7 +285,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('a read sees one state, however many writes are answered meanwhile', async () => {
     const { database } = start()
     const writing = Array.from({ length: 100 }, (_, at) =>
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, async (tx) => {
         await tx.put(`left ${at}`, '1')
         await tx.put(`right ${at}`, '1')
       }),
@@ -301,7 +317,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       throw bug
     })
     expect(await failed.catch((cause: unknown) => cause)).toBe(bug)
-    await database.transact((tx) => tx.put('a', '1'))
+    await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
   })
 
@@ -309,36 +325,39 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek } = start()
     const ended = Promise.withResolvers<unknown>()
     const settled = await Promise.allSettled([
-      database.transact((tx) => tx.put('before', '1')),
-      database.transact(async (tx) => {
+      database.transact({ roots: 'none' }, (tx) => tx.put('before', '1')),
+      database.transact({ roots: 'none' }, async (tx) => {
         await tx.put('early', '1')
         await Bun.sleep(30)
         // The stray half: long after its batch was given up, beside those of others.
         await tx.put('late', '1').then(ended.resolve, ended.resolve)
       }),
-      database.transact((tx) => tx.put('behind', '1')),
+      database.transact({ roots: 'none' }, (tx) => tx.put('behind', '1')),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
     expect((settled[1] as PromiseRejectedResult).reason).not.toBeInstanceOf(Refusal)
-    await database.transact((tx) => tx.put('next', '1'))
+    await database.transact({ roots: 'none' }, (tx) => tx.put('next', '1'))
     expect(await ended.promise).toBeInstanceOf(Error)
-    await database.transact((tx) => tx.put('last', '1'))
+    await database.transact({ roots: 'none' }, (tx) => tx.put('last', '1'))
     const names = ['before', 'early', 'late', 'behind', 'next', 'last']
     expect(names.map(peek)).toEqual([null, null, null, null, '1', '1'])
   })
 
   it('an operation that never ends holds up nobody but its batch', async () => {
     const { database, peek } = start()
-    const stuck = database.transact(() => new Promise<void>(() => undefined))
+    const stuck = database.transact({ roots: 'none' }, () => new Promise<void>(() => undefined))
     expect(await stuck.catch((cause: unknown) => cause)).toBeInstanceOf(Error)
-    for (const at of [1, 2, 3]) await database.transact((tx) => tx.put('a', String(at)))
+    for (const at of [1, 2, 3])
+      await database.transact({ roots: 'none' }, (tx) => tx.put('a', String(at)))
     expect(peek('a')).toBe('3')
   })
 
   it('what waits is bounded: beyond it the answer is overloaded, and the rest is done', async () => {
     const { database } = start()
     const settled = await Promise.allSettled(
-      Array.from({ length: limits.queueMax + 50 }, (_, at) => database.transact(async () => at)),
+      Array.from({ length: limits.queueMax + 50 }, (_, at) =>
+        database.transact({ roots: 'none' }, async () => at),
+      ),
     )
     const refused = settled.filter((one) => one.status === 'rejected')
     expect(refused.length).toBe(50)
@@ -347,13 +366,15 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       expect(reason.code).toBe('overloaded')
       expect(reason.detail.retryAfter).toBeGreaterThan(0)
     }
-    expect(await database.transact(async () => 'again')).toBe('again')
+    expect(await database.transact({ roots: 'none' }, async () => 'again')).toBe('again')
   })
 
   it('an operation behind many heavy ones is answered before the second of them commits', async () => {
     const { database, peek } = start()
     const heavy = Array.from({ length: 20 }, (_, at) => writeMany(database, `heavy ${at}`))
-    const second = await database.transact((tx) => tx.put('light', '1')).then(() => peek('heavy 1'))
+    const second = await database
+      .transact({ roots: 'none' }, (tx) => tx.put('light', '1'))
+      .then(() => peek('heavy 1'))
     expect([peek('light'), second]).toEqual(['1', null])
     await Promise.all(heavy)
     expect(heavy.every((_, at) => peek(`heavy ${at}`) === '1')).toBe(true)
@@ -363,7 +384,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     const { database, peek, close } = open()
     const names = Array.from({ length: limits.heavyQueueMax + 5 }, (_, at) => `heavy ${at}`)
     const settling = Promise.allSettled(names.map((name) => writeMany(database, name)))
-    const light = database.transact((tx) => tx.put('light', '1'))
+    const light = database.transact({ roots: 'none' }, (tx) => tx.put('light', '1'))
     await close()
     await light
     const settled = await settling
@@ -378,10 +399,12 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   it('closing finishes what waits and refuses what comes later', async () => {
     const { database, peek, close } = open()
     const waiting = Array.from({ length: 2 * limits.batchMax }, (_, at) =>
-      database.transact((tx) => tx.put(`waiting ${at}`, '1')),
+      database.transact({ roots: 'none' }, (tx) => tx.put(`waiting ${at}`, '1')),
     )
     const closing = close()
-    const late = database.transact((tx) => tx.put('late', '1')).catch((cause: unknown) => cause)
+    const late = database
+      .transact({ roots: 'none' }, (tx) => tx.put('late', '1'))
+      .catch((cause: unknown) => cause)
     await Promise.all(waiting)
     const refusal = await late
     await closing

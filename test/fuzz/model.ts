@@ -377,7 +377,7 @@ class World {
     return {
       name: 'sweep',
       run: () =>
-        this.service.database.transact(async (tx) => {
+        this.service.database.transact({ roots: 'none' }, async (tx) => {
           const kill = await tx.vouchers.nextKill()
           if (kill) await tx.vouchers.sweep(kill, rows)
         }),
@@ -460,7 +460,7 @@ class World {
     const nonce = voucher?.nonce ?? this.#nonce(-1)
     // A read sees what is answered, not what waits beside it: asked when nothing does.
     const run = async () => {
-      await this.service.database.transact(async () => undefined)
+      await this.service.database.transact({ roots: 'none' }, async () => undefined)
       return preview(this.service, nonce)
     }
     if (!voucher) return { name: 'preview', run, expected: { refused: 'voucher-unknown' } }

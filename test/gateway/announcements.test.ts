@@ -110,7 +110,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
     now: secondsNow,
     stores: createStores,
   })
-  await database.transact((tx) => tx.announcements.put(event))
+  await database.transact({ roots: 'none' }, (tx) => tx.announcements.put(event))
   const hours: { seconds: number; run: () => void }[] = []
   let ended = false
   const nothing = () => undefined

@@ -19,7 +19,7 @@ function start(consume: (event: NostrEvent) => void = () => undefined) {
   let asked = 0
   const gate = Promise.withResolvers<void>()
   const database = {
-    async transact(operation: (tx: null) => Promise<unknown>) {
+    async transact(_plan: unknown, operation: (tx: null) => Promise<unknown>) {
       await gate.promise
       return operation(null)
     },

@@ -32,7 +32,7 @@ function openStore() {
   const { events, close } = openEventReader(path)
   closers.push(close, () => engine.close())
   const insert = (event: NostrEvent) =>
-    engine.transact(async (tx) => {
+    engine.transact({ roots: 'none' }, async (tx) => {
       const stored = await tx.events.insert(event)
       if (stored === 'stored' && event.kind === 5) await tx.events.delete(event)
       return stored
@@ -333,8 +333,8 @@ test('an event is served until its expiration and deleted after it, with its tag
   for (const event of [kept, over]) await insert(event)
   expect(await idsOf({ '#t': ['x'] })).toEqual([kept.id])
   expect((await events.find(filterOf({}), now + 1, 10)).events).toEqual([])
-  expect(await engine.transact((tx) => tx.events.prune(now, 10))).toBe(1)
-  expect(await engine.transact((tx) => tx.events.prune(now, 10))).toBe(0)
+  expect(await engine.transact({ roots: 'none' }, (tx) => tx.events.prune(now, 10))).toBe(1)
+  expect(await engine.transact({ roots: 'none' }, (tx) => tx.events.prune(now, 10))).toBe(0)
   const database = new Database(path, { readonly: true })
   expect(database.query('SELECT count(*) AS n FROM tags').get()).toEqual({ n: 1 })
   database.close()
@@ -357,7 +357,7 @@ test('a filter that matches little among much is answered from the index with th
     ],
     created_at: 1,
   })
-  await engine.transact(async (tx) => {
+  await engine.transact({ roots: 'none' }, async (tx) => {
     await tx.events.insert(rare)
     for (let at = 0; at < limits.relayRowsVisitedMax + 500; at++) {
       const tags = at % 2 === 0 ? [['p', alice]] : []
@@ -405,7 +405,7 @@ test('large events are read no further than one answer carries, and their rows c
   const large = Array.from({ length: 150 }, (_, at) =>
     note({ pubkey: at % 2 === 0 ? alice : bob, created_at: 1000 + at, content: 'x'.repeat(chars) }),
   )
-  await engine.transact(async (tx) => {
+  await engine.transact({ roots: 'none' }, async (tx) => {
     for (const event of large) await tx.events.insert(event)
   })
   const carried = Math.floor(limits.relayAnswerCharsMax / (chars + 500))
@@ -424,7 +424,7 @@ test('large events are read no further than one answer carries, and their rows c
 test('the newest of a thousand authors come out of little more than was asked for', async () => {
   const { engine, events } = openStore()
   const many = Array.from({ length: 1000 }, (_, at) => at.toString(16).padStart(64, 'c'))
-  await engine.transact(async (tx) => {
+  await engine.transact({ roots: 'none' }, async (tx) => {
     for (let at = 0; at < 10_000; at++) {
       const pubkey = many[(at * 7) % 1000] ?? ''
       await tx.events.insert(note({ pubkey, created_at: 1000 + Math.floor(at / 3) }))

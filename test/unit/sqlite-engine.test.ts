@@ -47,13 +47,13 @@ for (const failure of failures) {
       connected: (connection) => disk.broken && failure.break(connection),
     })
     const big = 'x'.repeat(20_000)
-    await engine.transact((tx) => tx.put('before', '1'))
+    await engine.transact({ roots: 'none' }, (tx) => tx.put('before', '1'))
 
     disk.broken = true
     failure.break(writer())
     const settled = await Promise.allSettled([
-      engine.transact((tx) => tx.put('small', '1')),
-      engine.transact((tx) => tx.put('big', big)),
+      engine.transact({ roots: 'none' }, (tx) => tx.put('small', '1')),
+      engine.transact({ roots: 'none' }, (tx) => tx.put('big', big)),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(settled.map((one) => codeOf((one as PromiseRejectedResult).reason))).toEqual([
@@ -64,12 +64,12 @@ for (const failure of failures) {
       [failure.code, 2],
     ])
     expect(await engine.snapshot((tx) => tx.find('before'))).toBe('1')
-    const again = engine.transact((tx) => tx.put('big', big))
+    const again = engine.transact({ roots: 'none' }, (tx) => tx.put('big', big))
     expect(codeOf(await again.catch((cause: unknown) => cause))).toBe(failure.code)
     expect(await engine.snapshot((tx) => tx.count())).toBe(1)
 
     disk.broken = false
-    await engine.transact((tx) => tx.put('big', big))
+    await engine.transact({ roots: 'none' }, (tx) => tx.put('big', big))
     expect([peek('before'), peek('small'), peek('big')]).toEqual(['1', null, big])
   })
 }
@@ -81,13 +81,15 @@ test('a file that cannot even be opened again rejects, and works once it can', a
       if (disk.gone) throw new Error('no such file')
     },
   })
-  await expect(engine.transact(() => Bun.sleep(5))).rejects.toThrow('awaited')
+  await expect(engine.transact({ roots: 'none' }, () => Bun.sleep(5))).rejects.toThrow('awaited')
   disk.gone = true
   for (let turn = 0; turn < 3; turn++) {
-    await expect(engine.transact((tx) => tx.put('a', '1'))).rejects.toThrow('no such file')
+    await expect(engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))).rejects.toThrow(
+      'no such file',
+    )
   }
   disk.gone = false
-  await engine.transact((tx) => tx.put('a', '2'))
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '2'))
   expect(peek('a')).toBe('2')
 })
 
@@ -95,20 +97,22 @@ test('a clock behind the newest write refuses writes, reads go on, and it ends w
   const path = newFile()
   const clock = { now: 1_800_000_000 }
   const { engine } = openNotes(path, { now: () => clock.now })
-  await engine.transact((tx) => tx.put('a', '1'))
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
   clock.now -= limits.clockBackSeconds
-  await engine.transact((tx) => tx.put('a', '2'))
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '2'))
   expect(engine.clockBehind).toBe(false)
 
   clock.now -= 1
   expect(engine.clockBehind).toBe(true)
-  const refusal = await engine.transact((tx) => tx.put('a', '3')).catch((cause: unknown) => cause)
+  const refusal = await engine
+    .transact({ roots: 'none' }, (tx) => tx.put('a', '3'))
+    .catch((cause: unknown) => cause)
   expect(refusal).toBeInstanceOf(Refusal)
   expect((refusal as Refusal).code).toBe('clock-behind')
   expect(await engine.snapshot((tx) => tx.find('a'))).toBe('2')
 
   clock.now += 1
-  await engine.transact((tx) => tx.put('a', '4'))
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '4'))
   expect(await engine.snapshot((tx) => tx.find('a'))).toBe('4')
 })
 
@@ -117,9 +121,9 @@ test('the newest write is known to the next process, closed clean or not', async
   const clock = { now: 1_800_000_000 }
   const now = () => clock.now
   const first = openNotes(path, { now })
-  await first.engine.transact((tx) => tx.put('a', '1'))
+  await first.engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
   clock.now += limits.clockBackSeconds + 1
-  await first.engine.transact((tx) => tx.put('a', '2'))
+  await first.engine.transact({ roots: 'none' }, (tx) => tx.put('a', '2'))
   // As after a kill: another process opens the file, and nobody has closed it.
   const second = openNotes(path, { now })
   clock.now -= 2 * limits.clockBackSeconds + 2
@@ -135,7 +139,7 @@ test('closing marks the file clean and leaves no WAL; a process that dies leaves
   const path = newFile()
   const first = openNotes(path)
   expect(first.engine.cleanStart).toBe(true)
-  await first.engine.transact((tx) => tx.put('a', '1'))
+  await first.engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
   const second = openNotes(path)
   expect(second.engine.cleanStart).toBe(false)
   await second.close()

@@ -8,6 +8,8 @@ import { openTap, parseTap, tapIsGenuine } from './tap.ts'
 /** A tap whose MAC is right, of a card that we know. */
 export type GenuineTap = {
   cardId: number
+  /** The UID of its tag. */
+  cid: string
   counter: number
   /** Before the operation that the tap is for, and whatever becomes of that: the counter moves up. */
   count: First<CardStores>
@@ -33,6 +35,7 @@ export async function readTap(cards: Cards, p: unknown, c: unknown): Promise<Gen
   const cardId = card.id
   return {
     cardId,
+    cid: card.cid,
     counter,
     async count(tx) {
       if (await tx.cards.tapped(cardId, counter)) return

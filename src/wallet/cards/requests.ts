@@ -1,6 +1,8 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { seal, unseal } from '../../crypto/seal.ts'
+import type { Locking } from '../../db/database.ts'
+import type { Root } from '../../db/roots.ts'
 import { authorThrough } from '../../nostr/delegation.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { kinds } from '../../nostr/kinds.ts'
@@ -62,6 +64,12 @@ export function requireWriter(cards: Cards, { author }: CardRequest): void {
 /** The answer to a request, and the one to the same event when it comes again. */
 export type Granted = { answer: NostrEvent; again: NostrEvent }
 
+type Granting = {
+  /** What the grant decides on, besides the request itself. */
+  roots: readonly Root[]
+  grant: (tx: CardStores & Locking) => Promise<Granted>
+}
+
 /**
  * Grant a request, or give the answer that is kept for an event that came before. Refuses
  * `event-repeated` for one of another route.
@@ -70,10 +78,10 @@ export function answerOnce(
   cards: Cards,
   request: CardRequest,
   route: string,
-  grant: (tx: CardStores) => Promise<Granted>,
+  { roots, grant }: Granting,
 ): Promise<NostrEvent> {
   const binding = { purpose: 'card', secret: request.event.id, key: 'answer' } as const
-  return cards.database.transact(async (tx) => {
+  return cards.database.transact({ roots: [{ event: request.event.id }, ...roots] }, async (tx) => {
     const before = await tx.requests.find(request.event.id)
     if (before) {
       if (!before.answer) throw new Refusal('event-repeated')

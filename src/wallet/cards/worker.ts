@@ -9,7 +9,7 @@ export function startScanSweep(parts: SweepParts<{ scans: ScanStore }>): Job {
     lease: 'cards.sweep',
     failed,
     step: () =>
-      database.transact(async ({ scans }) => {
+      database.transact({ roots: ['instance'] }, async ({ scans }) => {
         return (await scans.prune(limits.sweepRowsMax, now() - limits.scanKeptSeconds)) > 0
       }),
   })

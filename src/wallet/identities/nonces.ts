@@ -28,7 +28,8 @@ export function requestNonce(
   const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
   if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
   identities.requireDisk()
-  return identities.database.transact(async (tx) => {
+  const roots = [{ event: request.event.id }, { issuer }]
+  return identities.database.transact({ roots }, async (tx) => {
     await rememberRequest(tx.requests, request)
     pay(issuer)
     await issueNonce(tx, { nonce, issuer, now: identities.now() })

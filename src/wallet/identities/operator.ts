@@ -60,7 +60,7 @@ export async function operate(
 }
 
 function makeNonce({ database, manager, newNonce, now }: OperatorParts) {
-  return database.transact(async (tx) => {
+  return database.transact({ roots: [{ issuer: manager }] }, async (tx) => {
     const nonce = newNonce()
     await issueNonce(tx, { nonce, issuer: manager, now: now() })
     return { nonce }
@@ -74,7 +74,9 @@ function add(parts: OperatorParts, command: IdentityCommand & { do: 'add' }) {
   const kept = command.force ? isUnusable(name) : isReserved(name, parts.reserved)
   if (kept) throw new Refusal('identity-reserved')
   const account = { name, pubkey, lud16, nonceId: null, createdBy: parts.manager }
-  return parts.database.transact((tx) => addAccount(parts, tx, account))
+  return parts.database.transact({ roots: [{ holder: pubkey }] }, (tx) =>
+    addAccount(parts, tx, account),
+  )
 }
 
 async function list({ database }: OperatorParts, after: string): Promise<ListedIdentity[]> {
@@ -89,8 +91,11 @@ async function list({ database }: OperatorParts, after: string): Promise<ListedI
 }
 
 function remove({ database }: OperatorParts, text: string) {
-  return database.transact(async (tx) => {
-    const account = await tx.accounts.findByName(text.toLowerCase())
+  const name = text.toLowerCase()
+  return database.transact({ roots: [] }, async (tx) => {
+    const named = await tx.accounts.findByName(name)
+    if (named) await tx.lock({ holder: named.pubkey })
+    const account = await tx.accounts.findByName(name)
     if (!account) throw new Refusal('identity-unknown')
     // The nonce that it burned stays: it is to be good for nobody again.
     await tx.accounts.remove(account.id)

@@ -36,7 +36,8 @@ export async function registerIdentity(
   const nonce = nonceOf(request)
   if (nonce === null) throw new Refusal('identity-nonce-missing')
   identities.requireDisk()
-  return database.transact(async (tx) => {
+  const roots = [{ nonce: nonceHash(nonce) }, { holder: wanted.pubkey }]
+  return database.transact({ roots }, async (tx) => {
     const now = identities.now()
     const found = await tx.nonces.find(nonceHash(nonce))
     if (!found) throw new Refusal('identity-nonce-unknown')

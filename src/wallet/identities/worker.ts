@@ -9,7 +9,7 @@ export function startNonceSweep(parts: SweepParts<{ nonces: NonceStore }>): Job 
     lease: 'identities.sweep',
     failed,
     step: () =>
-      database.transact(async ({ nonces }) => {
+      database.transact({ roots: ['instance'] }, async ({ nonces }) => {
         return (await nonces.prune(limits.sweepRowsMax, now() - limits.openNonceSeconds)) > 0
       }),
   })

@@ -54,7 +54,7 @@ export async function issue(
     ],
     content: JSON.stringify({ tokens: { [name]: String(units) }, ...(memo !== null && { memo }) }),
   })
-  return database.transact(async (tx) => {
+  return database.transact({ roots: [{ event: start.id }] }, async (tx) => {
     const outcome = await settle(ledger, tx, start, now())
     if (outcome?.state !== 'ok') throw new OperatorError(outcome?.messages.join(' ') ?? 'refused')
     await ledger.broadcast(tx, start)

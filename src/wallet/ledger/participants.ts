@@ -10,5 +10,5 @@ export async function nameParticipants(
   // A start that changes nothing does not wait for the disk.
   const before = new Set(await database.snapshot((tx) => tx.members.named()))
   if (before.symmetricDifference(keys).size === 0) return
-  await database.transact((tx) => tx.members.setNamed([...keys]))
+  await database.transact({ roots: ['instance'] }, (tx) => tx.members.setNamed([...keys]))
 }

@@ -1,4 +1,5 @@
 import { limits } from '../../base/limits.ts'
+import type { Locking } from '../../db/database.ts'
 import type { VerifyHash } from '../../nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../nostr/event.ts'
 import type { Account, LedgerStore, Outcome } from './store.ts'
@@ -33,7 +34,7 @@ export type Ledger = {
  */
 export async function settle(
   ledger: Ledger,
-  tx: LedgerStores,
+  tx: LedgerStores & Locking,
   start: NostrEvent,
   now: number,
 ): Promise<Outcome | null> {
@@ -57,13 +58,16 @@ export async function settle(
  */
 export async function examine(
   ledger: Ledger,
-  tx: LedgerStores,
+  tx: LedgerStores & Locking,
   start: NostrEvent,
   now: number,
 ): Promise<Transaction> {
   const { signer, verifyHash, tokens } = ledger
   const reading = { ledger: signer.pubkey, verifyHash, tokens, now }
   const transaction = readTransaction(start, reading)
+  const { sender, receiver, amounts } = transaction
+  const balancesOf = (key: string) => [...amounts.keys()].map((token) => ({ balance: key, token }))
+  await tx.lock(...balancesOf(sender), ...balancesOf(receiver))
   await requireFunds(ledger, tx, transaction)
   return transaction
 }
@@ -165,9 +169,17 @@ async function publishBalance(
 }
 
 /** Send some of the balance events that are owed; how many there were. */
-export async function publishOwed(ledger: Ledger, tx: LedgerStores, now: number): Promise<number> {
+export async function publishOwed(
+  ledger: Ledger,
+  tx: LedgerStores & Locking,
+  now: number,
+): Promise<number> {
+  const seen = await tx.ledger.stale(now, limits.owedBalancesMax)
+  await tx.lock(...seen.map(({ pubkey, token }) => ({ balance: pubkey, token })))
+  // Another operation may have published one of them, or moved its balance.
+  const locked = new Set(seen.map(({ id }) => id))
   const owed = await tx.ledger.stale(now, limits.owedBalancesMax)
-  for (const { cause, ...account } of owed) {
+  for (const { cause, ...account } of owed.filter(({ id }) => locked.has(id))) {
     await publishBalance(ledger, tx, account, { cause, now })
   }
   return owed.length

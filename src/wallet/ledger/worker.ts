@@ -49,7 +49,8 @@ export function startLedgerWorker(work: LedgerWork): () => Promise<void> {
     failed,
     async run() {
       const stale = await database.snapshot((tx) => tx.ledger.stale(now(), 1))
-      if (stale.length > 0) await database.transact((tx) => publishOwed(ledger, tx, now()))
+      if (stale.length > 0)
+        await database.transact({ roots: ['instance'] }, (tx) => publishOwed(ledger, tx, now()))
       return undefined
     },
   })
@@ -65,6 +66,9 @@ export function startLedgerSweep({ jobs, database, now, failed }: SweepParts<Led
     lease: 'ledger.sweep',
     failed,
     step: () =>
-      database.transact(async (tx) => (await tx.ledger.prune(limits.sweepRowsMax, now())) > 0),
+      database.transact(
+        { roots: ['instance'] },
+        async (tx) => (await tx.ledger.prune(limits.sweepRowsMax, now())) > 0,
+      ),
   })
 }

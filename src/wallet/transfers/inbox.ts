@@ -49,11 +49,12 @@ export async function listInbox({ database, now }: Transfers, caller: Caller) {
 
 /** Throw one of the caller's vouchers away, spent or not. Refuses `held-unknown`. */
 export async function forget({ database }: Transfers, caller: Caller, id: string) {
-  return database.transact(async (tx) => {
+  const plan = { roots: [{ holder: caller.pubkey }], first: caller.spend }
+  return database.transact(plan, async (tx) => {
     const found = nonceShaped(id) && (await tx.inbox.remove(caller.pubkey, parseHandle(id)))
     if (!found) throw new Refusal('held-unknown')
     return { removed: true }
-  }, caller.spend)
+  })
 }
 
 function heldView(held: Held, now: number) {

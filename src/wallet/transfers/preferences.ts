@@ -22,10 +22,10 @@ export async function writePreferences(
   { pubkey, spend }: Caller,
   { allowVouchers }: Preferences,
 ): Promise<Preferences> {
-  return database.transact(async (tx) => {
+  return database.transact({ roots: [{ holder: pubkey }], first: spend }, async (tx) => {
     if (!(await tx.accounts.allowVouchers(pubkey, allowVouchers))) {
       throw new Refusal('account-unknown')
     }
     return { allowVouchers }
-  }, spend)
+  })
 }

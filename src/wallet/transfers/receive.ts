@@ -58,7 +58,7 @@ async function settleHere(transfers: Transfers, arrival: Checked): Promise<void>
   const seal = createSealToHolder(holder)
   if (!seal) throw new Refusal('vouchers-not-taken')
   const from = refOf(offer)
-  await database.transact(async (tx) => {
+  await database.transact({ roots: [{ voucher: from.handle }, { holder }] }, async (tx) => {
     await requireTaker(tx, arrival)
     if (await finished(tx, from, holder)) return
     const now = transfers.now()
@@ -80,7 +80,8 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
   if (!transfers.services.has(offer.service)) throw new Refusal('service-unknown')
   if (!createSealToHolder(holder)) throw new Refusal('vouchers-not-taken')
   const from = refOf(offer)
-  const intent = await transfers.database.transact(async (tx) => {
+  const roots = [{ holder }, { service: offer.service }]
+  const intent = await transfers.database.transact({ roots }, async (tx) => {
     await requireTaker(tx, arrival)
     if (await finished(tx, from, holder)) return null
     const open = await tx.transfers.findIntent(from)

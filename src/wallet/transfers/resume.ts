@@ -75,7 +75,7 @@ export function startResuming(transfers: Transfers, failed: (cause: unknown) => 
         if (again) look()
       })
   }
-  database.transact((tx) => tx.transfers.hurry(now())).then(look, orFailed)
+  database.transact({ roots: ['instance'] }, (tx) => tx.transfers.hurry(now())).then(look, orFailed)
   return {
     wake: look,
     stop() {

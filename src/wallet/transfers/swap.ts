@@ -102,7 +102,8 @@ async function store(
   if (!sealed) return postpone(transfers, intent, content, 'its answer is too long')
   const from = { service, handle }
   const ref = handleOf(replacement.nonce)
-  const kept = await transfers.database.transact(async (tx) => {
+  const plan = { roots: [{ holder }, { service }] }
+  const kept = await transfers.database.transact(plan, async (tx) => {
     // A service that hands out one voucher twice would have two holders believe it is theirs.
     if (await tx.transfers.hasReplacement({ service, handle: ref })) return false
     if (!(await tx.transfers.removeIntent(id))) throw new Error('an intent ended twice')
@@ -119,11 +120,11 @@ async function store(
 /** The service has said no, once and for all, or has not heard of it. */
 async function drop(
   { database }: Transfers,
-  { id }: Intent,
+  { id, service }: Intent,
   refused: Refusal,
   left: boolean,
 ): Promise<Swapped> {
-  await database.transact((tx) => tx.transfers.removeIntent(id))
+  await database.transact({ roots: [{ service }] }, (tx) => tx.transfers.removeIntent(id))
   return { refused, left }
 }
 
@@ -149,13 +150,13 @@ async function postpone(
 
 /** Leave an intent alone for a while. */
 export async function putOff(transfers: Transfers, intent: Intent, why: string): Promise<void> {
-  const { id, attempts, createdAt } = intent
+  const { id, service, attempts, createdAt } = intent
   const now = transfers.now()
   const old = now - createdAt > limits.intentFreshSeconds
   const most = old ? limits.intentOldRetrySeconds : limits.intentRetrySecondsMax
   const wait = Math.min(limits.intentRetrySeconds * 2 ** attempts, most)
   const jitter = Math.random() * wait * limits.intentJitter
-  await transfers.database.transact((tx) =>
+  await transfers.database.transact({ roots: [{ service }] }, (tx) =>
     tx.transfers.postpone(id, now + Math.ceil(wait + jitter)),
   )
   transfers.warn('transfer.postponed', { ...factsOf(intent, why), attempts: attempts + 1 })

@@ -1,6 +1,7 @@
 import type { Guess } from '../../../base/guesses.ts'
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
+import type { Locking } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { kinds } from '../../../nostr/kinds.ts'
 import { createResponse } from '../../request.ts'
@@ -28,24 +29,27 @@ export async function activate(cards: Cards, value: unknown, address: string): P
   const delegation = parseDelegation(cards, content.delegation, holder)
   const attempt = cards.codeTries.take(address, holder)
   return orTooMany(attempt, () =>
-    answerOnce(cards, request, 'activate', async (tx) => {
-      const card = await handOver(cards, tx, { code, holder, delegation, attempt })
-      const rows = await tx.holders.limitsOf(card.id)
-      const answer = {
-        uuid: card.uuid,
-        name: card.name,
-        description: card.description,
-        enabled: card.enabled && !card.blocked,
-        holderPubKey: holder,
-        ntag424Cid: card.cid,
-        limits: rows.map(limitView),
-      }
-      const response = createResponse(cards.signer, request, {
-        type: 'card-activate-response',
-        content: JSON.stringify(answer),
-        now: cards.now(),
-      })
-      return { answer: response, again: response }
+    answerOnce(cards, request, 'activate', {
+      roots: [{ holder }],
+      async grant(tx) {
+        const card = await handOver(cards, tx, { code, holder, delegation, attempt })
+        const rows = await tx.holders.limitsOf(card.id)
+        const answer = {
+          uuid: card.uuid,
+          name: card.name,
+          description: card.description,
+          enabled: card.enabled && !card.blocked,
+          holderPubKey: holder,
+          ntag424Cid: card.cid,
+          limits: rows.map(limitView),
+        }
+        const response = createResponse(cards.signer, request, {
+          type: 'card-activate-response',
+          content: JSON.stringify(answer),
+          now: cards.now(),
+        })
+        return { answer: response, again: response }
+      },
     }),
   )
 }
@@ -75,10 +79,13 @@ type Bringer = { code: string; holder: string; delegation: Delegation; attempt: 
 
 async function handOver(
   { storeKey, now, defaultLimits }: Cards,
-  tx: CardStores,
+  tx: CardStores & Locking,
   { code, holder, delegation, attempt }: Bringer,
 ): Promise<Card> {
   const mac = codeMac(storeKey, code)
+  const named = await tx.cards.findCode(mac)
+  const cid = named && (await tx.cards.findById(named.cardId))?.cid
+  if (cid) await tx.lock({ card: cid })
   const found = await tx.cards.findCode(mac)
   const card = found && (await tx.cards.findById(found.cardId))
   if (!card || card.deletedAt !== null) throw new Refusal('otc-unknown')

@@ -1,6 +1,7 @@
 import { createDecipheriv, hash } from 'node:crypto'
 import { parseJson } from '../../../base/json.ts'
 import { limits } from '../../../base/limits.ts'
+import type { Locking } from '../../../db/database.ts'
 import { authorThrough } from '../../../nostr/delegation.ts'
 import { type NostrEvent, tagValue } from '../../../nostr/event.ts'
 import { parsePubkey } from '../../../nostr/keys.ts'
@@ -35,7 +36,11 @@ export const configChange = 'card-config-change'
  * Act on a holder's event (kind 1112, `t` card-config-change), wherever it came from; its id and
  * signature are checked. False when it is none, not for us, not readable, too old, or was acted on.
  */
-export async function configure(cards: Cards, tx: CardStores, event: NostrEvent): Promise<boolean> {
+export async function configure(
+  cards: Cards,
+  tx: CardStores & Locking,
+  event: NostrEvent,
+): Promise<boolean> {
   if (event.kind !== kinds.walletRegular || tagValue(event, 't') !== configChange) return false
   const manager = cards.signer.pubkey
   if (!event.tags.some(([name, key]) => name === 'p' && key === manager)) return false
@@ -43,9 +48,12 @@ export async function configure(cards: Cards, tx: CardStores, event: NostrEvent)
   if (ahead > limits.requestWindowSeconds || -ahead > limits.cardChangeSeconds) return false
   const holder = authorThrough(manager, event, cards.verifyHash)
   if (holder === null) return false
-  const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
+  await tx.lock({ holder })
+  const listed = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   // Whoever holds no card costs no decryption, and leaves no row.
-  if (held.length === 0) return false
+  if (listed.length === 0) return false
+  await tx.lock(...listed.map(({ cid }) => ({ card: cid })))
+  const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   const changes = parseChanges(readContent(cards, event))
   if (!changes || !namesItsCards(changes, held)) return false
   if (!(await tx.holders.change(holder, event))) return false

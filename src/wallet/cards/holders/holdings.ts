@@ -30,7 +30,7 @@ function answerHolder<T>(
   answer: (tx: CardStores, holder: string) => Promise<T>,
 ): Promise<T> {
   const request = readCardRequest(cards, value, { type, untyped: true, empty: true })
-  return cards.database.transact(async (tx) => {
+  return cards.database.transact({ roots: [{ event: request.event.id }] }, async (tx) => {
     const [any] = await tx.cards.listOf(request.author, 1)
     const rowsMax = any ? limits.requestsMax : limits.requestsOfStrangersMax
     await rememberRequest(tx.requests, request, null, rowsMax)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { limits } from '../../../base/limits.ts'
 import { Refusal, type RefusalCode } from '../../../base/refusal.ts'
+import type { Locking } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { parsePubkey } from '../../../nostr/keys.ts'
 import { kinds } from '../../../nostr/kinds.ts'
@@ -89,7 +90,9 @@ export async function payInvoice(
  */
 function pay(payments: Payments, order: Order): Promise<Payment> {
   const { cards } = payments
-  return payments.database.transact(async (tx) => {
+  const { k1, invoice } = order
+  const roots = [{ scan: k1 }, ...(invoice ? [{ invoice: invoice.paymentHash }] : [])]
+  return payments.database.transact({ roots }, async (tx) => {
     const known = await tx.payments.find(order.k1, order.request)
     if (known) return known
     const now = cards.now()
@@ -140,7 +143,7 @@ type Checked = { start: NostrEvent; transaction: Transaction | null }
  */
 async function check(
   payments: Payments,
-  tx: PaymentStores,
+  tx: PaymentStores & Locking,
   { order, scan, now }: { order: Order; scan: Scan; now: number },
 ): Promise<Checked> {
   const { cards } = payments

@@ -1,7 +1,7 @@
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
 import { foreignWords } from '../../../base/words.ts'
-import type { Database } from '../../../db/database.ts'
+import type { Database, Locking } from '../../../db/database.ts'
 import { type NostrEvent, tagValue } from '../../../nostr/event.ts'
 import type { Filter } from '../../../nostr/filter.ts'
 import { kinds } from '../../../nostr/kinds.ts'
@@ -75,7 +75,7 @@ export function parseK1(value: unknown): string {
  */
 export async function takeAnswer(
   { cards, ledger, ledgerPubkey }: Payments,
-  tx: PaymentStores,
+  tx: PaymentStores & Locking,
   event: NostrEvent,
 ): Promise<string | null> {
   const type = tagValue(event, 't')
@@ -84,9 +84,12 @@ export async function takeAnswer(
   if (!ok && type !== transactionTypes.error) return null
   // The first `e` is the ledger's; those behind it are copied from a start event, whoever signed that.
   const startId = tagValue(event, 'e') ?? ''
-  const payment = hex32.test(startId) ? await tx.payments.findByStart(startId, event.pubkey) : null
+  const found = hex32.test(startId) ? await tx.payments.findByStart(startId, event.pubkey) : null
+  if (!found) return null
+  await tx.lock({ payment: found.id })
+  const payment = await tx.payments.findById(found.id)
   // Money that has moved does not come back by a word.
-  if (!payment || payment.state === 'settled') return null
+  if (payment.state === 'settled') return null
   if (payment.state === 'refused' && !ok) return null
   const late = payment.state !== 'pending'
   const outcome = ok
@@ -131,7 +134,8 @@ export async function releaseUnanswered({ cards, database }: Payments): Promise<
   const before = cards.now() - limits.paymentGraceSeconds
   const overdue = await database.snapshot((tx) => tx.payments.overdue(before, limits.sweepRowsMax))
   if (overdue.length === 0) return 0
-  return database.transact(async (tx) => {
+  const roots = overdue.map((id) => ({ payment: id }))
+  return database.transact({ roots }, async (tx) => {
     const now = cards.now()
     let released = 0
     for (const id of overdue) {

@@ -43,9 +43,11 @@ export async function initialise(
   requireWriter(cards, request)
   const tag = parseNewTag(request.content)
   await requireSafeWay(cards, request, secure)
-  const answer = await answerOnce(cards, request, 'init', async (tx) =>
-    answerKeys(cards, request, 'card-init-response', await initialiseTag(cards, tx, tag)),
-  )
+  const answer = await answerOnce(cards, request, 'init', {
+    roots: [{ card: tag.cid }],
+    grant: async (tx) =>
+      answerKeys(cards, request, 'card-init-response', await initialiseTag(cards, tx, tag)),
+  })
   cards.keysRead({ cid: tag.cid, reader: npubOf(request.author), why: 'init' })
   return answer
 }
@@ -106,7 +108,7 @@ export async function requireSafeWay(
   secure: boolean,
 ): Promise<void> {
   if (secure || wantsEncryption(request)) return
-  await database.transact(async ({ requests }) => {
+  await database.transact({ roots: [{ event: request.event.id }] }, async ({ requests }) => {
     if (!(await requests.find(request.event.id))) await rememberRequest(requests, request)
   })
   throw new Refusal('encryption-needed')

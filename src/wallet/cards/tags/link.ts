@@ -20,8 +20,8 @@ export async function link(
   const code = chosenCode(request.content.otc)
   const { cid } = request.content
   const named = cid === undefined || cid === null ? null : parseCid(cid)
-  const { cardId, count } = await readTap(cards, p, c)
-  await cards.database.transact(async (tx) => {
+  const { cardId, cid: tapped, count } = await readTap(cards, p, c)
+  await cards.database.transact({ roots: [{ card: tapped }], first: count }, async (tx) => {
     const card = await tx.cards.findById(cardId)
     if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
     if (named !== null && named !== card.cid) {
@@ -32,7 +32,7 @@ export async function link(
     const open = await tx.cards.openCode(cardId)
     if (card.holder !== null || open?.chosen) throw new Refusal('card-linked')
     await linkCode(cards, tx, cardId, code)
-  }, count)
+  })
 }
 
 /** Link a code to a card in place of its unused one. Refuses `otc-linked`. */

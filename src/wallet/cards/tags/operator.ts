@@ -1,5 +1,6 @@
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
+import type { Locking } from '../../../db/database.ts'
 import { npubOf } from '../../../nostr/keys.ts'
 import type { Card } from '../card-store.ts'
 import { openAt, openDelegation } from '../delegation.ts'
@@ -63,20 +64,22 @@ export async function operateCards(
       return describe(desk, await database.snapshot((tx) => find(tx, command.card)))
     case 'init': {
       const tag = parseNewTag(command.tag)
-      const written = await database.transact((tx) => initialiseTag(desk, tx, tag))
+      const written = await database.transact({ roots: [{ card: tag.cid }] }, (tx) =>
+        initialiseTag(desk, tx, tag),
+      )
       desk.keysRead({ cid: tag.cid, reader: 'operator', why: 'init' })
       return written
     }
     case 'otc':
-      return database.transact(async (tx) => {
-        const card = await find(tx, command.card)
+      return database.transact({ roots: [] }, async (tx) => {
+        const card = await findLocked(tx, command.card)
         const code = chosenCode(command.code)
         await linkCode(desk, tx, card.id, code)
         return describe(desk, card)
       })
     case 'block':
-      return database.transact(async (tx) => {
-        const card = await find(tx, command.card)
+      return database.transact({ roots: [] }, async (tx) => {
+        const card = await findLocked(tx, command.card)
         await tx.cards.block(card.id, command.blocked)
         return describe(desk, { ...card, blocked: command.blocked })
       })
@@ -84,7 +87,9 @@ export async function operateCards(
       return readKeys(desk, parseCid(command.cid), command.version)
     case 'delete': {
       const cid = parseCid(command.cid)
-      const keys = await database.transact((tx) => wipeTag(desk, tx, cid))
+      const keys = await database.transact({ roots: [{ card: cid }] }, (tx) =>
+        wipeTag(desk, tx, cid),
+      )
       desk.keysRead({ cid, reader: 'operator', why: 'delete' })
       return keys
     }
@@ -112,6 +117,12 @@ async function find(tx: CardStores, name: string): Promise<Card> {
     : await tx.cards.find(text)
   if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
   return card
+}
+
+async function findLocked(tx: CardStores & Locking, name: string): Promise<Card> {
+  const { cid } = await find(tx, name)
+  await tx.lock({ card: cid })
+  return find(tx, name)
 }
 
 function describe(desk: CardDesk, card: Card): ListedCard {

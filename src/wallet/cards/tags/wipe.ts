@@ -15,9 +15,11 @@ export async function wipe(cards: Cards, value: unknown, secure: boolean): Promi
   requireWriter(cards, request)
   const cid = parseCid(request.content.cid)
   await requireSafeWay(cards, request, secure)
-  const answer = await answerOnce(cards, request, 'delete', async (tx) =>
-    answerKeys(cards, request, 'card-delete-response', await wipeTag(cards, tx, cid)),
-  )
+  const answer = await answerOnce(cards, request, 'delete', {
+    roots: [{ card: cid }],
+    grant: async (tx) =>
+      answerKeys(cards, request, 'card-delete-response', await wipeTag(cards, tx, cid)),
+  })
   cards.keysRead({ cid, reader: npubOf(request.author), why: 'delete' })
   return answer
 }

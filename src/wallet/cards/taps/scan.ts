@@ -32,7 +32,7 @@ export async function scan(cards: Cards, input: ScanInput): Promise<object> {
   const asked = parseAsked(cards, input)
   const tap = await readTap(cards, input.p, input.c)
   if (asked.action === 'payRequest') return payRequest(cards, tap, input.base)
-  return cards.database.transact(async (tx) => {
+  return cards.database.transact({ roots: [{ card: tap.cid }], first: tap.count }, async (tx) => {
     const card = await tx.cards.findById(tap.cardId)
     if (asked.action === 'info') return info(cards, tx, card)
     const working = requireWorking(card)
@@ -44,7 +44,7 @@ export async function scan(cards: Cards, input: ScanInput): Promise<object> {
     return asked.action === 'extendedScan'
       ? extended(cards, tx, working, { tokens: asked.tokens, base: input.base })
       : standard(cards, tx, working, input.base)
-  }, tap.count)
+  })
 }
 
 const actions = ['extendedScan', 'identityQuery', 'info', 'payRequest'] as const
@@ -71,11 +71,12 @@ function parseAsked(
 
 async function payRequest(
   { database, payRequest }: Cards,
-  { cardId, count }: GenuineTap,
+  { cardId, cid, count }: GenuineTap,
   base: string,
 ): Promise<object> {
   const find = async (tx: CardStores) => requireWorking(await tx.cards.findById(cardId)).holder
-  const answer = await payRequest(await database.transact(find, count), base)
+  const holder = await database.transact({ roots: [{ card: cid }], first: count }, find)
+  const answer = await payRequest(holder, base)
   if (!answer) throw new Refusal('pay-request-unknown')
   return answer
 }

@@ -1,0 +1,50 @@
+/**
+ * Roots: the rows that an operation decides on. `transact` takes them from the start, and an engine
+ * whose operations overlap locks them before the operation reads anything. A root whose row does not
+ * exist (yet) is locked by its name.
+ *
+ * Each kind, in the order in which roots are locked: first by kind, then by key.
+ */
+export type Root =
+  /** The whole installation: facts, tokens, cut-offs of sessions, and work that one node does for all. */
+  | 'instance'
+  /** The merchants that were let in, with their number, and the setup code. */
+  | 'roster'
+  /**
+   * A definition, by its UUID. `shared` keeps it as it is while others share it; `changed` is for its
+   * owner's changes, the kill switch, and minting, which counts in the row itself.
+   */
+  | { definition: string; mode: 'shared' | 'changed' }
+  /** A chain of refreshes, by the handle of any voucher in it; and its definition, shared. */
+  | { voucher: Uint8Array }
+  /** The number of a merchant's definitions and of its minters, and its announcement. */
+  | { merchant: string }
+  /** A signed event, by its id: the answer to it, and its row in the outbox. */
+  | { event: string }
+  /** The same row of the outbox, by its id. */
+  | { queued: number }
+  /** The number of an issuer's open nonces of identities. */
+  | { issuer: string }
+  /** A nonce of an identity, by its hash. */
+  | { nonce: Uint8Array }
+  /** An identity, by its key, and what is counted for that key: its inbox, its transfers, its cards. */
+  | { holder: string }
+  /** Another service of vouchers: the transfers from it. */
+  | { service: string }
+  /** A tap that was answered, by its k1; and its card. */
+  | { scan: string }
+  /** A payment by card, by its row id; and its card. */
+  | { payment: number }
+  /** The newest card of a tag, by the tag's UID; its payments are what its limits sum up. */
+  | { card: string }
+  /** A lightning invoice, by its payment hash: it is paid once. */
+  | { invoice: string }
+  /** The balance of a token that a key has in the ledger. */
+  | { balance: string; token: string }
+  /** Growth of a merchant by day, where there are quotas. */
+  | { quota: string }
+  /** Events of an author in the embedded relay. */
+  | { author: string }
+
+/** `none`: the operation decides on nothing that another one could change. */
+export type Roots = 'none' | readonly Root[]
