@@ -25,14 +25,14 @@ export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Pa
   const { scripts, preload } = bundle.pages[name]
   const [boot, main] = scripts
   const { couponOrigin, httpPort, relay } = place
-  const facts = [
+  const attributes = [
     `data-page="${name}"`,
     ...(couponOrigin === null ? [] : [`data-coupon-origin="${new URL(couponOrigin).origin}"`]),
     ...(relay === null || name !== 'panel' ? [] : [`data-relay="${escaped(relay)}"`]),
     ...(httpPort === null ? [] : [`data-http-port="${httpPort}"`]),
   ]
   const html = `<!doctype html>
-<html lang="es-AR" ${facts.join(' ')}>
+<html lang="es-AR" ${attributes.join(' ')}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">

@@ -1,16 +1,17 @@
 import { expect, test } from 'bun:test'
 import { npubOf, parsePubkey } from '../../src/nostr/keys.ts'
+import type { TextStore } from '../../src/ui/client/text-store.ts'
 import { type Held, openHoldings, type Status, statusNow } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
 import type { Answer } from '../../src/ui/till/attempt.ts'
-import { openPendingList, type TextStore } from '../../src/ui/till/pending.ts'
+import { openPendingList } from '../../src/ui/till/pending.ts'
 import { createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
 import { newKey, newSigner } from '../support/client.ts'
 
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
 const other = '0JqmII8jrhwXpBMHzbGQPw'
 const now = 1_795_270_913
-const facts = {
+const terms = {
   couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
   coupon: { type: 'percent' as const, percent: 25 },
   name: 'Medialuna de regalo',
@@ -22,7 +23,7 @@ const facts = {
 }
 
 function ok(body: Record<string, unknown>): Answer {
-  return { status: 200, body: { ...facts, ...body }, retryAfter: null }
+  return { status: 200, body: { ...terms, ...body }, retryAfter: null }
 }
 function no(status: number, code: string): Answer {
   return { status, body: { code, error: 'Una frase.' }, retryAfter: null }
@@ -32,11 +33,11 @@ const lost: Answer = { status: 0, body: {}, retryAfter: null }
 /** A browser's storage, which may be full. */
 function newStore(full = false): TextStore & { map: Map<string, string> } {
   const map = new Map<string, string>()
-  const set = (name: string, text: string) => {
+  const write = (name: string, text: string) => {
     if (!full) map.set(name, text)
     return !full
   }
-  return { map, set, get: (name) => map.get(name) ?? null, remove: (name) => map.delete(name) }
+  return { map, write, read: (name) => map.get(name) ?? null, remove: (name) => map.delete(name) }
 }
 
 type Asked = { path: string; body?: unknown; key: string | undefined; kept: string | undefined }
@@ -46,7 +47,7 @@ function newTill(
   answers: Answer[],
   store = newStore(),
   manager: string | null = null,
-  shops: readonly string[] = [facts.npub],
+  shops: readonly string[] = [terms.npub],
 ) {
   const asked: Asked[] = []
   const seen: Redemption[] = []
@@ -80,7 +81,7 @@ const success = ok({ status: 'success', claimedAt: now })
 test('a look, then one tap, redeems with one key that is kept before it leaves', async () => {
   const { redeemer, asked, pending } = newTill([minted, success])
   await redeemer.look(nonce)
-  expect(redeemer.state()).toMatchObject({ step: 'shown', facts: { name: facts.name } })
+  expect(redeemer.state()).toMatchObject({ step: 'shown', terms: { name: terms.name } })
   await redeemer.redeem()
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success', claimedAt: now })
   expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview', '/api/coupons/claim'])
@@ -109,7 +110,7 @@ test.each([
 test('a code that nobody knows is unknown', async () => {
   const { redeemer } = newTill([no(404, 'voucher-unknown')])
   await redeemer.look(nonce)
-  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'unknown', facts: null })
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'unknown', terms: null })
 })
 
 test.each([
@@ -122,7 +123,7 @@ test.each([
   const { redeemer, pending } = newTill([minted, answer])
   await redeemer.look(nonce)
   await redeemer.redeem()
-  expect(redeemer.state()).toMatchObject({ step: 'done', outcome, facts: { name: facts.name } })
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome, terms: { name: terms.name } })
   expect(pending.all()).toEqual([])
 })
 
@@ -151,7 +152,7 @@ test('a reload finds the redemption that was out and finishes it with its key', 
   first.redeemer.redeem().catch(() => {})
   first.redeemer.leave()
   const [open] = first.pending.all()
-  expect(open).toMatchObject({ nonce, name: facts.name, startedAt: now })
+  expect(open).toMatchObject({ nonce, name: terms.name, startedAt: now })
 
   const second = newTill([success], store)
   await second.redeemer.settle(second.pending.all()[0]!)
@@ -167,14 +168,14 @@ test('an answer that comes after its coupon left the screen is told all the same
   redeemer.leave()
   await out
   expect(redeemer.state()).toEqual({ step: 'idle' })
-  expect(late).toMatchObject([[facts.name, { step: 'done', outcome: 'success' }]])
+  expect(late).toMatchObject([[terms.name, { step: 'done', outcome: 'success' }]])
   expect(pending.all()).toEqual([])
 })
 
 test('scanning a coupon whose redemption is open goes on with it, not with a new key', async () => {
   const store = newStore()
   const { pending } = newTill([], store)
-  const { key } = pending.open(nonce, facts.name)
+  const { key } = pending.open(nonce, terms.name)
   const { redeemer, asked } = newTill([success], store)
   await redeemer.look(nonce)
   expect(asked).toMatchObject([{ path: '/api/coupons/claim', key }])
@@ -220,7 +221,7 @@ test('storage that somebody else wrote to is an empty list', () => {
 
 // ── Whose coupon it is
 
-const ours = parsePubkey(facts.npub)
+const ours = parsePubkey(terms.npub)
 const anotherShop = npubOf(newSigner().pubkey)
 
 test.each([['minted'], ['claimed'], ['expired']])(
@@ -228,7 +229,7 @@ test.each([['minted'], ['claimed'], ['expired']])(
   async (status) => {
     const { redeemer, asked } = newTill([ok({ status })], newStore(), null, [anotherShop])
     await redeemer.look(nonce)
-    expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'foreign', facts: { nonce } })
+    expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'foreign', terms: { nonce } })
     await redeemer.redeem()
     expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview'])
   },
@@ -241,7 +242,7 @@ test('a till without a shop redeems nothing until somebody says whose it is', as
   await redeemer.redeem()
   expect(redeemer.state()).toMatchObject({ step: 'shown' })
   expect(asked).toHaveLength(1)
-  shops.push(facts.npub)
+  shops.push(terms.npub)
   await redeemer.redeem()
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
 })
@@ -279,7 +280,7 @@ test('every request of a redemption names the shop, a retry after a reload, too'
 
 test('a redemption that an older page left open is asked for as that page did', async () => {
   const store = newStore()
-  newTill([], store).pending.open(nonce, facts.name)
+  newTill([], store).pending.open(nonce, terms.name)
   const { redeemer, asked, pending } = newTill([success], store)
   await redeemer.settle(pending.all()[0]!)
   expect(asked[0]?.body).toEqual({ nonce })
@@ -306,7 +307,7 @@ function voucherBy(signer: typeof manager, phase = 'minted', expiresAt?: number)
     owner: stranger.pubkey,
     name: 'Medialuna',
     description: '',
-    coupon: facts.coupon,
+    coupon: terms.coupon,
     phase,
     expiresAt,
   }
@@ -316,7 +317,7 @@ function voucherBy(signer: typeof manager, phase = 'minted', expiresAt?: number)
     tags: [
       ['nonce', nonce],
       ['p', stranger.pubkey],
-      ['coupon', facts.couponId],
+      ['coupon', terms.couponId],
       ['phase', phase],
       ...(expiresAt === undefined ? [] : [['expiration', String(expiresAt)]]),
     ],
@@ -408,13 +409,13 @@ function newTaker(answers: Answer[], store = newStore()) {
 
 const successor: Answer = {
   status: 201,
-  body: { ...facts, nonce: other, voucher: genuine },
+  body: { ...terms, nonce: other, voucher: genuine },
   retryAfter: null,
 }
 
 test('a taken coupon is kept before the old code is forgotten', async () => {
   const { taker, asked, pending, holdings } = newTaker([successor])
-  const taking = await taker.take(nonce, facts.name)
+  const taking = await taker.take(nonce, terms.name)
   expect(taking).toMatchObject({ step: 'mine', old: nonce, kept: true, held: { nonce: other } })
   expect(asked[0]?.kept).toContain(asked[0]?.key ?? 'none')
   expect(holdings.all()).toMatchObject([{ nonce: other, own: true, voucher: { id: genuine.id } }])
@@ -424,12 +425,12 @@ test('a taken coupon is kept before the old code is forgotten', async () => {
 test('a lost swap is finished by itself with its key, also by a page that comes after', async () => {
   const store = newStore()
   const first = newTaker([lost, lost, successor], store)
-  await first.taker.take(nonce, facts.name)
+  await first.taker.take(nonce, terms.name)
   expect(new Set(first.asked.map(({ key }) => key)).size).toBe(1)
 
-  const { key } = first.pending.open(nonce, facts.name)
+  const { key } = first.pending.open(nonce, terms.name)
   const second = newTaker([lost, { ...successor, status: 200 }], store)
-  await Promise.all([...second.taker.resume(), second.taker.take(nonce, facts.name)])
+  await Promise.all([...second.taker.resume(), second.taker.take(nonce, terms.name)])
   expect(second.asked.map((one) => one.key)).toEqual([key, key])
   expect(second.pending.all()).toEqual([])
   expect(second.holdings.all()).toHaveLength(1)
@@ -438,7 +439,7 @@ test('a lost swap is finished by itself with its key, also by a page that comes 
 test('a coupon that changed hands too often waits as long as the service says, and says so', async () => {
   const often = { ...no(429, 'rate-limited'), retryAfter: 9 }
   const { taker, seen } = newTaker([often, lost, successor])
-  expect(await taker.take(nonce, facts.name)).toMatchObject({ step: 'mine' })
+  expect(await taker.take(nonce, terms.name)).toMatchObject({ step: 'mine' })
   const waits = seen.flatMap((one) => (one.step === 'taking' ? [[one.lost, one.retryAfter]] : []))
   // The next answer that is lost is lost, and no longer a matter of waiting.
   expect(waits).toEqual([
@@ -450,7 +451,7 @@ test('a coupon that changed hands too often waits as long as the service says, a
 
 test('where nothing can be kept the screen says so, and the key is not dropped', async () => {
   const { taker, pending } = newTaker([successor], newStore(true))
-  expect(await taker.take(nonce, facts.name)).toMatchObject({ step: 'mine', kept: false })
+  expect(await taker.take(nonce, terms.name)).toMatchObject({ step: 'mine', kept: false })
   expect(pending.all()).toHaveLength(1)
 })
 
@@ -462,7 +463,7 @@ test.each([
   [404, 'voucher-unknown', 'unknown'],
 ] as const)('a swap that came too late says why: %d %s', async (status, code, why) => {
   const { taker, pending, holdings } = newTaker([no(status, code)])
-  expect(await taker.take(nonce, facts.name)).toEqual({ step: 'gone', nonce, why })
+  expect(await taker.take(nonce, terms.name)).toEqual({ step: 'gone', nonce, why })
   expect(pending.all()).toEqual([])
   expect(holdings.all()).toEqual([])
 })
@@ -471,7 +472,7 @@ test.each([
 
 function held(code: string, status: Status): Held {
   const when = { claimedAt: null, checkedAt: now, addedAt: now }
-  return { ...facts, nonce: code, status, ...when, voucher: null, own: false, sent: null }
+  return { ...terms, nonce: code, status, ...when, voucher: null, own: false, sent: null }
 }
 
 test('a full list lets go of what cannot be used, and of nothing else', () => {

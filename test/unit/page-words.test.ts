@@ -6,18 +6,21 @@ import type { Benefit } from '../../src/coupons/benefit.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 type Language = typeof import('../../src/ui/client/language.ts')
+type Words = typeof import('../../src/ui/words/words.ts')
 type Text = typeof import('../../src/ui/client/benefit-text.ts')
 type Amount = typeof import('../../src/ui/client/amount.ts')
 type Csv = typeof import('../../src/ui/client/csv.ts')
 
-let words: Language
+let speech: Language
+let words: Words
 let text: Text
 let amount: Amount
 let csv: Csv
 
 beforeAll(async () => {
   pretendBrowser()
-  words = await import('../../src/ui/client/language.ts')
+  speech = await import('../../src/ui/client/language.ts')
+  words = await import('../../src/ui/words/words.ts')
   text = await import('../../src/ui/client/benefit-text.ts')
   amount = await import('../../src/ui/client/amount.ts')
   csv = await import('../../src/ui/client/csv.ts')
@@ -82,14 +85,14 @@ const said: [Benefit, badge: string, spanish: string, english: string][] = [
 ]
 
 test.each(said)('says %j as %s', (benefit, badge, spanish, english) => {
-  words.choose('es')
+  speech.choose('es')
   expect([text.benefitBadge(benefit), text.benefitText(benefit)]).toEqual([badge, spanish])
-  words.choose('en')
+  speech.choose('en')
   expect(text.benefitText(benefit)).toBe(english)
 })
 
 test('a name from right to left, or one that would turn it, turns no sentence', () => {
-  words.choose('es')
+  speech.choose('es')
   const say = words.createWords({
     moved: ['«{name}» pasó de {who}, {when}', 'x {name} {who} {when}'],
   })
@@ -101,19 +104,20 @@ test('a name from right to left, or one that would turn it, turns no sentence', 
 })
 
 test('a product from right to left turns no benefit, and leaves no mark where it is stored', () => {
-  words.choose('es')
+  speech.choose('es')
   const benefit: Benefit = { type: 'percent', percent: 10, productDs: ['قهوة', 'té'], cap }
   expect(text.benefitText(benefit)).toBe('10 % de descuento en \u2068قهوة\u2069 y té, hasta $5.000')
   expect(text.plainBenefitText(benefit)).toBe('10 % de descuento en قهوة y té, hasta $5.000')
 })
 
 test('a failure is told in the language of the page, and by what the service said where it says it best', async () => {
-  const { ApiError, errorText, settingIn } = await import('../../src/ui/client/api-error.ts')
+  const { ApiError, settingIn } = await import('../../src/ui/client/api-error.ts')
+  const { errorText } = await import('../../src/ui/words/errors.ts')
   const refusal = (code: never, status: number, detail = {}) =>
     new ApiError(code, status, { error: 'Una frase.', ...detail })
   const told = (code: string, status: number, detail = {}) => {
     const both = (['es', 'en'] as const).map((spoken) => {
-      words.choose(spoken)
+      speech.choose(spoken)
       return errorText(refusal(code as never, status, detail))
     })
     return both as [spanish: string, english: string]
@@ -129,7 +133,7 @@ test('a failure is told in the language of the page, and by what the service sai
   expect(told('rate-limited', 429, { retryAfter: 1 })[0]).toContain('en un segundo')
   expect(told('rate-limited', 429, { retryAfter: 40 })[1]).toContain('in 40 seconds')
   expect(told('rate-limited', 429)[0]).toBe('Una frase.')
-  words.choose('es')
+  speech.choose('es')
   const naming = { error: 'Configurá PUBLIC_URL=http://[fe80::1]:3000 y firmá de nuevo.' }
   expect(settingIn(refusal('auth-origin-unknown' as never, 401, naming))).toBe(
     'PUBLIC_URL=http://[fe80::1]:3000',
@@ -153,9 +157,9 @@ const typed: [text: string, spanish: number, english: number][] = [
 ]
 
 test.each(typed)('reads "%s" as %d in Spanish and as %d in English', (one, spanish, english) => {
-  words.choose('es')
+  speech.choose('es')
   expect(amount.parseAmount(one)).toBe(spanish)
-  words.choose('en')
+  speech.choose('en')
   expect(amount.parseAmount(one)).toBe(english)
 })
 

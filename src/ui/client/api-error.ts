@@ -1,6 +1,4 @@
 import type { RefusalCode } from '../../base/refusal.ts'
-import { type ErrorKey, errorWords, ownWords } from '../words/errors.ts'
-import { language } from './language.ts'
 
 /** Why a request came to nothing: a refusal of the service, or one of ours. */
 export type FailureCode = RefusalCode | 'unreachable' | 'signed-out' | 'answer-invalid'
@@ -44,17 +42,4 @@ export class ApiError extends Error {
 export function settingIn(cause: unknown): string | null {
   if (!(cause instanceof ApiError) || cause.status !== 401) return null
   return /\bPUBLIC_URL=https?:\/\/[^\s«»"'<>,;)]+/.exec(cause.sentence)?.[0] ?? null
-}
-
-/** What to tell a person about anything that was thrown, in the language of the page. */
-export function errorText(cause: unknown): string {
-  if (!(cause instanceof ApiError)) return errorWords('unexpected')
-  const ours = cause.code as ErrorKey
-  const { retryAfter } = cause
-  if (ours === 'rate-limited' && retryAfter) return errorWords('limited.for', { n: retryAfter })
-  const theirs = language.value === 'es' && cause.sentence !== '' && !ownWords.has(ours)
-  if (theirs) return cause.sentence
-  return errorWords(ours, { code: cause.code }) === ours
-    ? errorWords('refused', { code: cause.code })
-    : errorWords(ours, { origin: location.origin })
 }

@@ -46,8 +46,3 @@ export function list(items: readonly string[]): string {
 export function short(text: string): string {
   return text.length > 16 ? `${text.slice(0, 9)}…${text.slice(-4)}` : text
 }
-
-/** Unix seconds now. */
-export function secondsNow(): number {
-  return Math.floor(Date.now() / 1000)
-}

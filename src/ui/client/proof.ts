@@ -1,21 +1,30 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { secondsNow } from './format.ts'
+import { systemClock } from '../../base/clock.ts'
+import { kinds } from '../../nostr/kinds.ts'
 import { randomText } from './random.ts'
-import type { PageSigner } from './signer.ts'
+import type { EventTemplate, PageSigner } from './signer.ts'
 
-/** The Authorization header by which a key signs one POST of a JSON text (NIP-98). Throws SignerError. */
-export async function proofOf(signer: PageSigner, path: string, body: string): Promise<string> {
-  const proof = await signer.sign({
-    kind: 27_235,
-    created_at: secondsNow(),
-    tags: [
-      ['u', `${location.origin}${path}`],
-      ['method', 'POST'],
-      ['payload', bytesToHex(sha256(utf8ToBytes(body)))],
-      ['nonce', randomText()],
-    ],
-    content: '',
-  })
+/** The request that a proof is for; `body` null: it has none. */
+type ProvenRequest = { url: string; method: string; body: string | null }
+
+/** The event that authorises one request, to be signed (NIP-98). The nonce tells two equal requests apart. */
+export function proofTemplate({ url, method, body }: ProvenRequest): EventTemplate {
+  const tags = [
+    ['u', url],
+    ['method', method],
+    ['nonce', randomText()],
+  ]
+  if (body !== null) tags.push(['payload', bytesToHex(sha256(utf8ToBytes(body)))])
+  return { kind: kinds.httpAuth, created_at: systemClock(), tags, content: '' }
+}
+
+/** The Authorization header that carries a signed proof (NIP-98). */
+export function proofHeader(proof: unknown): string {
   return `Nostr ${btoa(JSON.stringify(proof))}`
+}
+
+/** The Authorization header by which a key signs one POST of a JSON text. Throws SignerError. */
+export async function signPost(signer: PageSigner, url: string, body: string): Promise<string> {
+  return proofHeader(await signer.sign(proofTemplate({ url, method: 'POST', body })))
 }

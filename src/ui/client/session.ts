@@ -1,25 +1,23 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { systemClock } from '../../base/clock.ts'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
-import { secondsNow } from './format.ts'
 import { parseRecord } from './json.ts'
-import { proofOf } from './proof.ts'
+import { signPost } from './proof.ts'
 import type { PageSigner, SignerKind } from './signer.ts'
-import { tab } from './storage.ts'
+import type { TextStore } from './text-store.ts'
 
-/** Who is signed in, and how they sign. */
+/** The key that is signed in, and how it signs. */
 export type Identity = { pubkey: string; kind: SignerKind }
 
 type Kept = Identity & { token: string; expiresAt: number }
 
 /** One signature, then a token for as long as it holds. */
 export type Session = {
-  who: ReadonlySignal<Identity | null>
-  /** Not null while a request waits for the person to sign again; the page shows how. */
-  asking: ReadonlySignal<Identity | null>
+  /** Null while nobody is signed in. */
+  identity(): Identity | null
   /** The signer, where this tab still has it. */
-  signer: () => PageSigner | null
-  /** Sign in; also the answer to `asking`. Throws ApiError. */
+  signer(): PageSigner | null
+  /** Sign in; also the answer to `onAsk`. Throws ApiError and SignerError. */
   signIn(signer: PageSigner): Promise<void>
   signOut(): void
   /** A token to send; asks for a signature where there is none. */
@@ -30,30 +28,43 @@ export type Session = {
   needSigner(): Promise<PageSigner>
 }
 
-/** The session of one page; `restore` finds a signer again that needs no person, such as an extension. */
-export function createSession(
-  name: string,
-  restore: (identity: Identity) => Promise<PageSigner | null>,
-): Session {
-  let kept = parseKept(tab.read(name))
+type Wiring = {
+  /** The place of the token in `store`. */
+  name: string
+  store: TextStore
+  /** The origin of the service, which a proof names. */
+  origin: string
+  /** Finds a signer again that needs no person, such as an extension. */
+  restore: (identity: Identity) => Promise<PageSigner | null>
+  onIdentity: (identity: Identity | null) => void
+  /** Not null while a request waits for the person to sign again. */
+  onAsk: (identity: Identity | null) => void
+}
+
+export function createSession(wiring: Wiring): Session {
+  const { name, store, origin, restore, onIdentity, onAsk } = wiring
+  let kept = parseKept(store.read(name))
+  let identity: Identity | null = kept && { pubkey: kept.pubkey, kind: kept.kind }
   let signer: PageSigner | null = null
   let renewing: Promise<string> | null = null
   let answer: ((signer: PageSigner | null) => void) | null = null
-  const who = signal<Identity | null>(kept && { pubkey: kept.pubkey, kind: kept.kind })
-  const asking = signal<Identity | null>(null)
+
+  const identify = (next: Identity | null) => {
+    identity = next
+    onIdentity(next)
+  }
 
   const open = async (chosen: PageSigner) => {
     const path = '/api/auth/session'
     const body = '{}'
-    const headers = { Authorization: await proofOf(chosen, path, body) }
+    const headers = { Authorization: await signPost(chosen, `${origin}${path}`, body) }
     type Opened = { token: string; pubkey: string; expiresAt: number }
     const opened = await request<Opened>(path, { body, headers })
     signer = chosen
     kept = { ...opened, kind: chosen.kind }
-    tab.write(name, JSON.stringify(kept))
-    const known = who.peek()
-    if (known?.pubkey !== opened.pubkey || known.kind !== chosen.kind) {
-      who.value = { pubkey: opened.pubkey, kind: chosen.kind }
+    store.write(name, JSON.stringify(kept))
+    if (identity?.pubkey !== opened.pubkey || identity.kind !== chosen.kind) {
+      identify({ pubkey: opened.pubkey, kind: chosen.kind })
     }
     return opened.token
   }
@@ -62,20 +73,20 @@ export function createSession(
     signer?.close?.()
     signer = null
     kept = null
-    tab.remove(name)
-    who.value = null
+    store.remove(name)
+    identify(null)
   }
 
   const needSigner = async (): Promise<PageSigner> => {
-    const identity = who.peek()
-    if (!identity) throw new ApiError('signed-out')
-    signer ??= await restore(identity)
+    const asked = identity
+    if (!asked) throw new ApiError('signed-out')
+    signer ??= await restore(asked)
     if (signer) return signer
-    // What was typed stays where it is: the request waits behind the question.
+    // The request waits for the answer, so that a page keeps what was typed into it.
     const { promise, resolve } = Promise.withResolvers<PageSigner | null>()
     answer?.(null)
     answer = resolve
-    asking.value = identity
+    onAsk(asked)
     const given = await promise
     if (!given) throw new ApiError('signed-out')
     return given
@@ -84,45 +95,46 @@ export function createSession(
   const obtain = async () => {
     const given = await needSigner()
     // Given in answer to a question, it has just opened one.
-    return kept && kept.expiresAt > secondsNow() ? kept.token : open(given)
+    return kept && kept.expiresAt > systemClock() ? kept.token : open(given)
+  }
+
+  // Requests that need a token at the same time share one signature.
+  const obtainOnce = () => {
+    renewing ??= obtain().finally(() => {
+      renewing = null
+    })
+    return renewing
   }
 
   return {
-    who,
-    asking,
+    identity: () => identity,
     signer: () => signer,
     needSigner,
     async signIn(chosen) {
       await open(chosen)
-      asking.value = null
+      onAsk(null)
       answer?.(chosen)
       answer = null
     },
     signOut() {
       forget()
-      asking.value = null
+      onAsk(null)
       answer?.(null)
       answer = null
     },
     async token() {
-      if (kept && kept.expiresAt > secondsNow() + 5) return kept.token
-      renewing ??= obtain().finally(() => {
-        renewing = null
-      })
-      return renewing
+      if (kept && kept.expiresAt > systemClock() + 5) return kept.token
+      return obtainOnce()
     },
     renew(refused) {
       if (kept && kept.token !== refused) return Promise.resolve(kept.token)
       kept = null
-      renewing ??= obtain().finally(() => {
-        renewing = null
-      })
-      return renewing
+      return obtainOnce()
     },
   }
 }
 
 function parseKept(text: string | null): Kept | null {
   const kept = parseRecord(text, 'pubkey', 'kind', 'token') as Kept | null
-  return kept && kept.expiresAt > secondsNow() ? kept : null
+  return kept && kept.expiresAt > systemClock() ? kept : null
 }

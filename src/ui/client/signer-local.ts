@@ -3,39 +3,47 @@ import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseRecord } from './json.ts'
 import { type PageSigner, SignerError } from './signer.ts'
-import { device } from './storage.ts'
+import type { LastingStore } from './text-store.ts'
 
 /** A key kept on this device, encrypted under a PIN (NIP-49). */
 type KeptKey = { pubkey: string; ncryptsec: string }
 
-/** A PIN of fewer digits is guessed in minutes by whoever copies the device's storage. */
+/** A thief who copies the device's storage guesses a PIN of fewer digits in minutes. */
 export const pinCharsMin = 6
 
-/** The place of one key: the merchant's and a till's may live on the same device. */
-export function createKeyBox(name: string) {
+type Wiring = {
+  /** Tells keys apart: the merchant's and a till's may live on the same store. */
+  name: string
+  store: LastingStore
+  /** Awaited before each encryption, which takes a second and holds the thread (scrypt). */
+  beforeWork: () => Promise<void>
+}
+
+/** The place of one key on this store. */
+export function createKeyBox({ name, store, beforeWork }: Wiring) {
   const place = `key:${name}`
 
   const keep = async (secret: Uint8Array, pin: string): Promise<PageSigner> => {
     if (pin.length < pinCharsMin) throw new SignerError('pin-short')
-    await painted()
+    await beforeWork()
     const kept: KeptKey = { pubkey: getPublicKey(secret), ncryptsec: encrypt(secret, pin) }
-    device.write(place, JSON.stringify(kept))
+    store.write(place, JSON.stringify(kept))
     return signerOf(secret)
   }
 
-  const find = () => parseRecord(device.read(place), 'pubkey', 'ncryptsec') as KeptKey | null
+  const find = () => parseRecord(store.read(place), 'pubkey', 'ncryptsec') as KeptKey | null
 
   return {
     find,
     /** False where the browser keeps nothing: the key is gone with the page. */
-    lasts: () => device.lasts(place),
+    lasts: () => store.lasts(place),
     /** Make a new key and keep it under a PIN. */
     create: (pin: string) => keep(generateSecretKey(), pin),
     /** Keep a key that a person brings: an nsec, or an ncryptsec with its password; `only`: no other. */
     async bring(text: string, pin: string, only?: string): Promise<PageSigner> {
       const key = text.trim()
       if (key.startsWith('ncryptsec1')) {
-        await painted()
+        await beforeWork()
         return keep(expected(opened(key, pin), only), pin)
       }
       return keep(expected(secretOf(key), only), pin)
@@ -44,10 +52,10 @@ export function createKeyBox(name: string) {
     async unlock(pin: string): Promise<PageSigner> {
       const kept = find()
       if (!kept) throw new SignerError('key-invalid')
-      await painted()
+      await beforeWork()
       return signerOf(opened(kept.ncryptsec, pin))
     },
-    remove: () => device.remove(place),
+    remove: () => store.remove(place),
   }
 }
 
@@ -82,9 +90,4 @@ function secretOf(text: string): Uint8Array {
     // Told below: the decoder throws plain errors.
   }
   throw new SignerError('key-invalid')
-}
-
-/** The work takes a second and holds the page: let it show first that it is at it. */
-function painted(): Promise<void> {
-  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)))
 }

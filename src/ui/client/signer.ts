@@ -1,11 +1,10 @@
-import { type Signal, signal } from '@preact/signals'
 import type { NostrEvent } from '../../nostr/event.ts'
 
 export type SignerKind = 'extension' | 'remote' | 'local'
 
 export type EventTemplate = Pick<NostrEvent, 'kind' | 'created_at' | 'tags' | 'content'>
 
-/** Whatever can sign for one key from within a page. */
+/** Signs for one key from within a page. */
 export type PageSigner = {
   kind: SignerKind
   pubkey: string
@@ -14,7 +13,7 @@ export type PageSigner = {
   close?(): void
 }
 
-/** Why nothing got signed; the code has a sentence in `signerWords`. */
+/** The reason why nothing was signed. */
 export class SignerError extends Error {
   readonly code:
     | 'no-extension'
@@ -33,13 +32,3 @@ export class SignerError extends Error {
     this.code = code
   }
 }
-
-/** What a remote signer is waited for. `url`: a page where it wants the person to agree. */
-export type Waiting = {
-  for: 'scan' | 'connect' | 'key' | 'signature'
-  until: number
-  url?: string
-} | null
-
-/** Shown while it is not null. */
-export const waiting: Signal<Waiting> = signal<Waiting>(null)

@@ -1,12 +1,4 @@
-/** What a browser keeps for us, as text. A private window may refuse: then it lasts as long as the page. */
-type Storage = {
-  read(name: string): string | null
-  /** False where the browser keeps nothing: then it is gone with the page. */
-  write(name: string, value: string): boolean
-  remove(name: string): void
-  /** Whether what has this name, or will have it, outlives the page; as far as a page can know. */
-  lasts(name: string): boolean
-}
+import type { LastingStore } from './text-store.ts'
 
 /** Kept on this device until it is removed. */
 export const device = keepIn(() => window.localStorage)
@@ -15,9 +7,13 @@ export const tab = keepIn(() => window.sessionStorage)
 
 const prefix = 'cuponera:'
 
-function keepIn(open: () => globalThis.Storage): Storage {
+/**
+ * The browser's storage. In a private window it may refuse: the texts are kept in memory then, and last as
+ * long as the page.
+ */
+function keepIn(open: () => Storage): LastingStore {
   const memory = new Map<string, string>()
-  const attempt = <T>(action: (storage: globalThis.Storage) => T, otherwise: () => T): T => {
+  const attempt = <T>(action: (storage: Storage) => T, otherwise: () => T): T => {
     try {
       return action(open())
     } catch (cause) {

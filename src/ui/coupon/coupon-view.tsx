@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import { couponPicture } from '../client/coupon-picture.ts'
-import { moment, secondsNow } from '../client/format.ts'
+import { moment } from '../client/format.ts'
 import { knownName, merchantName } from '../client/merchant.ts'
 import { couponLink, shareLink } from '../client/share.ts'
 import { useArrival } from '../parts/arrival.ts'
@@ -17,7 +18,7 @@ import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { saveImage } from './picture.ts'
 import { SendView } from './send-view.tsx'
-import { hurry, keep, kept, look, open, openList, take, taking, view } from './state.ts'
+import { askNow, keep, kept, look, open, openList, take, taking, view } from './state.ts'
 
 /** One coupon: what it is worth, whose it is, and what its holder can do with it. */
 export function CouponView() {
@@ -60,13 +61,13 @@ export function CouponView() {
 }
 
 function StatusBadge({ held }: { held: Held }) {
-  const status = statusNow(held, secondsNow())
+  const status = statusNow(held, systemClock())
   return <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
 }
 
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const [sending, setSending] = useState(false)
-  const status = statusNow(held, secondsNow())
+  const status = statusNow(held, systemClock())
   const live = status === 'minted'
   const { name, description, coupon: benefit, expiresAt, npub } = held
   const who = knownName(npub)
@@ -202,7 +203,7 @@ function TakingNotice() {
                 : t(now.lost > 0 ? 'take.lost' : 'take.working')}
             </p>
             {now.lost > 0 && now.retryAfter === null && (
-              <Button onClick={hurry}>{t('again')}</Button>
+              <Button onClick={askNow}>{t('again')}</Button>
             )}
           </div>
         </Notice>

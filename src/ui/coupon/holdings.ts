@@ -2,12 +2,12 @@
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parseEvent } from '../../nostr/event.ts'
 import { parseJson } from '../client/json.ts'
-import type { TextStore } from '../till/pending.ts'
-import type { CouponFacts } from '../till/redeem.ts'
+import type { TextStore } from '../client/text-store.ts'
+import type { VoucherTerms } from '../client/voucher-terms.ts'
 
 export type Status = 'minted' | 'claimed' | 'refreshed' | 'voided' | 'expired'
 
-export type Held = CouponFacts & {
+export type Held = VoucherTerms & {
   status: Status
   claimedAt: number | null
   /** When the service last said so. */
@@ -36,8 +36,8 @@ const holdingsMax = 300
 const statuses: string[] = ['minted', 'claimed', 'refreshed', 'voided', 'expired']
 
 export function openHoldings(store: TextStore, name: string): Holdings {
-  const all = () => parseHoldings(store.get(name))
-  const keep = (list: Held[]) => store.set(name, JSON.stringify(list))
+  const all = () => parseHoldings(store.read(name))
+  const keep = (list: Held[]) => store.write(name, JSON.stringify(list))
   return {
     all,
     find: (nonce) => all().find((held) => held.nonce === nonce) ?? null,

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import { benefitBadge, benefitText } from '../client/benefit-text.ts'
-import { moment, secondsNow } from '../client/format.ts'
+import { moment } from '../client/format.ts'
 import { reachable } from '../client/reach.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
@@ -59,7 +60,7 @@ export function MineView() {
 
 function Line({ held }: { held: Held }) {
   const [asking, setAsking] = useState(false)
-  const status = statusNow(held, secondsNow())
+  const status = statusNow(held, systemClock())
   return (
     <li class="held">
       <button type="button" class="held-open" onClick={() => openCoupon(held.nonce)}>

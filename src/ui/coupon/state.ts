@@ -1,13 +1,15 @@
 /** What the coupon page knows and shows. */
 import { signal } from '@preact/signals'
+import { systemClock } from '../../base/clock.ts'
 import { parseEvent } from '../../nostr/event.ts'
-import { secondsNow } from '../client/format.ts'
+import { createPauses } from '../client/pause.ts'
 import { randomText } from '../client/random.ts'
-import { ask, createPause, keptTexts, reachable } from '../client/reach.ts'
+import { ask, reachable } from '../client/reach.ts'
+import { device } from '../client/storage.ts'
+import { messageOf, termsOf } from '../client/voucher-terms.ts'
 import { say } from '../parts/toast.tsx'
 import { codeOf, settles } from '../till/attempt.ts'
 import { openPendingList } from '../till/pending.ts'
-import { factsOf, messageOf } from '../till/redeem.ts'
 import { isNonce, type Scanned } from '../till/scan.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { type Held, openHoldings, type Status } from './holdings.ts'
@@ -22,12 +24,12 @@ type View =
   /** `message`: why the service, which was there, could not tell. */
   | { step: 'unreachable'; message: string | null }
 
-const holdings = openHoldings(keptTexts, 'coupons')
-const waits = createPause()
+const holdings = openHoldings(device, 'coupons')
+const pauses = createPauses()
 const pending = openPendingList({
-  store: keptTexts,
+  store: device,
   name: 'takes',
-  now: secondsNow,
+  now: systemClock,
   newKey: randomText,
 })
 
@@ -40,10 +42,10 @@ export const taking = signal<Taking | null>(null)
 
 const taker = createTaker({
   ask,
-  pause: waits.pause,
+  pause: pauses.pause,
   pending,
   holdings,
-  now: secondsNow,
+  now: systemClock,
   onChange(next) {
     kept.value = holdings.all()
     const code = next.step === 'mine' ? next.old : next.nonce
@@ -122,17 +124,17 @@ function show(nonce: string | null, wrong = false): void {
 export async function look(nonce: string): Promise<void> {
   const answer = await ask('/api/coupons/preview', { nonce })
   const before = holdings.find(nonce)
-  const facts = settles(answer) ? factsOf(answer) : null
-  if (facts) {
+  const terms = settles(answer) ? termsOf(answer) : null
+  if (terms) {
     const { status, claimedAt } = answer.body
-    const now = secondsNow()
+    const now = systemClock()
     const held: Held = {
       voucher: null,
       own: false,
       sent: null,
       addedAt: now,
       ...before,
-      ...facts,
+      ...terms,
       status: status as Status,
       claimedAt: typeof claimedAt === 'number' ? claimedAt : null,
       checkedAt: now,
@@ -168,8 +170,8 @@ export function take(held: Held): void {
 }
 
 /** Ask again now for the answer of a swap. */
-export function hurry(): void {
-  waits.hurry()
+export function askNow(): void {
+  pauses.wake()
 }
 
 /** How many coupons of the list are asked about at once. */
@@ -203,7 +205,7 @@ const transferMs = 40_000
 
 /** Hand a coupon to a lightning address. Without an answer nobody knows whether it left: `unknown`. */
 export async function send(held: Held, to: string, comment: string): Promise<Sending> {
-  const at = secondsNow()
+  const at = systemClock()
   const mark = (outcome: 'trying' | 'sent' | 'unknown' | null) => {
     const before = holdings.find(held.nonce)
     if (before) keep({ ...before, sent: outcome && { to, at, outcome } })
@@ -236,7 +238,7 @@ export function resume(): void {
   void Promise.all(taker.resume())
   reachable.subscribe((there) => {
     if (!there) return
-    hurry()
+    askNow()
     const nonce = open.peek()
     const now = view.peek()
     const stale = now.step === 'unreachable' || (now.step === 'shown' && !now.fresh)

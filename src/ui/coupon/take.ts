@@ -1,8 +1,8 @@
 /** "Make it mine": swap a coupon's code for one that only this device knows, and lose no answer. */
 import { parseEvent } from '../../nostr/event.ts'
+import { messageOf, termsOf } from '../client/voucher-terms.ts'
 import { type Answer, type Ask, codeOf, type Pause, persist, settles } from '../till/attempt.ts'
 import type { Pending, PendingList } from '../till/pending.ts'
-import { factsOf, messageOf } from '../till/redeem.ts'
 import type { Held, Holdings } from './holdings.ts'
 
 export type Taking =
@@ -67,11 +67,11 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
   }
 
   const outcomeOf = (nonce: string, answer: Answer): Taking => {
-    const facts = factsOf(answer)
-    if (facts) {
+    const terms = termsOf(answer)
+    if (terms) {
       const at = now()
       const held: Held = {
-        ...facts,
+        ...terms,
         status: 'minted',
         claimedAt: null,
         checkedAt: at,

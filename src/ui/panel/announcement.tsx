@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import { ApiError } from '../client/api-error.ts'
-import { secondsNow } from '../client/format.ts'
 import { language } from '../client/language.ts'
 import { Button } from '../parts/button.tsx'
 import { Badge, Notice, type Tone } from '../parts/notice.tsx'
@@ -36,7 +36,7 @@ export function Announcement({ announced, manage = false }: Props) {
   const withdrawing = useAttempt()
   const go = () =>
     void attempt(async () => {
-      const { warnings: found = [] } = await announce(secondsNow())
+      const { warnings: found = [] } = await announce(systemClock())
       setWarnings(found)
       // The button is gone: on to what it did.
       place.current?.focus({ preventScroll: true })

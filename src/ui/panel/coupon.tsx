@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import { couponPicture } from '../client/coupon-picture.ts'
-import { secondsNow } from '../client/format.ts'
 import { go, hrefTo } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
@@ -28,7 +28,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
   const [pictureless, setPictureless] = useState<string | null>(null)
   const { minted, claimed, maxUses, expiresAt, archivedAt, image } = coupon
   const left = maxUses === null ? null : Math.max(0, maxUses - minted)
-  const expired = expiresAt !== null && expiresAt <= secondsNow()
+  const expired = expiresAt !== null && expiresAt <= systemClock()
   const over = archivedAt !== null || expired || left === 0
   // Why there is none is for the service to say; one that is out of reach says nothing of the address.
   const lookAt = async (lost: string | null) => {

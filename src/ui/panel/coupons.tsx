@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
-import { day, number, secondsNow } from '../client/format.ts'
+import { day, number } from '../client/format.ts'
 import { hrefTo } from '../client/route.ts'
 import type { Definition } from '../client/wire.ts'
 import { ButtonLink } from '../parts/button.tsx'
@@ -79,7 +80,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
   const { name, benefit, minted, claimed, maxUses, expiresAt, archivedAt } = coupon
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
-  const over = archivedAt !== null || (expiresAt !== null && expiresAt <= secondsNow())
+  const over = archivedAt !== null || (expiresAt !== null && expiresAt <= systemClock())
   return (
     <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
       <span class={`tile-badge ${badgeSize(badge)}`} aria-hidden="true">

@@ -1,10 +1,10 @@
+import { systemClock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { isPlainName, isPlainText } from '../../base/words.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
 import { parseAmount, typed } from '../client/amount.ts'
 import { plainBenefitText } from '../client/benefit-text.ts'
-import { secondsNow } from '../client/format.ts'
 import type { Language } from '../client/language.ts'
 import type { Definition } from '../client/wire.ts'
 import type { Authored } from './state.ts'
@@ -220,7 +220,7 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
     found.maxUses = 'wrong.max'
   }
   const expiresAt = expiryOf(draft)
-  const past = expiresAt !== null && !(expiresAt > secondsNow())
+  const past = expiresAt !== null && !(expiresAt > systemClock())
   // One that was there before may be past.
   if (past && expiresAt !== draft.expiresAt) found.expires = 'wrong.expires'
   if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }

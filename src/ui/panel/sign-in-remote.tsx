@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import { copyText } from '../client/clipboard.ts'
-import { SignerError, waiting } from '../client/signer.ts'
-import { inviteSigner, meetingPoint, openBunker } from '../client/signer-remote.ts'
+import { SignerError } from '../client/signer.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure } from '../parts/failure.tsx'
@@ -12,6 +12,7 @@ import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { useAttempt } from './attempt.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
+import { meetingPoint, remoteSigners, remoteWait } from './remote-signers.ts'
 
 /** A signer somewhere else (NIP-46): it scans our address, or we are given its own. */
 export function RemoteSignIn({ enter, onBack }: EnterProps) {
@@ -24,7 +25,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
   const usable = /^wss?:\/\/[^\s/]+/.test(relay)
   const abort = useMemo(() => new AbortController(), [relay, round])
   const invitation = useMemo(
-    () => (usable ? inviteSigner([relay], abort.signal) : null),
+    () => (usable ? remoteSigners.invite([relay], abort.signal) : null),
     [relay, round],
   )
   useEffect(() => {
@@ -36,7 +37,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
     event.preventDefault()
     // The two would answer each other's questions.
     abort.abort()
-    void paste.attempt(async () => enter(await openBunker(bunker)))
+    void paste.attempt(async () => enter(await remoteSigners.open(bunker)))
   }
   const failure = paste.failure ?? scan.failure
   const late = failure instanceof SignerError && ['timeout', 'no-relay'].includes(failure.code)
@@ -101,24 +102,23 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
   )
 }
 
-/** What a remote signer is waited for, and how much longer. */
+/** The step that a remote signer is waited for, and how much longer. */
 export function WaitingNotice() {
-  const [now, setNow] = useState(Date.now())
-  const current = waiting.value
+  const [now, setNow] = useState(systemClock())
+  const wait = remoteWait.value
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
+    const timer = setInterval(() => setNow(systemClock()), 1000)
     return () => clearInterval(timer)
   }, [])
-  if (!current) return null
-  const left = Math.max(0, Math.ceil((current.until - now) / 1000))
+  if (!wait) return null
   return (
     <Notice tone="wait">
-      <p>{t(`wait.${current.for}`)}</p>
+      <p>{t(`wait.${wait.for}`)}</p>
       <p class="small number" aria-live="off">
-        {t('wait.left', { n: left })}
+        {t('wait.left', { n: Math.max(0, wait.endsAt - now) })}
       </p>
-      {current.url && (
-        <a href={current.url} target="_blank" rel="noreferrer noopener">
+      {wait.url && (
+        <a href={wait.url} target="_blank" rel="noreferrer noopener">
           {t('wait.open')}
         </a>
       )}

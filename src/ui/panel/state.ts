@@ -3,11 +3,12 @@ import { request, requestAs } from '../client/api.ts'
 import { ApiError } from '../client/api-error.ts'
 import { couponPicture } from '../client/coupon-picture.ts'
 import { once } from '../client/once.ts'
-import { proofOf } from '../client/proof.ts'
-import { createSession, type Identity } from '../client/session.ts'
+import { openKeyBox } from '../client/page-key-box.ts'
+import { openPageSession } from '../client/page-session.ts'
+import { signPost } from '../client/proof.ts'
+import type { Identity } from '../client/session.ts'
 import type { PageSigner } from '../client/signer.ts'
 import { hasExtension, openExtension } from '../client/signer-extension.ts'
-import { createKeyBox } from '../client/signer-local.ts'
 import { tab } from '../client/storage.ts'
 import type {
   Announced,
@@ -21,14 +22,15 @@ import type {
   Redemptions,
   VoucherResult,
 } from '../client/wire.ts'
+import { remoteSigners } from './remote-signers.ts'
 import { forgetSetupCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'
 
 /** The merchant's own key, where it was made or brought here. */
-export const keyBox = createKeyBox('merchant')
+export const keyBox = openKeyBox('merchant')
 
 /** Who manages. */
-export const session = createSession('panel', restore)
+export const session = openPageSession('panel', restore)
 
 /** All that the panel shows, or null before it is there. */
 export const overview = signal<Overview | null>(null)
@@ -41,7 +43,7 @@ export const letIn = signal(0)
 
 async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
   if (kind === 'local') return null
-  if (kind === 'remote') return (await import('../client/signer-remote.ts')).restoreRemote(pubkey)
+  if (kind === 'remote') return remoteSigners.restore(pubkey)
   if (!hasExtension()) return null
   const signer = await openExtension()
   // The extension may have changed keys meanwhile: then the person decides.
@@ -71,7 +73,7 @@ export async function setUp(code: string): Promise<void> {
   const path = '/api/setup'
   const body = JSON.stringify({ code })
   try {
-    const headers = { Authorization: await proofOf(signer, path, body) }
+    const headers = { Authorization: await signPost(signer, `${location.origin}${path}`, body) }
     await request(path, { body, headers })
   } catch (cause) {
     // An answer that was lost may have been the good one, and the code is gone with it.

@@ -4,9 +4,14 @@
 export type Answer = { status: number; body: Record<string, unknown>; retryAfter: number | null }
 
 /** Asks the service. Never throws for what a network does: that is status 0. */
-export type Ask = (path: string, body: unknown, key?: string) => Promise<Answer>
+export type Ask = (
+  path: string,
+  body: unknown,
+  key?: string,
+  patience?: { patienceMs?: number },
+) => Promise<Answer>
 
-/** Resolves after so many seconds, or as soon as somebody wants to hurry. */
+/** Resolves after so many seconds, or as soon as somebody cuts the wait short. */
 export type Pause = (seconds: number) => Promise<void>
 
 const pausesSeconds = [1, 2, 4, 8, 15]

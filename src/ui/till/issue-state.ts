@@ -4,12 +4,12 @@ import type { Benefit } from '../../coupons/benefit.ts'
 import { requestAs } from '../client/api.ts'
 import { parseRecord } from '../client/json.ts'
 import { once } from '../client/once.ts'
+import { openKeyBox } from '../client/page-key-box.ts'
+import { openPageSession } from '../client/page-session.ts'
 import { reachable } from '../client/reach.ts'
-import { createSession, type Identity } from '../client/session.ts'
+import type { Identity } from '../client/session.ts'
 import { adoptShop } from '../client/shops.ts'
 import { openExtension } from '../client/signer-extension.ts'
-import { createKeyBox } from '../client/signer-local.ts'
-import { restoreRemote } from '../client/signer-remote.ts'
 import { tab } from '../client/storage.ts'
 
 export type Mintable = {
@@ -34,20 +34,19 @@ export type Issued = {
 
 const issuedPlace = 'till:issued'
 
-export const keyBox = createKeyBox('till')
+export const keyBox = openKeyBox('till')
 /** Whether this device has a key of its own. */
 export const hasKey = signal(keyBox.find() !== null)
-export const session = createSession('till:session', restore)
+export const session = openPageSession('till:session', restore)
 export const mintable = signal<readonly Mintable[] | null>(null)
 /** Why the list could not be had. */
 export const trouble = signal<unknown>(null)
 export const minting = signal<string | null>(null)
 export const issued = signal<Issued | null>(parseIssued())
 
-/** Of the signers only an extension and a remote one come back without the person. */
-async function restore({ kind, pubkey }: Identity) {
-  if (kind === 'extension') return openExtension()
-  return kind === 'remote' ? restoreRemote(pubkey) : null
+/** Only an extension comes back without the person: a till has no remote signer, since it talks to its service alone. */
+async function restore({ kind }: Identity) {
+  return kind === 'extension' ? openExtension() : null
 }
 
 export async function loadMintable(): Promise<void> {

@@ -5,13 +5,14 @@ import { benefitBadge, benefitText } from '../client/benefit-text.ts'
 import { day, moment } from '../client/format.ts'
 import { knownName, merchantName } from '../client/merchant.ts'
 import { addShop, shops } from '../client/shops.ts'
+import type { VoucherTerms } from '../client/voucher-terms.ts'
 import type { Verdict } from '../coupon/voucher-proof.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice, type Tone } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
-import type { CouponFacts, Outcome, Redemption, RedemptionUnderWay } from './redeem.ts'
+import type { Outcome, Redemption, RedemptionUnderWay } from './redeem.ts'
 import { RestingButton } from './resting.tsx'
 import { ShopKey, ShopName } from './shop-view.tsx'
 import { disown, elsewhere, goOn, leave, redeem, retry } from './state.ts'
@@ -66,17 +67,17 @@ export function OutcomeView({ state }: { state: RedemptionUnderWay }) {
   }
 }
 
-function Preview({ state: { facts, nonce } }: Shown<'shown'>) {
-  const ours = shops.value.includes(facts.npub)
+function Preview({ state: { terms, nonce } }: Shown<'shown'>) {
+  const ours = shops.value.includes(terms.npub)
   // The till got its shop, or another one, while the coupon was on the screen.
   if (!ours && shops.value.length > 0) {
     const claimedAt = null
-    return <Done state={{ step: 'done', nonce, outcome: 'foreign', facts, claimedAt }} />
+    return <Done state={{ step: 'done', nonce, outcome: 'foreign', terms, claimedAt }} />
   }
   return (
     // The answer moves the buttons: they rest again, and who gave it goes on from the title.
     <div key={String(ours)} class={`stack wide ${ours ? 'preview' : 'whose'}`}>
-      {ours ? <Ours facts={facts} /> : <WhoseTill facts={facts} />}
+      {ours ? <Ours terms={terms} /> : <WhoseTill terms={terms} />}
       <RestingButton wide big onClick={leave}>
         {t('cancel')}
       </RestingButton>
@@ -84,25 +85,25 @@ function Preview({ state: { facts, nonce } }: Shown<'shown'>) {
   )
 }
 
-function Ours({ facts }: { facts: CouponFacts }) {
+function Ours({ terms }: { terms: VoucherTerms }) {
   return (
     <>
-      <Heading>{benefitBadge(facts.coupon)}</Heading>
+      <Heading>{benefitBadge(terms.coupon)}</Heading>
       <div class="stack tight preview-words">
-        <p class="preview-benefit">{benefitText(facts.coupon)}</p>
-        <p class="preview-name">{facts.name}</p>
-        {facts.description !== '' && <p class="soft pre">{facts.description}</p>}
+        <p class="preview-benefit">{benefitText(terms.coupon)}</p>
+        <p class="preview-name">{terms.name}</p>
+        {terms.description !== '' && <p class="soft pre">{terms.description}</p>}
         <p class="preview-until">
           <Icon name="clock" />
-          {facts.expiresAt === null
+          {terms.expiresAt === null
             ? t('shown.always')
-            : t('shown.until', { when: day(facts.expiresAt) })}
+            : t('shown.until', { when: day(terms.expiresAt) })}
         </p>
       </div>
       <Notice tone="good" icon="shop">
         <strong>{t('shown.ours')}</strong>
         <p class="small">
-          <ShopName npub={facts.npub} />
+          <ShopName npub={terms.npub} />
         </p>
       </Notice>
       <RestingButton kind="primary" wide class="huge" icon="check" onClick={redeem}>
@@ -113,8 +114,8 @@ function Ours({ facts }: { facts: CouponFacts }) {
 }
 
 /** Once, before the first redemption: nothing is redeemed by a till that knows no shop. */
-function WhoseTill({ facts }: { facts: CouponFacts }) {
-  const { npub, coupon } = facts
+function WhoseTill({ terms }: { terms: VoucherTerms }) {
+  const { npub, coupon } = terms
   return (
     <>
       <Heading>{t('shop.ask', { who: merchantName(npub) })}</Heading>
@@ -155,14 +156,14 @@ function Redeeming({ state: { name, lost } }: Shown<'redeeming'>) {
   )
 }
 
-function Done({ state: { outcome, facts, claimedAt } }: Shown<'done'>) {
+function Done({ state: { outcome, terms, claimedAt } }: Shown<'done'>) {
   const host = elsewhere.value
   const detail = () => {
     if (outcome === 'already' && claimedAt !== null) {
       return t('done.already.detail', { when: moment(claimedAt) })
     }
     if (outcome === 'expired') {
-      const at = facts?.expiresAt ?? null
+      const at = terms?.expiresAt ?? null
       return at === null ? null : t('done.expired.detail', { when: moment(at) })
     }
     if (outcome === 'unknown' && host !== null) return t('done.unknown.elsewhere', { host })
@@ -170,9 +171,9 @@ function Done({ state: { outcome, facts, claimedAt } }: Shown<'done'>) {
   }
   return (
     <Banner tone={outcomeTone[outcome]} icon={outcomeIcon[outcome]} title={t(`done.${outcome}`)}>
-      {facts && <Facts facts={facts} />}
+      {terms && <Facts terms={terms} />}
       <p>{detail()}</p>
-      {outcome === 'foreign' && facts && <Foreign npub={facts.npub} />}
+      {outcome === 'foreign' && terms && <Foreign npub={terms.npub} />}
       <Next />
     </Banner>
   )
@@ -192,11 +193,11 @@ function Foreign({ npub }: { npub: string }) {
   )
 }
 
-function Facts({ facts }: { facts: CouponFacts }) {
+function Facts({ terms }: { terms: VoucherTerms }) {
   return (
     <div>
-      <p class="banner-name">{benefitText(facts.coupon)}</p>
-      <p>{facts.name}</p>
+      <p class="banner-name">{benefitText(terms.coupon)}</p>
+      <p>{terms.name}</p>
     </div>
   )
 }

@@ -1,13 +1,6 @@
 /** Operations whose answer is not known yet, kept where a reload or a dead battery does not reach them. */
 import { parseJson } from '../client/json.ts'
-
-/** What is kept of the browser's storage; absent where the person forbids it. */
-export type TextStore = {
-  get(name: string): string | null
-  /** False when it could not be kept (full, forbidden). */
-  set(name: string, text: string): boolean
-  remove(name: string): void
-}
+import type { TextStore } from '../client/text-store.ts'
 
 export type Pending = {
   nonce: string
@@ -33,12 +26,12 @@ const pendingMax = 50
 
 type Wiring = { store: TextStore; name: string; now: () => number; newKey: () => string }
 
-/** What could not be kept in the store is kept in memory: worth less, and better than a new key. */
+/** A list that the store cannot keep is kept in memory: worth less, and better than a new key. */
 export function openPendingList({ store, name, now, newKey }: Wiring): PendingList {
   let unkept: Pending[] | null = null
-  const all = () => unkept ?? parsePendings(store.get(name))
+  const all = () => unkept ?? parsePendings(store.read(name))
   const keep = (list: Pending[]) => {
-    unkept = store.set(name, JSON.stringify(list)) ? null : list
+    unkept = store.write(name, JSON.stringify(list)) ? null : list
   }
   return {
     all,

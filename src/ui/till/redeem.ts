@@ -1,22 +1,10 @@
 /** Redeeming at the counter: look, then one tap, and no answer is made up. */
-import type { Benefit } from '../../coupons/benefit.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
+import { messageOf, termsOf, type VoucherTerms } from '../client/voucher-terms.ts'
 import { judgeVoucher, type Verdict } from '../coupon/voucher-proof.ts'
 import { type Answer, type Ask, codeOf, type Pause, persist, settles } from './attempt.ts'
 import type { Pending, PendingList } from './pending.ts'
-
-/** What the service says of a coupon. */
-export type CouponFacts = {
-  couponId: string
-  coupon: Benefit
-  name: string
-  description: string
-  npub: string
-  image: string | null
-  nonce: string
-  expiresAt: number | null
-}
 
 /** `foreign`: of a shop that is none of this till's. */
 export type Outcome = 'success' | 'already' | 'foreign' | 'expired' | 'voided' | 'moved' | 'unknown'
@@ -27,14 +15,14 @@ export type Redemption = { step: 'idle' } | RedemptionUnderWay
 export type RedemptionUnderWay =
   | { step: 'looking'; nonce: string }
   /** Good as far as the service knows. A tap redeems it, where its shop is one of this till's. */
-  | { step: 'shown'; nonce: string; facts: CouponFacts }
+  | { step: 'shown'; nonce: string; terms: VoucherTerms }
   /** The request is out. After `lost` answers it is unconfirmed: perhaps redeemed, perhaps not. */
-  | { step: 'redeeming'; nonce: string; facts: CouponFacts | null; name: string; lost: number }
+  | { step: 'redeeming'; nonce: string; terms: VoucherTerms | null; name: string; lost: number }
   | {
       step: 'done'
       nonce: string
       outcome: Outcome
-      facts: CouponFacts | null
+      terms: VoucherTerms | null
       claimedAt: number | null
     }
   /**
@@ -89,21 +77,21 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     onChange(state)
   }
 
-  const claim = async (open: Pending, facts: CouponFacts | null) => {
+  const claim = async (open: Pending, terms: VoucherTerms | null) => {
     const mine = ++turn
     const { nonce, key, name, owner } = open
     const body = { nonce, ...(owner !== undefined && { owner }) }
-    show({ step: 'redeeming', nonce, facts, name, lost: 0 })
+    show({ step: 'redeeming', nonce, terms, name, lost: 0 })
     const answer = await persist(() => ask('/api/coupons/claim', body, key), {
       pause,
       onLost: (lost) => {
-        if (turn === mine) show({ step: 'redeeming', nonce, facts, name, lost })
+        if (turn === mine) show({ step: 'redeeming', nonce, terms, name, lost })
       },
       goOn: () => turn === mine,
     })
     if (!settles(answer)) return
     pending.close(nonce)
-    const outcome = outcomeOf(nonce, answer, facts)
+    const outcome = outcomeOf(nonce, answer, terms)
     if (turn === mine) show(outcome)
     else onLate(name, outcome)
   }
@@ -127,16 +115,16 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     },
     async redeem() {
       if (state.step !== 'shown') return
-      const { nonce, facts } = state
-      const owner = shops().includes(facts.npub) ? parsePubkey(facts.npub) : null
+      const { nonce, terms } = state
+      const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
       if (owner === null) return
       // On disk before it leaves: a reload finds the same key.
-      await claim(pending.open(nonce, facts.name, owner), facts)
+      await claim(pending.open(nonce, terms.name, owner), terms)
     },
     disown() {
       if (state.step !== 'shown') return
-      const { nonce, facts } = state
-      show({ step: 'done', nonce, outcome: 'foreign', facts, claimedAt: null })
+      const { nonce, terms } = state
+      show({ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null })
     },
     settle: (open) => claim(open, null),
     leave() {
@@ -147,18 +135,18 @@ export function createRedeemer(wiring: Wiring): Redeemer {
 }
 
 function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Redemption {
-  const facts = factsOf(answer)
+  const terms = termsOf(answer)
   const done = (outcome: Outcome): Redemption => {
-    return { step: 'done', nonce, outcome, facts, claimedAt: claimedAtOf(answer) }
+    return { step: 'done', nonce, outcome, terms, claimedAt: claimedAtOf(answer) }
   }
   if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
     return done('unknown')
   }
   // Its status does not matter to another shop.
-  if (facts && shops.length > 0 && !shops.includes(facts.npub)) return done('foreign')
+  if (terms && shops.length > 0 && !shops.includes(terms.npub)) return done('foreign')
   switch (answer.body.status) {
     case 'minted':
-      return facts ? { step: 'shown', nonce, facts } : refused(nonce, answer)
+      return terms ? { step: 'shown', nonce, terms } : refused(nonce, answer)
     case 'claimed':
       return done('already')
     case 'refreshed':
@@ -182,17 +170,17 @@ const outcomes: Record<string, Outcome> = {
 }
 
 /** What the answer to a claim says; only `success` is a redemption. */
-function outcomeOf(nonce: string, answer: Answer, known: CouponFacts | null): Redemption {
-  const facts = factsOf(answer) ?? known
+function outcomeOf(nonce: string, answer: Answer, known: VoucherTerms | null): Redemption {
+  const terms = termsOf(answer) ?? known
   const claimedAt = claimedAtOf(answer)
   if (answer.status < 300 && answer.body.status === 'success') {
-    return { step: 'done', nonce, outcome: 'success', facts, claimedAt }
+    return { step: 'done', nonce, outcome: 'success', terms, claimedAt }
   }
   if (answer.status < 300 && answer.body.status === 'claimed') {
-    return { step: 'done', nonce, outcome: 'already', facts, claimedAt }
+    return { step: 'done', nonce, outcome: 'already', terms, claimedAt }
   }
   const outcome = outcomes[codeOf(answer)]
-  if (outcome) return { step: 'done', nonce, outcome, facts, claimedAt: null }
+  if (outcome) return { step: 'done', nonce, outcome, terms, claimedAt: null }
   return refused(nonce, answer)
 }
 
@@ -200,27 +188,6 @@ function refused(nonce: string, answer: Answer): Redemption {
   return { step: 'refused', nonce, message: messageOf(answer) }
 }
 
-/** The service's own sentence in an answer, or null. */
-export function messageOf({ body }: Answer): string | null {
-  return typeof body.error === 'string' && body.error !== '' ? body.error : null
-}
-
 function claimedAtOf({ body }: Answer): number | null {
   return typeof body.claimedAt === 'number' ? body.claimedAt : null
-}
-
-/** The facts in an answer of our own service; null when it is not one. */
-export function factsOf({ status, body }: Answer): CouponFacts | null {
-  const whole =
-    status >= 200 &&
-    status < 300 &&
-    typeof body.name === 'string' &&
-    typeof body.npub === 'string' &&
-    typeof body.nonce === 'string' &&
-    typeof body.coupon === 'object' &&
-    body.coupon !== null
-  if (!whole) return null
-  const { couponId, coupon, name, description, npub, image, nonce, expiresAt } =
-    body as unknown as CouponFacts
-  return { couponId, coupon, name, description, npub, image, nonce, expiresAt }
 }

@@ -1,9 +1,10 @@
 /** What the till knows and shows; its views read it and call what is here. */
 import { effect, signal } from '@preact/signals'
-import { secondsNow } from '../client/format.ts'
+import { systemClock } from '../../base/clock.ts'
 import { parseJson } from '../client/json.ts'
+import { createPauses } from '../client/pause.ts'
 import { randomText } from '../client/random.ts'
-import { ask, createPause, keptTexts, managerKey, reachable } from '../client/reach.ts'
+import { ask, managerKey, reachable } from '../client/reach.ts'
 import { addShop, parseOffer, shops } from '../client/shops.ts'
 import { device } from '../client/storage.ts'
 import { openPendingList, type Pending } from './pending.ts'
@@ -22,11 +23,11 @@ const recentMax = 8
 /** Left open longer ago than this, a redemption is not finished without asking: the customer has gone. */
 const resumeSeconds = 15 * 60
 
-const waits = createPause()
+const pauses = createPauses()
 const list = openPendingList({
-  store: keptTexts,
+  store: device,
   name: 'till:pending',
-  now: secondsNow,
+  now: systemClock,
   newKey: randomText,
 })
 
@@ -44,9 +45,9 @@ export const offered = signal<string | null>(null)
 
 const redeemer = createRedeemer({
   ask,
-  pause: waits.pause,
+  pause: pauses.pause,
   pending: list,
-  now: secondsNow,
+  now: systemClock,
   shops: () => shops.peek(),
   manager: managerKey,
   onChange: show,
@@ -62,7 +63,7 @@ function pendingElsewhere(shown: Redemption): Pending[] {
 }
 
 function note(outcome: Outcome, name: string): void {
-  const one: Recent = { outcome, name, at: secondsNow() }
+  const one: Recent = { outcome, name, at: systemClock() }
   recent.value = [one, ...recent.peek()].slice(0, recentMax)
   device.write(recentPlace, JSON.stringify(recent.peek()))
 }
@@ -78,7 +79,7 @@ function show(next: Redemption): void {
   play(next.outcome)
   // What was only looked at was not decided here.
   if (before.step !== 'redeeming') return
-  note(next.outcome, next.facts?.name ?? before.name)
+  note(next.outcome, next.terms?.name ?? before.name)
 }
 
 /** The coupon that the camera read last: it may still be before it when the next one is wanted. */
@@ -132,14 +133,14 @@ export function settle(pending: Pending): void {
 /** Ask again now: for the answer of a redemption, or for the coupon that could not be looked up. */
 export function retry(): void {
   const { step } = redemption.peek()
-  if (step === 'redeeming') waits.hurry()
+  if (step === 'redeeming') pauses.wake()
   const now = redemption.peek()
   if (now.step === 'unreachable') void redeemer.look(now.nonce, now.voucher)
 }
 
 export function leave(): void {
   redeemer.leave()
-  waits.hurry()
+  pauses.wake()
   elsewhere.value = null
   notCoupon.value = null
 }
@@ -170,7 +171,7 @@ export function declineOffer(): void {
 
 /** Finish what a page before this one left open, and go on by itself when the service is back. */
 export function resume(): void {
-  const [open] = list.all().filter(({ startedAt }) => secondsNow() - startedAt < resumeSeconds)
+  const [open] = list.all().filter(({ startedAt }) => systemClock() - startedAt < resumeSeconds)
   if (open) settle(open)
   effect(() => {
     if (reachable.value) retry()

@@ -1,4 +1,4 @@
-import { createWords } from '../client/language.ts'
+import { createWords } from './words.ts'
 
 export const benefitWords = createWords({
   cap: [', hasta {money}', ', up to {money}'],

@@ -1,5 +1,5 @@
-import { createWords } from '../client/language.ts'
 import { benefitWords } from './benefit.ts'
+import { createWords } from './words.ts'
 
 /** What every page says. */
 export const commonWords = createWords(

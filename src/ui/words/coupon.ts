@@ -1,4 +1,4 @@
-import { createWords } from '../client/language.ts'
+import { createWords } from './words.ts'
 
 export const couponWords = createWords({
   title: ['Tu cupón', 'Your coupon'],

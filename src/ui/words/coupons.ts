@@ -1,5 +1,5 @@
-import { createWords } from '../client/language.ts'
 import { panelWords } from './panel.ts'
+import { createWords } from './words.ts'
 
 /** Coupons in the panel: the list, the wizard, one coupon, handing over. */
 export const couponWords = createWords(

@@ -1,5 +1,7 @@
 import type { RefusalCode } from '../../base/refusal.ts'
-import { createWords } from '../client/language.ts'
+import { ApiError } from '../client/api-error.ts'
+import { language } from '../client/language.ts'
+import { createWords } from './words.ts'
 
 /** Spanish comes from the service (src/base/refusal.ts); here is what it cannot say itself, and English. */
 const own = {
@@ -86,14 +88,27 @@ const english = {
 } as const satisfies Partial<Record<RefusalCode, string>>
 
 /** Failures that the pages tell better than the service, in either language. */
-export const ownWords: ReadonlySet<string> = new Set(Object.keys(own))
+const ownWords: ReadonlySet<string> = new Set(Object.keys(own))
 
-export type ErrorKey = keyof typeof own | keyof typeof english
+type ErrorKey = keyof typeof own | keyof typeof english
 
 /** Every sentence about a failure; a code without one answers with itself. */
-export const errorWords = createWords(
+const errorWords = createWords(
   Object.fromEntries([
     ...Object.entries(own),
     ...Object.entries(english).map(([code, text]) => [code, [text, text]] as const),
   ]) as Record<ErrorKey, readonly [string, string]>,
 )
+
+/** The sentence for a person about anything that was thrown, in the language of the page. */
+export function errorText(cause: unknown): string {
+  if (!(cause instanceof ApiError)) return errorWords('unexpected')
+  const ours = cause.code as ErrorKey
+  const { retryAfter } = cause
+  if (ours === 'rate-limited' && retryAfter) return errorWords('limited.for', { n: retryAfter })
+  const theirs = language.value === 'es' && cause.sentence !== '' && !ownWords.has(ours)
+  if (theirs) return cause.sentence
+  return errorWords(ours, { code: cause.code }) === ours
+    ? errorWords('refused', { code: cause.code })
+    : errorWords(ours, { origin: location.origin })
+}

@@ -1,5 +1,5 @@
-import { createWords } from '../client/language.ts'
 import { commonWords } from './common.ts'
+import { createWords } from './words.ts'
 
 /** The frame of the panel, its first page, and signing in. */
 export const panelWords = createWords(

@@ -1,5 +1,5 @@
-import { createWords } from '../client/language.ts'
 import { couponWords } from './coupons.ts'
+import { createWords } from './words.ts'
 
 /** Tills, redemptions and the chart. */
 export const shopWords = createWords(

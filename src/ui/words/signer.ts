@@ -1,6 +1,6 @@
-import { errorText } from '../client/api-error.ts'
-import { createWords } from '../client/language.ts'
 import { SignerError } from '../client/signer.ts'
+import { errorText } from './errors.ts'
+import { createWords } from './words.ts'
 
 const signerWords = createWords({
   'no-extension': [

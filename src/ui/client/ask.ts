@@ -1,0 +1,34 @@
+import { asObject } from '../../base/json.ts'
+import type { Answer, Ask } from '../till/attempt.ts'
+import { request } from './api.ts'
+import { ApiError } from './api-error.ts'
+
+type Wiring = {
+  /** The sentence for a person about a failure. */
+  describe: (cause: ApiError) => string
+  /** Told after every request whether the service answered. */
+  onReached: (reached: boolean) => void
+}
+
+/** Requests whose trouble is an answer like any other: no failure of the network is thrown. */
+export function createAsk({ describe, onReached }: Wiring): Ask {
+  return async (path, body, key, patience = {}) => {
+    try {
+      const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key }
+      const answer = await request<unknown>(path, { method: 'POST', body, headers, ...patience })
+      onReached(true)
+      return { status: 200, body: asObject(answer) ?? {}, retryAfter: null }
+    } catch (cause) {
+      if (!(cause instanceof ApiError)) throw cause
+      onReached(cause.code !== 'unreachable')
+      const { status, code, retryAfter } = cause
+      // The login page of a Wi-Fi is nothing that the service said: it has no sentence.
+      const ours = code !== 'unreachable' && code !== 'answer-invalid'
+      return {
+        status,
+        body: { code, error: ours ? describe(cause) : '' },
+        retryAfter,
+      } satisfies Answer
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { createSession, type Identity, type Session } from './session.ts'
+import type { PageSigner } from './signer.ts'
+import { tab } from './storage.ts'
+
+/** A session whose state a page shows. */
+export type PageSession = Session & {
+  who: ReadonlySignal<Identity | null>
+  /** Not null while a request waits for the person to sign again; the page shows how. */
+  asking: ReadonlySignal<Identity | null>
+}
+
+/** The session of one page; `restore` finds a signer again that needs no person, such as an extension. */
+export function openPageSession(
+  name: string,
+  restore: (identity: Identity) => Promise<PageSigner | null>,
+): PageSession {
+  const who = signal<Identity | null>(null)
+  const asking = signal<Identity | null>(null)
+  const session = createSession({
+    name,
+    store: tab,
+    origin: location.origin,
+    restore,
+    onIdentity(identity) {
+      who.value = identity
+    },
+    onAsk(identity) {
+      asking.value = identity
+    },
+  })
+  who.value = session.identity()
+  return { ...session, who, asking }
+}

@@ -1,0 +1,21 @@
+import type { Pause } from '../till/attempt.ts'
+
+/** Waits that somebody can cut short: `wake` ends all of them. */
+export function createPauses(): { pause: Pause; wake(): void } {
+  const waiting = new Set<() => void>()
+  return {
+    pause: (seconds) =>
+      new Promise<void>((resolve) => {
+        const end = () => {
+          clearTimeout(timer)
+          waiting.delete(end)
+          resolve()
+        }
+        const timer = setTimeout(end, seconds * 1000)
+        waiting.add(end)
+      }),
+    wake() {
+      for (const end of [...waiting]) end()
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { Benefit } from '../../coupons/benefit.ts'
+import type { Answer } from '../till/attempt.ts'
+
+/** The promise of a voucher, as the service states it. */
+export type VoucherTerms = {
+  couponId: string
+  coupon: Benefit
+  name: string
+  description: string
+  npub: string
+  image: string | null
+  nonce: string
+  expiresAt: number | null
+}
+
+/** The terms in an answer of our own service; null when it is not one. */
+export function termsOf({ status, body }: Answer): VoucherTerms | null {
+  const whole =
+    status >= 200 &&
+    status < 300 &&
+    typeof body.name === 'string' &&
+    typeof body.npub === 'string' &&
+    typeof body.nonce === 'string' &&
+    typeof body.coupon === 'object' &&
+    body.coupon !== null
+  if (!whole) return null
+  const { couponId, coupon, name, description, npub, image, nonce, expiresAt } =
+    body as unknown as VoucherTerms
+  return { couponId, coupon, name, description, npub, image, nonce, expiresAt }
+}
+
+/** The service's own sentence in an answer, or null. */
+export function messageOf({ body }: Answer): string | null {
+  return typeof body.error === 'string' && body.error !== '' ? body.error : null
+}
