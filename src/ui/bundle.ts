@@ -7,7 +7,7 @@ const entries = {
   c: new URL('./coupon/coupon.tsx', import.meta.url),
 }
 /** Runs before the first paint, on every page. */
-const boot = new URL('./client/boot.ts', import.meta.url)
+const boot = new URL('./browser/boot.ts', import.meta.url)
 const style = new URL('./style/style.css', import.meta.url)
 const worker = new URL('./till/service-worker.ts', import.meta.url)
 /** Made for this project; the PNGs are pictures of the SVG. */

@@ -101,8 +101,8 @@ test('nostr-tools is imported by subpath', () => {
 })
 
 test('what runs in a browser takes from the rest of the program only what is pure', () => {
-  const inBrowser = /^src\/ui\/[a-z]+\//
-  const pure = /^src\/(ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|base\/)/
+  const inBrowser = /^src\/(client|ui\/[a-z]+)\//
+  const pure = /^src\/(client\/|ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|base\/)/
   const broken = localImports().filter(
     ({ from, target, typesOnly }) => inBrowser.test(from) && !typesOnly && !pure.test(target),
   )
@@ -118,6 +118,23 @@ test('what runs in a browser takes from the rest of the program only what is pur
         .map(({ specifier }) => `${path} imports ${specifier}`),
     )
   expect(foreign).toEqual([])
+})
+
+test('the client of the HTTP API has no UI in it', () => {
+  const inClient = /^src\/client\//
+  const broken = localImports().filter(
+    ({ from, target }) => inClient.test(from) && target.startsWith('src/ui/'),
+  )
+  expect(broken.map(arrow)).toEqual([])
+  const elsewhere = /^(?!src\/client\/)/
+  expect([
+    ...importersOf(/^(@?preact|react)\b/, elsewhere),
+    // A page hands in its storage, its address and its clock for animations.
+    ...placesOf(
+      /(?<![.\w])(document|location|localStorage|sessionStorage|requestAnimationFrame)\b\s*[.([]/,
+      elsewhere,
+    ),
+  ]).toEqual([])
 })
 
 test('relative imports name a file that exists', () => {
@@ -136,7 +153,7 @@ function layerOf(path: string): Layer {
     /^src\/(main\.ts$|app\/|cli\/|http\/|ui\/|relay\/relay-worker\.ts$)|\/([a-z-]+-)?routes\.ts$/
   if (edge.test(path)) return 'edge'
   if (/^src\/db\/|\/([a-z-]+-)?store\.ts$/.test(path)) return 'store'
-  if (/^src\/(gateway\/relays|outbound\/)/.test(path)) return 'reach'
+  if (/^src\/(client\/|gateway\/relays|outbound\/)/.test(path)) return 'reach'
   return 'core'
 }
 

@@ -4,7 +4,7 @@ import { importersOf, placesOf } from './tree.ts'
 
 test('only the reach layer and the commands that call a server open connections', () => {
   const reach =
-    /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control|card-sim)|ui\/(client\/api|till\/service-worker)\.ts)/
+    /^src\/(outbound\/|gateway\/relays|cli\/(demo|health|control|card-sim)|client\/api\.ts|ui\/till\/service-worker\.ts)/
   const serving = /^src\/(app\/|http\/)/
   // A method called fetch is not a call: its parameters are followed by a body.
   const client = /(?<![.\w#])fetch\((?![^)]*\) \{)|new WebSocket\(|Bun\.(connect|udpSocket|dns)\b/
@@ -38,9 +38,9 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     'relay/(host|relay-worker)',
     // Our own server's answers, over its socket and to its pages: as long as the lists in them.
     'cli/control',
-    'ui/client/api',
+    'client/api',
     // What a page keeps on its device.
-    'ui/client/json',
+    'client/json',
   ]
   const places = new RegExp(`^src/(${ours.join('|')})\\.ts$`)
   expect(placesOf(/\bJSON\.parse\b|\.json\(\)/, places)).toEqual([])

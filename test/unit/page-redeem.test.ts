@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
+import { openPendingList } from '../../src/client/pending.ts'
+import type { Answer } from '../../src/client/persist.ts'
+import type { TextStore } from '../../src/client/texts.ts'
 import { npubOf, parsePubkey } from '../../src/nostr/keys.ts'
-import type { TextStore } from '../../src/ui/client/text-store.ts'
 import { type Held, openHoldings, type Status, statusNow } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
-import type { Answer } from '../../src/ui/till/attempt.ts'
-import { openPendingList } from '../../src/ui/till/pending.ts'
 import { createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
 import { newKey, newSigner } from '../support/client.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseReadings, parseScan } from '../../src/ui/till/scan.ts'
+import { parseReadings, parseScan } from '../../src/client/scan.ts'
 import { burstGapMs, createWedge, type Wedge } from '../../src/ui/till/wedge.ts'
 import { newSigner } from '../support/client.ts'
 

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import type { Benefit } from '../../src/coupons/benefit.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
-type Language = typeof import('../../src/ui/client/language.ts')
+type Language = typeof import('../../src/ui/browser/language.ts')
 type Words = typeof import('../../src/ui/words/words.ts')
-type Text = typeof import('../../src/ui/client/benefit-text.ts')
-type Amount = typeof import('../../src/ui/client/amount.ts')
-type Csv = typeof import('../../src/ui/client/csv.ts')
+type Text = typeof import('../../src/ui/words/benefit-text.ts')
+type Amount = typeof import('../../src/ui/words/amount.ts')
+type Csv = typeof import('../../src/ui/panel/csv.ts')
 
 let speech: Language
 let words: Words
@@ -19,11 +19,11 @@ let csv: Csv
 
 beforeAll(async () => {
   pretendBrowser()
-  speech = await import('../../src/ui/client/language.ts')
+  speech = await import('../../src/ui/browser/language.ts')
   words = await import('../../src/ui/words/words.ts')
-  text = await import('../../src/ui/client/benefit-text.ts')
-  amount = await import('../../src/ui/client/amount.ts')
-  csv = await import('../../src/ui/client/csv.ts')
+  text = await import('../../src/ui/words/benefit-text.ts')
+  amount = await import('../../src/ui/words/amount.ts')
+  csv = await import('../../src/ui/panel/csv.ts')
 })
 
 const cap = { amount: 5000, currency: 'ARS' } as const
@@ -111,7 +111,7 @@ test('a product from right to left turns no benefit, and leaves no mark where it
 })
 
 test('a failure is told in the language of the page, and by what the service said where it says it best', async () => {
-  const { ApiError, settingIn } = await import('../../src/ui/client/api-error.ts')
+  const { ApiError, settingIn } = await import('../../src/client/api-error.ts')
   const { errorText } = await import('../../src/ui/words/errors.ts')
   const refusal = (code: never, status: number, detail = {}) =>
     new ApiError(code, status, { error: 'Una frase.', ...detail })
@@ -176,16 +176,21 @@ test('a table leaves no cell that a spreadsheet would run', () => {
 const entry =
   /^ +(?:'([^']+)'|([a-z]+)): \[\s*'((?:[^'\\]|\\.)*)',\s*'((?:[^'\\]|\\.)*)',?\s*\],?$/gm
 
-const ui = join(import.meta.dir, '../../src/ui')
-const files = readdirSync(ui, { recursive: true, encoding: 'utf8' })
+const src = join(import.meta.dir, '../../src')
+const files = ['ui', 'client']
+  .flatMap((folder) =>
+    readdirSync(join(src, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      join(folder, file),
+    ),
+  )
   .filter((file) => /\.tsx?$/.test(file))
-  .map((file) => ({ file, text: readFileSync(join(ui, file), 'utf8') }))
+  .map((file) => ({ file, text: readFileSync(join(src, file), 'utf8') }))
 
 type Sentence = { file: string; key: string; spanish: string; english: string }
 
 /** Every `key: ['…', '…']` of the words; failures of the service are told by their code. */
 const sentences: Sentence[] = files
-  .filter(({ file }) => file.startsWith('words/') && !file.endsWith('errors.ts'))
+  .filter(({ file }) => file.startsWith('ui/words/') && !file.endsWith('errors.ts'))
   .flatMap(({ file, text: source }) =>
     [...source.matchAll(entry)].map(([, quoted, bare, spanish = '', english = '']) => {
       return { file, key: quoted ?? bare ?? '', spanish, english }
@@ -206,7 +211,7 @@ test('every sentence is there in both languages, with the same things to fill in
 
 test('every sentence is said somewhere', () => {
   const code = files.map(({ file, text: source }) =>
-    file.startsWith('words/') ? source.replace(entry, '') : source,
+    file.startsWith('ui/words/') ? source.replace(entry, '') : source,
   )
   const all = code.join('\n')
   const starts = [...all.matchAll(/`([\w.-]+\.)\$\{/g)].map(([, start = '']) => start)

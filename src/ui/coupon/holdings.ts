@@ -1,9 +1,10 @@
 /** The coupons that a person keeps on this device. */
+
+import { parseJson } from '../../client/json.ts'
+import type { TextStore } from '../../client/texts.ts'
+import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parseEvent } from '../../nostr/event.ts'
-import { parseJson } from '../client/json.ts'
-import type { TextStore } from '../client/text-store.ts'
-import type { VoucherTerms } from '../client/voucher-terms.ts'
 
 export type Status = 'minted' | 'claimed' | 'refreshed' | 'voided' | 'expired'
 

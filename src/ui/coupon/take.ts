@@ -1,8 +1,16 @@
 /** "Make it mine": swap a coupon's code for one that only this device knows, and lose no answer. */
+
+import type { Pending, PendingList } from '../../client/pending.ts'
+import {
+  type Answer,
+  type Ask,
+  codeOf,
+  type Pause,
+  persist,
+  settles,
+} from '../../client/persist.ts'
+import { messageOf, termsOf } from '../../client/voucher-terms.ts'
 import { parseEvent } from '../../nostr/event.ts'
-import { messageOf, termsOf } from '../client/voucher-terms.ts'
-import { type Answer, type Ask, codeOf, type Pause, persist, settles } from '../till/attempt.ts'
-import type { Pending, PendingList } from '../till/pending.ts'
 import type { Held, Holdings } from './holdings.ts'
 
 export type Taking =

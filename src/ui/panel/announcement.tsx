@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { ApiError } from '../client/api-error.ts'
-import { language } from '../client/language.ts'
+import { ApiError } from '../../client/api-error.ts'
+import { language } from '../browser/language.ts'
+import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Badge, Notice, type Tone } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
-import { useAttempt } from './attempt.ts'
 import { announce, deliveryOf, type RelayState, withdraw } from './state.ts'
 
 const relayTones: Record<RelayState['status'], Tone> = {

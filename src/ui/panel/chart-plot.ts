@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import { locale } from '../client/language.ts'
+import { locale } from '../browser/language.ts'
 import { shopWords as t } from '../words/shop.ts'
 import type { DayCount } from './state.ts'
 

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
-import { day, number } from '../client/format.ts'
-import { hrefTo } from '../client/route.ts'
-import type { Definition } from '../client/wire.ts'
+import type { Definition } from '../../client/models.ts'
+import { hrefTo } from '../browser/route.ts'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Badge } from '../parts/notice.tsx'
+import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
+import { day, number } from '../words/format.ts'
 
 type Shown = 'active' | 'archived' | 'all'
 

@@ -1,4 +1,4 @@
-import type { PageSigner } from '../client/signer.ts'
+import type { PageSigner } from '../../client/signer.ts'
 import { Button } from '../parts/button.tsx'
 import { panelWords as t } from '../words/panel.ts'
 

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import { parseJsonObject } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
-import { openStream } from '../client/api.ts'
-import { ApiError } from '../client/api-error.ts'
+import { openStream } from '../../client/api.ts'
+import { ApiError } from '../../client/api-error.ts'
 import { loadOverview, overview, session } from './state.ts'
 
 /** What happened to a coupon of ours, as the service tells it. */

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import { createRemoteSigners, type Wait } from '../client/signer-remote.ts'
-import { tab } from '../client/storage.ts'
+import { createRemoteSigners, type Wait } from '../../client/signer-remote.ts'
+import { tab } from '../browser/storage.ts'
 
 /** The step that a remote signer is waited for; null while there is none. */
 export const remoteWait = signal<Wait | null>(null)

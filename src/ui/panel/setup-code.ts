@@ -1,6 +1,6 @@
 /** The setup code that came with the address of the panel: `/panel#alta=CODE`. */
 import { signal } from '@preact/signals'
-import { tab } from '../client/storage.ts'
+import { tab } from '../browser/storage.ts'
 
 const place = 'setup-code'
 /** The service reads no more than this of a code. */

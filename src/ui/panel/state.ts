@@ -1,15 +1,7 @@
 import { signal } from '@preact/signals'
-import { request, requestAs } from '../client/api.ts'
-import { ApiError } from '../client/api-error.ts'
-import { couponPicture } from '../client/coupon-picture.ts'
-import { once } from '../client/once.ts'
-import { openKeyBox } from '../client/page-key-box.ts'
-import { openPageSession } from '../client/page-session.ts'
-import { signPost } from '../client/proof.ts'
-import type { Identity } from '../client/session.ts'
-import type { PageSigner } from '../client/signer.ts'
-import { hasExtension, openExtension } from '../client/signer-extension.ts'
-import { tab } from '../client/storage.ts'
+import { request, requestAs } from '../../client/api.ts'
+import { ApiError } from '../../client/api-error.ts'
+import { couponPicture } from '../../client/coupon-picture.ts'
 import type {
   Announced,
   Definition,
@@ -21,7 +13,15 @@ import type {
   Overview,
   Redemptions,
   VoucherResult,
-} from '../client/wire.ts'
+} from '../../client/models.ts'
+import { once } from '../../client/once.ts'
+import { signPost } from '../../client/proof.ts'
+import type { Identity } from '../../client/session.ts'
+import type { PageSigner } from '../../client/signer.ts'
+import { hasExtension, openExtension } from '../../client/signer-extension.ts'
+import { tab } from '../browser/storage.ts'
+import { openKeyBox } from '../state/key-box.ts'
+import { openPageSession } from '../state/session.ts'
 import { remoteSigners } from './remote-signers.ts'
 import { forgetSetupCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'

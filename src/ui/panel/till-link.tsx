@@ -1,6 +1,6 @@
 import { npubOf } from '../../nostr/keys.ts'
-import { adoptShop, tillAddress } from '../client/shops.ts'
 import { ButtonLink } from '../parts/button.tsx'
+import { adoptShop, tillAddress } from '../state/shops.ts'
 import { session } from './state.ts'
 
 type Props = { kind?: 'primary'; children: string }

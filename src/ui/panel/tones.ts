@@ -1,4 +1,4 @@
-import type { Issuance } from '../client/wire.ts'
+import type { Issuance } from '../../client/models.ts'
 import type { Tone } from '../parts/notice.tsx'
 
 /** The colour of each state of a voucher. */

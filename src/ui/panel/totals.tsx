@@ -1,5 +1,5 @@
-import { number } from '../client/format.ts'
 import { couponWords as t } from '../words/coupons.ts'
+import { number } from '../words/format.ts'
 
 type Props = { minted: number; claimed: number; left: number | null }
 

@@ -1,8 +1,8 @@
 /** What was typed into the wizard and not saved, kept for this tab: who went back finds it again. */
-import { parseJson } from '../client/json.ts'
-import { type Language, language } from '../client/language.ts'
-import { tab } from '../client/storage.ts'
-import type { Definition } from '../client/wire.ts'
+import { parseJson } from '../../client/json.ts'
+import type { Definition } from '../../client/models.ts'
+import { type Language, language } from '../browser/language.ts'
+import { tab } from '../browser/storage.ts'
 import { benefitTypes, type Draft, emptyDraft, retyped } from './draft.ts'
 
 type Unsaved = {

@@ -1,4 +1,4 @@
-import { copyText } from '../client/clipboard.ts'
+import { copyText } from '../browser/clipboard.ts'
 import { commonWords as t } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { say } from './toast.tsx'

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
-import { day } from '../client/format.ts'
+import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
+import { day } from '../words/format.ts'
 
 type CouponLook = {
   name: string

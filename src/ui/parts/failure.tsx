@@ -1,4 +1,4 @@
-import { settingIn } from '../client/api-error.ts'
+import { settingIn } from '../../client/api-error.ts'
 import { commonWords as t } from '../words/common.ts'
 import { failureText } from '../words/signer.ts'
 import { CopyButton } from './copy-button.tsx'

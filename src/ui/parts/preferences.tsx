@@ -1,5 +1,5 @@
-import { choose, language } from '../client/language.ts'
-import { shown, wear } from '../client/theme.ts'
+import { choose, language } from '../browser/language.ts'
+import { shown, wear } from '../browser/theme.ts'
 import { commonWords as t } from '../words/common.ts'
 import { IconButton } from './button.tsx'
 

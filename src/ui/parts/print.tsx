@@ -2,10 +2,10 @@ import { signal } from '@preact/signals'
 import { createPortal } from 'preact/compat'
 import { useEffect } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { benefitText, plainBenefitText } from '../client/benefit-text.ts'
-import { day } from '../client/format.ts'
-import { couponLink } from '../client/share.ts'
+import { couponLink } from '../browser/share.ts'
+import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
+import { day } from '../words/format.ts'
 import { QrCode } from './qr-code.tsx'
 
 export const printFormats = ['a4', '80', '58'] as const

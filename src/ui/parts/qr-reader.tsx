@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Camera, cameraTrouble, openCamera } from '../client/camera.ts'
-import { readPhoto } from '../client/qr-reader.ts'
+import { type Camera, cameraTrouble, openCamera } from '../browser/camera.ts'
+import { readPhoto } from '../browser/qr-reader.ts'
 import { commonWords as t } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'

@@ -1,16 +1,16 @@
 /** Issuing at the till: who signs, what may be issued, and the coupon that waits for its customer. */
 import { signal } from '@preact/signals'
+import { requestAs } from '../../client/api.ts'
+import { parseRecord } from '../../client/json.ts'
+import { once } from '../../client/once.ts'
+import type { Identity } from '../../client/session.ts'
+import { openExtension } from '../../client/signer-extension.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { requestAs } from '../client/api.ts'
-import { parseRecord } from '../client/json.ts'
-import { once } from '../client/once.ts'
-import { openKeyBox } from '../client/page-key-box.ts'
-import { openPageSession } from '../client/page-session.ts'
-import { reachable } from '../client/reach.ts'
-import type { Identity } from '../client/session.ts'
-import { adoptShop } from '../client/shops.ts'
-import { openExtension } from '../client/signer-extension.ts'
-import { tab } from '../client/storage.ts'
+import { tab } from '../browser/storage.ts'
+import { openKeyBox } from '../state/key-box.ts'
+import { reachable } from '../state/reach.ts'
+import { openPageSession } from '../state/session.ts'
+import { adoptShop } from '../state/shops.ts'
 
 export type Mintable = {
   id: string

@@ -1,10 +1,10 @@
 import { npubEncode } from 'nostr-tools/nip19'
 import { useEffect } from 'preact/hooks'
-import { benefitBadge, benefitText } from '../client/benefit-text.ts'
-import { merchantName } from '../client/merchant.ts'
 import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { merchantName } from '../state/merchant-names.ts'
+import { benefitBadge, benefitText } from '../words/benefit-text.ts'
 import { failureText } from '../words/signer.ts'
 import { tillWords as t } from '../words/till.ts'
 import {

@@ -1,10 +1,18 @@
 /** Redeeming at the counter: look, then one tap, and no answer is made up. */
+
+import type { Pending, PendingList } from '../../client/pending.ts'
+import {
+  type Answer,
+  type Ask,
+  codeOf,
+  type Pause,
+  persist,
+  settles,
+} from '../../client/persist.ts'
+import { judgeVoucher, type Verdict } from '../../client/voucher-proof.ts'
+import { messageOf, termsOf, type VoucherTerms } from '../../client/voucher-terms.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
-import { messageOf, termsOf, type VoucherTerms } from '../client/voucher-terms.ts'
-import { judgeVoucher, type Verdict } from '../coupon/voucher-proof.ts'
-import { type Answer, type Ask, codeOf, type Pause, persist, settles } from './attempt.ts'
-import type { Pending, PendingList } from './pending.ts'
 
 /** `foreign`: of a shop that is none of this till's. */
 export type Outcome = 'success' | 'already' | 'foreign' | 'expired' | 'voided' | 'moved' | 'unknown'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Camera, type CameraTrouble, openCamera } from '../client/camera.ts'
+import { type Camera, type CameraTrouble, openCamera } from '../browser/camera.ts'
 import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'

@@ -1,6 +1,6 @@
 /** What a cashier hears without looking: every outcome has a tune of its own. */
 import { signal } from '@preact/signals'
-import { device } from '../client/storage.ts'
+import { device } from '../browser/storage.ts'
 import type { Outcome } from './redeem.ts'
 
 type Tune = Outcome | 'read' | 'offline'

@@ -1,5 +1,5 @@
 /** A USB or Bluetooth scanner is a keyboard that types fast: tells its bursts from a person's keys. */
-import { scanCharsMax, swapCase } from './scan.ts'
+import { scanCharsMax, swapCase } from '../../client/scan.ts'
 
 /** What of a key press is looked at. */
 type Stroke = {

@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../base/refusal.ts'
-import { ApiError } from '../client/api-error.ts'
-import { language } from '../client/language.ts'
+import { ApiError } from '../../client/api-error.ts'
+import { language } from '../browser/language.ts'
 import { createWords } from './words.ts'
 
 /** Spanish comes from the service (src/base/refusal.ts); here is what it cannot say itself, and English. */

@@ -1,4 +1,4 @@
-import { SignerError } from '../client/signer.ts'
+import { SignerError } from '../../client/signer.ts'
 import { errorText } from './errors.ts'
 import { createWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { language, locale } from '../client/language.ts'
+import { language, locale } from '../browser/language.ts'
 
 /** A sentence in Spanish and in English. `{name}` is filled in; of `one|many` the number `n` decides. */
 type Words = Record<string, readonly [spanish: string, english: string]>

@@ -1,7 +1,7 @@
 import type { Benefit } from '../../coupons/benefit.ts'
-import { benefitWords as t } from '../words/benefit.ts'
-import { isolated } from '../words/words.ts'
+import { benefitWords as t } from './benefit.ts'
 import { list, money, number } from './format.ts'
+import { isolated } from './words.ts'
 
 /** What a coupon is worth, in one plain sentence without a full stop: `2x1 en café, hasta $5.000`. */
 export function benefitText(benefit: Benefit): string {

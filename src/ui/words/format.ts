@@ -1,4 +1,4 @@
-import { locale } from './language.ts'
+import { locale } from '../browser/language.ts'
 
 type Money = { amount: number; currency: 'ARS' | 'USD' | 'SAT' }
 

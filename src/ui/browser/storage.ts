@@ -1,4 +1,4 @@
-import type { LastingStore } from './text-store.ts'
+import type { LastingStore } from '../../client/texts.ts'
 
 /** Kept on this device until it is removed. */
 export const device = keepIn(() => window.localStorage)

@@ -1,4 +1,4 @@
-import type { Pause } from '../till/attempt.ts'
+import type { Pause } from './persist.ts'
 
 /** Waits that somebody can cut short: `wake` ends all of them. */
 export function createPauses(): { pause: Pause; wake(): void } {

@@ -1,6 +1,6 @@
 /** What scanners, cameras, photos and fingers give, and the coupon that is in it. */
-import { asObject, parseJson } from '../../base/json.ts'
-import { type NostrEvent, parseEvent } from '../../nostr/event.ts'
+import { asObject, parseJson } from '../base/json.ts'
+import { type NostrEvent, parseEvent } from '../nostr/event.ts'
 
 /** `host` is there when the code carried an address; `voucher` when it carried the signed event. */
 type ScannedCoupon = {

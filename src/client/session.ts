@@ -1,10 +1,10 @@
-import { systemClock } from '../../base/clock.ts'
+import { systemClock } from '../base/clock.ts'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { parseRecord } from './json.ts'
 import { signPost } from './proof.ts'
 import type { PageSigner, SignerKind } from './signer.ts'
-import type { TextStore } from './text-store.ts'
+import type { TextStore } from './texts.ts'
 
 /** The key that is signed in, and how it signs. */
 export type Identity = { pubkey: string; kind: SignerKind }

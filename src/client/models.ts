@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
-import type * as models from '../../coupons/models.ts'
-import type { MerchantModel } from '../../merchants/models.ts'
+import type * as models from '../coupons/models.ts'
+import type { MerchantModel } from '../merchants/models.ts'
 
 /** What the service answers, as its own models say. */
 export type Definition = Static<typeof models.DefinitionModel>

@@ -1,8 +1,8 @@
 /** The shops whose coupons the till of this device redeems. The panel may set them, too: they share a device. */
 import { signal } from '@preact/signals'
+import { parseJson } from '../../client/json.ts'
 import { npubOf, parsePubkey } from '../../nostr/keys.ts'
-import { parseJson } from './json.ts'
-import { device } from './storage.ts'
+import { device } from '../browser/storage.ts'
 
 const place = 'till:shops'
 /** The name of the key in the fragment that sets a till up: `/caja#comercio=npub1…`. */

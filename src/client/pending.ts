@@ -1,6 +1,6 @@
 /** Operations whose answer is not known yet, kept where a reload or a dead battery does not reach them. */
-import { parseJson } from '../client/json.ts'
-import type { TextStore } from '../client/text-store.ts'
+import { parseJson } from './json.ts'
+import type { TextStore } from './texts.ts'
 
 export type Pending = {
   nonce: string

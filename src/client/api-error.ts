@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../base/refusal.ts'
+import type { RefusalCode } from '../base/refusal.ts'
 
 /** Why a request came to nothing: a refusal of the service, or one of ours. */
 export type FailureCode = RefusalCode | 'unreachable' | 'signed-out' | 'answer-invalid'

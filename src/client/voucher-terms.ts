@@ -1,5 +1,5 @@
-import type { Benefit } from '../../coupons/benefit.ts'
-import type { Answer } from '../till/attempt.ts'
+import type { Benefit } from '../coupons/benefit.ts'
+import type { Answer } from './persist.ts'
 
 /** The promise of a voucher, as the service states it. */
 export type VoucherTerms = {

@@ -1,10 +1,10 @@
 /** Whether the service can be reached, and requests that tell it apart from a no. */
 import { signal } from '@preact/signals'
+import { request } from '../../client/api.ts'
+import { ApiError } from '../../client/api-error.ts'
+import { createAsk } from '../../client/ask.ts'
+import { device } from '../browser/storage.ts'
 import { errorText } from '../words/errors.ts'
-import { request } from './api.ts'
-import { ApiError } from './api-error.ts'
-import { createAsk } from './ask.ts'
-import { device } from './storage.ts'
 
 /** False from the first request without an answer until the next one with. */
 export const reachable = signal(true)

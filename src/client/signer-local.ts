@@ -3,7 +3,7 @@ import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseRecord } from './json.ts'
 import { type PageSigner, SignerError } from './signer.ts'
-import type { LastingStore } from './text-store.ts'
+import type { LastingStore } from './texts.ts'
 
 /** A key kept on this device, encrypted under a PIN (NIP-49). */
 type KeptKey = { pubkey: string; ncryptsec: string }

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { systemClock } from '../../base/clock.ts'
-import { kinds } from '../../nostr/kinds.ts'
+import { systemClock } from '../base/clock.ts'
+import { kinds } from '../nostr/kinds.ts'
 import { randomText } from './random.ts'
 import type { EventTemplate, PageSigner } from './signer.ts'
 

@@ -2,13 +2,13 @@
 import { signal } from '@preact/signals'
 import { decode } from 'nostr-tools/nip19'
 import { verifyEvent } from 'nostr-tools/pure'
+import { request } from '../../client/api.ts'
+import { ApiError } from '../../client/api-error.ts'
+import { parseRecord } from '../../client/json.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../../nostr/event.ts'
 import { kinds } from '../../nostr/kinds.ts'
-import { request } from './api.ts'
-import { ApiError } from './api-error.ts'
-import { short } from './format.ts'
-import { parseRecord } from './json.ts'
-import { device } from './storage.ts'
+import { device } from '../browser/storage.ts'
+import { short } from '../words/format.ts'
 
 /** A profile (NIP-01). */
 const profileKind = 0

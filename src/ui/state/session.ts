@@ -1,10 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { createSession, type Identity, type Session } from './session.ts'
-import type { PageSigner } from './signer.ts'
-import { tab } from './storage.ts'
+import { createSession, type Identity, type Session } from '../../client/session.ts'
+import type { PageSigner } from '../../client/signer.ts'
+import { tab } from '../browser/storage.ts'
 
 /** A session whose state a page shows. */
-export type PageSession = Session & {
+type PageSession = Session & {
   who: ReadonlySignal<Identity | null>
   /** Not null while a request waits for the person to sign again; the page shows how. */
   asking: ReadonlySignal<Identity | null>

@@ -1,9 +1,9 @@
 /** What a voucher's signature proves without asking anybody (docs/protocol.md, verifying offline). */
 import { verifyEvent } from 'nostr-tools/pure'
-import { Refusal } from '../../base/refusal.ts'
-import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
-import { contentObject, type NostrEvent, parseEvent } from '../../nostr/event.ts'
-import { kinds } from '../../nostr/kinds.ts'
+import { Refusal } from '../base/refusal.ts'
+import { type Benefit, parseBenefit } from '../coupons/benefit.ts'
+import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
 
 /** What a signed voucher promises. */
 type VoucherPromise = {

@@ -1,4 +1,4 @@
-import type { NostrEvent } from '../../nostr/event.ts'
+import type { NostrEvent } from '../nostr/event.ts'
 
 export type SignerKind = 'extension' | 'remote' | 'local'
 

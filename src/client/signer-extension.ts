@@ -1,4 +1,4 @@
-import type { NostrEvent } from '../../nostr/event.ts'
+import type { NostrEvent } from '../nostr/event.ts'
 import { type EventTemplate, type PageSigner, SignerError } from './signer.ts'
 
 /** NIP-07. */

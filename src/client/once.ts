@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.ts'
 import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
-import type { TextStore } from './text-store.ts'
+import type { TextStore } from './texts.ts'
 
 type Pending = { key: string; body: string }
 

@@ -1,12 +1,12 @@
 import { BunkerSigner, createNostrConnectURI, parseBunkerInput } from 'nostr-tools/nip46'
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { bytesToHex, hexToBytes } from 'nostr-tools/utils'
-import { systemClock } from '../../base/clock.ts'
-import { kinds } from '../../nostr/kinds.ts'
+import { systemClock } from '../base/clock.ts'
+import { kinds } from '../nostr/kinds.ts'
 import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
 import { type PageSigner, SignerError } from './signer.ts'
-import type { TextStore } from './text-store.ts'
+import type { TextStore } from './texts.ts'
 
 /** A person has to find the phone, open the app, read and agree. */
 const waitSeconds = 180

@@ -1,5 +1,5 @@
-import { createKeyBox } from './signer-local.ts'
-import { device } from './storage.ts'
+import { createKeyBox } from '../../client/signer-local.ts'
+import { device } from '../browser/storage.ts'
 
 /** The place of one key on this device. */
 export function openKeyBox(name: string) {

@@ -1,7 +1,7 @@
-import { asObject } from '../../base/json.ts'
-import type { Answer, Ask } from '../till/attempt.ts'
+import { asObject } from '../base/json.ts'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
+import type { Answer, Ask } from './persist.ts'
 
 type Wiring = {
   /** The sentence for a person about a failure. */

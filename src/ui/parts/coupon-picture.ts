@@ -1,16 +1,17 @@
 /** A coupon as a picture to keep: drawn here, so its code goes nowhere. */
-import { benefitBadge, benefitText, plainBenefitText } from '../client/benefit-text.ts'
-import { couponLink } from '../client/share.ts'
-import { drawQr } from '../parts/qr-code.tsx'
-import type { Held } from './holdings.ts'
-import { untilText } from './look.ts'
+
+import type { VoucherTerms } from '../../client/voucher-terms.ts'
+import { couponLink } from '../browser/share.ts'
+import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { untilText } from '../words/until.ts'
+import { drawQr } from './qr-code.tsx'
 
 const width = 1080
 const height = 1620
 const room = width - 2 * 90
 const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
-type Pictured = Pick<Held, 'name' | 'coupon' | 'nonce' | 'expiresAt'>
+type Pictured = Pick<VoucherTerms, 'name' | 'coupon' | 'nonce' | 'expiresAt'>
 
 /** Download the coupon as a PNG. */
 export async function saveImage(held: Pictured, who: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Language, language } from './language.ts'
+import { type Language, language } from '../browser/language.ts'
 
 /** Thousands apart, and the places behind the point, as each language writes them. */
 const groupedForm = { es: /^\d{1,3}(\.\d{3})+(,\d+)?$/, en: /^\d{1,3}(,\d{3})+(\.\d+)?$/ }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { SignerError } from '../client/signer.ts'
+import { SignerError } from '../../client/signer.ts'
 
 /** One attempt at a time, and what it came to. */
 export function useAttempt() {
