@@ -1,9 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { systemClock } from '../base/clock.ts'
 import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
+import { proofHeader, proofTemplate } from '../client/proof.ts'
 import type { Signer } from '../nostr/event.ts'
-import { kinds } from '../nostr/kinds.ts'
 import { DemoFailure, expectEqual, type Json, type Reply } from './demo-checks.ts'
 
 /** No server answered at that address. */
@@ -51,14 +49,7 @@ export function createDemoClient(base: string, origin: string) {
     path: string,
     body: string | null = null,
   ): string {
-    const tags = [
-      ['u', `${origin}${path}`],
-      ['method', method],
-      ['nonce', randomBytes(8).toString('hex')],
-    ]
-    if (body !== null) tags.push(['payload', createHash('sha256').update(body).digest('hex')])
-    const event = { kind: kinds.httpAuth, created_at: systemClock(), tags, content: '' }
-    return `Nostr ${Buffer.from(JSON.stringify(signer.sign(event))).toString('base64')}`
+    return proofHeader(signer.sign(proofTemplate({ url: `${origin}${path}`, method, body })))
   }
 }
 

@@ -3,6 +3,7 @@ import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from './event.ts'
+import { kinds } from './kinds.ts'
 
 /** The request a NIP-98 event has to be about. */
 export type SignedRequest = {
@@ -14,7 +15,6 @@ export type SignedRequest = {
   body: Uint8Array
 }
 
-const httpAuthKind = 27_235
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 const httpUrl = /^(https?:\/\/[^/?#@]+)(|[/?][^#]*)$/i
 
@@ -29,7 +29,7 @@ export function verifyHttpAuth(
   verify: VerifyEvent,
 ): NostrEvent {
   const event = decodeEvent(encoded)
-  if (event?.kind !== httpAuthKind || !verify(event)) throw new Refusal('auth-malformed')
+  if (event?.kind !== kinds.httpAuth || !verify(event)) throw new Refusal('auth-malformed')
   if (Math.abs(event.created_at - now) > limits.proofWindowSeconds) {
     throw new Refusal('auth-expired')
   }
