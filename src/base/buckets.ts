@@ -1,6 +1,6 @@
 type Rule = { burst: number; perSecond: number; entriesMax: number }
 
-/** Token buckets by key, in bounded memory: the one that was refilled longest ago is forgotten first. */
+/** Token buckets by key. At most `entriesMax` are kept; the least recently used one is dropped first. */
 export class Buckets {
   readonly #rule: Rule
   readonly #entries = new Map<string, { tokens: number; at: number }>()
@@ -9,29 +9,29 @@ export class Buckets {
     this.#rule = rule
   }
 
-  /** Take tokens at `at` (seconds on any steady clock); seconds to wait when there are too few, else 0. */
+  /** Take tokens at `at` (seconds of a monotonic clock). Returns 0, or the seconds to wait if there are too few. */
   take(key: string, at: number, cost = 1): number {
     const { burst, perSecond } = this.#rule
     const tokens = this.#tokensOf(key, at)
-    // What costs more than a bucket holds passes when the bucket is full, and leaves it in debt.
+    // A cost above the burst passes when the bucket is full, and leaves a debt. Else it would never pass.
     const needed = Math.min(cost, burst)
     this.#put(key, { tokens: tokens >= needed ? tokens - cost : tokens, at })
     return tokens >= needed ? 0 : (needed - tokens) / perSecond
   }
 
-  /** Seconds to wait for one token; nothing is taken or remembered. */
+  /** Seconds to wait for one token. Takes nothing. */
   wait(key: string, at: number): number {
     const tokens = this.#tokensOf(key, at)
     return tokens >= 1 ? 0 : (1 - tokens) / this.#rule.perSecond
   }
 
-  /** Take tokens for something that was done already: into debt where there are too few, of one burst at most. */
+  /** Take tokens for work that is done already. The bucket may go into debt, by one burst at most. */
   charge(key: string, at: number, cost: number): void {
     const tokens = this.#tokensOf(key, at) - cost
     this.#put(key, { tokens: Math.max(tokens, -this.#rule.burst), at })
   }
 
-  /** Give back what was taken for something that is counted elsewhere. */
+  /** Give tokens back, for work that turned out to be counted elsewhere. */
   give(key: string, cost = 1): void {
     const entry = this.#entries.get(key)
     if (entry) entry.tokens = Math.min(this.#rule.burst, entry.tokens + cost)

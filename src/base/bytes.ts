@@ -1,9 +1,9 @@
-/** The bytes that hexadecimal digits stand for. The caller has checked the digits. */
+/** Decode hexadecimal digits, which the caller has checked. */
 export function bytesOf(hex: string): Uint8Array {
   return Buffer.from(hex, 'hex')
 }
 
-/** Lower-case hexadecimal digits. */
+/** Encode bytes as lower-case hexadecimal digits. */
 export function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }

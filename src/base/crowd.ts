@@ -1,4 +1,7 @@
-/** What many hold of something that all share: items by owner, the oldest first, each with a weight. */
+/**
+ * Items of a shared, limited resource, by owner, each with a weight. If the resource is full, the owner with the
+ * largest share gives an item up. So one owner cannot keep the others out.
+ */
 export class Crowd<Item> {
   readonly #owners = new Map<string, { weight: number; items: Map<Item, number> }>()
   #total = 0
@@ -11,7 +14,7 @@ export class Crowd<Item> {
     this.#total += weight
   }
 
-  /** Nothing happens when it is not there any more. */
+  /** Remove an item. No effect if it is gone already. */
   remove(owner: string, item: Item): void {
     const held = this.#owners.get(owner)
     const weight = held?.items.get(item)
@@ -35,14 +38,14 @@ export class Crowd<Item> {
     return oldest
   }
 
-  /** The oldest first. */
+  /** Items of an owner, oldest first. */
   itemsOf(owner: string): Item[] {
     return [...(this.#owners.get(owner)?.items.keys() ?? [])]
   }
 
   /**
-   * Whose item has to go when `owner` has just added one: his own beyond `shareMax`, that of the owner
-   * who holds the most beyond `max`; null while there is room.
+   * The owner that must give an item up after `owner` added one: `owner` itself above `shareMax`, else the
+   * largest owner if the total is above `max`. Null while there is room.
    */
   overfull(owner: string, shareMax: number, max: number): string | null {
     if (this.weightOf(owner) > shareMax) return owner

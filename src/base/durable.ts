@@ -1,23 +1,23 @@
 import { chownSync, closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Wait until what was written to a file is on the disk. */
+/** Wait until the content of a file is on disk (fsync). */
 export function syncFile(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)
   closeSync(file)
 }
 
-/** Wait until what was created, renamed or removed in a directory is on the disk. */
+/** Wait until the names in a directory are on disk. Without it, a power loss may undo a rename or a new file. */
 export function syncDirectory(path: string): void {
-  // Windows has no such call: its file systems keep the order of names by themselves.
+  // Windows has no such call. Its file systems keep the order of name changes themselves.
   if (process.platform === 'win32') return
   const directory = openSync(path, 'r')
   fsyncSync(directory)
   closeSync(directory)
 }
 
-/** Write a file (0600) in one step: whoever looks finds the old one or the new one, whole and on disk. */
+/** Replace a file (0600) atomically and durably. After a crash the old or the new content is there, never a part. */
 export function writeDurably(path: string, text: string, unfinished = `${path}.new`): void {
   const file = openSync(unfinished, 'w', 0o600)
   writeSync(file, text)
@@ -28,7 +28,7 @@ export function writeDurably(path: string, text: string, unfinished = `${path}.n
   syncDirectory(dirname(path))
 }
 
-/** As root, hand a file to the owner of its directory: the service must be able to read it. */
+/** If run as root, give a file to the owner of its directory, because the service must be able to read it. */
 export function ownLikeDirectory(path: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(path))

@@ -1,17 +1,17 @@
 import { type StringOptions, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 
-/** JSON answers `null` for what is unset. */
+/** A field of an answer. Unset is `null`. */
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
-/** Requests may leave a field out or send null. */
+/** A field of a request. It may be absent or null. */
 export const optional = <T extends TSchema>(schema: T) => t.Optional(nullable(schema))
 
-/** A body or query of a request. Unknown keys are ignored; Elysia would refuse them where a schema does not say. */
+/** A body or query of a request. Unknown keys are ignored, which Elysia does not do by default. */
 export const request = <T extends TProperties>(fields: T) =>
   t.Object(fields, { additionalProperties: true })
 
 /**
- * A text that a request brings. With a sentence of its own Elysia does not write one that quotes
- * what was sent, and `{"toString":1}` cannot even be quoted: that would end as a fault.
+ * A text field of a request. Elysia's own error message quotes the value. `{"toString":1}` cannot be quoted and
+ * would end as a fault, so the message is fixed here.
  */
 export const sentText = (options: StringOptions) => t.String({ ...options, error: 'text expected' })
 

@@ -1,20 +1,20 @@
 import { limits } from './limits.ts'
 
-/** A JSON object whose members nobody has looked at. */
+/** A JSON object with unchecked members. */
 export type JsonObject = Record<string, unknown>
 
-/** Why a text is not read. */
+/** Reason for which a text is refused. */
 type JsonRefused = 'too-long' | 'too-deep' | 'too-many-keys' | 'number-too-long' | 'not-json'
 
-/** The value of a text, or why it is not read. */
+/** The value of a text, or the reason for the refusal. */
 type JsonReading = { value: unknown } | { refused: JsonRefused }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Read a JSON text from outside, UTF-8 where it comes as bytes. Its bounds are checked in one pass before
- * it becomes a value, so that nothing which walks or prints the value later can stall. `bytesMax` counts
- * bytes, or UTF-16 units, which are never more. Duplicate keys: the last one counts.
+ * Read an untrusted JSON text (bytes are UTF-8). Depth, keys and number lengths are checked in one pass before
+ * `JSON.parse`, so that code which walks or prints the value later cannot stall. `bytesMax` counts bytes, or
+ * UTF-16 units of a string, which are never more. Of duplicate keys the last one counts.
  */
 export function readJson(source: string | Uint8Array, bytesMax: number): JsonReading {
   if (source.length > bytesMax) return { refused: 'too-long' }
@@ -23,30 +23,30 @@ export function readJson(source: string | Uint8Array, bytesMax: number): JsonRea
     const refused = findExcess(text)
     return refused === null ? { value: JSON.parse(text) } : { refused }
   } catch (cause) {
-    // TypeError: not UTF-8.
+    // The decoder throws a TypeError if the bytes are not UTF-8.
     if (cause instanceof SyntaxError || cause instanceof TypeError) return { refused: 'not-json' }
     throw cause
   }
 }
 
-/** The value of a JSON text from outside (`readJson`), or undefined. */
+/** The value of an untrusted JSON text (`readJson`), or undefined. */
 export function parseJson(source: string | Uint8Array, bytesMax: number): unknown {
   const reading = readJson(source, bytesMax)
   return 'value' in reading ? reading.value : undefined
 }
 
-/** The object that a JSON text from outside is (`readJson`), or null. */
+/** The value of an untrusted JSON text (`readJson`) if it is an object, else null. */
 export function parseJsonObject(source: string | Uint8Array, bytesMax: number): JsonObject | null {
   return asObject(parseJson(source, bytesMax))
 }
 
-/** The array that a JSON text from outside is (`readJson`), or null. */
+/** The value of an untrusted JSON text (`readJson`) if it is an array, else null. */
 export function parseJsonArray(source: string | Uint8Array, bytesMax: number): unknown[] | null {
   const value = parseJson(source, bytesMax)
   return Array.isArray(value) ? value : null
 }
 
-/** The value as an object, or null: an array is none. */
+/** The value if it is an object and no array, else null. */
 export function asObject(value: unknown): JsonObject | null {
   const object = typeof value === 'object' && value !== null && !Array.isArray(value)
   return object ? (value as JsonObject) : null
@@ -60,7 +60,7 @@ const colon = ':'.charCodeAt(0)
 const comma = ','.charCodeAt(0)
 const [zero, nine] = ['0'.charCodeAt(0), '9'.charCodeAt(0)]
 
-/** The bound that a text goes beyond, or null. A text that is no JSON has one answer or the other. */
+/** The first bound that a text exceeds, or null. For a text that is not JSON either answer is possible. */
 function findExcess(text: string): JsonRefused | null {
   let depth = 0
   let keys = 0
@@ -95,14 +95,14 @@ function findExcess(text: string): JsonRefused | null {
   return null
 }
 
-/** Where the string that begins at `start` ends. */
+/** Index of the quote that ends the string which begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = start; ; ) {
     end = text.indexOf('"', end + 1)
     if (end === -1) return text.length
     let before = end - 1
     while (text.charCodeAt(before) === backslash) before--
-    // Backslashes come in pairs, or the last of them hides the quote.
+    // An even number of backslashes before the quote escape each other. An odd number escapes the quote.
     if ((end - before) % 2 === 1) return end
   }
 }

@@ -1,19 +1,19 @@
-/** Bounds of merchants: how many are let in, how, and what one may add. */
+/** Bounds of merchants: their number, the setup code, and the quotas of one merchant. */
 export const merchantLimits = {
-  /** Keys that were let in; a service for more takes any key (`MERCHANTS=open`). */
+  /** Keys that may manage coupons. A service for more merchants admits any key (`MERCHANTS=open`). */
   merchantsMax: 1000,
-  /** Owners of coupons that are named to the operator as waiting. */
+  /** Owners of coupons without permission that the operator is shown. */
   waitingMax: 10_000,
-  /** Wrong tries that one setup code outlives: of 2^60 codes that is nothing. */
+  /** Wrong tries before a setup code is replaced. There are 2^60 codes, so a guess stays hopeless. */
   setupTriesMax: 1000,
-  /** The code has 14 characters; people add spaces. */
+  /** The code has 14 characters, and people add spaces. */
   setupCodeCharsMax: 64,
-  /** A run of the demo takes seconds; one that was killed leaves its key in for so long. */
+  /** Time that the key of a demo run may manage. A run takes seconds; a killed run cannot withdraw its key. */
   guestSeconds: 600,
-  /** Vouchers of one merchant in a day, where any key may be one: a shop issues hundreds. */
+  /** Vouchers that one merchant mints per day, if any key may be a merchant. A shop issues hundreds. */
   vouchersPerDayMax: 10_000,
-  /** Vouchers of one merchant that change hands in a day there: twice what it may issue; 1.6 KB each. */
+  /** Refreshes of one merchant's vouchers per day: twice the number that it may mint. One takes 1.6 KB. */
   refreshesPerDayMax: 20_000,
-  /** Texts of definitions and announcements, orders of redemptions, answers kept for repeating: in a day. */
+  /** Bytes of definitions, announcements, orders and kept answers that one merchant adds per day. */
   merchantBytesPerDayMax: 32 * 1024 * 1024,
 } as const

@@ -1,90 +1,90 @@
 /** Bounds of filters and of the embedded relay. */
 export const relayLimits = {
-  /** Entries of one list in a filter, and characters of its search. */
+  /** Entries of one list in a filter, and characters of its `search`. */
   filterItemsMax: 1000,
   filterSearchCharsMax: 256,
-  /** Lists of one index read for one filter; beyond it a broader index is, and the rest compared. */
+  /** Ranges of one index that one filter reads. A filter with more reads a broader index and compares the rest. */
   relayCursorsMax: 1000,
-  /** Rows counted to find the index with the fewest: enough to tell few from many. */
+  /** Rows counted per index, to choose the one with the fewest. Enough to tell few from many. */
   relayProbeRows: 1000,
-  /** Rows that one question may look at, its filters together: bounds one that matches little among much. */
+  /** Rows that one REQ may read with all its filters. It bounds filters that match few of many rows. */
   relayRowsVisitedMax: 20_000,
-  /** A row whose event has more than twice so many characters counts again for each so many: that is what reading it takes. */
+  /** Characters that count as one row. An event of more than twice as many counts as several rows. */
   relayRowChars: 512,
-  /** Rows read from an index at once: a row holds an event of up to 256 KiB. */
+  /** Rows read from an index at once. A row holds an event of up to 256 KiB. */
   relayPageRowsMax: 64,
-  /** About so many characters of them: where events are large, a page has few. The first one has eight rows. */
+  /** Target size of one page, so that a page of large events has few rows. The first page has eight rows. */
   relayPageChars: 512 * 1024,
   relayFirstPageRows: 8,
-  /** Events that may come in while a question is being answered. */
+  /** New events that are queued for a subscription while its stored events are sent. */
   relayWaitingMax: 1000,
-  /** What one filter answers at most, and without `limit`. */
+  /** Events per filter, also the default without `limit`. */
   relayLimitMax: 500,
-  /** Characters of the events in one answer; the oldest are left out, and found with `until`. */
+  /** Characters of the events in one answer. The oldest are omitted; a client finds them with `until`. */
   relayAnswerCharsMax: 4 * 1024 * 1024,
-  /** Largest message a client may send, and an event therefore be. */
+  /** Largest message of a client, and therefore the largest event. */
   relayMessageBytesMax: 256 * 1024,
-  /** A list of contacts has thousands of tags; each costs a write. */
+  /** A contact list (NIP-02) has thousands of tags. Each tag costs a write. */
   relayTagsMax: 5000,
-  /** Tags are found by their first characters: all of any id or address, but no essay in an index. */
+  /** Indexed characters of a tag. Any id or address fits, but no long text. */
   relayTagCharsMax: 256,
-  /** Beyond it the address with the most loses an idle connection. */
+  /** Connections. Above it, the address with the most loses an idle one. */
   relayConnectionsMax: 1000,
-  /** The tills of a shop and the wallets on its Wi-Fi, or of a whole fair; four such addresses leave room. */
+  /** Tills and wallets of a shop, or of a fair, share one address. Four such addresses leave room for others. */
   relayConnectionsPerAddressMax: 240,
-  /** A connection that has said nothing for this long is the first to go. */
+  /** A connection that has been silent for this long is closed first. */
   relaySilentSeconds: 10,
   relaySubscriptionsMax: 50,
   relayFiltersMax: 10,
-  /** Filters of all open subscriptions: each is held against every event that comes in. */
+  /** Filters of all open subscriptions. Each is compared with every new event. */
   relayOpenFiltersMax: 20_000,
-  /** Those of one address: several tills share one, and nobody is to have them all. */
+  /** Filters of one address. Several tills share an address, but one address must not take all. */
   relayOpenFiltersPerAddressMax: 5000,
   /**
-   * Their weight: the characters of their lists, and so many more for each list and entry, which take room
-   * however short they are. A feed of a thousand authors weighs 128 000.
+   * Weight of filters: the characters of their lists, plus this for each list and entry, which need memory even if
+   * short. A feed of a thousand authors weighs 128 000.
    */
   relayFilterEntryWeight: 64,
   relayOpenWeightMax: 32 * 1024 * 1024,
   relayOpenWeightPerAddressMax: 8 * 1024 * 1024,
   relaySubscriptionIdCharsMax: 64,
-  /** Keys one connection may prove. */
+  /** Keys that one connection may authenticate (NIP-42). */
   relayKeysMax: 20,
-  /** What a connection, and all of them, may have unhandled before they are not read from. */
+  /** Unhandled input of one connection, and of all. Above it, the sockets are not read (backpressure). */
   relayInboxCharsMax: 1024 * 1024,
   relayInboxTotalCharsMax: 32 * 1024 * 1024,
-  /** A connection's questions wait while it has this much unread. */
+  /** The REQs of a connection wait while it has this much unread output. */
   relayUnreadPauseChars: 512 * 1024,
-  /** What may wait for one reader before its connection is closed; above any one answer and any one commit. */
+  /** Unread output of one connection before it is closed. Larger than any answer and any commit. */
   relayUnreadBytesMax: 16 * 1024 * 1024,
-  /** The same for all readers together: a large event for hundreds of them; the slowest goes first. */
+  /** Unread output of all connections: a large event for hundreds of them. The slowest is closed first. */
   relayUnreadTotalBytesMax: 256 * 1024 * 1024,
-  /** Whoever has not caught up for this long, and is sent more, is let go. */
+  /** A connection that has had unread output for this long, and gets more, is closed. */
   relaySlowSeconds: 10,
-  /** A silent WebSocket is pinged, and closed when nothing comes back. */
+  /** A silent WebSocket is pinged, and closed if no answer comes. */
   socketIdleSeconds: 120,
-  /** An event may be this far ahead of our clock. */
+  /** Furthest `created_at` ahead of this machine's clock. */
   relayAheadSeconds: 15 * 60,
-  /** Age of an authentication (NIP-42), either way. */
+  /** Clock tolerance of an authentication event (NIP-42), in both directions. */
   relayAuthSeconds: 10 * 60,
-  /** The relay's thread is started again after this, doubling up to the second. */
+  /** Backoff before the relay's thread is restarted: first delay and maximum. It doubles. */
   relayRestartSeconds: 1,
   relayRestartSecondsMax: 60,
-  /** Faults of the relay are logged at most this often: a full disk fails with every event. */
+  /** Faults of the relay are logged at most this often. On a full disk every event fails. */
   relayFaultSeconds: 5,
-  /** Keys or addresses whose quota of the relay is remembered. */
+  /** Keys or addresses whose token buckets are kept. */
   relayQuotasMax: 10_000,
-  /** Quotas: a burst, and what comes back per second. An event costs one per 4 KiB. */
+  /** Token buckets for events (burst, refill per second). An event costs one token per 4 KiB. */
   relayQuotaBytes: 4096,
   relayKeyBurst: 1000,
   relayKeyPerSecond: 20,
-  /** Several tills share an address. */
+  /** Token bucket per address. Several tills share one. */
   relayAddressBurst: 3000,
   relayAddressPerSecond: 60,
-  /** Remote signing (NIP-46) by strangers: a conversation of a few messages. */
+  /** Token bucket for remote signing (NIP-46) by strangers, which takes a few messages. */
   relayStrangerBurst: 120,
   relayStrangerPerSecond: 5,
-  /** Questions, and messages nobody understands; a question costs one more per thousand rows. */
+  /** Token bucket for REQ, COUNT and invalid messages. A REQ costs one more token per thousand rows read. */
   relayAskBurst: 600,
   relayAskPerSecond: 30,
   relayAskRows: 1000,

@@ -1,26 +1,26 @@
 /**
- * What one may hold of what all share, and how much there is of it: when it is used up, whoever has
- * the most makes room. Units as in `limits.ts`.
+ * Sizes of shared resources, and the share of one owner. When a resource is used up, the owner with the largest
+ * share gives some up. Units as in `limits.ts`.
  */
 export const shareLimits = {
   /**
-   * Requests worked on at once, by which memory stays bounded: up to the first all, up to the second those
-   * of addresses below their equal share, and a few of each route besides. Calls to other servers have
-   * fewer places than that; those who wait for their own client do not count.
+   * Requests in flight, which bound the memory. All are taken up to `inFlightMax`; from addresses below their equal
+   * share up to `inFlightHardMax`; and `inFlightOfRouteMin` of each route in any case. Calls to other servers have
+   * fewer slots. A request that waits for the body of its client does not count.
    */
   inFlightMax: 4096,
   inFlightHardMax: 6144,
   inFlightOfRouteMin: 8,
   /**
-   * Bodies on their way, by the bytes that are kept for each; a small one takes a connection, too. Four
-   * addresses can fill it, and are those that make room then.
+   * Bodies that are being received, in bytes kept. A small body counts `bodyWeightMin`, because it holds a
+   * connection. Four addresses can fill all, and lose bodies first then.
    */
   bodiesBytesMax: 64 * 1024 * 1024,
   bodiesBytesPerAddressMax: 16 * 1024 * 1024,
   bodyWeightMin: 16 * 1024,
   /**
-   * Calls to other servers: under way and in line, in all and for each far host and each whom a call is
-   * for. A slow host fills its own share in seconds; it takes dozens of them, of as many owners, to fill all.
+   * Calls to other servers: running and queued; in all, per far host, and per merchant that causes them. A slow host
+   * fills its own share in seconds. To fill all takes dozens of hosts and of merchants.
    */
   nip05Places: {
     takenMax: 32,
@@ -31,7 +31,7 @@ export const shareLimits = {
       merchant: { takenMax: 4, waitingMax: 8 },
     },
   },
-  /** A page shows dozens of pictures, often of one host; each that is under way may take its full size of memory. */
+  /** A page shows dozens of pictures, often of one host. Each fetch may take the full picture size in memory. */
   imagePlaces: {
     takenMax: 48,
     waitingMax: 256,
@@ -42,7 +42,7 @@ export const shareLimits = {
       address: { takenMax: 8, waitingMax: 64 },
     },
   },
-  /** Wallets asked for an invoice; one host may be the wallet of many holders. */
+  /** Calls to wallets for an invoice. One host may serve the wallets of many holders. */
   callbackPlaces: {
     takenMax: 128,
     waitingMax: 128,
@@ -52,7 +52,7 @@ export const shareLimits = {
       account: { takenMax: 8, waitingMax: 8 },
     },
   },
-  /** Vouchers on their way out. A sender is an address, which a shop may share with who sends to slow servers. */
+  /** Hand-overs to other services. A sender is a client address, which the devices of a shop share. */
   leavingPlaces: {
     takenMax: 256,
     waitingMax: 256,
@@ -63,7 +63,7 @@ export const shareLimits = {
       senderAtHost: { takenMax: 8, waitingMax: 32 },
     },
   },
-  /** Swaps at the services that the operator named. */
+  /** Swaps at the services that the operator configured. */
   refreshPlaces: {
     takenMax: 512,
     waitingMax: 1024,

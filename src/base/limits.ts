@@ -3,29 +3,29 @@ import { processLimits } from './limits-process.ts'
 import { relayLimits } from './limits-relay.ts'
 import { shareLimits } from './limits-shares.ts'
 
-/** Every bound put on other people's data, with its reason. Sizes are bytes, times seconds, unless named otherwise. */
+/** All bounds of untrusted data, with their reasons. Sizes in bytes, times in seconds, unless the name says else. */
 export const limits = {
-  /** A coupon request is small; the largest legitimate one is a benefit with fifty products. */
+  /** Request body. The largest legitimate one is a benefit with fifty products. */
   bodyBytesMax: 16 * 1024,
-  /** A NIP-98 event is about 600 bytes; this leaves room for long URLs. The whole header value counts. */
+  /** `Authorization` header. A NIP-98 event has about 600 bytes, more with a long URL. */
   authorizationBytesMax: 8 * 1024,
-  /** Bun's own limit answers without envelope or CORS, so it sits far above ours. */
+  /** Bun's own body limit. It answers without envelope or CORS, so it is far above ours. */
   serverBodyBytesMax: 8 * 1024 * 1024,
-  /** Nesting of a JSON text from outside: an event has 3, the deepest that we read 8. */
+  /** Nesting of an untrusted JSON text. An event has 3 levels, the deepest text that we read has 8. */
   jsonDepthMax: 64,
-  /** Its keys: a wish about a hundred cards has 11 000, an event 7. */
+  /** Keys of an untrusted JSON text. A change of a hundred cards has 11 000, an event has 7. */
   jsonKeysMax: 20_000,
-  /** Digits of one of its numbers, the exponent's too: a double written out in full has 17 that count. */
+  /** Digits of one of its numbers, exponent included. A double has 17 significant digits. */
   jsonDigitsMax: 64,
-  /** Chunks of one body: each costs a turn of the loop, and 262 144 of one byte took half a second. */
+  /** Chunks of one body. Each costs a turn of the event loop; 262 144 chunks of one byte took half a second. */
   bodyChunksMax: 4096,
-  /** A body that trickles in slower than this holds a connection for nothing. */
+  /** Time for a body to arrive. A slower one only holds a connection. */
   bodyReadSeconds: 10,
-  /** Idle connections are closed by the server after this. */
+  /** The server closes a connection that is idle for this long. */
   idleSeconds: 30,
-  /** A shutdown waits this long for requests in flight. */
+  /** Time that a shutdown waits for requests in flight. */
   drainSeconds: 8,
-  /** After it, idle connections are kept this much longer while the last answers leave. */
+  /** After that, connections stay open for this long, so that the last answers are sent. */
   lingerSeconds: 0.2,
 
   nameCharsMax: 80,
@@ -36,290 +36,295 @@ export const limits = {
   productsMax: 50,
   itemsMax: 50,
   quantityMax: 100,
-  /** Far above any price, far below where a double loses its second decimal. */
+  /** Far above any price, and far below the size at which a double loses its second decimal. */
   amountMax: 1_000_000_000_000,
   maxUsesMax: 1_000_000,
-  /** Year 9999: later timestamps are mistakes, such as milliseconds. */
+  /** Year 9999. A later timestamp is a mistake, such as milliseconds. */
   timestampMax: 253_402_300_799,
   mintCountMax: 500,
   zapRequestCharsMax: 8000,
   definitionsPerOwnerMax: 1000,
   mintersPerOwnerMax: 1000,
-  /** What one answer of `mintable` lists at most; how many merchants, and of each: anyone may name a key as minter. */
+  /**
+   * Definitions in one answer of `mintable`, the merchants read for it, and definitions of each. Any merchant may
+   * list any key as minter, so the work must not grow with their number.
+   */
   mintableMax: 1000,
   mintableMerchantsMax: 200,
   mintablePerMerchantMax: 100,
   pageDefault: 100,
   pageMax: 500,
-  /** Days of statistics asked for at once, and without `from`. */
+  /** Days in one question for statistics, and the default without `from`. */
   statisticsDaysMax: 366,
   statisticsDaysDefault: 30,
-  /** Days with something in them before a page of statistics ends, with the coupon it is at; each is 24 rows at most. */
+  /** Days with counts before a page of statistics ends. The current coupon is completed. A day has up to 24 rows. */
   statisticsRowsMax: 1000,
-  /** A picture of a coupon: enough for a good photograph on a phone. */
+  /** Picture of a coupon. Enough for a good photograph on a phone. */
   imageBytesMax: 1024 * 1024,
   imageDeadlineMs: 10_000,
-  /** What the pictures may take on the disk; those used longest ago go first. */
+  /** All pictures on disk. The least recently used ones are deleted first. */
   imagesBytesMax: 128 * 1024 * 1024,
-  /** A picture that could not be had is not asked for again so soon; how many are remembered. */
+  /** Time before a failed picture is fetched again, and the number of failures remembered. */
   imageFailureSeconds: 60,
   imageFailuresMax: 10_000,
-  /** Live streams: several windows of a merchant, and all together; each is a connection. */
+  /** Live streams of one key (several windows of a merchant), and of all. Each is a connection. */
   livePerKeyMax: 8,
   liveMax: 500,
-  /** Of one address, which merchants of one building may share; four of them leave room. */
+  /** Live streams of one address, which the merchants of a building may share. Four such addresses leave room. */
   livePerAddressMax: 100,
-  /** What may wait for one reader before it is let go. */
+  /** Unread output of one live stream before it is ended. */
   liveUnreadBytesMax: 64 * 1024,
-  /** Below the idle time of the server and of proxies (60 s). */
+  /** Heartbeat of live streams. Shorter than the idle time of the server and of proxies (60 s). */
   liveBeatSeconds: 15,
-  /** Soon enough for a person; of a burst, so many are shown one by one. */
+  /** Changes of the live stream are collected this long, too short to notice. A batch shows so many one by one. */
   liveBatchMs: 100,
   liveBatchMax: 100,
 
-  /** An nprofile may carry relay hints; nobody needs more than this, and decoding grows with the length. */
+  /** Text of a key. An nprofile may carry relay hints; the time to decode grows with the length. */
   keyTextMax: 1024,
-  /** Terms that vouchers froze, kept in memory per connection; about 1 KB each. */
+  /** Frozen terms in memory, per database connection. About 1 KB each. */
   promisesCachedMax: 1000,
-  /** Keys of one page of a list many times over; about 200 bytes each. */
+  /** Cached npubs: many times the keys of one page. About 200 bytes each. */
   npubsCachedMax: 2048,
-  /** With a name of one letter and the @, this leaves the 253 characters that a host name may have. */
+  /** NIP-05 identifier: a name of one letter, the @, and a host name of up to 253 characters. */
   nip05TextMax: 255,
-  /** Ordinary answers carry one or two KiB of headers; this much is held per request. */
+  /** Headers of another server's answer, kept per request. Ordinary answers have one or two KiB. */
   outboundHeaderBytesMax: 8192,
-  /** One try, and one more for a lost datagram; the deadline of the request stands above both. */
+  /** DNS tries: one, and one more for a lost datagram. The deadline of the request is longer than both. */
   dnsTryMs: 1000,
-
   dnsTriesMax: 2,
-  /** Long enough for a slow shop's server, short enough for the person who waits (protocol: 5 s). */
+  /** Long enough for a slow server, short enough for a person who waits (protocol: 5 s). */
   nip05DeadlineMs: 5000,
-  /** A document of several hundred names; ours is asked for one (protocol: 64 KiB). */
+  /** A NIP-05 document with several hundred names (protocol: 64 KiB). */
   nip05BodyBytesMax: 64 * 1024,
 
-  /** NIP-98 clock tolerance, either way. */
+  /** NIP-98 clock tolerance, in both directions. */
   proofWindowSeconds: 60,
-  /** An announcement may be this far ahead of our clock. */
+  /** Furthest `created_at` of an announcement ahead of this machine's clock. */
   announcementAheadSeconds: 15 * 60,
   sessionSeconds: 12 * 60 * 60,
-  /** A cut-off of sessions is kept as long as one lasts, and an hour more for clocks that are set. */
+  /** A cut-off of sessions is kept as long as a session lasts, and an hour more for corrected clocks. */
   sessionCutoffSeconds: 13 * 60 * 60,
-  /** Verified session tokens kept, so that a busy till does not pay for the JWT each time. */
+  /** Cached session tokens that were verified, so that a busy till does not verify its JWT on each request. */
   sessionCacheMax: 10_000,
-  /** Stored answers of the optional Idempotency-Key are kept at least 24 h. */
+  /** Time that answers of the optional Idempotency-Key are kept (protocol: at least 24 h). */
   answerSeconds: 25 * 60 * 60,
 
-  /** A request event of the wallet routes: its clock tolerance, either way. */
+  /** Clock tolerance of a request event of the wallet routes, in both directions. */
   requestWindowSeconds: 180,
-  /** Granted requests that are remembered: an event id and an answer each, for that long. */
+  /** Granted requests that are remembered for that time. Each is an event id and an answer. */
   requestsMax: 200_000,
-  /** What may be remembered when somebody with nothing here asks. */
+  /** Above this number, requests of strangers are no longer taken. The other half is for known keys. */
   requestsOfStrangersMax: 100_000,
-  /** A nonce that an issuer proposes: as hard to guess as ours, and fit for a URL. */
+  /** Length of a nonce that an issuer proposes. As hard to guess as ours, and short enough for a URL. */
   proposedNonceCharsMin: 22,
   proposedNonceCharsMax: 128,
-  /** Nonces of one issuer that nobody has used, and how long one can be. */
+  /** Unused registration nonces of one issuer, and their lifetime. */
   openNoncesMax: 10_000,
   openNonceSeconds: 365 * 24 * 60 * 60,
 
-  /** What a wallet answers to LUD-16: about 1 KiB, more with a picture in its metadata. */
+  /** Answer of a wallet to LUD-16. About 1 KiB, more with a picture in its metadata. */
   lud16BytesMax: 12 * 1024,
   lud16DepthMax: 4,
   callbackCharsMax: 1000,
-  /** A payer's comment, or the zap request (NIP-57) that comes along. */
+  /** Comment of a payer (LUD-12), or a zap request (NIP-57). */
   paymentFieldCharsMax: 8000,
-  /** A wallet answers with an invoice, slowly when it has to ask its own node. */
+  /** Time for a wallet to answer with an invoice. It may have to ask its own node. */
   callbackDeadlineMs: 10_000,
   callbackBodyBytesMax: 64 * 1024,
 
-  /** A voucher with its event, as text inside of text. */
+  /** A voucher with its event, as JSON inside JSON. */
   transferBytesMax: 64 * 1024,
   commentCharsMax: 200,
-  /** Vouchers of one holder that may be worth something; of one merchant's, so that none fills it. */
+  /** Spendable vouchers of one holder. Of one merchant fewer, so that no merchant fills the inbox. */
   inboxUnspentMax: 100,
   inboxPerMerchantMax: 20,
-  /** All of a holder's, spent and expired ones, too: beyond it the oldest of those go. */
+  /** All vouchers of one holder. Above it, the oldest spent or expired ones are deleted. */
   inboxRowsMax: 200,
-  /** Swaps under way at one service: one that is out of order leaves room for the others. */
+  /** Open swaps at one service, so that a broken service leaves room for others. */
   intentsPerServiceMax: 1000,
-  /** A swap that a request waits for is left alone this long; then it is tried again, ever later. */
+  /** A swap belongs to its request for this long. Then it is retried in the background, with backoff. */
   intentFirstSeconds: 30,
   intentRetrySeconds: 5,
   intentRetrySecondsMax: 60 * 60,
   intentJitter: 0.2,
-  /** Older than this it is tried once a day, and takes no room from its holder; it is never dropped. */
+  /** An older swap is retried once a day and takes no room of its holder. It is never dropped. */
   intentFreshSeconds: 30 * 24 * 60 * 60,
   intentOldRetrySeconds: 24 * 60 * 60,
-  /** A voucher that expired so long ago has done so by every clock, and so has what replaced it. */
+  /** A voucher that expired this long ago is expired by any clock, and so is its successor. */
   intentExpiredSeconds: 24 * 60 * 60,
-  /** Of one service, at once. */
+  /** Swaps retried at one service at once; the longest sleep of that job, and its pause after a failure. */
   resumesMax: 8,
   resumeNapSeconds: 60,
   resumePauseSeconds: 5,
-  /** All the waits of one transfer end before an idle connection is closed. */
+  /** Deadlines of one transfer. Together they end before an idle connection is closed. */
   addressDeadlineMs: 8000,
   addressBodyBytesMax: 64 * 1024,
   handOverDeadlineMs: 14_000,
   handOverBodyBytesMax: 16 * 1024,
-  /** Shorter than the hand-over that waits for it. NIP-44 takes 65 535 bytes. */
+  /** Shorter than the hand-over that waits for it. NIP-44 encrypts up to 65 535 bytes. */
   refreshDeadlineMs: 8000,
   refreshBodyBytesMax: 60 * 1024,
   previewDeadlineMs: 3000,
-  /** Vouchers that come to one name: a shop gives one to each guest of an evening. */
+  /** Token bucket of vouchers that arrive for one name. A shop may give one to each guest of an evening. */
   arrivingRate: { burst: 60, perSecond: 0.5 },
-  /** Vouchers that one address sends away: each costs two requests to the outside. */
+  /** Token bucket of vouchers that one address sends away. Each costs two requests to other servers. */
   leavingRate: { burst: 60, perSecond: 0.5 },
   transferRatesMax: 20_000,
-  /** What is shown of another service's words. */
+  /** Length of another service's message that is shown. */
   foreignReasonCharsMax: 300,
   voucherServicesMax: 100,
 
-  /** A Nostr event published over HTTP: what relays take at most. */
+  /** Nostr event published over HTTP. Relays take no larger ones. */
   publishBytesMax: 256 * 1024,
-  /** Events that wait for relays, and their bytes; the share of both that strangers may fill. */
+  /** Events that wait for relays, their bytes, and the share of both that strangers may fill. */
   outboxEventsMax: 200_000,
   outboxBytesMax: 1024 * 1024 * 1024,
   outboxOpenShare: 0.9,
-  /** An event is tried this long; an ephemeral one is old news sooner. */
+  /** Time that an event is retried. An ephemeral one is useless sooner. */
   deliverySeconds: 72 * 60 * 60,
   ephemeralSeconds: 60,
-  /** What became of an event can be asked this long. */
+  /** Time that the status of an event is kept. */
   outboxKeptSeconds: 7 * 24 * 60 * 60,
-  /** Places for events given to one relay; each is kept until its answer, or as below. */
+  /** In-flight slots of one relay. An event holds one until its answer, or for `relayPlaceSeconds`. */
   relayInFlightMax: 64,
-  /** An event keeps its place among those this long: a relay may well say nothing to a kind it ignores. */
+  /** An event holds its slot for this long, because a relay may never answer a kind that it ignores. */
   relayPlaceSeconds: 1,
-  /** What may be without an answer in all, places or not: memory. */
+  /** Characters of all unanswered events of a relay, with or without a slot. It bounds the memory. */
   relayUnansweredCharsMax: 16 * 1024 * 1024,
   /** Token buckets per key and per address (burst, refill per second). Above them, deliveries get low priority. */
   publishKeyBurst: 20,
   publishKeyPerSecond: 1,
   publishAddressBurst: 100,
   publishAddressPerSecond: 5,
-  /** The share of the places for those, and for what failed before. */
+  /** Share of the slots for low priority, and for events that failed before. */
   relayLaterShare: 0.5,
   relayConnectSeconds: 10,
   relayAnswerSeconds: 10,
-  /** A poison event that failed so often is tried seldom. */
+  /** A poison event that failed this often is retried seldom. */
   poisonAttempts: 3,
-  /** One poison event has its turn this often, even under load. */
+  /** One poison event is retried this often, even under load. */
   poisonTurnSeconds: 60,
-  /** Events of one connection whose late answer is still listened for. */
+  /** Events of one connection whose late answer is still accepted. */
   relayLateMax: 1000,
-  /** What is kept and shown of a relay's words. */
+  /** Length of a relay's message that is stored and shown. */
   relayErrorCharsMax: 200,
-  /** A relay outside is pinged this often, and given up when nothing came since the last time. */
+  /** A remote relay is pinged this often. Its connection is closed if nothing came since the last ping. */
   relayPingSeconds: 30,
-  /** A connection that lasted this long was a good one: the next is tried at once. */
+  /** A connection that lasted this long was good: the next one is tried without backoff. */
   relayStableSeconds: 60,
-  /** A relay's name is looked up this long before it is left for later. */
+  /** Time to resolve the host name of a relay. */
   relayNameSeconds: 2,
-  /** Events of one connection that are not valid or not asked for; beyond it the relay is lying. */
+  /** Invalid or unrequested events of one connection. Above it, the relay is treated as hostile. */
   relayWrongMax: 100,
-  /** Messages nobody asked for, in so many seconds; beyond it the connection is closed. */
+  /** Unrequested messages in `relayStraySeconds`. Above it, the connection is closed. */
   relayStrayMax: 1000,
   relayStraySeconds: 10,
-  /** NIP-42: a challenge is a random word, and one or two a connection. */
+  /** NIP-42 challenges. A challenge is a random word, and a connection has one or two. */
   relayChallengeCharsMax: 256,
   relayChallengesMax: 10,
-  /** Subscriptions a relay outside is asked to serve at once, and one more for announcements: most allow twenty. */
+  /** Subscriptions at one remote relay, and one more for announcements. Most relays allow twenty. */
   relayQueriesMax: 16,
-  /** Queries that a relay had not answered in time and may still be answering. */
+  /** Queries that timed out and that a relay may still be answering. */
   relayLeftMax: 64,
-  /** A subscription that a relay ended is asked for again after this. */
+  /** Delay before a subscription that a relay closed is opened again. */
   relayResubscribeSeconds: 60,
-  /** A courier looks again at least this often: clocks jump. */
+  /** Longest sleep of a courier, because clocks jump. */
   courierNapSeconds: 60,
-  /** Announcements asked of a relay in one REQ, and seconds between two such rounds. */
+  /** Announcements in one REQ to a relay, and seconds between two such rounds. */
   announcementBatch: 100,
   announcementCheckSeconds: 3600,
   relaysMax: 32,
 
-  /** One amount, and one balance either way: 64 bits hold the sum of both. In a token's smallest unit. */
+  /** One amount, and one balance, positive or negative. 64 bits hold their sum. In the token's smallest unit. */
   tokenAmountMax: 1_000_000_000_000_000_000n,
   tokenBalanceMax: 8_000_000_000_000_000_000n,
   tokenDecimalsMax: 18,
   tokensMax: 32,
   tokensPerTransactionMax: 16,
-  /** A start event is acted on this long after it was signed. */
+  /** A start event is settled up to this long after its signature. */
   transactionSeconds: 10 * 60,
-  /** Content of a start event, which its answer repeats; what is kept of its memo. */
+  /** Content of a start event, which its answer repeats, and the stored part of its memo. */
   transactionCharsMax: 4096,
   memoCharsMax: 200,
-  /** Tags of a start event that its answer repeats; an invoice has a few hundred characters. */
+  /** Tags of a start event that its answer repeats. An invoice has a few hundred characters. */
   repeatedTagsMax: 10,
   repeatedTagCharsMax: 2048,
-  /** Relays refuse what is far ahead of the clock: an account that moves faster tells its balance later. */
+  /**
+   * Furthest `created_at` of a balance event ahead of the clock, because relays refuse more. Balance events of one
+   * account need rising seconds, so a faster account publishes its balance later.
+   */
   balanceAheadSeconds: 60,
   owedBalancesMax: 100,
   owedBalancesSeconds: 5,
-  /** Start events from relays that wait to be settled; beyond it relays are asked again. */
+  /** Start events from relays that wait to be settled. Above it, relays are asked again later. */
   transactionsWaitingMax: 1000,
-  /** Ids of events from relays that were looked at, so that each relay's copy costs nothing. */
+  /** Remembered ids of events from relays, so that the copies of other relays cost nothing. */
   eventsSeenMax: 10_000,
-  /** Start events by one key that relays may bring, and those by all keys that own nothing here, over HTTP too. */
+  /** Token buckets of start events: of one key over relays; of all keys without an account, over HTTP too. */
   transactionKeyBurst: 60,
   transactionKeyPerSecond: 2,
   transactionStrangerBurst: 100,
   transactionStrangerPerSecond: 2,
   movementsShownMax: 50,
-  /** Rows of a statement read at once, and lines of all. */
+  /** Rows of a statement that are read at once, and all its lines. */
   statementPageRows: 500,
   statementRowsMax: 1_000_000,
   fetchDefault: 100,
   fetchMax: 500,
   fetchSeconds: 5,
-  /** Looking up what of an answer is out of date takes milliseconds. */
+  /** Time to look up which events of an answer are outdated. It takes milliseconds. */
   fetchCheckSeconds: 1,
-  /** What one fetch takes from all relays together, and how many fetches ask relays at once: memory. */
+  /** Bytes that one fetch takes from all relays, and fetches that ask relays at once. Both bound the memory. */
   fetchBytesMax: 4 * 1024 * 1024,
   fetchesMax: 128,
-  /** After a write failed, a courier lets go of its work for this long. */
+  /** Pause of a courier after a failed write. */
   courierPauseSeconds: 5,
 
-  /** A tap is paid within this, or tapped again; when it expired can be told this much longer. */
+  /** Time to pay after a tap, and the time that an expired tap is remembered to say so. */
   scanSeconds: 180,
   scanKeptSeconds: 60 * 60,
-  /** The start event of a payment: a ledger refuses it later; and this much after it nobody is waited for. */
+  /** Lifetime of the start event of a payment; a ledger refuses it later. After the grace, no answer is awaited. */
   paymentSeconds: 60,
   paymentGraceSeconds: 60,
-  /** Whoever pays waits this long for a ledger elsewhere; what is not answered then is looked up. */
+  /** Time that a payment waits for a remote ledger. A later outcome is found by a status request. */
   paymentWaitSeconds: 20,
-  /** Refused payments of one k1 that are kept to be told again. */
+  /** Refused payments of one k1 (LUD-03) that are kept, so that a repeat gets the same answer. */
   paymentRefusalsMax: 20,
-  /** Payments that relays are asked for by name, when they are asked anew. */
+  /** Payments that a new subscription asks relays for by id. */
   paymentsAskedMax: 500,
-  /** Between two looks for reservations to let go. */
+  /** Interval of the sweep that releases reservations. */
   paymentSweepSeconds: 2,
-  /** Characters of an invoice: those with many route hints have 1 500. */
+  /** Characters of an invoice. One with many route hints has 1 500. */
   invoiceCharsMax: 2048,
-  /** What is kept and shown of a ledger's words. */
+  /** Length of a ledger's message that is stored and shown. */
   ledgerWordsCharsMax: 500,
-  /** A family's cards; and what a holder's wishes about them may fill. */
+  /** Cards of one holder (a family), and the sizes of their settings. */
   cardsPerHolderMax: 100,
   cardLimitsMax: 20,
   trustedMerchantsMax: 100,
   cardNameCharsMax: 80,
   cardDescriptionCharsMax: 500,
   tokenCharsMax: 32,
-  /** Ten years: longer than a card lasts. */
+  /** Ten years, longer than a card lasts. */
   cardLimitSecondsMax: 10 * 366 * 24 * 60 * 60,
-  /** How old a wish about cards may be that a relay brings; LaWallet clients look back about as far. */
+  /** Age of a card change event from a relay. LaWallet clients look back about as far. */
   cardChangeSeconds: 24 * 60 * 60,
-  /** Changes of one key that relays bring: a burst, and what comes back per second. */
+  /** Token bucket of card changes of one key over relays (burst, refill per second). */
   cardChangeBurst: 60,
   cardChangePerSecond: 1,
-  /** `cuponera card-sim` waits this long for an answer: a payment may take twenty seconds. */
+  /** Time that `cuponera card-sim` waits for an answer. A payment may take twenty seconds. */
   cardSimSeconds: 30,
-  /** One-time codes are short, and some are read aloud. */
+  /** Characters of a one-time code. Some codes are read aloud. */
   otcCharsMax: 128,
-  /** A code that somebody chooses: twelve digits are a trillion, more than can be tried. */
+  /** Shortest code that an operator may choose. Twelve digits are a trillion codes, more than anybody can try. */
   otcCharsMin: 12,
-  /** Wrong codes of cards: a burst, and what comes back per second. A busy stand mistypes a few a minute. */
+  /** Token buckets of wrong card codes (burst, refill per second). A busy stand mistypes a few per minute. */
   codeTriesOfAddress: { burst: 30, perSecond: 1 / 10 },
   codeTriesOfKey: { burst: 10, perSecond: 1 / 60 },
-  /** By everybody: a year of trying finds a given code of twelve digits once in thirty thousand times. */
+  /** Wrong codes of all clients. A year of tries finds a given code of twelve digits with a chance of 1 in 30 000. */
   codeTriesOfAll: { burst: 300, perSecond: 1 },
-  /** Tries of an address that tried none, when the tries of all are used up. */
+  /** Tries of a new address while the bucket of all clients is empty. */
   codeTriesOfNewcomer: { burst: 3, perSecond: 1 / 600 },
   codeTriesRememberedMax: 20_000,
   ...merchantLimits,

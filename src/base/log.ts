@@ -2,15 +2,15 @@ import { timestamp } from './clock.ts'
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Facts of an event. Never a nonce, key, token, sealed answer or query string. */
+/** Fields of a log line. Never a nonce, key, token, sealed answer or query string. */
 type LogFields = Record<string, unknown>
 
-/** One line an event: `log.info('voucher.refreshed', { handle })`. */
+/** A log with one line per event: `log.info('voucher.refreshed', { handle })`. */
 export type Log = Record<LogLevel, (event: string, fields?: LogFields) => void>
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** A log that writes lines to standard error, as JSON or for people. */
+/** Create a log that writes lines to standard error, as JSON or as plain text. */
 export function createLog(least: LogLevel, format: 'json' | 'pretty'): Log {
   const write =
     (level: LogLevel) =>
@@ -31,7 +31,7 @@ function pair([name, value]: readonly [string, unknown]): string {
   return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
 }
 
-/** Errors by type, code and where they come from: a message may quote what somebody sent. */
+/** Describe an error by type, code and stack. Its message is left out, because it may quote untrusted data. */
 function describe(value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const code = 'code' in value ? String(value.code) : undefined

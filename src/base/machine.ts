@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import { parseAddress } from './network.ts'
 
-/** What other devices may call this machine by, as it is now. */
+/** The current names and addresses of this machine. */
 export type Machine = {
-  /** Names and addresses, as the host of a URL is spelt; without those of the loopback. */
+  /** Names and addresses in the form of a URL's host, without loopback ones. */
   hosts: readonly string[]
-  /** Whether this is a container; one that uses the network of its host counts, too. */
+  /** True in a container, also if it uses the network of its host. */
   container: boolean
-  /** In a container: its default gateways, where connections of the container's host come from. */
+  /** Default gateways of a container. Connections from the container's host come from them. */
   gateways: readonly string[]
 }
 
-/** Ask the system anew. */
+/** Read names and addresses from the system, without a cache. */
 export function readMachine(): Machine {
   const container = isContainer()
   const addresses = readInterfaces().flatMap(({ address }) => hostOf(address) ?? [])
@@ -23,7 +23,7 @@ export function readMachine(): Machine {
   }
 }
 
-/** Addresses of all interfaces. A sandbox may forbid to ask (systemd: no AF_NETLINK). */
+/** Addresses of all interfaces. None if a sandbox forbids the question (systemd without AF_NETLINK). */
 export function readInterfaces(): NetworkInterfaceInfo[] {
   try {
     return Object.values(networkInterfaces()).flatMap((list) => list ?? [])
@@ -32,7 +32,7 @@ export function readInterfaces(): NetworkInterfaceInfo[] {
   }
 }
 
-/** The machine's name as one label that a certificate can hold. */
+/** The host name as one DNS label (RFC 1035), for a certificate. */
 export function machineName(): string {
   const [label = ''] = hostname().toLowerCase().split('.')
   const [plain = 'cuponera'] =
@@ -40,7 +40,7 @@ export function machineName(): string {
   return plain.slice(0, 63)
 }
 
-/** Gateways of the default routes in the text of `/proc/net/route`: hex, the last byte first. */
+/** Gateways of the default routes in the text of `/proc/net/route`. Addresses are little-endian hex. */
 export function parseRoutes(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [, destination, gateway = ''] = line.split('\t')
@@ -50,7 +50,7 @@ export function parseRoutes(text: string): string[] {
   })
 }
 
-/** The same in `/proc/net/ipv6_route`. */
+/** Gateways of the default routes in the text of `/proc/net/ipv6_route`. */
 export function parseRoutes6(text: string): string[] {
   const unset = '0'.repeat(32)
   return text.split('\n').flatMap((line) => {
@@ -61,17 +61,17 @@ export function parseRoutes6(text: string): string[] {
   })
 }
 
-/** The whole host name, its first label, and what mDNS makes of that. */
+/** The host name, its first label, and their mDNS names (`.local`). */
 function ownNames(): string[] {
   const whole = hostname().toLowerCase()
   const [label = ''] = whole.split('.')
-  // A machine without a name of its own says localhost, which is every machine's.
+  // A machine without a configured name calls itself localhost, which other devices resolve to themselves.
   if (label === '' || label === 'localhost') return []
   const names = [whole, label, `${label}.local`, machineName(), `${machineName()}.local`]
   return names.flatMap((name) => hostOf(name) ?? [])
 }
 
-/** The host of a URL to this name or address; null for what no URL can hold, and for the loopback. */
+/** A name or address in the form of a URL's host. Null if no URL can hold it, and for loopback addresses. */
 function hostOf(text: string): string | null {
   const address = parseAddress(text.split('%', 1)[0] ?? '')
   if (address?.range() === 'loopback') return null
@@ -91,7 +91,7 @@ function readGateways(): string[] {
   ]
 }
 
-/** The text of a file of the system, or nothing where there is none. */
+/** The text of a system file, or '' if it cannot be read. */
 function readOr(path: string): string {
   try {
     return readFileSync(path, 'utf8')

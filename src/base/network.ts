@@ -3,12 +3,12 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = readonly [address: Address, bits: number]
 
-/** An IP address, IPv4-mapped IPv6 as the IPv4 it is; null for anything else. */
+/** Read an IP address. An IPv4-mapped IPv6 address becomes IPv4. Null for other text. */
 export function parseAddress(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null
 }
 
-/** A network in CIDR, or one address as a network of itself; null for anything else. */
+/** Read a network in CIDR notation. One address is a network of its own. Null for other text. */
 export function parseNetwork(text: string): Network | null {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
   const address = parseAddress(text)
@@ -19,5 +19,5 @@ export function within(address: Address, [network, bits]: Network): boolean {
   return address.kind() === network.kind() && address.match(network, bits)
 }
 
-/** In the URL of a server that listens on every address of its machine: the one that nobody can reach. */
+/** Matches the unspecified address in the URL of a server that listens on all interfaces. No client can use it. */
 export const everyAddress = /(?<=^https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/

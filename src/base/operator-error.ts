@@ -1,2 +1,2 @@
-/** What the operator asked for cannot be done as things stand; the message says why, and what to do. */
+/** A command of the operator that cannot be done now. The message says why, and how to go on. */
 export class OperatorError extends Error {}

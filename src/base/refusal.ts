@@ -1,6 +1,6 @@
 /**
- * Every expected no, in order of precedence: code, HTTP status, and the sentence a person reads.
- * The codes are part of the wire contract; docs/protocol.md explains them.
+ * All refusals, in order of precedence: code, HTTP status, and the es-AR sentence for people. The codes
+ * are part of the wire contract; docs/protocol.md explains them.
  */
 const table = {
   // The request as such.
@@ -238,24 +238,24 @@ export type RefusalCode = keyof typeof table
 /** The closed list of codes, for the documentation and its test. */
 export const refusalCodes = Object.keys(table) as RefusalCode[]
 
-/** Extra facts a refusal carries to the wire. */
+/** Optional fields of a refusal on the wire. */
 type RefusalDetail = {
-  /** The field of the body or query that is wrong, as a dotted path. */
+  /** Dotted path of the wrong field of the body or query. */
   field?: string
-  /** Seconds until it is worth trying again. */
+  /** Seconds to wait before the next try. */
   retryAfter?: number
-  /** A setup code would let the caller in. */
+  /** Set if the caller may get in with a setup code. */
   setup?: true
 }
 
-/** An expected no. Thrown inside a transaction it also undoes what the operation wrote. */
+/** An expected refusal. If it is thrown inside a transaction, the writes of that operation are undone. */
 export class Refusal extends Error {
   readonly code: RefusalCode
   readonly status: number
   readonly detail: RefusalDetail
   readonly #words: string | null
 
-  /** `words`: in place of our sentence, what somebody else said or what names a value. */
+  /** `words` replace the sentence, with the text of another service or with one that names a value. */
   constructor(code: RefusalCode, detail: RefusalDetail = {}, words: string | null = null) {
     super(code)
     this.code = code

@@ -1,6 +1,6 @@
 /**
- * What another service said, fit to be kept and shown to people: one line of at most so many
- * characters, without control characters and those that turn or hide text; null when nothing is left.
+ * Clean a text of another service, so that it can be stored and shown: one line of at most `charsMax` UTF-16
+ * units, without control and format characters. Null if nothing remains.
  */
 export function foreignWords(value: unknown, charsMax: number): string | null {
   if (typeof value !== 'string') return null
@@ -12,12 +12,12 @@ export function foreignWords(value: unknown, charsMax: number): string | null {
   return words === '' ? null : words
 }
 
-// Matches a character that is drawn: no white space, format character, mark, filler or blank.
+// Matches a visible character: no white space, format character, mark, filler or blank.
 const seen =
   /[^\p{White_Space}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{13441}\u{13442}\u{1d159}]/u
 const turning = /\p{Bidi_Control}/u
 
-/** True for a name of which something can be seen, and which turns no text around (UAX #9). */
+/** True for a name with a visible character and without bidirectional control characters (UAX #9). */
 export function isPlainName(text: string): boolean {
   return seen.test(text) && !turning.test(text)
 }
@@ -31,8 +31,8 @@ const closing = new Map([
 ])
 
 /**
- * True for text in which no direction is forced and every embedding and isolate ends with its line
- * (UAX #9). Numbers that were copied from a list of contacts stand in such a pair.
+ * True for text without bidirectional overrides, in which every embedding and isolate is closed on its line
+ * (UAX #9). Closed pairs are allowed, because phones add them to copied numbers.
  */
 export function isPlainText(text: string): boolean {
   if (/[\u202d\u202e]/.test(text)) return false
