@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import { Crowd } from '../base/crowd.ts'
+import { FairShares } from '../base/fair-shares.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Jobs } from '../db/jobs.ts'
@@ -46,7 +46,7 @@ type LiveParts = { now: Clock; jobs: Jobs; failed: (cause: unknown) => void }
 /** Create the live stream of changes. Changes within `liveBatchMs` are sent together, so that a burst is one write. */
 export function createLive({ now, jobs, failed }: LiveParts): Live {
   const byOwner = new Map<string, Map<Listener, () => void>>()
-  const crowd = new Crowd<Listener>()
+  const shares = new FairShares<Listener>()
   const waiting = new Map<string, Change[]>()
   let closed = false
 
@@ -60,9 +60,9 @@ export function createLive({ now, jobs, failed }: LiveParts): Live {
    */
   const makeRoom = (newcomer: Listener) => {
     const { livePerAddressMax: shareMax, liveMax: max } = limits
-    const address = crowd.overfull(newcomer.address, shareMax, max)
+    const address = shares.overfull(newcomer.address, shareMax, max)
     if (address === null) return
-    const others = crowd.itemsOf(address).filter((listener) => listener !== newcomer)
+    const others = shares.itemsOf(address).filter((listener) => listener !== newcomer)
     const keys = Map.groupBy(others, ({ owner }) => owner)
     const [most] = [...keys.values()].sort((one, other) => other.length - one.length)
     const oldest = most?.[0]
@@ -110,7 +110,7 @@ export function createLive({ now, jobs, failed }: LiveParts): Live {
       if (listeners.size >= limits.livePerKeyMax) throw new Refusal('live-full', { retryAfter: 30 })
       const end = () => {
         if (!listeners.delete(listener)) return
-        crowd.remove(listener.address, listener)
+        shares.remove(listener.address, listener)
         clearTimeout(expiry)
         if (listeners.size === 0) byOwner.delete(owner)
         listener.ended()
@@ -118,7 +118,7 @@ export function createLive({ now, jobs, failed }: LiveParts): Live {
       const expiry = setTimeout(end, Math.max(0, until - now()) * 1000)
       listeners.set(listener, end)
       byOwner.set(owner, listeners)
-      crowd.add(listener.address, listener)
+      shares.add(listener.address, listener)
       makeRoom(listener)
       return end
     },

@@ -1,4 +1,4 @@
-import { Crowd } from '../base/crowd.ts'
+import { FairShares } from '../base/fair-shares.ts'
 import { asObject, type JsonObject, readJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
@@ -16,11 +16,11 @@ type Arrival = { address: string; until: number; giveUp: () => void }
 export function createBodies() {
   /** In the order of their deadlines. */
   const arriving = new Set<Arrival>()
-  const crowd = new Crowd<Arrival>()
+  const shares = new FairShares<Arrival>()
 
   const forget = (arrival: Arrival) => {
     arriving.delete(arrival)
-    crowd.remove(arrival.address, arrival)
+    shares.remove(arrival.address, arrival)
   }
   const giveUp = (arrival: Arrival) => {
     forget(arrival)
@@ -29,8 +29,8 @@ export function createBodies() {
   const makeRoom = (newcomer: Arrival) => {
     for (;;) {
       const { bodiesBytesPerAddressMax: shareMax, bodiesBytesMax: max } = limits
-      const address = crowd.overfull(newcomer.address, shareMax, max)
-      const oldest = address === null ? undefined : crowd.oldestOf(address)
+      const address = shares.overfull(newcomer.address, shareMax, max)
+      const oldest = address === null ? undefined : shares.oldestOf(address)
       if (!oldest || oldest === newcomer) return
       giveUp(oldest)
     }
@@ -54,7 +54,7 @@ export function createBodies() {
         giveUp: () => reject(new Refusal('request-timeout')),
       }
       arriving.add(arrival)
-      crowd.add(address, arrival, weight)
+      shares.add(address, arrival, weight)
       bytes.then(
         (value) => {
           forget(arrival)

@@ -1,4 +1,4 @@
-import { Crowd } from '../base/crowd.ts'
+import { FairShares } from '../base/fair-shares.ts'
 import { limits } from '../base/limits.ts'
 import { type Peer, type ToRelay, weightOf } from './messages.ts'
 
@@ -40,7 +40,7 @@ type Connection = {
  */
 export function createConnections(post: (message: ToRelay) => void, steadyMs: () => number) {
   const connections = new Map<number, Connection>()
-  const crowd = new Crowd<number>()
+  const shares = new FairShares<number>()
   let serial = 0
   let waitingTotal = 0
   let backlogTotal = 0
@@ -53,7 +53,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     const connection = connections.get(number)
     waitingTotal -= connection?.waiting ?? 0
     backlogTotal -= connection?.backlog ?? 0
-    if (connection?.address) crowd.remove(connection.address, number)
+    if (connection?.address) shares.remove(connection.address, number)
     connections.delete(number)
   }
   const measure = (connection: Connection, bytes: number) => {
@@ -73,14 +73,14 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       const { silent = false, heardAt = 0 } = connections.get(number) ?? {}
       return silent && heardAt < silentBefore ? heardAt - silentBefore : heardAt
     }
-    const others = crowd.itemsOf(address).filter((number) => number !== newcomer)
+    const others = shares.itemsOf(address).filter((number) => number !== newcomer)
     return others.reduce((one, other) => (rank(other) < rank(one) ? other : one), others[0] ?? 0)
   }
   /** A newcomer is served: an address that holds its share, or the most of all, loses a connection. */
   const makeRoom = (address: string, newcomer: number) => {
     const { relayConnectionsPerAddressMax: shareMax, relayConnectionsMax: max } = limits
     for (;;) {
-      const owner = crowd.overfull(address, shareMax, max)
+      const owner = shares.overfull(address, shareMax, max)
       const number = owner === null ? 0 : idlest(owner, newcomer)
       if (number === 0) return
       connections.get(number)?.carrier.send('["NOTICE","closed: too many connections"]')
@@ -114,7 +114,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       })
       post({ type: 'open', connection: number, peer })
       if (!peer.inside) {
-        crowd.add(peer.address, number)
+        shares.add(peer.address, number)
         makeRoom(peer.address, number)
       }
       return number

@@ -2,7 +2,7 @@
  * Items of a shared, limited resource, by owner, each with a weight. If the resource is full, the owner with the
  * largest share gives an item up. So one owner cannot keep the others out.
  */
-export class Crowd<Item> {
+export class FairShares<Item> {
   readonly #owners = new Map<string, { weight: number; items: Map<Item, number> }>()
   #total = 0
 
