@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from '../outbound/lud16.ts'
-import { createPlaces } from '../outbound/places.ts'
+import { createSlots } from '../outbound/slots.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from '../outbound/voucher-service.ts'
 import { startResuming } from '../wallet/transfers/resume.ts'
 import type { Transfers } from '../wallet/transfers/service.ts'
@@ -36,10 +36,10 @@ type RunningTransfers = {
 export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
   const { fetchPublic, log, steady, ...shared } = parts
   // Apart, so that two services that send to each other never wait for each other's places.
-  const refreshPlaces = createPlaces(limits.refreshPlaces)
-  const leavingPlaces = createPlaces(limits.leavingPlaces)
+  const refreshSlots = createSlots(limits.refreshSlots)
+  const leavingSlots = createSlots(limits.leavingSlots)
   const refreshing: FetchPublic = (url, request) =>
-    refreshPlaces({ host: url.host }, () => fetchPublic(url, request))
+    refreshSlots({ host: url.host }, () => fetchPublic(url, request))
   const limiter = (rule: { burst: number; perSecond: number }) => {
     const buckets = new Buckets({ ...rule, entriesMax: limits.transferRatesMax })
     return (key: string) => {
@@ -59,7 +59,7 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     async leaving(sender, host, work) {
       countLeaving(sender)
       const senderAtHost = `${sender} ${host}`
-      return leavingPlaces({ sender, host, senderAtHost }, work).catch(nullWhenBusy)
+      return leavingSlots({ sender, host, senderAtHost }, work).catch(nullWhenBusy)
     },
     arriving: limiter(limits.arrivingRate),
     swapping: new Map(),

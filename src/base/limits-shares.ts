@@ -22,7 +22,7 @@ export const shareLimits = {
    * Calls to other servers: running and queued; in all, per far host, and per merchant that causes them. A slow host
    * fills its own share in seconds. To fill all takes dozens of hosts and of merchants.
    */
-  nip05Places: {
+  nip05Slots: {
     takenMax: 32,
     waitingMax: 64,
     waitMs: 5000,
@@ -32,7 +32,7 @@ export const shareLimits = {
     },
   },
   /** A page shows dozens of pictures, often of one host. Each fetch may take the full picture size in memory. */
-  imagePlaces: {
+  imageSlots: {
     takenMax: 48,
     waitingMax: 256,
     waitMs: 10_000,
@@ -43,7 +43,7 @@ export const shareLimits = {
     },
   },
   /** Calls to wallets for an invoice. One host may serve the wallets of many holders. */
-  callbackPlaces: {
+  callbackSlots: {
     takenMax: 128,
     waitingMax: 128,
     waitMs: 5000,
@@ -53,7 +53,7 @@ export const shareLimits = {
     },
   },
   /** Hand-overs to other services. A sender is a client address, which the devices of a shop share. */
-  leavingPlaces: {
+  leavingSlots: {
     takenMax: 256,
     waitingMax: 256,
     waitMs: 2000,
@@ -64,7 +64,7 @@ export const shareLimits = {
     },
   },
   /** Swaps at the services that the operator configured. */
-  refreshPlaces: {
+  refreshSlots: {
     takenMax: 512,
     waitingMax: 1024,
     waitMs: 2000,

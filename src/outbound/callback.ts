@@ -1,7 +1,7 @@
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { createPlaces } from './places.ts'
+import { createSlots } from './slots.ts'
 
 /** The status and the JSON object that a wallet answers, as its text; null when it does not. */
 type AskWallet = (account: string, url: URL) => Promise<{ status: number; body: string } | null>
@@ -11,7 +11,7 @@ type AskWallet = (account: string, url: URL) => Promise<{ status: number; body: 
  * ask, all together, for one account or at one host: a slow wallet keeps its own payers waiting only.
  */
 export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
-  const inTurn = createPlaces(limits.callbackPlaces)
+  const inTurn = createSlots(limits.callbackSlots)
   const bounds = {
     deadlineMs: limits.callbackDeadlineMs,
     bodyBytesMax: limits.callbackBodyBytesMax,

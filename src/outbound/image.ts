@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { createPlaces } from './places.ts'
+import { createSlots } from './slots.ts'
 
 /** Whose coupon shows the picture, and from where it is asked for. */
 type For = { merchant: string; address: string }
@@ -10,7 +10,7 @@ type FetchImage = (url: string, whose: For) => Promise<Uint8Array | null>
 
 /** Build a fetcher of pictures over `fetchPublic`, bounded in size, work and waiting. */
 export function createImageFetcher(fetchPublic: FetchPublic): FetchImage {
-  const inTurn = createPlaces(limits.imagePlaces)
+  const inTurn = createSlots(limits.imageSlots)
   return async (text, whose) => {
     const url = URL.parse(text)
     if (!url) return null

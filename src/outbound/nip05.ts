@@ -2,7 +2,7 @@ import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { readNip05 } from '../nostr/nip05.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
-import { createPlaces } from './places.ts'
+import { createSlots } from './slots.ts'
 
 /**
  * The key behind a NIP-05 identifier that a merchant has looked up, or null when it resolves to
@@ -12,7 +12,7 @@ type ResolveNip05 = (name: string, domain: string, merchant: string) => Promise<
 
 /** Build a resolver of NIP-05 identifiers over `fetchPublic`, bounded in work and in waiting. */
 export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
-  const inTurn = createPlaces(limits.nip05Places)
+  const inTurn = createSlots(limits.nip05Slots)
   const ask = async (url: URL, name: string) => {
     try {
       const { status, body } = await fetchPublic(url, {

@@ -204,7 +204,7 @@ test('the documented limits of identities are those of the code', () => {
     `${spaced(limits.paymentFieldCharsMax)} characters`,
     `${limits.callbackDeadlineMs / 1000} seconds`,
     `${spaced(limits.callbackBodyBytesMax)} bytes`,
-    `${limits.callbackPlaces.takenMax}, ${limits.callbackPlaces.of.account.takenMax} of them for one account, ${limits.callbackPlaces.of.host.takenMax} at one host`,
+    `${limits.callbackSlots.takenMax}, ${limits.callbackSlots.of.account.takenMax} of them for one account, ${limits.callbackSlots.of.host.takenMax} at one host`,
   ])
 })
 
@@ -245,27 +245,27 @@ test('the documented rate limits are those of the code', () => {
 })
 
 test('the documented shares are those of the code', () => {
-  const { nip05Places, imagePlaces, callbackPlaces, leavingPlaces, refreshPlaces } = limits
-  const [names, pictures] = [nip05Places.of, imagePlaces.of]
-  const [wallets, leaving] = [callbackPlaces.of, leavingPlaces.of]
+  const { nip05Slots, imageSlots, callbackSlots, leavingSlots, refreshSlots } = limits
+  const [names, pictures] = [nip05Slots.of, imageSlots.of]
+  const [wallets, leaving] = [callbackSlots.of, leavingSlots.of]
   expect(rowsUnder('### Calls to other servers').map(([, all, each]) => [all, each])).toEqual([
     [
-      `${nip05Places.takenMax}`,
+      `${nip05Slots.takenMax}`,
       `${names.merchant.takenMax} of a merchant, ${names.host.takenMax} at one host`,
     ],
     [
-      `${imagePlaces.takenMax}`,
+      `${imageSlots.takenMax}`,
       `${pictures.merchant.takenMax} of a merchant, ${pictures.host.takenMax} at one host, ${pictures.address.takenMax} for a client address`,
     ],
     [
-      `${callbackPlaces.takenMax}`,
+      `${callbackSlots.takenMax}`,
       `${wallets.account.takenMax} for one account, ${wallets.host.takenMax} at one host`,
     ],
     [
-      `${leavingPlaces.takenMax}`,
+      `${leavingSlots.takenMax}`,
       `${leaving.sender.takenMax} of a client address, ${leaving.senderAtHost.takenMax} of those to one host; ${leaving.host.takenMax} to one host`,
     ],
-    [`${refreshPlaces.takenMax}`, `${refreshPlaces.of.host.takenMax} at one service`],
+    [`${refreshSlots.takenMax}`, `${refreshSlots.of.host.takenMax} at one service`],
   ])
   expect(rowsUnder('## Shares').map(([, all, each]) => [all, each])).toEqual([
     [

@@ -52,11 +52,11 @@ test('beyond the second bound everybody is refused, and what has ended makes roo
 
 test('calls to other servers, under way and in line, leave most of the room to the rest', () => {
   const places = [
-    limits.nip05Places,
-    limits.imagePlaces,
-    limits.callbackPlaces,
-    limits.leavingPlaces,
-    limits.refreshPlaces,
+    limits.nip05Slots,
+    limits.imageSlots,
+    limits.callbackSlots,
+    limits.leavingSlots,
+    limits.refreshSlots,
   ]
   const most = places.reduce((sum, { takenMax, waitingMax }) => sum + takenMax + waitingMax, 0)
   expect(most).toBeLessThan(soft * 0.7)

@@ -933,7 +933,7 @@ describe('a NIP-05 lookup', () => {
         finish.push(() => done({ status: 200, headers: {}, body: Buffer.from(document) }))
       })
     })
-    const { takenMax, waitingMax } = ours.nip05Places.of.host
+    const { takenMax, waitingMax } = ours.nip05Slots.of.host
     const places = takenMax + waitingMax
     const ask = (name: string) => resolve(name, 'shop.test', name)
     const lookups = Array.from({ length: places }, (_, i) => ask(`n${i}`))
@@ -963,7 +963,7 @@ describe('a NIP-05 lookup', () => {
       if (host.startsWith('slow-')) await slow.promise
       return { status: 200, headers: {}, body: Buffer.from(document) }
     })
-    const { takenMax, waitingMax } = ours.nip05Places.of.host
+    const { takenMax, waitingMax } = ours.nip05Slots.of.host
     const many = Array.from({ length: 4 * (takenMax + waitingMax) }, (_, at) =>
       resolve('ana', `slow-${at % 4}.test`, `merchant ${at % 4}`),
     )
@@ -979,7 +979,7 @@ describe('a NIP-05 lookup', () => {
       calls += 1
       return Promise.reject(new OutboundError('timeout'))
     })
-    const { takenMax } = ours.nip05Places.of.host
+    const { takenMax } = ours.nip05Slots.of.host
     for (let i = 0; i < takenMax * 2; i += 1) {
       expect(await resolve('ana', 'shop.test', key)).toBeNull()
     }
@@ -997,7 +997,7 @@ describe('a NIP-05 lookup', () => {
         finish.push(() => done({ status: 404, headers: {}, body: new Uint8Array() }))
       })
     })
-    const { waitMs, of } = ours.nip05Places
+    const { waitMs, of } = ours.nip05Slots
     const { takenMax } = of.host
     const ask = (name: string) => resolve(name, 'shop.test', key)
     const running = Array.from({ length: takenMax }, () => ask('ana'))

@@ -263,7 +263,7 @@ describe('a payment', () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     answer = () => promise.then(() => Response.json(invoice))
     const before = wallet.asked.length
-    const { takenMax, waitingMax } = limits.callbackPlaces.of.account
+    const { takenMax, waitingMax } = limits.callbackSlots.of.account
     const waiting = Array.from({ length: takenMax + waitingMax }, () => cb('?amount=1000'))
     while (wallet.asked.length < before + takenMax) await Bun.sleep(5)
     const refused = await cb('?amount=1000')
@@ -287,7 +287,7 @@ describe('a payment', () => {
       const theirs = walletObject({ callback: `${own.url}/cb`, metadata })
       await add(server, { name, pubkey: newSigner().pubkey, lud16: theirs })
     }
-    const { takenMax } = limits.callbackPlaces.of.account
+    const { takenMax } = limits.callbackSlots.of.account
     const waiting = slow.flatMap(({ name }) =>
       Array.from({ length: takenMax }, () => cb('?amount=1000', name)),
     )

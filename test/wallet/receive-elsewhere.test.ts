@@ -167,7 +167,7 @@ describe('a service that is out of order', () => {
         return arrive(holder, minted)
       }),
     )
-    while (intents().length < limits.refreshPlaces.of.host.takenMax) await Bun.sleep(5)
+    while (intents().length < limits.refreshSlots.of.host.takenMax) await Bun.sleep(5)
     expect(await arrive(newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
     gate.resolve()
     await Promise.all(running)

@@ -141,7 +141,7 @@ describe('the nonce has not left', () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     const slow = await openDoor({ take: () => promise.then((answer) => answer.clone()) })
     const { nonce } = await mint()
-    const { takenMax, waitingMax } = limits.leavingPlaces.of.senderAtHost
+    const { takenMax, waitingMax } = limits.leavingSlots.of.senderAtHost
     const sendFrom = async (address: string, to: string) => {
       const headers = { 'X-Forwarded-For': address }
       const { json } = await call(here.server.url, '/api/transfer', {

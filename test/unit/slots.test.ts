@@ -1,8 +1,8 @@
 import { expect, jest, test } from 'bun:test'
 import { OutboundError } from '../../src/outbound/fetch-public.ts'
-import { createPlaces, type PlaceRule } from '../../src/outbound/places.ts'
+import { createSlots, type SlotRule } from '../../src/outbound/slots.ts'
 
-const rule: PlaceRule<'host' | 'account'> = {
+const rule: SlotRule<'host' | 'account'> = {
   takenMax: 6,
   waitingMax: 6,
   waitMs: 1000,
@@ -11,7 +11,7 @@ const rule: PlaceRule<'host' | 'account'> = {
 
 /** Work that lasts until it is finished by name; what has begun, in order. */
 function watch() {
-  const inTurn = createPlaces(rule)
+  const inTurn = createSlots(rule)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   return {
@@ -83,7 +83,7 @@ test('who waited too long is busy, and its place in line is free again', async (
 })
 
 test('what failed gives its place back', async () => {
-  const inTurn = createPlaces(rule)
+  const inTurn = createSlots(rule)
   const fault = new TypeError('ours')
   for (let times = 0; times < 20; times++) {
     const owners = { host: 'h', account: 'a' }

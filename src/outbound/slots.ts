@@ -4,7 +4,7 @@ import { OutboundError } from './fetch-public.ts'
 type Share = { takenMax: number; waitingMax: number }
 
 /** What there is room for in all, and of it for each whom the work is for. */
-export type PlaceRule<Of extends string> = Share & { waitMs: number; of: Record<Of, Share> }
+export type SlotRule<Of extends string> = Share & { waitMs: number; of: Record<Of, Share> }
 
 /** Whom work is for, such as the host that is asked and the account that has it asked. */
 type Owners<Of extends string> = Record<Of, string>
@@ -18,7 +18,7 @@ type Waiter = { rooms: readonly Room[]; proceed: () => void }
  * themselves, and others pass them. OutboundError `busy` for work beyond that and for work that
  * waited too long. Idle owners are forgotten.
  */
-export function createPlaces<Of extends string>(rule: PlaceRule<Of>) {
+export function createSlots<Of extends string>(rule: SlotRule<Of>) {
   const all: Room = { ...rule, taken: 0, waiting: 0 }
   const rooms = new Map<string, Room>()
   const line = new Set<Waiter>()
