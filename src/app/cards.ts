@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
-import { createCorrespondence } from '../crypto/correspondence.ts'
+import { createNip44 } from '../crypto/nip44.ts'
 import type { AfterCommit, Database, Locking } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
@@ -70,7 +70,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     verifyHash,
     now,
     storeKey: keys.storeKey,
-    correspondence: createCorrespondence(keys.managerSecret),
+    nip44: createNip44(keys.managerSecret),
     keys: createKeyDerivation(cardMasterKey),
     keyFingerprint: fingerprintOf(cardMasterKey),
     writers: config.cardWriters ?? new Set([signer.pubkey]),

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Correspondence } from '../../crypto/correspondence.ts'
+import type { Nip44 } from '../../crypto/nip44.ts'
 import type { Database } from '../../db/database.ts'
 import type { FactStore } from '../../db/fact-store.ts'
 import type { VerifyHash } from '../../nostr/delegation.ts'
@@ -30,7 +30,7 @@ export type Cards = {
   verifyHash: VerifyHash
   /** The manager key: answers requests, and is what holders delegate to. */
   signer: Signer
-  correspondence: Correspondence
+  nip44: Nip44
   /** 32 bytes; seals delegations, and stands between codes and whoever has the file. */
   storeKey: Uint8Array
   keys: KeyDerivation

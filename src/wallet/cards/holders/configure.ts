@@ -81,7 +81,7 @@ function namesItsCards({ cid, cards }: Changes, held: readonly Card[]): boolean 
 function readContent(cards: Cards, { content, pubkey }: NostrEvent): unknown {
   const plain = parseText(content)
   if (typeof plain !== 'object' || plain === null) {
-    const opened = cards.correspondence.open(pubkey, content)
+    const opened = cards.nip44.decrypt(pubkey, content)
     return opened === null ? null : parseText(opened)
   }
   if (!('enc' in plain)) return plain
@@ -98,7 +98,7 @@ function openMulti(cards: Cards, sender: string, value: object): string | null {
       ? (key as Record<string, unknown>)[cards.signer.pubkey]
       : null
   if (typeof wrapped !== 'string') return null
-  const messageKey = cards.correspondence.openOld(sender, wrapped)
+  const messageKey = cards.nip44.decryptNip04(sender, wrapped)
   const [, body = '', iv = ''] = /^([A-Za-z0-9+/]+=*)\?iv=([A-Za-z0-9+/]{22}==)$/.exec(enc) ?? []
   if (messageKey === null || !/^[0-9a-f]{32}$/i.test(messageKey) || body === '') return null
   const text = decrypt(Uint8Array.fromHex(messageKey), Buffer.from(iv, 'base64'), body)

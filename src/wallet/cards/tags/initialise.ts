@@ -119,7 +119,7 @@ export async function requireSafeWay(
  * for an event that comes again: whoever sends it may only have seen it.
  */
 export function answerKeys(
-  { signer, correspondence, now }: Cards,
+  { signer, nip44, now }: Cards,
   request: CardRequest,
   type: string,
   value: object,
@@ -127,7 +127,7 @@ export function answerKeys(
   const text = JSON.stringify(value)
   const at = now()
   const respond = (content: string) => createResponse(signer, request, { type, content, now: at })
-  const again = respond(correspondence.seal(request.event.pubkey, text))
+  const again = respond(nip44.encrypt(request.event.pubkey, text))
   return { answer: wantsEncryption(request) ? again : respond(text), again }
 }
 
