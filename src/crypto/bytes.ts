@@ -1,4 +1,4 @@
-/** True for a byte array of exactly that length; what other people send may be anything. */
+/** True for a byte array of exactly that length. */
 export function isBytes(value: unknown, length: number): boolean {
   return value instanceof Uint8Array && value.length === length
 }
@@ -6,7 +6,7 @@ export function isBytes(value: unknown, length: number): boolean {
 const suuidDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const suuidLength = 22
 
-/** The short form of a UUID: its 128 bits as one number in base 64, 22 digits, `A` is zero. */
+/** The short form of a UUID: its 128 bits as a number of 22 base-64 digits, where `A` is zero. */
 export function suuidOf(uuid: string): string {
   let rest = BigInt(`0x${uuid.replaceAll('-', '')}`)
   let text = ''
@@ -17,7 +17,7 @@ export function suuidOf(uuid: string): string {
   return text
 }
 
-/** The UUID of a short form, in lower case, or null. */
+/** Read the short form of a UUID. Null for other text. */
 export function parseSuuid(text: string): string | null {
   if (text.length !== suuidLength) return null
   let number = 0n
@@ -26,7 +26,7 @@ export function parseSuuid(text: string): string | null {
     if (value < 0) return null
     number = (number << 6n) | BigInt(value)
   }
-  // Twenty-two digits hold four bits more than a UUID.
+  // 22 digits have 132 bits, four more than a UUID.
   if (number >> 128n > 0n) return null
   const hex = number.toString(16).padStart(32, '0')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

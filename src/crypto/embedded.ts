@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A libsecp256k1 that came with this program. */
+/** A libsecp256k1 that is shipped with this program. */
 type CarriedLibrary = { path: string; origin: string }
 
 /**
- * From source: what `.tools/native.mjs` fetched, or null. In a compiled binary this module is replaced by
- * one that imports the target's library as an embedded file (see .tools/build.ts).
+ * The library that `.tools/native.mjs` fetched, or null. In a compiled binary, `.tools/build.ts` replaces this
+ * module by one that embeds the library of the target.
  */
 export function findCarriedLibrary(): CarriedLibrary | null {
   const platform = `${process.platform}-${process.arch}`

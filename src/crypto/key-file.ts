@@ -4,21 +4,21 @@ import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 
-/** Costs a person half a second and 128 MiB once, and who tries passphrases as much for each. */
+/** Each try of a passphrase costs half a second and 128 MiB. */
 const scrypt = { N: 2 ** 17, r: 8, p: 1 } as const
 
 /** The text form of sealed keys: JSON, every byte string in hex. */
 type KeyFile = {
   format: 'cuponera-keys'
   version: 1
-  /** Whose keys they are; not secret, and bound to what is sealed. */
+  /** Owner of the keys. Not secret, but authenticated together with the sealed text. */
   npub: string
   kdf: { name: 'scrypt'; N: number; r: number; p: number; salt: string }
   cipher: { name: 'aes-256-gcm'; iv: string; tag: string }
   sealed: string
 }
 
-/** Seal a text under a passphrase: scrypt, then AES-256-GCM over it, with the header authenticated. */
+/** Encrypt a text with a passphrase: scrypt (RFC 7914), then AES-256-GCM, which also authenticates the header. */
 export function sealKeyFile(text: string, npub: string, passphrase: string): string {
   const kdf = { name: 'scrypt', ...scrypt, salt: randomBytes(16).toString('hex') } as const
   const iv = randomBytes(12)
@@ -40,7 +40,7 @@ export function sealKeyFile(text: string, npub: string, passphrase: string): str
   return `${JSON.stringify(file, null, 2)}\n`
 }
 
-/** The text that was sealed. Throws OperatorError on another format and on a wrong passphrase. */
+/** Decrypt a file of `sealKeyFile`. Throws OperatorError on another format or a wrong passphrase. */
 export function openKeyFile(content: string, passphrase: string): string {
   const file = parseKeyFile(content)
   const key = deriveKey(passphrase, file.kdf)
@@ -53,12 +53,12 @@ export function openKeyFile(content: string, passphrase: string): string {
   try {
     return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
   } catch {
-    // GCM has one answer to both.
+    // GCM cannot tell the two apart.
     throw new OperatorError('wrong passphrase (or the file was changed)')
   }
 }
 
-/** Refuse anything but what `sealKeyFile` writes; its costs must not be able to exhaust the machine. */
+/** Read a file of `sealKeyFile`. Scrypt costs are bounded, because a prepared file could exhaust the memory. */
 function parseKeyFile(content: string): KeyFile {
   const file: Untrusted | null = parseJsonObject(content, limits.keyFileBytesMax)
   if (file?.format !== 'cuponera-keys') {
@@ -96,7 +96,7 @@ function isHex(value: unknown, bytes: number | null): boolean {
 }
 
 function deriveKey(passphrase: string, { N, r, p, salt }: KeyFile['kdf']): Buffer {
-  // The same letters typed on another system may come as other code points.
+  // Other systems may encode the same letters as other code points.
   const text = passphrase.normalize('NFKC')
   const maxmem = 128 * N * r * 2
   return scryptSync(text, bytesOf(salt), 32, { N, r, p, maxmem })

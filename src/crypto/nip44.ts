@@ -1,17 +1,17 @@
 import * as nip04 from 'nostr-tools/nip04'
 import * as nip44 from 'nostr-tools/nip44'
 
-/** Texts between our key and others'. Synchronous; about a millisecond for each new correspondent. */
+/** Encryption between one secret key and other public keys (hex). Synchronous, about a millisecond per new key. */
 export type Nip44 = {
-  /** NIP-44, to be read by that key alone. */
+  /** Encrypt for one public key (NIP-44). */
   encrypt(pubkey: string, text: string): string
-  /** What that key wrote to us (NIP-44), or null when it did not. */
+  /** Decrypt a text of that key (NIP-44). Null if it is not one. */
   decrypt(pubkey: string, payload: string): string | null
-  /** The same for NIP-04: nothing proves that it was not changed. */
+  /** Decrypt a NIP-04 text, or null. NIP-04 has no MAC, so the text may have been changed. */
   decryptNip04(pubkey: string, payload: string): string | null
 }
 
-/** Correspondence of one secret key of 32 bytes. */
+/** Create the encryption of one secret key of 32 bytes. */
 export function createNip44(secret: Uint8Array): Nip44 {
   return {
     encrypt: (pubkey, text) => nip44.encrypt(text, nip44.getConversationKey(secret, pubkey)),
@@ -25,7 +25,7 @@ function orNull(decrypt: () => string): string | null {
   try {
     return decrypt()
   } catch (cause) {
-    // Both refuse by throwing plain errors, whatever is wrong with what somebody sent.
+    // Both libraries throw plain errors for untrusted input that is not valid.
     if (cause instanceof Error) return null
     throw cause
   }

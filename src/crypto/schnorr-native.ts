@@ -7,7 +7,7 @@ import type { Keypair, SchnorrEngine } from './schnorr.ts'
 const contextSignAndVerify = 0x301
 const keypairBytes = 96
 const parsedPubkeyBytes = 64
-/** Parsing a key is an eighth of a verification; about 300 bytes each, so the bound is 300 kB. */
+/** Cached public keys. Parsing one takes an eighth of a verification. Each has about 300 bytes. */
 const parsedPubkeysMax = 1024
 
 const symbols = {
@@ -17,12 +17,12 @@ const symbols = {
   secp256k1_keypair_xonly_pub: { args: ['ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
   secp256k1_xonly_pubkey_parse: { args: ['ptr', 'ptr', 'ptr'], returns: 'i32' },
   secp256k1_xonly_pubkey_serialize: { args: ['ptr', 'ptr', 'ptr'], returns: 'i32' },
-  // Asking for sign32 also refuses the libraries from before schnorrsig_verify took a length.
+  // Libraries without sign32 are refused: their schnorrsig_verify has no length argument.
   secp256k1_schnorrsig_sign32: { args: ['ptr', 'ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
   secp256k1_schnorrsig_verify: { args: ['ptr', 'ptr', 'ptr', 'usize', 'ptr'], returns: 'i32' },
 } as const
 
-/** BIP-340 by the library of that path or name; null when it cannot be loaded. Not yet checked against vectors. */
+/** Open BIP-340 with the library of that path or name, or null. The caller must check it against the vectors. */
 export function openNativeSchnorr(path: string, detail: string): SchnorrEngine | null {
   const library = load(path)
   if (!library) return null
@@ -37,7 +37,7 @@ export function openNativeSchnorr(path: string, detail: string): SchnorrEngine |
   const parsedPubkeys = new Map<string, Uint8Array>()
 
   function keypair(secret: Uint8Array): Keypair {
-    // The library aborts the process on a misuse: every length is checked before a call.
+    // The library aborts the process on wrong arguments, so each length is checked before a call.
     if (!isBytes(secret, 32)) throw new RangeError('a secret key has 32 bytes')
     const pair = new Uint8Array(keypairBytes)
     if (native.secp256k1_keypair_create(context, pair, secret) !== 1) {
@@ -85,7 +85,7 @@ export function openNativeSchnorr(path: string, detail: string): SchnorrEngine |
   }
 }
 
-/** What a library of this platform may be called, the likeliest first. */
+/** File names of the library on this platform, the most common first. */
 function libraryNames(platform: string): string[] {
   if (platform === 'linux') {
     return ['1', '2', '6', '5', '0']
@@ -98,7 +98,7 @@ function libraryNames(platform: string): string[] {
   return []
 }
 
-/** Names and files to try, in order: what the loader finds by name, then the usual folders. */
+/** Libraries to try, in order: names for the system's loader, then files in the usual folders. */
 export function systemLibraries(): string[] {
   const names = libraryNames(process.platform)
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
@@ -107,7 +107,7 @@ export function systemLibraries(): string[] {
       ? ['/opt/homebrew/lib', '/usr/local/lib', '/opt/local/lib']
       : [`/usr/lib/${machine}-linux-gnu`, '/usr/lib64', '/usr/lib', '/usr/local/lib']
   const files = folders.flatMap((folder) => names.map((name) => join(folder, name)))
-  // Bun looks for a bare name in the working directory too: never load code from there.
+  // Bun looks for a bare name in the working directory too. Code must never be loaded from there.
   return [...names.filter((name) => !existsSync(resolve(name))), ...files.filter(existsSync)]
 }
 
@@ -115,7 +115,7 @@ function load(path: string) {
   try {
     return dlopen(path, symbols)
   } catch (error) {
-    // Not there, not for this machine, noexec, or a symbol is missing: all mean "not this one".
+    // A missing file, another architecture, noexec or a missing symbol: the next library is tried.
     if (error instanceof Error) return null
     throw error
   }

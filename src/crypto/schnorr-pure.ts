@@ -2,7 +2,7 @@ import { schnorr } from '@noble/curves/secp256k1.js'
 import { isBytes } from './bytes.ts'
 import type { SchnorrEngine } from './schnorr.ts'
 
-/** BIP-340 in JavaScript, for machines without the library. Not yet checked against vectors. */
+/** Open BIP-340 in JavaScript, for machines without the library. The caller must check it against the vectors. */
 export function openPureSchnorr(detail: string): SchnorrEngine {
   return {
     name: 'noble',

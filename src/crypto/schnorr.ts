@@ -3,33 +3,33 @@ import { openNativeSchnorr, systemLibraries } from './schnorr-native.ts'
 import { openPureSchnorr } from './schnorr-pure.ts'
 import { checkVectors } from './schnorr-vectors.ts'
 
-/** One secret key, ready to sign. */
+/** A secret key that can sign. */
 export type Keypair = {
   /** The x-only public key, 32 bytes. */
   pubkey: Uint8Array
-  /** A BIP-340 signature (64 bytes) of 32 bytes; `aux` is fresh randomness unless a published vector fixes it. */
+  /** Sign 32 bytes (BIP-340, 64 bytes). `aux` is fresh randomness; only the published vectors fix it. */
   sign(message: Uint8Array, aux?: Uint8Array): Uint8Array
 }
 
-/** BIP-340 over secp256k1. */
+/** BIP-340 signatures over secp256k1. */
 export type SchnorrEngine = {
   name: 'libsecp256k1' | 'noble'
-  /** What a person reads in the start block. */
+  /** Description for the operator, printed at the start. */
   detail: string
-  /** Throws RangeError when the secret is not 32 bytes in 1..n-1. */
+  /** Throws RangeError if the secret is not 32 bytes in 1..n-1. */
   keypair(secret: Uint8Array): Keypair
-  /** False for anything wrong, lengths included; never throws. */
+  /** False for any invalid input, wrong lengths included. Never throws. */
   verify(signature: Uint8Array, message: Uint8Array, pubkey: Uint8Array): boolean
 }
 
-/** The fastest engine that passes the published vectors: carried, then system library, then JavaScript. */
+/** Open the fastest engine that passes the published vectors: the shipped library, a system one, or JavaScript. */
 export function openSchnorr(): SchnorrEngine {
   let advice = libraryAdvice(process.platform)
   const carried = findCarriedLibrary()
   if (carried) {
     const engine = tryNative(carried.path, `libsecp256k1 (${carried.origin})`)
     if (engine) return engine
-    // The embedded file is unpacked into the temp directory, where noexec forbids loading it.
+    // The embedded library is unpacked into the temp directory. It cannot be loaded there if noexec is set.
     advice = 'allow executing files in the temp directory (noexec?), or install libsecp256k1'
   }
   for (const path of systemLibraries()) {
@@ -44,7 +44,7 @@ export function openSchnorr(): SchnorrEngine {
   return engine
 }
 
-/** The engine of one library file or name, or null when it cannot be loaded or signs or verifies wrongly. */
+/** Open the engine of one library file or name. Null if it cannot be loaded or fails a published vector. */
 export function tryNative(path: string, detail: string): SchnorrEngine | null {
   const engine = openNativeSchnorr(path, detail)
   return engine && checkVectors(engine) === null ? engine : null

@@ -2,18 +2,18 @@ import { encrypt, getConversationKey } from 'nostr-tools/nip44'
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import type { NostrEvent } from '../nostr/event.ts'
 
-/** NIP-44 takes no longer text. */
+/** Longest text of NIP-44. */
 const plainBytesMax = 65_535
 
-/** Readable by the holder alone: NIP-44 v2 from `pubkey`, whose secret nobody has kept. */
+/** A NIP-44 payload from the one-time key `pubkey`, which only the holder can read. */
 export type Sealed = { pubkey: string; payload: string }
 
-/** Seals one nonce and its voucher; null when they are too long for NIP-44. */
+/** Encrypts one nonce and its voucher. Null if they are too long for NIP-44. */
 type SealToHolder = (content: { nonce: string; voucher: NostrEvent }) => Sealed | null
 
 /**
- * Ready to seal something for a holder, under a key that is made here and forgotten with the
- * function; null when the holder's key is none (it lies off the curve), so that nothing could be.
+ * Create the encryption for one holder, with a one-time key that is never stored. Null if the holder's key lies
+ * off the curve. The caller must know that before it takes a voucher that nobody could open.
  */
 export function createSealToHolder(holder: string): SealToHolder | null {
   const ephemeral = generateSecretKey()
@@ -31,7 +31,7 @@ function conversationWith(secret: Uint8Array, holder: string): Uint8Array | null
   try {
     return getConversationKey(secret, holder)
   } catch (cause) {
-    // The curve's library refuses by throwing plain errors.
+    // The library throws plain errors for a key off the curve.
     if (cause instanceof Error) return null
     throw cause
   }

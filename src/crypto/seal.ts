@@ -11,8 +11,8 @@ const ivBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM under HKDF-SHA256(store key, salt = secret, info = purpose and key), random IV:
- * only a caller who brings both texts can have it opened, and only where the store key is.
+ * Encrypt a text at rest: AES-256-GCM with a random IV, under HKDF-SHA256 (RFC 5869) of the store key, with the
+ * secret as salt and purpose and key as info. To open it takes the store key and both texts of the caller.
  */
 export function seal(storeKey: Uint8Array, binding: Binding, text: string): Uint8Array {
   const iv = randomBytes(ivBytes)
@@ -21,7 +21,7 @@ export function seal(storeKey: Uint8Array, binding: Binding, text: string): Uint
   return Buffer.concat([iv, cipher.getAuthTag(), body])
 }
 
-/** The text that `seal` was given; throws when key or binding are others, or a byte has changed. */
+/** Decrypt a text of `seal`. Throws if key or binding differ, or if a byte has changed. */
 export function unseal(storeKey: Uint8Array, binding: Binding, sealed: Uint8Array): string {
   const decipher = createDecipheriv(
     'aes-256-gcm',
@@ -33,14 +33,14 @@ export function unseal(storeKey: Uint8Array, binding: Binding, sealed: Uint8Arra
   return decipher.update(body, undefined, 'utf8') + decipher.final('utf8')
 }
 
-/** What a sealed text or a MAC is tied to. `purpose` keeps uses of the store key apart. */
+/** Texts that a sealed text or a MAC is bound to. `purpose` separates the uses of the store key. */
 export type Binding = {
   purpose: 'refresh' | 'answer' | 'request' | 'fingerprint' | 'transfer' | 'card' | 'setup'
   secret: string
   key: string
 }
 
-/** HMAC-SHA256 under the store key, 32 bytes; the parts are length-prefixed, so none runs into the next. */
+/** HMAC-SHA256 under the store key, 32 bytes. Parts have a length prefix, so that no two bindings give one input. */
 export function mac(storeKey: Uint8Array, binding: Binding): Uint8Array {
   const hmac = createHmac('sha256', storeKey)
   for (const part of [binding.purpose, binding.secret, binding.key]) {
@@ -52,7 +52,7 @@ export function mac(storeKey: Uint8Array, binding: Binding): Uint8Array {
   return hmac.digest()
 }
 
-/** Constant-time comparison of two MACs. */
+/** Compare two MACs in constant time. */
 export function sameMac(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }

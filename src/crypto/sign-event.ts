@@ -2,7 +2,7 @@ import type { VerifyHash } from '../nostr/delegation.ts'
 import { eventId, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
 import type { SchnorrEngine } from './schnorr.ts'
 
-/** A signer for one secret key (32 bytes, or 64 lower-case hex digits). Throws RangeError on any other. */
+/** Create a signer for one secret key: 32 bytes, or 64 lower-case hex digits. Throws RangeError on others. */
 export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array): Signer {
   const pair = engine.keypair(typeof secret === 'string' ? parseSecret(secret) : secret)
   const pubkey = pair.pubkey.toHex()
@@ -16,7 +16,7 @@ export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array)
   }
 }
 
-/** Checks shape, id and signature of an event; hex of any other length or case is refused before the engine. */
+/** Create the check of shape, id and signature. Malformed hex is refused before it reaches the engine. */
 export function createVerifier(engine: SchnorrEngine): VerifyEvent {
   return (untrusted) => {
     const event = parseEvent(untrusted)
@@ -29,7 +29,7 @@ export function createVerifier(engine: SchnorrEngine): VerifyEvent {
   }
 }
 
-/** Checks a signature over a hash, all in hex: what delegation tokens (NIP-26) are. */
+/** Create the check of a signature over a hash, all in hex, as delegation tokens (NIP-26) need it. */
 export function createHashVerifier(engine: SchnorrEngine): VerifyHash {
   return (signature, hash, pubkey) =>
     engine.verify(

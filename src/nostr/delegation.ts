@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { NostrEvent } from './event.ts'
 
-/** Checks a BIP-340 signature over 32 bytes, all in lower-case hex; false for anything wrong. */
+/** Verifies a BIP-340 signature over 32 bytes, all in lower-case hex. False for malformed input. */
 export type VerifyHash = (signature: string, hash: string, pubkey: string) => boolean
 
-/** What a NIP-26 condition string allows; times exclusive, as written. */
+/** Conditions of a NIP-26 delegation. Times are Unix seconds and exclusive. */
 type Conditions = { kinds: number[]; after: number[]; before: number[] }
 
 const hex32 = /^[0-9a-f]{64}$/
 const hex64 = /^[0-9a-f]{128}$/
 const conditionForm = /^(?:kind=(\d{1,5})|created_at>(\d{1,12})|created_at<(\d{1,12}))$/
 
-/** The conditions of a NIP-26 query string, or null when one is unknown or malformed. */
+/** Read a NIP-26 condition string. Null if one is unknown or malformed, because to ignore it would allow more. */
 export function parseConditions(text: string): Conditions | null {
   const conditions: Conditions = { kinds: [], after: [], before: [] }
   for (const part of text.split('&')) {
@@ -24,20 +24,20 @@ export function parseConditions(text: string): Conditions | null {
   return conditions
 }
 
-/** True when the conditions admit an event of that kind and time; several kinds are alternatives. */
+/** True if the conditions admit an event of that kind and time. Several kinds are alternatives. */
 export function admits({ kinds, after, before }: Conditions, kind: number, createdAt: number) {
   if (kinds.length > 0 && !kinds.includes(kind)) return false
   return after.every((time) => createdAt > time) && before.every((time) => createdAt < time)
 }
 
-/** What a delegator signs (NIP-26), as the hex of its sha256. */
+/** The sha256, in hex, of the text that a delegator signs (NIP-26). */
 export function delegationHash(delegatee: string, conditions: string): string {
   return createHash('sha256').update(`nostr:delegation:${delegatee}:${conditions}`).digest('hex')
 }
 
 /**
- * Who an event counts as being by: its author, or the delegator when a valid `delegation` tag is
- * there (NIP-26; the first one counts). Null when the tag is there and not valid.
+ * The effective author of an event: its signer, or the delegator of its first `delegation` tag (NIP-26).
+ * Null if that tag is not valid.
  */
 export function authorOf(event: NostrEvent, verify: VerifyHash): string | null {
   const tag = delegationIn(event)
@@ -49,10 +49,7 @@ export function authorOf(event: NostrEvent, verify: VerifyHash): string | null {
   return verify(token, delegationHash(event.pubkey, text), delegator) ? delegator : null
 }
 
-/**
- * Like `authorOf`, where a delegation counts only when it was given to the key `delegatee`: one that
- * was given to another service is worth nothing here.
- */
+/** Like `authorOf`, but a delegation counts only if it was given to `delegatee`, and not to another service. */
 export function authorThrough(
   delegatee: string,
   event: NostrEvent,
@@ -62,8 +59,8 @@ export function authorThrough(
 }
 
 /**
- * Like `authorOf`, where a delegation counts only when its conditions name the kind of the event and
- * no other, and the event addresses the key `service` in a `p` tag.
+ * Like `authorOf`, but a delegation counts only if its conditions name the event's kind and no other, and the
+ * event has a `p` tag with `service`. A wider delegation, given for other purposes, must not work here.
  */
 export function authorTowards(
   service: string,

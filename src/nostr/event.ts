@@ -6,23 +6,23 @@ import type { NostrEventModel } from './models.ts'
 /** A signed Nostr event (NIP-01). */
 export type NostrEvent = Static<typeof NostrEventModel>
 
-/** What is signed: an event without id and signature. */
+/** An event without id and signature. */
 type UnsignedEvent = Omit<NostrEvent, 'id' | 'sig'>
 
-/** Signs as one fixed key; `pubkey` is its x-only public key in hex. */
+/** A signer with one fixed key. `pubkey` is its x-only public key in hex. */
 export type Signer = {
   pubkey: string
   /** Fill in pubkey, id and sig (NIP-01, BIP-340). Synchronous. */
   sign(event: Omit<UnsignedEvent, 'pubkey'>): NostrEvent
 }
 
-/** True when id and signature of a well-formed event are right. Synchronous, never throws. */
+/** True if the event is well-formed and its id and signature are right (NIP-01). Synchronous, never throws. */
 export type VerifyEvent = (event: NostrEvent) => boolean
 
 const hex32 = /^[0-9a-f]{64}$/
 const hex64 = /^[0-9a-f]{128}$/
 
-/** NIP-01: sha256 of the compact JSON array `[0, pubkey, created_at, kind, tags, content]`, in hex. */
+/** Event id (NIP-01): sha256 of the compact JSON array `[0, pubkey, created_at, kind, tags, content]`, in hex. */
 export function eventId(event: UnsignedEvent): string {
   const text = JSON.stringify([
     0,
@@ -35,7 +35,7 @@ export function eventId(event: UnsignedEvent): string {
   return Bun.SHA256.hash(text, 'hex')
 }
 
-/** The event in `value` with exactly its seven fields, or null when the shape is wrong (NIP-01). */
+/** Read an event (NIP-01) with its seven fields. Null if a type is wrong. Does not check id and signature. */
 export function parseEvent(value: unknown): NostrEvent | null {
   if (typeof value !== 'object' || value === null) return null
   const { id, pubkey, created_at, kind, tags, content, sig } = value as Record<string, unknown>
@@ -48,10 +48,7 @@ export function parseEvent(value: unknown): NostrEvent | null {
   return { id, pubkey, created_at, kind, tags, content, sig }
 }
 
-/**
- * The value of a JSON text within its bounds, with a content that is an object as the text that
- * JSON.stringify gives for it: some clients send that.
- */
+/** Replace a `content` that is an object by its JSON text. Some clients send events in that form. */
 export function withTextContent(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('content' in value)) return value
   const { content } = value
@@ -59,12 +56,12 @@ export function withTextContent(value: unknown): unknown {
   return object ? { ...value, content: JSON.stringify(content) } : value
 }
 
-/** The JSON object in a content, or null. */
+/** The JSON object in the content of an event, or null. */
 export function contentObject(text: string): JsonObject | null {
   return parseJsonObject(text, limits.publishBytesMax)
 }
 
-/** The second item of the first tag of that name, or undefined. */
+/** The value of the first tag with that name, or undefined. */
 export function tagValue(event: Pick<NostrEvent, 'tags'>, name: string): string | undefined {
   return event.tags.find((tag) => tag[0] === name)?.[1]
 }

@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts'
 import type { NostrEvent } from './event.ts'
 
-/** A NIP-01 filter that was checked. Tag lists are keyed by their letter. */
+/** A checked filter (NIP-01, NIP-50). Tag lists are keyed by their letter. */
 export type Filter = {
   ids?: string[]
   authors?: string[]
@@ -16,7 +16,7 @@ export type Filter = {
 const hex32 = /^[0-9a-f]{64}$/
 const tagKey = /^#[a-zA-Z]$/
 
-/** The filter in `value`, or null: unknown key, wrong type, a list over `filterItemsMax`, a negative number. */
+/** Read a filter. Null for an unknown key, a wrong type, a list over `filterItemsMax` or a negative number. */
 export function parseFilter(value: unknown): Filter | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const filter: Filter = { tags: new Map() }
@@ -54,7 +54,7 @@ function readKey(filter: Filter, key: string, item: unknown): boolean {
   }
 }
 
-/** The values of an event's tags by letter: made once for an event that many filters are held against. */
+/** Tag values of an event by letter. Computed once for an event that is compared with many filters. */
 export type TagValues = ReadonlyMap<string, ReadonlySet<string>>
 
 export function tagValuesOf({ tags }: Pick<NostrEvent, 'tags'>): TagValues {
@@ -69,8 +69,8 @@ export function tagValuesOf({ tags }: Pick<NostrEvent, 'tags'>): TagValues {
 }
 
 /**
- * Whether events are what a filter asks for; `search` and `limit` are not its concern. Made once for many
- * events: long lists are looked up, not walked. With `values`, neither are the event's tags.
+ * Create a function that tells if an event matches a filter. It ignores `search` and `limit`. Create it once for
+ * many events: it keeps the lists as sets. With `values`, the tags of the event are not walked either.
  */
 export function createMatcher(filter: Filter): (event: NostrEvent, values?: TagValues) => boolean {
   const { ids, authors, kinds, since = 0, until = Number.MAX_SAFE_INTEGER } = filter
@@ -93,7 +93,7 @@ export function createMatcher(filter: Filter): (event: NostrEvent, values?: TagV
     )
 }
 
-/** The wire form of a checked filter. */
+/** The filter as the wire shows it. */
 export function filterView({ tags, ...rest }: Filter): Record<string, unknown> {
   const lists = [...tags].map(([letter, values]) => [`#${letter}`, values] as const)
   return { ...rest, ...Object.fromEntries(lists) }

@@ -3,14 +3,13 @@ import { bytesOf, hexOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 
 const hex32 = /^[0-9a-f]{64}$/i
-/** Order of secp256k1: a secret is 1 to this minus one. */
+/** Order n of secp256k1 (SEC 2). A secret key is 1 to n - 1. */
 const curveOrder = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
 const npubs = new Map<string, string>()
 
 /**
- * The public key, as lower-case hex, in an npub, an nprofile or 64 hex digits, each with or without
- * `nostr:` (NIP-19, NIP-21); null for anything else. It may lie off the curve: nobody could sign
- * with it, so knowing it is useless but harmless.
+ * Read a public key from an npub, an nprofile or 64 hex digits, with or without `nostr:` (NIP-19, NIP-21), as
+ * lower-case hex. Null for other text. The key may lie off the curve. That is harmless: nobody can sign with it.
  */
 export function parsePubkey(text: string): string | null {
   if (text.length > limits.keyTextMax) return null
@@ -22,7 +21,7 @@ export function parsePubkey(text: string): string | null {
   return decoded.data
 }
 
-/** The 32 bytes of a secret key in an nsec or 64 hex digits; null for anything that cannot sign. */
+/** Read a secret key (32 bytes) from an nsec or 64 hex digits. Null for other text and for keys that cannot sign. */
 export function parseSecret(text: string): Uint8Array | null {
   if (text.length > limits.keyTextMax) return null
   const key = text.trim()
@@ -31,7 +30,7 @@ export function parseSecret(text: string): Uint8Array | null {
   return decoded?.type === 'nsec' ? usableSecret(decoded.data) : null
 }
 
-/** The npub of a public key in lower-case hex; the last ones asked for are remembered. */
+/** The npub (NIP-19) of a public key in lower-case hex. Cached, because lists show the same keys many times. */
 export function npubOf(pubkey: string): string {
   const known = npubs.get(pubkey)
   if (known !== undefined) return known
@@ -41,7 +40,7 @@ export function npubOf(pubkey: string): string {
   return npub
 }
 
-/** The nsec of a 32-byte secret. Never log it. */
+/** The nsec (NIP-19) of a 32-byte secret key. Never log it. */
 export function nsecOf(secret: Uint8Array): string {
   return nsecEncode(secret)
 }
@@ -56,7 +55,7 @@ function decodeOrNull(text: string): ReturnType<typeof decode> | null {
   try {
     return decode(text)
   } catch (error) {
-    // The decoder refuses by throwing plain errors: checksum, prefix, length.
+    // The decoder throws plain errors for a wrong checksum, prefix or length.
     if (error instanceof Error) return null
     throw error
   }

@@ -1,4 +1,4 @@
-/** Event kinds this program signs or accepts. */
+/** Event kinds that this program signs or accepts. */
 export const kinds = {
   /** Deletion request (NIP-09). */
   deletion: 5,
@@ -10,13 +10,13 @@ export const kinds = {
   remoteSigning: 24_133,
   /** HTTP authorization (NIP-98). */
   httpAuth: 27_235,
-  /** Voucher: signed, handed over privately, never published. */
+  /** Voucher. It is handed over privately and never published. */
   voucher: 20_402,
-  /** LaWallet: what is kept (payments, identities); the first `t` says which. */
+  /** LaWallet events that relays keep (payments, identities). The first `t` tag names the type. */
   walletRegular: 1112,
-  /** LaWallet: requests and answers that nobody keeps; the first `t` says which. */
+  /** LaWallet requests and answers, which nobody keeps. The first `t` tag names the type. */
   walletEphemeral: 21_111,
-  /** LaWallet: what the newest replaces, such as balances. */
+  /** LaWallet events that a newer one replaces, such as balances. */
   walletAddressable: 31_111,
   /** A merchant's announcement (NIP-78 application data). */
   announcement: 30_078,

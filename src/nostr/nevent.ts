@@ -1,18 +1,18 @@
 import { bech32 } from 'bech32'
 import type { NostrEvent } from './event.ts'
 
-/** The types of NIP-19's TLV entries. */
+/** Types of TLV entries (NIP-19). */
 const types = { special: 0, relay: 1, author: 2, kind: 3 } as const
-/** An entry has one byte for its length. */
+/** The length of an entry is one byte. */
 const valueBytesMax = 255
 const namedMax = 4
-/** NIP-19 sets bech32's own limit aside. */
+/** NIP-19 allows this length; bech32 itself (BIP-173) ends at 90. */
 const charsMax = 5000
 const utf8 = new TextEncoder()
 
 /**
- * NIP-19: an event's address, with its author, its kind and where to look for it. Entry by entry in the
- * order of addresses published elsewhere; nostr-tools has another one, and takes three times as long.
+ * The nevent of an event (NIP-19), with author, kind and relays. Its entries have the order that other programs
+ * publish. nostr-tools has another order, and takes three times as long.
  */
 export function encodeNevent(
   { id, pubkey, kind }: Pick<NostrEvent, 'id' | 'pubkey' | 'kind'>,
@@ -24,7 +24,7 @@ export function encodeNevent(
     entry(types.special, Uint8Array.fromHex(id)),
     ...sayable.map((relay) => entry(types.relay, relay)),
     entry(types.author, Uint8Array.fromHex(pubkey)),
-    // 32 bits, big-endian.
+    // NIP-19: the kind is a 32-bit big-endian number.
     entry(types.kind, Uint8Array.of(0, 0, kind >> 8, kind)),
   ])
   return bech32.encode('nevent', bech32.toWords(bytes), charsMax)

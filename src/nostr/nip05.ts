@@ -1,17 +1,17 @@
 import { limits } from '../base/limits.ts'
 
-/** An internet identifier `name@domain`, in lower case, the domain in punycode (NIP-05). */
+/** An internet identifier `name@domain` (NIP-05) in lower case, with the domain in punycode. */
 type Nip05 = { name: string; domain: string }
 
 const localPart = /^[a-z0-9._-]+$/
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** At least two labels; the last starts with a letter, which no spelling of an IPv4 address does. */
+/** At least two labels. The last one starts with a letter, so that no form of an IPv4 address matches. */
 const hostName = new RegExp(`^(?:${label}\\.)+(?=[a-z])${label}$`)
-/** What would end the host name inside a URL, or be silently dropped from it. */
+/** Characters that end the host name in a URL, or that the URL parser drops. */
 const notInHostName = /[\p{Cc}\p{Cf}/\\:@?#%[\]]/u
 const pubkey = /^[0-9a-f]{64}$/
 
-/** The identifier in `name@domain`, or in a bare domain (its name is `_`); null for anything else. */
+/** Read `name@domain`, or a bare domain, whose name is `_`. Null for other text. */
 export function parseNip05(text: string): Nip05 | null {
   if (text.length > limits.nip05TextMax) return null
   const trimmed = text.trim()
@@ -22,7 +22,7 @@ export function parseNip05(text: string): Nip05 | null {
   return name.length + 1 + domain.length > limits.nip05TextMax ? null : { name, domain }
 }
 
-/** The key that a `/.well-known/nostr.json` document gives to `name`, as lower-case hex, or null (NIP-05). */
+/** The public key of `name` in a `/.well-known/nostr.json` document (NIP-05), in lower-case hex, or null. */
 export function readNip05(json: unknown, name: string): string | null {
   if (typeof json !== 'object' || json === null || !('names' in json)) return null
   const names = json.names
@@ -31,7 +31,7 @@ export function readNip05(json: unknown, name: string): string | null {
   return typeof key === 'string' && pubkey.test(key) ? key : null
 }
 
-/** A public host name in lower-case punycode, or null: no address, no port, no path, no trailing dot. */
+/** Read a public host name, in lower-case punycode. Null if it is an address or has a port, path or trailing dot. */
 function parseDomain(text: string): string | null {
   if (notInHostName.test(text)) return null
   const host = URL.parse(`https://${text}`)?.hostname

@@ -5,12 +5,12 @@ import { Refusal } from '../base/refusal.ts'
 import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from './event.ts'
 import { kinds } from './kinds.ts'
 
-/** The request a NIP-98 event has to be about. */
+/** The request that a NIP-98 event must match. */
 export type SignedRequest = {
   method: string
-  /** Origins under which this service may be addressed; empty: none is known to be ours. */
+  /** Origins of this service. Empty if none is known. */
   origins: readonly string[]
-  /** Path and query, byte for byte as requested. */
+  /** Path and query, exactly as requested. */
   target: string
   body: Uint8Array
 }
@@ -19,8 +19,8 @@ const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 const httpUrl = /^(https?:\/\/[^/?#@]+)(|[/?][^#]*)$/i
 
 /**
- * The verified event of an `Authorization: Nostr …` header (NIP-98), given what follows the scheme.
- * Checks, cheapest first: shape, kind, signature, time, method, u, payload. Refuses with an `auth-…` code.
+ * Verify the event of an `Authorization: Nostr …` header (NIP-98), from the text after the scheme. It checks shape,
+ * kind, signature, time, method, u and payload, and refuses with an `auth-…` code.
  */
 export function verifyHttpAuth(
   encoded: string,
@@ -50,7 +50,7 @@ function decodeEvent(encoded: string): NostrEvent | null {
   return parseEvent(parseJson(Buffer.from(encoded, 'base64'), limits.authorizationBytesMax))
 }
 
-/** Origin as URL, path and query byte for byte; a fragment never matches. */
+/** Refuse another URL. Origins are compared as URLs, path and query as bytes. A fragment never matches. */
 function requireUrl(url: string, request: SignedRequest): void {
   if (request.origins.length === 0) throw new Refusal('auth-origin-unknown')
   const [, origin = '', target = ''] = httpUrl.exec(url) ?? []

@@ -3,12 +3,12 @@ import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { createSlots } from './slots.ts'
 
-/** The status and the JSON object that a wallet answers, as its text; null when it does not. */
+/** Asks a wallet. The result has the HTTP status and the text of a JSON object; null if there is no such answer. */
 type AskWallet = (account: string, url: URL) => Promise<{ status: number; body: string } | null>
 
 /**
- * Build the way to the callbacks of holders' wallets (LUD-06). OutboundError `busy` when too many
- * ask, all together, for one account or at one host: a slow wallet keeps its own payers waiting only.
+ * Create the client for callbacks of holders' wallets (LUD-06). Slots are bounded in all, per account and per host,
+ * so that a slow wallet delays its own payers only. Throws OutboundError `busy` if none is free.
  */
 export function createWalletCaller(fetchPublic: FetchPublic): AskWallet {
   const inTurn = createSlots(limits.callbackSlots)

@@ -5,7 +5,7 @@ import { limits } from '../base/limits.ts'
 import { loopbackAddress, publicAddress } from './address.ts'
 import { createHostResolver, type ResolveHost } from './resolve.ts'
 
-/** Why an outgoing request came to nothing. Safe to show: it says nothing about our own network. */
+/** Reason of a failed outgoing request. It may be shown, because it discloses nothing about the local network. */
 export type OutboundReason =
   | 'url'
   | 'resolve'
@@ -19,10 +19,10 @@ export type OutboundReason =
   | 'timeout'
   | 'busy'
 
-/** The one error of outgoing HTTP: the far side, or the way there, is to blame. */
+/** The only error of outgoing HTTP. The other server, or the network, caused it. */
 export class OutboundError extends Error {
   readonly reason: OutboundReason
-  /** False: not a byte of the request has left this process. True: the far side may have all of it. */
+  /** False if no byte of the request left this process. True if the other server may have all of it. */
   readonly sent: boolean
 
   constructor(reason: OutboundReason, sent = false) {
@@ -39,34 +39,34 @@ type OutboundAnswer = {
 }
 
 type OutboundRequest = {
-  /** From the resolution of the name to the last byte of the answer. */
+  /** Deadline from name resolution to the last byte of the answer. */
   deadlineMs: number
-  /** Of the answer. */
+  /** Largest body of the answer. */
   bodyBytesMax: number
-  /** The media types wanted; absent: JSON. */
+  /** Accepted media types. JSON if absent. */
   accept?: string
-  /** Makes it a POST with this as its body, in JSON. */
+  /** JSON body. The request is a POST with it, else a GET. */
   json?: unknown
-  /** Sent with a POST. */
+  /** Idempotency-Key header of a POST. */
   idempotencyKey?: string
 }
 
-/** GET or POST to an https URL of the public Internet, once. Throws nothing but OutboundError. */
+/** Sends a GET or POST to an https URL of the public Internet, once, without redirects. Throws OutboundError only. */
 export type FetchPublic = (url: URL, request: OutboundRequest) => Promise<OutboundAnswer>
 
-/** For tests only, and nothing in the environment reaches them. */
+/** Settings for tests only. No environment variable reaches them. */
 export type OutboundSettings = {
-  /** Asked once a request. */
+  /** Name resolver, called once per request. */
   resolve?: ResolveHost
-  /** Also connect to 127.0.0.0/8 and ::1. */
+  /** Allow 127.0.0.0/8 and ::1. */
   allowLoopback?: boolean
-  /** A certificate authority to trust in place of the public ones (PEM). */
+  /** Certificate authority (PEM) in place of the public ones. */
   ca?: string
 }
 
 /**
- * Build the only way out over HTTP. Not `fetch`: it would go through a proxy named in the
- * environment, and `NODE_TLS_REJECT_UNAUTHORIZED=0` would switch its certificate check off.
+ * Create the client for all outgoing HTTP. It does not use `fetch`, which obeys proxies of the environment, and
+ * whose certificate check `NODE_TLS_REJECT_UNAUTHORIZED=0` switches off.
  */
 export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic {
   const resolve = settings.resolve ?? createHostResolver()
@@ -90,12 +90,12 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
   }
 }
 
-/** Build the check of what a URL says by itself; where its name leads shows when it is asked. */
+/** Create the check of a URL's text. The addresses of its host name are checked at the request. */
 export function createUrlRule(settings: OutboundSettings = {}): (url: URL) => boolean {
   const allowed = createAddressRule(settings)
   return (url) => {
     const host = hostOf(url)
-    // A name without a dot is known to this network alone.
+    // A name without a dot exists in the local network only.
     return host !== null && (isIP(host) ? allowed(host) : host.includes('.'))
   }
 }
@@ -110,11 +110,11 @@ function checkedHost(url: URL): string {
   return host
 }
 
-/** The name or address that a usable URL leads to, or null. */
+/** The host of a usable URL, or null. */
 function hostOf(url: URL): string | null {
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  // A name with a trailing dot is the same host under another certificate name.
+  // A name with a trailing dot is the same host, but its certificate has another name.
   return host === '' || host.endsWith('.') ? null : host
 }
 
@@ -129,7 +129,7 @@ function headersOf(url: URL, body: Buffer | null, idempotencyKey: string | undef
   }
 }
 
-/** The addresses of a name, unless the deadline comes first or there are none. */
+/** Resolve a host name before the deadline. Throws OutboundError `timeout` or `resolve`. */
 function addressesOf(host: string, resolve: ResolveHost, signal: AbortSignal): Promise<string[]> {
   return new Promise((found, reject) => {
     signal.addEventListener('abort', () => reject(new OutboundError('timeout')), { once: true })
@@ -141,14 +141,14 @@ function addressesOf(host: string, resolve: ResolveHost, signal: AbortSignal): P
   })
 }
 
-/** One address of each family, since this machine may have no route for either. */
+/** One address of each family, because this machine may lack a route for one of them. */
 function candidates(usable: string[]): string[] {
   return [usable.find(isIPv4), usable.find(isIPv6)].filter((address) => address !== undefined)
 }
 
 /**
- * The answer of the first address that lets us connect. Addresses that may not be used are passed
- * over before, not fatal: behind DNS64 a good name also has a NAT64 address.
+ * Send the request to the first address that accepts a connection. Forbidden addresses were removed before and
+ * are not an error, because behind DNS64 a public name also has a NAT64 address.
  */
 async function exchangeWith(addresses: string[], target: Target): Promise<OutboundAnswer> {
   let failure = new OutboundError('address')
@@ -165,10 +165,10 @@ async function exchangeWith(addresses: string[], target: Target): Promise<Outbou
 
 type Target = {
   url: URL
-  /** The name for SNI and the certificate; empty when the URL names the address itself. */
+  /** Name for SNI and the certificate. Empty if the URL has an IP address. */
   servername: string
   headers: Record<string, string>
-  /** Null: a GET. */
+  /** Body of a POST. Null for a GET. */
   body: Buffer | null
   bodyBytesMax: number
   signal: AbortSignal
@@ -186,29 +186,29 @@ function exchange(address: string, target: Target): Promise<OutboundAnswer> {
       port: url.port === '' ? 443 : Number(url.port),
       path: url.pathname + url.search,
       servername,
-      // No pool: a connection is never shared with another name behind the same address.
+      // No connection pool: a connection must never serve another host name behind the same address.
       agent: false,
       rejectUnauthorized: true,
       maxHeaderSize: limits.outboundHeaderBytesMax,
       headers,
       ...(ca === undefined ? {} : { ca }),
     })
-    // The first reason counts: what follows from tearing down finds a settled promise.
+    // The first reason counts. Later errors come from `destroy` and find a settled promise.
     const fail = (reason: OutboundReason) => {
       reject(new OutboundError(reason, sent))
       request.destroy()
     }
     signal.addEventListener('abort', () => fail('timeout'), { once: true })
     request.on('error', (error) => fail(connected ? reasonOf(error) : 'connect'))
-    // Whatever ends early ends here: a broken body, an upgrade, a reset.
+    // An early end (broken body, upgrade, reset) shows only as `close`.
     request.on('close', () => fail('protocol'))
     request.on('socket', (socket) => {
-      // The connected socket has the last word on where we are, before anything is said.
+      // The address of the connected socket is checked before any byte is sent.
       socket.on('connect', () => {
         connected = true
         if (socket.remoteAddress !== address) fail('address')
       })
-      // Not earlier: what is handed over before the handshake ended could leave whenever it likes.
+      // The request is written after the handshake only. Else `sent` could not tell if a byte has left.
       socket.on('secureConnect', () => {
         if (request.destroyed) return
         sent = true
@@ -233,11 +233,11 @@ function exchange(address: string, target: Target): Promise<OutboundAnswer> {
   })
 }
 
-/** What the status line and headers alone rule out, before a byte of the body is read. */
+/** The reason to refuse an answer by its status and headers, before its body is read, or null. */
 function refusedHead(response: IncomingMessage, bodyBytesMax: number): OutboundReason | null {
   const { statusCode = 0, headers } = response
   if (statusCode >= 300 && statusCode < 400) return 'redirect'
-  // We asked for identity: a compressed answer could unfold past any bound.
+  // The request asked for no compression. A compressed body could expand beyond any bound.
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) return 'encoding'
   if (!/^(chunked)?$/i.test(headers['transfer-encoding'] ?? '')) return 'encoding'
   return Number(headers['content-length'] ?? 0) > bodyBytesMax ? 'too-large' : null

@@ -2,13 +2,13 @@ import { limits } from '../base/limits.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { createSlots } from './slots.ts'
 
-/** Whose coupon shows the picture, and from where it is asked for. */
+/** The merchant of the coupon, and the client address that asks for the picture. */
 type For = { merchant: string; address: string }
 
-/** The bytes of a picture, or null when the far side does not give it. OutboundError `busy` when too many ask. */
+/** Fetches the bytes of a picture. Null if the other server fails. Throws OutboundError `busy` if no slot is free. */
 type FetchImage = (url: string, whose: For) => Promise<Uint8Array | null>
 
-/** Build a fetcher of pictures over `fetchPublic`, bounded in size, work and waiting. */
+/** Create the fetcher of pictures, bounded in size, in slots and in waiting time. */
 export function createImageFetcher(fetchPublic: FetchPublic): FetchImage {
   const inTurn = createSlots(limits.imageSlots)
   return async (text, whose) => {

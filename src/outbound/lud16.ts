@@ -3,21 +3,21 @@ import { limits } from '../base/limits.ts'
 import { foreignWords } from '../base/words.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 
-/** What a lightning address leads to (LUD-16), as far as vouchers are concerned. */
+/** Answer of a lightning address (LUD-16) to the question whether it takes vouchers. */
 type AddressAnswer =
   | { kind: 'takes'; callback: URL }
   | { kind: 'unknown' | 'silent' | 'takes-none' }
 
 export type LookUpAddress = (name: string, host: string) => Promise<AddressAnswer>
 
-/** What the other side said to a voucher; `unsent`: it has not heard of it. */
+/** Outcome of a hand-over. `unsent` means that the voucher did not leave this process. */
 type HandOverAnswer =
   | { kind: 'accepted' | 'unsent' | 'unclear' }
   | { kind: 'refused'; reason: string | null }
 
 export type HandOver = (callback: URL, json: Record<string, unknown>) => Promise<HandOverAnswer>
 
-/** Build the look-up of lightning addresses. */
+/** Create the look-up of lightning addresses (LUD-16). */
 export function createLookUpAddress(fetchPublic: FetchPublic): LookUpAddress {
   return async (name, host) => {
     try {
@@ -42,7 +42,10 @@ function readAddress(status: number, answer: Record<string, unknown> | null): Ad
   return { kind: 'takes', callback }
 }
 
-/** Build the way a voucher goes out; it is tried once, since whoever reads it can take it. */
+/**
+ * Create the hand-over of a voucher to another service. It is tried once: the other service may have taken the
+ * voucher even if its answer was lost.
+ */
 export function createHandOver(fetchPublic: FetchPublic): HandOver {
   return async (callback, json) => {
     try {

@@ -5,12 +5,12 @@ import { type FetchPublic, OutboundError } from './fetch-public.ts'
 import { createSlots } from './slots.ts'
 
 /**
- * The key behind a NIP-05 identifier that a merchant has looked up, or null when it resolves to
- * nothing. OutboundError `busy` when too many ask.
+ * Resolves a NIP-05 identifier for a merchant to a public key in hex. Null if it has none. Throws OutboundError
+ * `busy` if no slot is free.
  */
 type ResolveNip05 = (name: string, domain: string, merchant: string) => Promise<string | null>
 
-/** Build a resolver of NIP-05 identifiers over `fetchPublic`, bounded in work and in waiting. */
+/** Create the resolver of NIP-05 identifiers, bounded in slots and in waiting time. */
 export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
   const inTurn = createSlots(limits.nip05Slots)
   const ask = async (url: URL, name: string) => {
@@ -22,7 +22,7 @@ export function createNip05Resolver(fetchPublic: FetchPublic): ResolveNip05 {
       const answer = status === 200 ? parseJson(body, limits.nip05BodyBytesMax) : null
       return readNip05(answer, name)
     } catch (error) {
-      // Whatever the far side did, the name did not resolve.
+      // Any failure of the other server means that the name does not resolve.
       if (error instanceof OutboundError) return null
       throw error
     }

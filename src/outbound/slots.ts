@@ -1,12 +1,12 @@
 import { OutboundError } from './fetch-public.ts'
 
-/** Work under way, and in line behind it. */
+/** Bounds of calls that run and of calls that wait. */
 type Share = { takenMax: number; waitingMax: number }
 
-/** What there is room for in all, and of it for each whom the work is for. */
+/** Bounds in all, and per owner of each type. `waitMs` bounds the waiting time. */
 export type SlotRule<Of extends string> = Share & { waitMs: number; of: Record<Of, Share> }
 
-/** Whom work is for, such as the host that is asked and the account that has it asked. */
+/** The owners of a call by type, such as the host that it goes to and the account that causes it. */
 type Owners<Of extends string> = Record<Of, string>
 
 type Room = Share & { taken: number; waiting: number }
@@ -14,9 +14,8 @@ type Room = Share & { taken: number; waiting: number }
 type Waiter = { rooms: readonly Room[]; proceed: () => void }
 
 /**
- * So much work at once and a short line behind it, in all and for each owner: slow hosts wait for
- * themselves, and others pass them. OutboundError `busy` for work beyond that and for work that
- * waited too long. Idle owners are forgotten.
+ * Create a concurrency limit with a short queue, in all and per owner. Calls of a slow host wait for each other
+ * and let other calls pass. Throws OutboundError `busy` if the queue is full or the wait too long.
  */
 export function createSlots<Of extends string>(rule: SlotRule<Of>) {
   const all: Room = { ...rule, taken: 0, waiting: 0 }
@@ -75,7 +74,7 @@ export function createSlots<Of extends string>(rule: SlotRule<Of>) {
       line.add(waiter)
     })
   }
-  /** Free the place, for those who wait longest and have room for it. */
+  /** Free the slots of a call, and start the calls that have waited longest and have all their slots free. */
   const give = (own: readonly Room[]) => {
     count(own, 'taken', -1)
     for (const waiter of line) {

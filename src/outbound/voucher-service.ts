@@ -4,10 +4,9 @@ import type { RefusalCode } from '../base/refusal.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 
 /**
- * What became of a refresh at another service. `unsent`: the nonce has not left this process;
- * `refused`: the service did not swap it under this key; `unclear`: it may have. A refusal that is
- * not `certain` may be the words of a gateway in front of the service: it says nothing about an
- * attempt before this one.
+ * Outcome of a refresh at another service. `unsent`: the nonce did not leave this process. `refused`: the service
+ * did not swap it under this key. `unclear`: it may have swapped it. A refusal that is not `certain` may come from
+ * a proxy in front of the service, so it says nothing about an earlier attempt.
  */
 type RefreshOutcome =
   | { kind: 'answer'; body: Record<string, unknown> }
@@ -19,10 +18,10 @@ export type RefreshElsewhere = (
   input: { nonce: string; key: string },
 ) => Promise<RefreshOutcome>
 
-/** The status of a voucher at another service, or null when it does not tell. */
+/** Asks for the status of a voucher at another service. Null if it does not answer. */
 export type PreviewElsewhere = (refreshUrl: string, nonce: string) => Promise<string | null>
 
-/** What the coupon protocol says no with to a refresh, once and for all. */
+/** Final refusals of a refresh in the coupon protocol, by HTTP status. */
 const byStatus: Record<number, RefusalCode> = {
   404: 'voucher-unknown',
   409: 'voucher-refreshed',
@@ -36,7 +35,7 @@ const codes: readonly RefusalCode[] = [
   'voucher-expired',
 ]
 
-/** Build the way to other services' refresh route. */
+/** Create the client of other services' refresh route. */
 export function createRefreshElsewhere(fetchPublic: FetchPublic): RefreshElsewhere {
   return async (refreshUrl, { nonce, key }) => {
     try {
@@ -58,8 +57,8 @@ export function createRefreshElsewhere(fetchPublic: FetchPublic): RefreshElsewhe
 }
 
 /**
- * Build the way to other services' preview, which is known where their refresh address ends the
- * way the protocol has it.
+ * Create the client of other services' preview route. Its URL follows from the refresh URL, if that one ends as in
+ * the protocol.
  */
 export function createPreviewElsewhere(fetchPublic: FetchPublic): PreviewElsewhere {
   return async (refreshUrl, nonce) => {
@@ -81,7 +80,7 @@ export function createPreviewElsewhere(fetchPublic: FetchPublic): PreviewElsewhe
   }
 }
 
-/** The no in an answer; the page of some proxy with the same status is none. */
+/** The refusal in an answer, or null. An error page of a proxy with the same status has neither code nor error. */
 function refusalIn(
   status: number,
   { code, error }: Record<string, unknown>,
@@ -90,6 +89,6 @@ function refusalIn(
   const known = codes.find((name) => name === code)
   const refusal = byStatus[status]
   if (!refusal) return null
-  // 409 is what every service says to who lost a race; the others are said by gateways, too.
+  // Every service answers 409 if another refresh was first. Proxies answer 404 and 410, too.
   return { kind: 'refused', code: known ?? refusal, certain: known !== undefined || status === 409 }
 }

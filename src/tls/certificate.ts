@@ -1,6 +1,6 @@
 /**
- * X.509 certificates (RFC 5280) for one shop: an authority, and a certificate of it. The structures
- * are pkijs's; keys, signatures and reading are node:crypto's, which answers at once.
+ * X.509 certificates (RFC 5280) for one shop: an authority and a server certificate. pkijs builds the structures.
+ * node:crypto makes keys and signatures and reads certificates, because it is synchronous.
  */
 import {
   createHash,
@@ -34,7 +34,7 @@ import { parseAddress } from '../base/network.ts'
 /** A certificate and its private key, both PEM. */
 export type CertifiedKey = { cert: string; key: string }
 
-/** From and to, Unix seconds. */
+/** Validity, in Unix seconds. */
 type Lifetime = { from: number; to: number }
 
 type Subject = { organisation: string; name: string }
@@ -54,8 +54,8 @@ const oids = {
 }
 
 /**
- * Make an authority that can speak for servers with `names` and what is below them, and for nothing
- * else. Addresses stay free: BoringSSL knows no constraint of them and refuses every address under one.
+ * Create an authority that is limited to servers under `names`, so that its key cannot certify public sites. IP
+ * addresses are not limited: BoringSSL does not support that constraint, and refuses all addresses under one.
  */
 export function createAuthority(
   subject: Subject,
@@ -71,7 +71,7 @@ export function createAuthority(
     extension('basicConstraints', true, new BasicConstraints({ cA: true, pathLenConstraint: 0 })),
     // keyCertSign, cRLSign
     extension('keyUsage', true, bits(0b0000_0110)),
-    // On an authority it bounds all that it signs: clients pass over what is for mail or programs.
+    // The purpose of an authority limits its certificates too: none is valid for mail or programs.
     extension('extendedKeyUsage', false, serverAuth()),
     extension('nameConstraints', true, new NameConstraints({ permittedSubtrees })),
     extension('subjectKeyId', false, keyId(certificate)),
@@ -79,7 +79,7 @@ export function createAuthority(
   return { cert: signed(certificate, privateKey), key: pemOf(privateKey) }
 }
 
-/** Make a server's certificate for names and addresses, signed by an authority. */
+/** Create a server certificate for names and IP addresses, signed by an authority. */
 export function issueCertificate(
   authority: CertifiedKey,
   hosts: readonly string[],
@@ -111,9 +111,9 @@ export function issueCertificate(
   return { cert: signed(certificate, createPrivateKey(authority.key)), key: pemOf(privateKey) }
 }
 
-/** What every certificate has, apart from names and extensions. */
+/** Create the common part of a certificate, without names and extensions. */
 function newCertificate(publicKey: KeyObject, life: Lifetime): Certificate {
-  // Sixteen random bytes, positive and without a leading zero.
+  // A serial number must be positive (RFC 5280, 4.1.2.2), and DER allows no leading zero byte.
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40
   const algorithm = new AlgorithmIdentifier({ algorithmId: oids.ecdsaWithSha256 })
@@ -128,7 +128,7 @@ function newCertificate(publicKey: KeyObject, life: Lifetime): Certificate {
   })
 }
 
-/** The certificate in PEM, signed. */
+/** Sign a certificate and return it as PEM. */
 function signed(certificate: Certificate, signer: KeyObject): string {
   certificate.tbsView = new Uint8Array(certificate.encodeTBS().toBER())
   certificate.signatureValue = new BitString({
@@ -145,13 +145,13 @@ function pemOf(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** SHA-1 of the bits of the key: a name for it, not a proof (RFC 5280, 4.2.1.2). */
+/** Key identifier: SHA-1 of the public key (RFC 5280, 4.2.1.2). It is a name, not a proof, so SHA-1 is enough. */
 function keyId({ subjectPublicKeyInfo }: Certificate): OctetString {
   const { valueHexView } = subjectPublicKeyInfo.subjectPublicKey.valueBlock
   return octets(createHash('sha1').update(valueHexView).digest())
 }
 
-/** One name after the other, as openssl writes them; left alone, pkijs puts all into one set. */
+/** Encode each part of a name as its own set, as openssl does. pkijs would put all parts into one set. */
 function nameOf({ organisation, name }: Subject): RelativeDistinguishedNames {
   const part = (type: string, value: string) =>
     new SetOf({
@@ -174,13 +174,13 @@ const serverAuth = () => new ExtKeyUsage({ keyPurposes: [oids.serverAuth] })
 const dnsName = (value: string) => new GeneralName({ type: 2, value })
 const octets = (bytes: Uint8Array) => new OctetString({ valueHex: bytes })
 
-/** One byte of named bits, without the zeros at its end, as DER has it. */
+/** Encode one byte of named bits. DER omits the trailing zero bits. */
 function bits(byte: number): BitString {
   const unusedBits = 31 - Math.clz32(byte & -byte)
   return new BitString({ valueHex: Uint8Array.of(byte), unusedBits })
 }
 
-/** UTCTime up to 2049, as RFC 5280 wants it. */
+/** Encode a time: UTCTime up to 2049, GeneralizedTime later (RFC 5280, 4.1.2.5). */
 function time(seconds: number): Time {
   const value = new Date(seconds * 1000)
   const type = value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime

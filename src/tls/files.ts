@@ -7,18 +7,18 @@ import { machineName, readInterfaces } from '../base/machine.ts'
 import { everyAddress, parseAddress } from '../base/network.ts'
 import type { CertifiedKey } from './certificate.ts'
 
-/** A certificate cannot be used; the message says which file and why. */
+/** A certificate that cannot be used. The message names the file and the reason. */
 export class CertificateError extends Error {}
 
-/** What https is served with. */
+/** The certificate and key that https is served with. */
 export type ServedCertificate = CertifiedKey & {
-  /** Names and addresses it is good for. */
+  /** Names and addresses that it is valid for. */
   hosts: readonly string[]
-  /** Unix seconds. */
+  /** End of its validity, in Unix seconds. */
   ends: number
-  /** PEM of the shop's own authority, which devices have to trust first; null: a public one's. */
+  /** PEM of the shop's own authority, which devices must trust first. Null for a public authority. */
   authority: string | null
-  /** Others on this machine can read the key. */
+  /** True if other users of this machine can read the key. */
   readable: boolean
 }
 
@@ -30,7 +30,7 @@ const files = {
 }
 type File = keyof typeof files
 
-/** Endings that no public name has, and `host`, the name of this machine. */
+/** Name endings that no public site has, and the name of this machine. */
 const localNames = (host: string) => [
   host,
   'localhost',
@@ -41,12 +41,12 @@ const localNames = (host: string) => [
   'internal',
 ]
 
-/** Where the authority and the certificate of a shop lie. */
+/** Path of a file of the shop's own authority and certificate. */
 export function tlsPath(dataDir: string, file: File): string {
   return join(dataDir, 'tls', files[file])
 }
 
-/** The certificate that TLS_CERT and TLS_KEY name. */
+/** Read the certificate of TLS_CERT and TLS_KEY. Throws CertificateError. */
 export function readCertificate(certPath: string, keyPath: string): ServedCertificate {
   const cert = readPem('TLS_CERT', certPath)
   const key = readPem('TLS_KEY', keyPath)
@@ -61,7 +61,7 @@ export function readCertificate(certPath: string, keyPath: string): ServedCertif
   return { cert, key, hosts: hostsOf(first), ends: endOf(first), authority: null, readable }
 }
 
-/** The certificate that `cuponera tls` made, renewed when it is due; null when there is none. */
+/** Read the certificate of `cuponera tls`, and renew it if it is due. Null if there is none. */
 export async function findOwnCertificate(
   dataDir: string,
   now: number,
@@ -72,29 +72,29 @@ export async function findOwnCertificate(
     !found ||
     found.ends < now + limits.certificateRenewSeconds ||
     wantedHosts(authorityHost(dataDir)).some((host) => !found.hosts.includes(host))
-  // Whoever keeps the authority's key elsewhere renews by hand.
+  // An operator may store the authority's key elsewhere, and renews by hand then.
   if (!due || !existsSync(tlsPath(dataDir, 'authorityKey'))) return found
   return renewOwnCertificate(dataDir, now)
 }
 
-/** Make the authority unless it is there, and a new certificate in any case. */
+/** Create the authority if there is none, and a new certificate in any case. */
 export async function renewOwnCertificate(
   dataDir: string,
   now: number,
 ): Promise<ServedCertificate> {
-  // Here alone: reading the library in would cost every start some 25 ms.
+  // Imported here, because loading the library takes 25 ms, which most starts do not need.
   const { createAuthority, issueCertificate } = await import('./certificate.ts')
   const directory = join(dataDir, 'tls')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   ownLikeDirectory(directory)
-  // A little earlier: the clocks of phones are not exact.
+  // The validity begins earlier, because clocks of phones may be behind.
   const from = now - limits.certificateBeforeSeconds
   if (!existsSync(tlsPath(dataDir, 'authorityCert'))) {
     const host = machineName()
     const subject = { organisation: 'Cuponera', name: `Cuponera ${host}` }
     const life = { from, to: now + limits.authoritySeconds }
     const made = createAuthority(subject, localNames(host), life)
-    // The key first: with the certificate there, it counts as made.
+    // The key is written first: after a crash, a certificate without its key would count as complete.
     writeDurably(tlsPath(dataDir, 'authorityKey'), made.key)
     writeDurably(tlsPath(dataDir, 'authorityCert'), made.cert)
   }
@@ -111,18 +111,18 @@ export async function renewOwnCertificate(
   return found
 }
 
-/** Where other devices of its network find this machine; null where it has no address for them. */
+/** The IPv4 address of this machine in its local network, or null. */
 export function ownAddress(): string | null {
   const found = ownAddresses().find((address) => parseAddress(address)?.kind() === 'ipv4')
   return found ?? null
 }
 
-/** "Every address of this machine" can be listened on; a browser, on this machine or a phone, needs one. */
+/** Replace the unspecified address in a URL by one of this machine, because no browser can open it. */
 export function openable(url: string): string {
   return url.replace(everyAddress, () => ownAddress() ?? '127.0.0.1')
 }
 
-/** Of what a certificate is good for, what another device of the network finds this machine by. */
+/** The host of a certificate by which other devices of the network reach this machine. */
 export function hostForOthers(hosts: readonly string[]): string {
   const outside = hosts.filter((host) => {
     const address = parseAddress(host)
@@ -137,12 +137,12 @@ function readOwn(dataDir: string): ServedCertificate | null {
   const key = readPem('certificate', tlsPath(dataDir, 'key'))
   const authority = readPem('authority', tlsPath(dataDir, 'authorityCert'))
   const parsed = parseCertificate(cert)
-  // Torn by a crash between the two: made anew.
+  // A crash between the two writes left a pair that does not match. The caller makes a new one.
   if (!parsed || !belongs(parsed, key)) return null
   return { cert, key, hosts: hostsOf(parsed), ends: endOf(parsed), authority, readable: false }
 }
 
-/** What devices call this machine by, as far as the authority may speak for it. */
+/** Names and addresses of this machine that the authority is allowed to certify. */
 function wantedHosts(authorityFor: string): string[] {
   const host = machineName()
   const addresses = ownAddresses()
@@ -158,7 +158,7 @@ function ownAddresses(): string[] {
     .map(({ address }) => parseAddress(address)?.toString() ?? address)
 }
 
-/** Addresses of a shop's network; those that end with a zone are of one cable only. */
+/** True for addresses of a local network. Link-local ones, which need a zone, do not work in a certificate. */
 function isPrivate(text: string): boolean {
   const range = parseAddress(text)?.range()
   return range === 'private' || range === 'uniqueLocal' || range === 'carrierGradeNat'
@@ -199,7 +199,7 @@ function endOf(certificate: X509Certificate): number {
   return Math.floor(Date.parse(certificate.validTo) / 1000)
 }
 
-/** `DNS:shop.test, IP Address:10.0.0.1` as a list; addresses in their short spelling. */
+/** Read `DNS:shop.test, IP Address:10.0.0.1` into a list, with addresses in their short form. */
 function hostsOf(certificate: X509Certificate): string[] {
   return (certificate.subjectAltName ?? '').split(/, ?/).flatMap((entry) => {
     const [, kind, text = ''] = /^(DNS|IP Address):(.+)$/.exec(entry) ?? []

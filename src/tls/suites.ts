@@ -1,13 +1,12 @@
 /**
- * Suites of TLS 1.2 that https takes: a fresh key for each connection (ECDHE) and authenticated
- * encryption (AEAD), as browsers since 2014 and iOS 9 speak them (RFC 9325, 4.2). TLS 1.3 has no
- * others; what is older is refused by Bun itself.
+ * Accepted cipher suites of TLS 1.2: forward secrecy (ECDHE) and authenticated encryption (AEAD), as RFC 9325, 4.2
+ * asks for. Browsers since 2014 and iOS 9 have them. TLS 1.3 has no weaker ones; Bun refuses TLS 1.1 and older.
  */
 export const modernSuites = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-ECDSA-CHACHA20-POLY1305',
   'ECDHE-ECDSA-AES256-GCM-SHA384',
-  // For a certificate from elsewhere with an RSA key.
+  // For an RSA certificate of the operator.
   'ECDHE-RSA-AES128-GCM-SHA256',
   'ECDHE-RSA-CHACHA20-POLY1305',
   'ECDHE-RSA-AES256-GCM-SHA384',
