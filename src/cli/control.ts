@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../app/config.ts'
+import { type ControlAnswer, controlPath, type Status } from '../app/control.ts'
 import { databasePath } from '../app/data.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
-import { type ControlAnswer, controlPath, type Status } from '../http/control.ts'
 
 /** Nothing answers on the control socket. */
 export class NoAnswer extends OperatorError {}

@@ -1,7 +1,7 @@
 import type { Config } from '../app/config.ts'
+import type { Status } from '../app/control.ts'
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import type { Status } from '../http/control.ts'
 import { connect, NoAnswer } from './control.ts'
 import type { DemoPlace } from './demo.ts'
 import { withoutSlashes } from './demo-client.ts'

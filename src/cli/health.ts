@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
+import type { Status } from '../app/control.ts'
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { everyAddress } from '../base/network.ts'
-import type { Status } from '../http/control.ts'
 import { tlsPath } from '../tls/files.ts'
 import { connect, NoAnswer } from './control.ts'
 

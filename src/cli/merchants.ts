@@ -1,10 +1,10 @@
 import type { Config } from '../app/config.ts'
+import type { Status } from '../app/control.ts'
 import { loadKeyring } from '../app/keyring.ts'
 import { openManagement } from '../app/management.ts'
 import { createLog } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { readPins } from '../db/inspect.ts'
-import type { Status } from '../http/control.ts'
 import {
   type ListedMerchants,
   type MerchantCommand,

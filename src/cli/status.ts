@@ -1,5 +1,5 @@
 import type { Config } from '../app/config.ts'
-import type { Status } from '../http/control.ts'
+import type { Status } from '../app/control.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { connect, inUse, NoAnswer } from './control.ts'
 import { isoTime } from './relays.ts'
