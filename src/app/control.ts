@@ -9,6 +9,7 @@ import type { BackupReport } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
 import { createMaintenance, MaintenanceStopped } from '../db/maintenance.ts'
 import type { RelayStatus } from '../gateway/service.ts'
+import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
 
 export type Status = {
@@ -34,8 +35,6 @@ type ControlOptions = {
   relays: () => Promise<RelayStatus[]>
   /** Commands of the wallet, by method and path, each with the JSON object it was sent. */
   commands: Record<string, (asked: JsonObject) => Promise<unknown>>
-  /** The reason of a refusal, for operators. */
-  reasonOf: (refusal: Refusal) => string
   log: Log
   /** A full check ended with that many problems. */
   checked: (problems: number) => void
@@ -92,7 +91,7 @@ export function startControl(options: ControlOptions): Control {
       return Response.json({ result: await answer(request) })
     } catch (cause) {
       if (cause instanceof Refusal) {
-        return Response.json({ refused: options.reasonOf(cause) }, { status: 409 })
+        return Response.json({ refused: reasonOf(cause) }, { status: 409 })
       }
       if (cause instanceof OperatorError || cause instanceof MaintenanceStopped) {
         return Response.json({ refused: cause.message }, { status: 409 })

@@ -36,7 +36,6 @@ import { openable } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import { tlsRoutes } from '../ui/tls-routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
-import { reasonOf } from '../wallet/identities/reasons.ts'
 import { identityRoutes } from '../wallet/identities/routes.ts'
 import { ledgerRoutes } from '../wallet/ledger/routes.ts'
 import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
@@ -52,6 +51,7 @@ import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import { type RunningLedger, startLedger } from './ledger.ts'
 import { type ManagementState, openManagement } from './management.ts'
+import { showFeatures } from './metrics.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import { createReadiness, vouchersByPhase } from './readiness.ts'
@@ -267,7 +267,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     ...{ sessions, verify, now: systemClock, rateLimits, isKnown, onUnknownOrigin },
   })
   const openTransfers = () => database.snapshot((tx) => tx.transfers.open())
-  metrics.describe({
+  showFeatures(metrics, {
     version,
     engine: schnorr.name,
     vouchers: () => database.snapshot(vouchersByPhase),
@@ -343,7 +343,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       ...{ ...ledger.commands, ...wallet.commands, ...cards.commands, ...sessionCommands },
       ...management.commands,
     },
-    reasonOf,
     log,
     checked(problems) {
       metrics.checked(problems)

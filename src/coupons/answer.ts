@@ -26,6 +26,15 @@ export function parseIdempotencyKey(value: string | null): string {
 }
 
 /**
+ * The repeat that an optional Idempotency-Key asks for, bound to `scope` and to the exact bytes of the body.
+ * Null if no key was sent. Refuses `idempotency-key-invalid`.
+ */
+export function parseRepeat(key: string | null, scope: string, body: Uint8Array): Repeat | null {
+  if (key === null) return null
+  return { key: parseIdempotencyKey(key), scope, request: Buffer.from(body).toString('base64') }
+}
+
+/**
  * Run an operation once per Idempotency-Key, in its transaction. The same request gets the kept answer
  * again; another request under that key is refused as `idempotency-key-reused`. Refusals are never kept.
  */

@@ -4,10 +4,10 @@ import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { parseRepeat } from '../http/repeat.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import type { Caller } from '../session/caller.ts'
 import { announce, withdraw } from './announce.ts'
+import { parseRepeat } from './answer.ts'
 import { define, edit, remove } from './define.ts'
 import { chainOf, issuances, mintable, overview, redemptions } from './history.ts'
 import { mintVouchers } from './mint.ts'
@@ -69,7 +69,8 @@ export function managementRoutes(
     .post(
       '/',
       async ({ request, caller, body }) => {
-        const repeat = parseRepeat(request, `define ${caller.pubkey}`)
+        const sentKey = request.headers.get('idempotency-key')
+        const repeat = parseRepeat(sentKey, `define ${caller.pubkey}`, factsOf(request).body)
         const answer = await define(service, caller, body, repeat)
         return reply(answer.status, answer.body)
       },
@@ -219,7 +220,8 @@ export function managementRoutes(
       '/mint',
       async ({ request, caller, body }) => {
         const { couponId, count = null } = body
-        const repeat = parseRepeat(request, `mint ${caller.pubkey}`)
+        const sentKey = request.headers.get('idempotency-key')
+        const repeat = parseRepeat(sentKey, `mint ${caller.pubkey}`, factsOf(request).body)
         // A kept answer takes more room than the vouchers in it, so it costs more of the rate.
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
         const cost = Math.floor((count ?? 0) / perRequest)

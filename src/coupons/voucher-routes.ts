@@ -4,10 +4,9 @@ import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { parseRepeat } from '../http/repeat.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { parseIdempotencyKey } from './answer.ts'
+import { parseIdempotencyKey, parseRepeat } from './answer.ts'
 import { budgetOf, refreshBudgetOf } from './budget.ts'
 import { claim } from './claim.ts'
 import {
@@ -75,7 +74,8 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         const nonce = parseNonce(body.nonce)
         const { zapRequest, amountMsat } = body
         const owner = body.owner?.toLowerCase() ?? null
-        const repeat = parseRepeat(request, `claim ${nonce}`)
+        const sentKey = request.headers.get('idempotency-key')
+        const repeat = parseRepeat(sentKey, `claim ${nonce}`, factsOf(request).body)
         const input = { nonce, owner, zapRequest, amountMsat }
         const answer = await byNonce(
           request,
