@@ -1,6 +1,4 @@
-import { Buckets } from '../base/buckets.ts'
 import type { Clock } from '../base/clock.ts'
-import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createNip44 } from '../crypto/nip44.ts'
@@ -10,23 +8,25 @@ import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
-import { kinds } from '../nostr/kinds.ts'
 import { createCodeTries, noCodeTries } from '../wallet/cards/code-tries.ts'
-import { configChange, configure } from '../wallet/cards/holders/configure.ts'
+import { configure } from '../wallet/cards/holders/configure.ts'
 import { holderRoutes } from '../wallet/cards/holders/routes.ts'
+import { startHolderWorker } from '../wallet/cards/holders/worker.ts'
+import { createFunds } from '../wallet/cards/payments/funds.ts'
+import { type Payments, takeAnswer } from '../wallet/cards/payments/payments.ts'
 import { payRoutes } from '../wallet/cards/payments/routes.ts'
-import type { Cards, Funds } from '../wallet/cards/service.ts'
+import { createWaiting } from '../wallet/cards/payments/waiting.ts'
+import { startPaymentWorker } from '../wallet/cards/payments/worker.ts'
+import type { Cards } from '../wallet/cards/service.ts'
 import { createKeyDerivation } from '../wallet/cards/tag.ts'
 import { type CardCommand, operateCards } from '../wallet/cards/tags/operator.ts'
 import { tagRoutes } from '../wallet/cards/tags/routes.ts'
 import { tapRoutes } from '../wallet/cards/taps/routes.ts'
-import { createConsumer } from '../wallet/consumer.ts'
-import { payRequest } from '../wallet/identities/pay-request.ts'
+import { payRequestOf } from '../wallet/identities/pay-request.ts'
 import type { Identities } from '../wallet/identities/service.ts'
 import type { Ledger } from '../wallet/ledger/settle.ts'
 import type { Config } from './config.ts'
 import { fingerprintOf } from './keyring.ts'
-import { type RunningPayments, startPayments } from './payments.ts'
 import type { Stores } from './stores.ts'
 
 type CardParts = {
@@ -54,15 +54,17 @@ export type RunningCards = {
   routes(rateLimits: RateLimits): ReturnType<typeof routesOf>
   /** The operator's, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
-  payments: RunningPayments
   /** An event was accepted over HTTP: what it does here, in the same transaction. */
   accepted(tx: Stores & AfterCommit & Locking, event: NostrEvent): Promise<void>
+  /** Requests that wait for a ledger are told to ask later. */
+  stopWaiting(): void
   stop(): Promise<void>
 }
 
 /** Put together what the operations on cards work with, and take what holders want from relays. */
 export async function startCards(parts: CardParts): Promise<RunningCards> {
-  const { config, keys, cardMasterKey, database, signer, verify, verifyHash, now, log } = parts
+  const { config, keys, cardMasterKey, database, jobs, signer, verify, verifyHash } = parts
+  const { now, subscribe, log } = parts
   const cards: Cards = {
     database,
     signer,
@@ -78,8 +80,8 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     gatewayPubkey: config.gatewayPubkey,
     federationId: parts.identities.federationId,
     base: parts.identities.base,
-    funds: fundsOf(config, parts.ledger),
-    payRequest: payRequestOf(database, parts.identities),
+    funds: createFunds(config.tokens, parts.ledger),
+    payRequest: (pubkey, base) => payRequestOf(parts.identities, pubkey, base),
     newId: () => Bun.randomUUIDv7(),
     codeTries: config.rateLimit ? createCodeTries(() => parts.steady() / 1000) : noCodeTries,
     newK1: () => suuidOf(crypto.randomUUID()),
@@ -89,84 +91,39 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   for (const { name, token } of config.defaultLimits) {
     if (!config.tokens.has(token)) log.warn('cards.limit-of-no-token', { limit: name, token })
   }
-  const accepted = async (tx: Stores & AfterCommit & Locking, event: NostrEvent) => {
-    await configure(cards, tx, event)
-    await payments.accepted(tx, event)
-  }
+  const waiting = createWaiting()
   const ledgerPubkey = config.ledgerPubkey ?? signer.pubkey
-  const payments = await startPayments({ ...parts, cards, ledgerPubkey })
-  const stopListening = listen(cards, parts)
+  const { ledger, broadcast, steady } = parts
+  const report = log.info
+  const payments: Payments = {
+    ...{ cards, database, ledger, ledgerPubkey, broadcast, waiting, steady, report },
+  }
+  const stopPayments = await startPaymentWorker({ payments, jobs, subscribe, log })
+  const stopHolders = startHolderWorker({
+    ...{ cards, jobs, subscribe, rateLimit: config.rateLimit },
+    seconds: () => steady() / 1000,
+    failed: (cause) => log.warn('cards.failed', { cause }),
+  })
   return {
     routes: (rateLimits) => routesOf(cards, payments, rateLimits),
-    payments,
-    accepted,
     commands: { 'POST /cards': (asked) => operateCards(cards, asked as CardCommand) },
+    async accepted(tx, event) {
+      await configure(cards, tx, event)
+      await takeAnswer(payments, tx, event)
+    },
+    stopWaiting: waiting.stop,
     async stop() {
-      await stopListening()
-      await payments.stop()
+      await stopHolders()
+      await stopPayments()
     },
   }
 }
 
-function routesOf(cards: Cards, { payments }: RunningPayments, rateLimits: RateLimits) {
+function routesOf(cards: Cards, payments: Payments, rateLimits: RateLimits) {
   return [
     tagRoutes(cards, rateLimits),
     holderRoutes(cards, rateLimits),
     tapRoutes(cards, rateLimits),
     payRoutes(payments, rateLimits),
   ]
-}
-
-/** What the ledger in here knows; of one elsewhere nothing is known beforehand. */
-function fundsOf({ tokens }: Config, ledger: Ledger | null): Funds {
-  return {
-    tokens: () => [...tokens.keys()],
-    balance: async (tx: Stores, pubkey, token) =>
-      ledger ? tx.ledger.balance(token, pubkey) : null,
-    spent: (tx: Stores, card) => tx.payments.spent(card),
-  }
-}
-
-function payRequestOf(database: Database<Stores>, identities: Identities): Cards['payRequest'] {
-  return async (pubkey, base) => {
-    const account = await database.snapshot((tx) => tx.accounts.findByKey(pubkey))
-    if (!account?.lud16) return null
-    return payRequest(identities, account.name, base)
-  }
-}
-
-/** Listen to relays; how to stop. */
-function listen(
-  cards: Cards,
-  { database, jobs, subscribe, config, steady, log }: CardParts,
-): () => Promise<void> {
-  const byKey = new Buckets({
-    burst: limits.cardChangeBurst,
-    perSecond: limits.cardChangePerSecond,
-    entriesMax: limits.relayQuotasMax,
-  })
-  const consumer = createConsumer<Stores>({
-    database,
-    jobs,
-    filters: () => [
-      {
-        kinds: [kinds.walletRegular],
-        since: cards.now() - limits.cardChangeSeconds,
-        limit: limits.fetchMax,
-        tags: new Map([
-          ['p', [cards.signer.pubkey]],
-          ['t', [configChange]],
-        ]),
-      },
-    ],
-    // Whoever holds no card is told apart by one look at an index.
-    admitted: async ({ pubkey }: NostrEvent) =>
-      !config.rateLimit || byKey.take(pubkey, steady() / 1000) === 0,
-    async consume(tx, event) {
-      await configure(cards, tx, event)
-    },
-    failed: (cause) => log.warn('cards.failed', { cause }),
-  })
-  consumer.askWith(subscribe(consumer.subscription))
-  return () => consumer.stop()
 }

@@ -243,7 +243,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       ledger: ledger.ledger,
     },
   })
-  const { stop: stopCards, payments } = cards
+  const { stop: stopCards, stopWaiting } = cards
   opened.defer(() => stopCards())
   const transferring = startTransfers(config, {
     database,
@@ -350,7 +350,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     },
   })
   // Whoever waits for a ledger elsewhere is answered before the door closes.
-  opened.defer(() => payments.hurry())
+  opened.defer(() => stopWaiting())
   // First of all at the stop, so that the thread of a check lets go of the file while requests end.
   opened.defer(() => control.stop())
   const everything = opened.move()

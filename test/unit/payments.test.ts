@@ -19,15 +19,17 @@ const pending: Payment = {
 }
 
 /** A service whose clock goes on while somebody waits, and whose ledger answers after so many seconds. */
-function createPayments(answerSeconds: number, hurried = () => false) {
+function createPayments(answerSeconds: number, stopped = () => false) {
   let ms = 0
   const waits: number[] = []
   const payments = {
     steady: () => ms,
-    hurried,
-    async answered(_: string, seconds: number) {
-      waits.push(seconds)
-      ms += seconds * 1000
+    waiting: {
+      stopped,
+      async answered(_: string, seconds: number) {
+        waits.push(seconds)
+        ms += seconds * 1000
+      },
     },
     database: {
       snapshot: async () =>

@@ -34,6 +34,12 @@ export async function payRequest(identities: Identities, text: string, base: str
   }
 }
 
+/** `payRequest` for the holder of a key; null when it takes no payments. */
+export async function payRequestOf(identities: Identities, pubkey: string, base: string) {
+  const account = await identities.database.snapshot((tx) => tx.accounts.findByKey(pubkey))
+  return account?.lud16 ? payRequest(identities, account.name, base) : null
+}
+
 /** The form that LUD-06 asks for, of an account without a wallet: no payment fits its bounds. */
 function vouchersOnly(address: string) {
   const metadata = [

@@ -1,7 +1,7 @@
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
 import { foreignWords } from '../../../base/words.ts'
-import type { Database, Locking } from '../../../db/database.ts'
+import type { AfterCommit, Database, Locking } from '../../../db/database.ts'
 import { type NostrEvent, tagValue } from '../../../nostr/event.ts'
 import type { Filter } from '../../../nostr/filter.ts'
 import { kinds } from '../../../nostr/kinds.ts'
@@ -9,10 +9,11 @@ import type { Ledger, LedgerStores } from '../../ledger/settle.ts'
 import { parseContent, transactionTypes } from '../../ledger/transaction.ts'
 import type { CardStores, Cards } from '../service.ts'
 import type { Payment, PaymentStore } from './payment-store.ts'
+import type { Waiting } from './waiting.ts'
 
 export type PaymentStores = CardStores & LedgerStores & { payments: PaymentStore }
 
-/** Everything that paying needs; put together by `app/payments.ts`. */
+/** Everything that paying needs; put together by `app/cards.ts`. */
 export type Payments = {
   cards: Cards
   database: Database<PaymentStores>
@@ -23,24 +24,23 @@ export type Payments = {
   /** Hand an event of ours to the relays, in the transaction that causes it. */
   // A method: what is handed in writes to stores of the same transaction that this folder does not know.
   broadcast(tx: PaymentStores, event: NostrEvent): Promise<void>
-  /** Resolves when a ledger has answered that start event, or after so many seconds. */
-  answered(startId: string, seconds: number): Promise<void>
+  waiting: Waiting
   /** Milliseconds of a clock that is never set. */
   steady: () => number
-  /** Nobody is to be kept waiting any more. */
-  hurried: () => boolean
+  /** A line for the operator, without any secret. */
+  report: (event: string, fields: Record<string, string>) => void
 }
 
 /** Wait for the answer of a ledger elsewhere; what the payment is then. */
 export async function awaitOutcome(payments: Payments, payment: Payment): Promise<Payment> {
-  const { database, answered, steady, hurried } = payments
+  const { database, waiting, steady } = payments
   const end = steady() + limits.paymentWaitSeconds * 1000
   let current = payment
-  while (current.state === 'pending' && current.startId !== null && !hurried()) {
+  while (current.state === 'pending' && current.startId !== null && !waiting.stopped()) {
     const left = (end - steady()) / 1000
     if (left <= 0) break
     // Looked at now and then besides: the answer may have come before anybody waited.
-    await answered(current.startId, Math.min(left, 1))
+    await waiting.answered(current.startId, Math.min(left, 1))
     current = await database.snapshot((tx) => tx.payments.findById(payment.id))
   }
   return current
@@ -69,34 +69,37 @@ export function parseK1(value: unknown): string {
 }
 
 /**
- * Take an event that may be a ledger's answer, whose id and signature were verified. Its ok commits
- * what was reserved, its error releases it; so does what comes late, and is marked so. The id of the
- * start event that it answered, or null.
+ * Take an event that may be the answer of a ledger elsewhere; its id and signature were verified. Its ok
+ * commits the reservation, its error releases it. A late answer counts, too, and is marked. Requests
+ * that wait for it hear of it once it is on disk.
  */
 export async function takeAnswer(
-  { cards, ledger, ledgerPubkey }: Payments,
-  tx: PaymentStores & Locking,
+  { cards, ledger, ledgerPubkey, waiting, report }: Payments,
+  tx: PaymentStores & AfterCommit & Locking,
   event: NostrEvent,
-): Promise<string | null> {
+): Promise<void> {
   const type = tagValue(event, 't')
   const ok = type === transactionTypes.ok
-  if (ledger || event.pubkey !== ledgerPubkey || event.kind !== kinds.walletRegular) return null
-  if (!ok && type !== transactionTypes.error) return null
+  if (ledger || event.pubkey !== ledgerPubkey || event.kind !== kinds.walletRegular) return
+  if (!ok && type !== transactionTypes.error) return
   // The first `e` is the ledger's; those behind it are copied from a start event, whoever signed that.
   const startId = tagValue(event, 'e') ?? ''
   const found = hex32.test(startId) ? await tx.payments.findByStart(startId, event.pubkey) : null
-  if (!found) return null
+  if (!found) return
   await tx.lock({ payment: found.id })
   const payment = await tx.payments.findById(found.id)
   // Money that has moved does not come back by a word.
-  if (payment.state === 'settled') return null
-  if (payment.state === 'refused' && !ok) return null
+  if (payment.state === 'settled') return
+  if (payment.state === 'refused' && !ok) return
   const late = payment.state !== 'pending'
   const outcome = ok
     ? { state: 'settled' as const, code: null, message: null, late }
     : { state: 'refused' as const, code: 'ledger-refused' as const, message: wordsOf(event), late }
   await tx.payments.end(payment.id, outcome, cards.now())
-  return startId
+  tx.afterCommit(() => {
+    report('payment.answered', { start: startId, answer: event.id })
+    waiting.tell(startId)
+  })
 }
 
 const hex32 = /^[0-9a-f]{64}$/

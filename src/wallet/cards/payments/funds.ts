@@ -1,0 +1,13 @@
+import type { Ledger } from '../../ledger/settle.ts'
+import type { Funds } from '../service.ts'
+import type { PaymentStores } from './payments.ts'
+
+/** A holder's means, as the embedded ledger knows them; of a ledger elsewhere nothing is known beforehand. */
+export function createFunds(tokens: ReadonlyMap<string, unknown>, ledger: Ledger | null): Funds {
+  return {
+    tokens: () => [...tokens.keys()],
+    balance: async (tx: PaymentStores, pubkey, token) =>
+      ledger ? tx.ledger.balance(token, pubkey) : null,
+    spent: (tx: PaymentStores, card) => tx.payments.spent(card),
+  }
+}
