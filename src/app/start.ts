@@ -247,6 +247,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   opened.defer(() => stopCards())
   const transferring = startTransfers(config, {
     database,
+    jobs,
     now: systemClock,
     verify,
     couponService,

@@ -1,22 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { Buckets } from '../base/buckets.ts'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
-import { Refusal } from '../base/refusal.ts'
 import type { Database } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createHandOver, createLookUpAddress } from '../outbound/lud16.ts'
 import { createSlots } from '../outbound/slots.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from '../outbound/voucher-service.ts'
-import { startResuming } from '../wallet/transfers/resume.ts'
+import { createTransferRates, noTransferRates } from '../wallet/transfers/rates.ts'
 import type { Transfers } from '../wallet/transfers/service.ts'
+import { startTransferWorker } from '../wallet/transfers/worker.ts'
 import type { Config } from './config.ts'
 import type { Stores } from './stores.ts'
 
 type TransferParts = {
   database: Database<Stores>
+  jobs: Jobs
   now: Clock
   verify: VerifyEvent
   couponService: Transfers['couponService']
@@ -29,25 +30,18 @@ type TransferParts = {
 
 type RunningTransfers = {
   transfers: Transfers
-  stop(): void
+  stop(): Promise<void>
 }
 
 /** Put together what transfers work with, and go on with those that a stopped process left. */
 export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
-  const { fetchPublic, log, steady, ...shared } = parts
+  const { fetchPublic, jobs, log, steady, ...shared } = parts
   // Apart, so that two services that send to each other never wait for each other's places.
   const refreshSlots = createSlots(limits.refreshSlots)
   const leavingSlots = createSlots(limits.leavingSlots)
   const refreshing: FetchPublic = (url, request) =>
     refreshSlots({ host: url.host }, () => fetchPublic(url, request))
-  const limiter = (rule: { burst: number; perSecond: number }) => {
-    const buckets = new Buckets({ ...rule, entriesMax: limits.transferRatesMax })
-    return (key: string) => {
-      const wait = config.rateLimit ? buckets.take(key, steady()) : 0
-      if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
-    }
-  }
-  const countLeaving = limiter(limits.leavingRate)
+  const rates = config.rateLimit ? createTransferRates(steady) : noTransferRates
   const transfers: Transfers = {
     ...shared,
     newKey: () => randomBytes(24).toString('base64url'),
@@ -57,20 +51,21 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     lookUp: createLookUpAddress(fetchPublic),
     handOver: createHandOver(fetchPublic),
     async leaving(sender, host, work) {
-      countLeaving(sender)
+      rates.leaving(sender)
       const senderAtHost = `${sender} ${host}`
       return leavingSlots({ sender, host, senderAtHost }, work).catch(nullWhenBusy)
     },
-    arriving: limiter(limits.arrivingRate),
+    arriving: rates.arriving,
     swapping: new Map(),
-    postponed: () => resuming.wake(),
-    warn: (event, facts) => log.warn(event, facts),
+    postponed: () => worker.wake(),
+    warn: log.warn,
   }
-  const resuming = startResuming(transfers, (cause) => log.warn('transfers.failed', { cause }))
-  return { transfers, stop: () => resuming.stop() }
+  const failed = (cause: unknown) => log.warn('transfers.failed', { cause })
+  const worker = startTransferWorker({ transfers, jobs, failed })
+  return { transfers, stop: worker.stop }
 }
 
-/** What goes out has answers for its own troubles: this one is about a place. */
+/** Null for no free slot. The calls themselves answer their own failures. */
 function nullWhenBusy(cause: unknown): null {
   if (cause instanceof OutboundError) return null
   throw cause

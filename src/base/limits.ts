@@ -153,10 +153,9 @@ export const limits = {
   intentOldRetrySeconds: 24 * 60 * 60,
   /** A voucher that expired this long ago is expired by any clock, and so is its successor. */
   intentExpiredSeconds: 24 * 60 * 60,
-  /** Swaps retried at one service at once; the longest sleep of that job, and its pause after a failure. */
+  /** Swaps retried at one service at once; and the longest sleep of that job. */
   resumesMax: 8,
   resumeNapSeconds: 60,
-  resumePauseSeconds: 5,
   /** Deadlines of one transfer. Together they end before an idle connection is closed. */
   addressDeadlineMs: 8000,
   addressBodyBytesMax: 64 * 1024,

@@ -7,10 +7,11 @@ import { handleOf } from '../../src/coupons/nonce.ts'
 import { createSql } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { receive } from '../../src/wallet/transfers/receive.ts'
-import { startResuming } from '../../src/wallet/transfers/resume.ts'
 import type { Transfers } from '../../src/wallet/transfers/service.ts'
 import { sealIntent, swap } from '../../src/wallet/transfers/swap.ts'
+import { startTransferWorker } from '../../src/wallet/transfers/worker.ts'
 import { newSigner, percentBenefit, verifyEvent } from '../support/client.ts'
+import { aloneJobs } from '../support/jobs.ts'
 
 const service = newSigner()
 const holder = newSigner().pubkey
@@ -119,9 +120,11 @@ test('what nobody can open keeps nothing behind it waiting', async () => {
   for (let at = 0; at < broken; at++) await insert({ broken: true })
   const good = await insert()
   const failures: unknown[] = []
-  const resuming = startResuming(createTransfers(honest), (cause) => failures.push(cause))
+  const transfers = createTransfers(honest)
+  const failed = (cause: unknown) => failures.push(cause)
+  const worker = startTransferWorker({ transfers, jobs: aloneJobs, failed })
   while (await stores.transfers.findIntentById(good)) await Bun.sleep(1)
-  resuming.stop()
+  await worker.stop()
   expect(failures).toHaveLength(broken)
   expect(await stores.inbox.list(holder, 10)).toHaveLength(1)
   expect(await stores.transfers.open()).toMatchObject([{ open: broken }])

@@ -71,7 +71,7 @@ export function createTransferStore(sql: Sql) {
   const postpone = sql.query<null, [number, number]>(
     'UPDATE transfer_intents SET attempts = attempts + 1, next_at = ? WHERE id = ?',
   )
-  const hurry = sql.query<null, [number]>(
+  const makeAllDue = sql.query<null, [number]>(
     'UPDATE transfer_intents SET next_at = ?1 WHERE next_at > ?1',
   )
   const due = sql.query<IntentRow, [Uint8Array, number, number]>(
@@ -161,9 +161,9 @@ export function createTransferStore(sql: Sql) {
       postpone.run(at, id)
     },
 
-    /** Everything is due: what a stopped process left behind. */
-    async hurry(now: number): Promise<void> {
-      hurry.run(now)
+    /** Make every intent due: a stopped process left them behind. */
+    async makeAllDue(now: number): Promise<void> {
+      makeAllDue.run(now)
     },
 
     /** Up to `most` of a service's that are due, the longest due first. */
