@@ -9,7 +9,7 @@ export type DiskFloor = { bytes: number } | { percent: number }
 
 type FileSystem = { bavail: number; bsize: number; blocks: number }
 
-/** Facts of the file system of a path; the real one asks the kernel. */
+/** Figures of the file system of a path. The real one asks the kernel. */
 export type StatFs = (path: string) => Promise<FileSystem>
 
 type DiskParts = {
@@ -53,9 +53,9 @@ export async function watchDisk({ dataDir, floor, statFs, jobs, log }: DiskParts
     if (now === low) return
     low = now
     for (const listener of listeners) listener(low)
-    const facts = { freeBytes: free, floorBytes }
-    if (low) log.warn('disk.low', facts)
-    else log.info('disk.ok', facts)
+    const fields = { freeBytes: free, floorBytes }
+    if (low) log.warn('disk.low', fields)
+    else log.info('disk.ok', fields)
   }
 
   await look()

@@ -10,7 +10,7 @@ const table = {
   'rate-limited': [429, 'Hiciste demasiados pedidos seguidos. Esperá un momento y probá de nuevo.'],
   'not-found': [404, 'Esa dirección no existe. Revisá la ruta.'],
   'method-not-allowed': [405, 'Ese método no se puede usar acá. Mirá el encabezado Allow.'],
-  // Authentication; each code with its `reason` on the wire in `authReasons`.
+  // Authentication; each code with its `reason` on the wire in http/envelope.ts.
   'auth-missing': [401, 'Falta autenticarte. Firmá el pedido o iniciá sesión.'],
   'auth-too-large': [
     401,

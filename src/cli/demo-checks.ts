@@ -65,7 +65,7 @@ type ExpectedVoucher = {
   owner: string
   /** Absent: a voucher in phase minted. */
   claimedAt: number | undefined
-  facts: {
+  fields: {
     couponId: string
     coupon: unknown
     name: string
@@ -78,15 +78,15 @@ type ExpectedVoucher = {
 }
 
 /**
- * A voucher result with exactly these facts, and in it an event by the manager: kind, tags, content
+ * A voucher result with exactly these fields, and in it an event by the manager: kind, tags, content
  * byte for byte, time, id and signature.
  */
 export function expectVoucher(found: Json, expected: ExpectedVoucher, verify: VerifyEvent): void {
-  const { manager, owner, claimedAt, facts } = expected
-  const { couponId, nonce, name, description, image, coupon, expiresAt } = facts
+  const { manager, owner, claimedAt, fields } = expected
+  const { couponId, nonce, name, description, image, coupon, expiresAt } = fields
   if (!nonceShaped(nonce)) throw new DemoFailure('the nonce has not 22 characters')
   const { voucher, ...said } = found ?? {}
-  expectEqual('the voucher result', said, facts)
+  expectEqual('the voucher result', said, fields)
   const { id, sig, created_at, ...event } = voucher ?? {}
   const phase = claimedAt === undefined ? 'minted' : 'claimed'
   const content = {

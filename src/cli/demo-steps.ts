@@ -73,7 +73,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
   })
   const checkVoucher = (found: Json, claimedAt?: number) => {
     const signed = { manager, owner: merchant.pubkey, claimedAt }
-    expectVoucher(found, { ...signed, facts: frozen(String(found?.nonce)) }, verify)
+    expectVoucher(found, { ...signed, fields: frozen(String(found?.nonce)) }, verify)
   }
   const mint = async (as: Parameters<Client['call']>[2]) => {
     const reply = await client.call('POST', '/api/coupons/mint', { ...as, body: { couponId } })
@@ -147,9 +147,9 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
         const call = { ...asMerchant(), body: { ...terms, maxUses: 3 } }
         const { coupon, ...rest } = expectGood(await client.call('POST', '/api/coupons', call), 201)
         couponId = String(coupon?.id)
-        const { createdAt, updatedAt, ...facts } = coupon ?? {}
+        const { createdAt, updatedAt, ...fields } = coupon ?? {}
         const counters = { minted: 0, claimed: 0, archivedAt: null }
-        expectEqual('the definition', facts, { ...terms, id: couponId, maxUses: 3, ...counters })
+        expectEqual('the definition', fields, { ...terms, id: couponId, maxUses: 3, ...counters })
         expectEqual('the rest of the answer', rest, {})
         expectNear('createdAt', createdAt, systemClock())
         expectEqual('updatedAt', updatedAt, createdAt)
@@ -175,8 +175,8 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
       async run() {
         const call = { signer: minter }
         const found = expectGood(await client.call('GET', '/api/coupons/mintable', call), 200)
-        const { nonce: _, couponId: id, ...facts } = frozen('')
-        expectEqual('what is mintable', found, { coupons: [{ id, ...facts, remaining: 3 }] })
+        const { nonce: _, couponId: id, ...fields } = frozen('')
+        expectEqual('what is mintable', found, { coupons: [{ id, ...fields, remaining: 3 }] })
         return 'three left'
       },
     },

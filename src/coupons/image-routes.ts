@@ -1,6 +1,6 @@
 import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
-import { factsOf } from '../http/facts.ts'
+import { contextOf } from '../http/request-context.ts'
 import type { createImageFinder } from './image.ts'
 
 const pictureModel = textModel(
@@ -17,7 +17,7 @@ export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
   }).get(
     '/images/:hash',
     async ({ params, request }) => {
-      const { path, kind } = await find(params.hash.toLowerCase(), factsOf(request).address)
+      const { path, kind } = await find(params.hash.toLowerCase(), contextOf(request).address)
       return new Response(Bun.file(path), {
         headers: {
           'Content-Type': kind.type,

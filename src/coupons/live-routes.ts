@@ -2,7 +2,7 @@ import type { Authenticator } from '../http/auth.ts'
 import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
-import { factsOf } from '../http/facts.ts'
+import { contextOf } from '../http/request-context.ts'
 import type { Live } from './live.ts'
 import type { CouponService } from './service.ts'
 
@@ -27,7 +27,7 @@ export function liveRoutes(service: CouponService, auth: Authenticator, live: Li
         // No await between this check and `listen`: a session that ends in between would keep its stream.
         auth.requireOpen(caller)
         const stream = openEventStream()
-        const { address } = factsOf(request)
+        const { address } = contextOf(request)
         const stop = live.listen({ owner, address, until, send: stream.send, ended: stream.end })
         stream.gone.addEventListener('abort', stop)
         return stream.response

@@ -2,9 +2,9 @@ import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../http/auth.ts'
 import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
-import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { reply, replyJson } from '../http/reply.ts'
+import { contextOf } from '../http/request-context.ts'
 import type { Caller } from '../session/caller.ts'
 import { announce, withdraw } from './announce.ts'
 import { parseRepeat } from './answer.ts'
@@ -70,7 +70,7 @@ export function managementRoutes(
       '/',
       async ({ request, caller, body }) => {
         const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `define ${caller.pubkey}`, factsOf(request).body)
+        const repeat = parseRepeat(sentKey, `define ${caller.pubkey}`, contextOf(request).body)
         const answer = await define(service, caller, body, repeat)
         return reply(answer.status, answer.body)
       },
@@ -179,7 +179,7 @@ export function managementRoutes(
     .put(
       '/discovery',
       async ({ request, caller, body }) => {
-        const { origins } = factsOf(request)
+        const { origins } = contextOf(request)
         return replyJson(200, await announce(service, caller, body.event, origins()))
       },
       {
@@ -221,7 +221,7 @@ export function managementRoutes(
       async ({ request, caller, body }) => {
         const { couponId, count = null } = body
         const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `mint ${caller.pubkey}`, factsOf(request).body)
+        const repeat = parseRepeat(sentKey, `mint ${caller.pubkey}`, contextOf(request).body)
         // A kept answer takes more room than the vouchers in it, so it costs more of the rate.
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
         const cost = Math.floor((count ?? 0) / perRequest)

@@ -2,9 +2,9 @@ import { Refusal } from '../base/refusal.ts'
 import { createGuard } from '../http/carry.ts'
 import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
-import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { reply, replyJson } from '../http/reply.ts'
+import { contextOf } from '../http/request-context.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { parseIdempotencyKey, parseRepeat } from './answer.ts'
 import { budgetOf, refreshBudgetOf } from './budget.ts'
@@ -75,7 +75,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         const { zapRequest, amountMsat } = body
         const owner = body.owner?.toLowerCase() ?? null
         const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `claim ${nonce}`, factsOf(request).body)
+        const repeat = parseRepeat(sentKey, `claim ${nonce}`, contextOf(request).body)
         const input = { nonce, owner, zapRequest, amountMsat }
         const answer = await byNonce(
           request,
@@ -113,7 +113,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
       async ({ request, body }) => {
         const key = parseIdempotencyKey(request.headers.get('idempotency-key'))
         const nonce = parseNonce(body.nonce)
-        const tried = [handleText(handleOf(nonce)), factsOf(request).address] as const
+        const tried = [handleText(handleOf(nonce)), contextOf(request).address] as const
         rateLimits.wrongKeyTry(...tried)
         try {
           const outcome = await byNonce(

@@ -4,8 +4,8 @@ import { Refusal } from '../base/refusal.ts'
 import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { gatewayEnvelope } from '../http/envelope.ts'
-import { factsOf } from '../http/facts.ts'
 import { reply, replyJson } from '../http/reply.ts'
+import { contextOf } from '../http/request-context.ts'
 import { NostrEventModel } from '../nostr/models.ts'
 import { encodeNevent } from '../nostr/nevent.ts'
 import { fetchEvents } from './fetch.ts'
@@ -29,11 +29,11 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/publish',
       async ({ request }) => {
-        const { object, excessive } = factsOf(request)
+        const { object, excessive } = contextOf(request)
         const something = excessive || Object.keys(object ?? {}).length > 0
         if (!something || !namesJson(request)) throw new Refusal('not-json-event')
         if (!accepts(request)) throw new Refusal('not-acceptable')
-        const { address: from, body, origins } = factsOf(request)
+        const { address: from, body, origins } = contextOf(request)
         const sender = { address: from, bytes: body.byteLength, asked: origins()[0] ?? null }
         const { event, urls } = await publish(gateway, object, sender)
         const location = { Location: `nostr:${encodeNevent(event, urls)}`, 'Content-Length': '0' }
@@ -63,7 +63,7 @@ export function gatewayRoutes(gateway: Gateway) {
     .get(
       '/publish/:id',
       async ({ request, params }) => {
-        const asked = factsOf(request).origins()[0] ?? null
+        const asked = contextOf(request).origins()[0] ?? null
         return replyJson(200, await publication(gateway, params.id, asked))
       },
       {
@@ -78,7 +78,7 @@ export function gatewayRoutes(gateway: Gateway) {
     .post(
       '/fetch',
       async ({ request }) => {
-        const { object, excessive, address } = factsOf(request)
+        const { object, excessive, address } = contextOf(request)
         if (!object && !excessive) throw new Refusal('not-json-filter')
         const asker = { address, gone: request.signal }
         const { events, answered, silent } = await fetchEvents(gateway, object, asker)

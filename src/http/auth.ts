@@ -5,8 +5,8 @@ import type { VerifyEvent } from '../nostr/event.ts'
 import { verifyHttpAuth } from '../nostr/nip98.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Sessions, VerifiedSession } from '../session/session.ts'
-import { factsOf, type RequestFacts } from './facts.ts'
 import type { RateLimits } from './rate-limit.ts'
+import { contextOf, type RequestContext } from './request-context.ts'
 
 type AuthenticatorOptions = {
   sessions: Sessions
@@ -31,24 +31,24 @@ export type Authenticator = {
 /** Checks the Authorization header; an accepted NIP-98 event is used up by the caller's first write. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const authenticate = async (request: Request, bearer: boolean) => {
-    const facts = factsOf(request)
+    const context = contextOf(request)
     try {
-      facts.caller = await identify(options, request, facts, bearer)
+      context.caller = await identify(options, request, context, bearer)
     } catch (refused) {
       if (!(refused instanceof Refusal)) throw refused
-      if (refused.code === 'auth-session-expired') facts.harmless = true
+      if (refused.code === 'auth-session-expired') context.harmless = true
       // Nobody gained anything by asking without credentials, or too often with good ones.
       else if (!['auth-missing', 'rate-limited'].includes(refused.code)) {
-        options.rateLimits.failure(facts.address)
+        options.rateLimits.failure(context.address)
       }
-      if (refused.code === 'auth-origin-unknown') throw unknownOrigin(facts.asked())
+      if (refused.code === 'auth-origin-unknown') throw unknownOrigin(context.asked())
       throw refused
     }
-    if (facts.over && !(await options.isKnown(facts.caller.pubkey))) {
-      options.rateLimits.stranger(facts.address)
+    if (context.over && !(await options.isKnown(context.caller.pubkey))) {
+      options.rateLimits.stranger(context.address)
     }
-    facts.known = true
-    return facts.caller
+    context.known = true
+    return context.caller
   }
   /** The same, naming the setting that would make this origin the service's own. */
   const unknownOrigin = (asked: string | null) => {
@@ -67,7 +67,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 async function identify(
   { sessions, verify, now, rateLimits }: AuthenticatorOptions,
   request: Request,
-  facts: RequestFacts,
+  context: RequestContext,
   bearer: boolean,
 ): Promise<Caller> {
   const header = request.headers.get('authorization') ?? ''
@@ -89,18 +89,18 @@ async function identify(
 
   function signedCaller(encoded: string): Caller {
     const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
-    const { method, body } = facts
-    const signed = { method, origins: facts.origins(), target, body }
+    const { method, body } = context
+    const signed = { method, origins: context.origins(), target, body }
     const event = verifyHttpAuth(encoded, signed, now(), verify)
     return {
       pubkey: event.pubkey,
       beganAt: sessions.beginsAt(event.pubkey),
       until: now() + limits.sessionSeconds,
       spend: async (tx) => {
-        facts.spent = true
+        context.spent = true
         const acceptedUntil = event.created_at + limits.proofWindowSeconds
         if (!(await tx.proofs.use(event.id, acceptedUntil))) {
-          rateLimits.failure(facts.address)
+          rateLimits.failure(context.address)
           throw new Refusal('auth-replay')
         }
         // Only now: a stranger who repeats what he overheard must not use up its owner's share.

@@ -1,7 +1,7 @@
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { RouteRules } from './document.ts'
-import { factsOf } from './facts.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
+import { contextOf } from './request-context.ts'
 
 /** Looks a credential up; null when nobody was given it. */
 type FindBudget = () => Promise<Budget | 'unbounded' | null>
@@ -25,9 +25,9 @@ export function createGuard(rateLimits: RateLimits) {
 
 /** Count a refusal as its route declares it. Refuses `rate-limited` who guesses too often. */
 export function judge(rateLimits: RateLimits, request: Request, code: RefusalCode): void {
-  const facts = factsOf(request)
-  if (facts.rules.holds.includes(code)) facts.known = true
-  if (facts.rules.guesses.includes(code)) rateLimits.failure(facts.address)
+  const context = contextOf(request)
+  if (context.rules.holds.includes(code)) context.known = true
+  if (context.rules.guesses.includes(code)) rateLimits.failure(context.address)
 }
 
 /**
@@ -39,15 +39,15 @@ export async function carry(
   request: Request,
   find: FindBudget,
 ): Promise<void> {
-  const facts = factsOf(request)
-  if (!facts.over) return
+  const context = contextOf(request)
+  if (!context.over) return
   const budget = await find()
   if (!budget) {
-    rateLimits.failure(facts.address)
-    throw facts.over
+    rateLimits.failure(context.address)
+    throw context.over
   }
   if (budget !== 'unbounded') rateLimits.carried(budget)
-  facts.known = true
+  context.known = true
 }
 
 /** Whether a request over its address's budget may bring a credential that carries it. */

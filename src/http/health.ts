@@ -2,10 +2,10 @@ import { Type as t } from '@sinclair/typebox'
 import { Refusal } from '../base/refusal.ts'
 import { documented, feature, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
-import { factsOf } from './facts.ts'
 import type { Metrics } from './metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyJson } from './reply.ts'
+import { contextOf } from './request-context.ts'
 
 /** Whether the service can keep its word; refuses with the reason when it cannot. What else is to be told. */
 type Readiness = () => Promise<readonly 'disk-low'[]>
@@ -48,7 +48,7 @@ export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: Rat
     .get(
       '/metrics',
       async ({ request }) => {
-        const { supervised, address } = factsOf(request)
+        const { supervised, address } = contextOf(request)
         if (!supervised) {
           if (request.headers.has('authorization')) rateLimits.failure(address)
           throw new Refusal('metrics-closed')

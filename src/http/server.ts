@@ -11,7 +11,6 @@ import { mayCarry } from './carry.ts'
 import { Elysia } from './elysia.ts'
 import { serviceEnvelope } from './envelope.ts'
 import { toRefusal } from './errors.ts'
-import { factsOf, keepFacts, type RequestFacts } from './facts.ts'
 import { createInFlight } from './in-flight.ts'
 import { startLoopMonitor } from './loop.ts'
 import type { Metrics } from './metrics.ts'
@@ -19,6 +18,7 @@ import type { MetricsAccess } from './metrics-access.ts'
 import { isForwarded, type Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyOptions, replyRefusal } from './reply.ts'
+import { contextOf, keepContext, type RequestContext } from './request-context.ts'
 import { createRouteTable } from './route-table.ts'
 
 export type ServerOptions = {
@@ -211,7 +211,7 @@ export function startServer(options: ServerOptions): HttpServer {
       return upgrade(request, bun, address, options.origins.acceptedForRelay(request, peer))
     }
     const working = supervised ? null : inFlight.begin(address, route.pattern)
-    const facts: RequestFacts = {
+    const context: RequestContext = {
       method,
       pattern: route.pattern,
       envelope: route.envelope,
@@ -232,21 +232,21 @@ export function startServer(options: ServerOptions): HttpServer {
       harmless: false,
     }
     const asGet = method === 'HEAD' ? asGetRequest(request) : withOrigin(request)
-    keepFacts(asGet, facts)
+    keepContext(asGet, context)
     let response: Response
     try {
       response = await app.fetch(asGet)
-      const { caller, spent } = facts
+      const { caller, spent } = context
       if (caller?.spend && !spent) await options.spend(caller)
     } finally {
       working?.end()
     }
-    assert(!over || facts.known || !response.ok, 'a route did not ask what carries its request')
+    assert(!over || context.known || !response.ok, 'a route did not ask what carries its request')
     // Whatever was refused is its sender's affair, and costs nobody else behind the address.
     const refused = response.status >= 400 && response.status < 500
-    if (refused && !supervised && !facts.harmless) {
-      if (!over) options.rateLimits.mistake(address, facts.known)
-      else if (!facts.known && response.status !== 429) throw over
+    if (refused && !supervised && !context.harmless) {
+      if (!over) options.rateLimits.mistake(address, context.known)
+      else if (!context.known && response.status !== 429) throw over
     }
     if (response.status === 405) withAllow(response, route.methods)
     return method === 'HEAD' ? withoutBody(response) : response
@@ -272,18 +272,18 @@ export function startServer(options: ServerOptions): HttpServer {
     // Elysia takes no host name to be shorter than four letters, unless told: http://pi is one.
     const composed = new Elysia({ normalize: false, handler: { standardHostname: false } })
       .onParse({ as: 'global' }, async ({ request }) => {
-        const facts = factsOf(request)
-        facts.working?.pause()
-        const reading = bodies.read(request, facts.rules.bodyBytesMax, facts.address)
-        facts.body = await reading.finally(() => facts.working?.resume())
-        loop.enter(facts.pattern)
-        const { object, excessive } = parseBody(facts.body)
-        facts.object = object
-        facts.excessive = excessive
+        const context = contextOf(request)
+        context.working?.pause()
+        const reading = bodies.read(request, context.rules.bodyBytesMax, context.address)
+        context.body = await reading.finally(() => context.working?.resume())
+        loop.enter(context.pattern)
+        const { object, excessive } = parseBody(context.body)
+        context.object = object
+        context.excessive = excessive
         return object
       })
       .onError({ as: 'global' }, ({ error, request }) => {
-        const { envelope, rules } = factsOf(request)
+        const { envelope, rules } = contextOf(request)
         return replyRefusal(toRefusal(error, log), envelope, rules.schemes)
       })
     for (const instance of routes) composed.use(instance)

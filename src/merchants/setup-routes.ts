@@ -1,9 +1,9 @@
 import type { Authenticator } from '../http/auth.ts'
 import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
-import { factsOf } from '../http/facts.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { replyJson } from '../http/reply.ts'
+import { contextOf } from '../http/request-context.ts'
 import { SetUpModel, SetupModel } from './models.ts'
 import type { Merchants } from './service.ts'
 import { setUp } from './setup.ts'
@@ -15,7 +15,7 @@ export function setupRoutes(merchants: Merchants, auth: Authenticator, rateLimit
     .post(
       '/',
       async ({ request, caller, body }) => {
-        rateLimits.setup(factsOf(request).address)
+        rateLimits.setup(contextOf(request).address)
         return replyJson(201, await setUp(merchants, caller, body.code))
       },
       {

@@ -19,10 +19,10 @@ import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { Elysia } from '../../src/http/elysia.ts'
-import { factsOf } from '../../src/http/facts.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { reply, replyJson } from '../../src/http/reply.ts'
+import { contextOf } from '../../src/http/request-context.ts'
 import { startServer } from '../../src/http/server.ts'
 import { authorThrough, delegationHash } from '../../src/nostr/delegation.ts'
 import { createCutoffs } from '../../src/session/cutoffs.ts'
@@ -92,7 +92,7 @@ function startStack(): string {
   const delegation = benchDelegation()
   const verifyHash = createHashVerifier(schnorr)
   const cards = new Elysia({ name: 'cards', prefix: '/card' }).post('/pay', ({ request }) => {
-    const { event } = readRequest({ verify, now: systemClock }, factsOf(request).object, {
+    const { event } = readRequest({ verify, now: systemClock }, contextOf(request).object, {
       kinds: [21_111],
       type: null,
       authorOf: (sent) => authorThrough(signer.pubkey, sent, verifyHash),
@@ -114,8 +114,8 @@ function startStack(): string {
     '/scan',
     ({ query: { p, c } }) => {
       const tap = parseTap(p, c)
-      const facts = tap && openTap(tap, derivation.k1)
-      const genuine = facts && tapIsGenuine(tap, facts, derivation.k2Of(facts.uid, 1))
+      const picc = tap && openTap(tap, derivation.k1)
+      const genuine = picc && tapIsGenuine(tap, picc, derivation.k2Of(picc.uid, 1))
       if (!genuine || !openDelegation(storeKey, { ...who, delegation: sealed })) {
         throw new Refusal('tap-invalid')
       }

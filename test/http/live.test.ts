@@ -7,7 +7,7 @@ import { createLive } from '../../src/coupons/live.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
 import { openEventStream } from '../../src/http/event-stream.ts'
-import { keepFacts, type RequestFacts } from '../../src/http/facts.ts'
+import { keepContext, type RequestContext } from '../../src/http/request-context.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import {
   call,
@@ -230,7 +230,7 @@ describe('GET /api/coupons/live', () => {
       } as unknown as CouponService
       const route = liveRoutes(service, auth, live)
       const request = new Request('http://localhost/api/coupons/live')
-      keepFacts(request, { address: '127.0.0.1' } as RequestFacts)
+      keepContext(request, { address: '127.0.0.1' } as RequestContext)
       return (await route.handle(request)).ok
     }
     expect([await ask(ended), listeners]).toEqual([false, 0])

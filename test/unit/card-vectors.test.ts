@@ -30,9 +30,9 @@ test.each([
 
 test('the tap of NXP AN12196 is genuine: its UID, its counter, its MAC over nothing', () => {
   const published = tap('EF963FF7828658A599F3041510671E88', '94EED9EE65337086')
-  const facts = openTap(published, zeros)
-  expect(facts).toEqual({ uid: hex('04DE5F1EACC040'), counter: 61 })
-  expect(facts && tapIsGenuine(published, facts, zeros)).toBe(true)
+  const picc = openTap(published, zeros)
+  expect(picc).toEqual({ uid: hex('04DE5F1EACC040'), counter: 61 })
+  expect(picc && tapIsGenuine(published, picc, zeros)).toBe(true)
   // Its session key and whole MAC, step by step.
   const session = cmac(hex('3CC30001008004DE5F1EACC0403D0000'), zeros)
   expect(session.toHex()).toBe('3fb5f6e3a807a03d5e3570ace393776f')
@@ -41,8 +41,8 @@ test('the tap of NXP AN12196 is genuine: its UID, its counter, its MAC over noth
 
 test('the tap of the same note whose MAC covers more is not', () => {
   const other = tap('FD91EC264309878BE6345CBE53BADF40', 'ECC1E7F6C6C73BF6')
-  const facts = openTap(other, zeros)
-  expect(facts && tapIsGenuine(other, facts, zeros)).toBe(false)
+  const picc = openTap(other, zeros)
+  expect(picc && tapIsGenuine(other, picc, zeros)).toBe(false)
 })
 
 test.each([
@@ -52,13 +52,13 @@ test.each([
   const k1 = hex('0c3b25d92b38ae443229dd59ad34b85d')
   const k2 = hex('b45775776cb224c75bcde7ca3704e933')
   for (const published of [tap(p, c), tap(p.toLowerCase(), c.toLowerCase())]) {
-    const facts = openTap(published, k1)
-    expect(facts).toEqual({ uid: hex('04996c6a926980'), counter })
-    expect(facts && tapIsGenuine(published, facts, k2)).toBe(true)
+    const picc = openTap(published, k1)
+    expect(picc).toEqual({ uid: hex('04996c6a926980'), counter })
+    expect(picc && tapIsGenuine(published, picc, k2)).toBe(true)
   }
   const wrong = tap(p, `${c.slice(0, -1)}${c.endsWith('0') ? '1' : '0'}`)
-  const facts = openTap(wrong, k1)
-  expect(facts && tapIsGenuine(wrong, facts, k2)).toBe(false)
+  const picc = openTap(wrong, k1)
+  expect(picc && tapIsGenuine(wrong, picc, k2)).toBe(false)
   expect(openTap(wrong, k2)).toBeNull()
 })
 
@@ -89,10 +89,10 @@ test('what is made as a tag would make it is opened again, and only under its ow
     const { k1, k2 } = keys.keysOf(uid, 1)
     const made = createTap({ uid, counter }, { k1, k2 }, crypto.getRandomValues(new Uint8Array(5)))
     const parsed = tap(made.p, made.c)
-    const facts = openTap(parsed, k1)
-    expect(facts).toEqual({ uid, counter })
-    expect(facts && tapIsGenuine(parsed, facts, k2)).toBe(true)
-    expect(facts && tapIsGenuine(parsed, facts, keys.keysOf(uid, 2).k2)).toBe(false)
+    const picc = openTap(parsed, k1)
+    expect(picc).toEqual({ uid, counter })
+    expect(picc && tapIsGenuine(parsed, picc, k2)).toBe(true)
+    expect(picc && tapIsGenuine(parsed, picc, keys.keysOf(uid, 2).k2)).toBe(false)
   }
 })
 

@@ -171,7 +171,7 @@ function Done({ state: { outcome, terms, claimedAt } }: Shown<'done'>) {
   }
   return (
     <Banner tone={outcomeTone[outcome]} icon={outcomeIcon[outcome]} title={t(`done.${outcome}`)}>
-      {terms && <Facts terms={terms} />}
+      {terms && <Terms terms={terms} />}
       <p>{detail()}</p>
       {outcome === 'foreign' && terms && <Foreign npub={terms.npub} />}
       <Next />
@@ -193,7 +193,7 @@ function Foreign({ npub }: { npub: string }) {
   )
 }
 
-function Facts({ terms }: { terms: VoucherTerms }) {
+function Terms({ terms }: { terms: VoucherTerms }) {
   return (
     <div>
       <p class="banner-name">{benefitText(terms.coupon)}</p>

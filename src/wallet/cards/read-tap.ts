@@ -25,12 +25,12 @@ export const tapRefusals = ['tap-invalid', 'card-unknown', 'card-unconfirmed', '
  */
 export async function readTap(cards: Cards, p: unknown, c: unknown): Promise<GenuineTap> {
   const tap = parseTap(p, c)
-  const facts = tap && openTap(tap, cards.keys.k1)
-  if (!tap || !facts) throw new Refusal('tap-invalid')
-  const { uid, counter } = facts
+  const picc = tap && openTap(tap, cards.keys.k1)
+  if (!tap || !picc) throw new Refusal('tap-invalid')
+  const { uid, counter } = picc
   const card = await cards.database.snapshot((tx) => tx.cards.findByCid(uid.toHex()))
   const k2 = cards.keys.k2Of(uid, card?.keyVersion ?? keyVersions.first)
-  if (!tapIsGenuine(tap, facts, k2)) throw new Refusal('tap-invalid')
+  if (!tapIsGenuine(tap, picc, k2)) throw new Refusal('tap-invalid')
   if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
   const cardId = card.id
   return {

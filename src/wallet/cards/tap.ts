@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { cbc, cmac } from '@noble/ciphers/aes.js'
 
-/** What a tag put into its address: encrypted UID and counter (`p`, 16 bytes), and the MAC (`c`, 8 bytes). */
+/** Parameters that a tag puts into its address: encrypted UID and counter (`p`, 16 bytes), and the MAC (`c`, 8 bytes). */
 type Tap = { p: Uint8Array; c: Uint8Array }
 
-/** Which tag was tapped, and its how many-th reading that is. */
-type TapFacts = { uid: Uint8Array; counter: number }
+/** The PICC data of NTAG 424 DNA: the UID of the tag, and the number of its readings so far. */
+type PiccData = { uid: Uint8Array; counter: number }
 
 /** A tag counts to here, and then says no more. */
 export const counterMax = 0xff_ffff
@@ -24,35 +24,35 @@ export function parseTap(p: unknown, c: unknown): Tap | null {
 }
 
 /** What `p` says under the meta key; null when that is not the form of a tag. Nothing is proved yet. */
-export function openTap({ p }: Tap, k1: Uint8Array): TapFacts | null {
+export function openTap({ p }: Tap, k1: Uint8Array): PiccData | null {
   const data = cbc(k1, zeroIv, { disablePadding: true }).decrypt(p)
   if (data[0] !== dataTag) return null
   return { uid: data.slice(1, 8), counter: Buffer.from(data).readUIntLE(8, 3) }
 }
 
 /** True when the tag with this k2 made the tap (SUN, NXP AN12196: the MAC over nothing). Constant-time. */
-export function tapIsGenuine({ c }: Tap, facts: TapFacts, k2: Uint8Array): boolean {
-  return timingSafeEqual(macOf(facts, k2), c)
+export function tapIsGenuine({ c }: Tap, picc: PiccData, k2: Uint8Array): boolean {
+  return timingSafeEqual(macOf(picc, k2), c)
 }
 
 /** What a tag with these keys puts into its address, in upper-case hex as tags write it. `filler`: 5 random bytes. */
 export function createTap(
-  facts: TapFacts,
+  picc: PiccData,
   { k1, k2 }: { k1: Uint8Array; k2: Uint8Array },
   filler: Uint8Array,
 ): { p: string; c: string } {
-  const data = Buffer.concat([Uint8Array.of(dataTag), facts.uid, counterBytes(facts), filler])
+  const data = Buffer.concat([Uint8Array.of(dataTag), picc.uid, counterBytes(picc), filler])
   const p = cbc(k1, zeroIv, { disablePadding: true }).encrypt(data)
-  return { p: p.toHex().toUpperCase(), c: macOf(facts, k2).toHex().toUpperCase() }
+  return { p: p.toHex().toUpperCase(), c: macOf(picc, k2).toHex().toUpperCase() }
 }
 
-function macOf(facts: TapFacts, k2: Uint8Array): Uint8Array {
-  const vector = Buffer.concat([sessionPrefix, facts.uid, counterBytes(facts)])
+function macOf(picc: PiccData, k2: Uint8Array): Uint8Array {
+  const vector = Buffer.concat([sessionPrefix, picc.uid, counterBytes(picc)])
   const full = cmac(nothing, cmac(vector, k2))
   return full.filter((_, at) => at % 2 === 1)
 }
 
-function counterBytes({ counter }: TapFacts): Uint8Array {
+function counterBytes({ counter }: PiccData): Uint8Array {
   const bytes = Buffer.alloc(3)
   bytes.writeUIntLE(counter, 0, 3)
   return bytes

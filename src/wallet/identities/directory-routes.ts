@@ -2,8 +2,8 @@ import { Refusal } from '../../base/refusal.ts'
 import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { gatewayEnvelope } from '../../http/envelope.ts'
-import { factsOf } from '../../http/facts.ts'
 import { reply, replyJson } from '../../http/reply.ts'
+import { contextOf } from '../../http/request-context.ts'
 import { nameOfKey, namesDocument } from './directory.ts'
 import {
   InvoiceModel,
@@ -28,7 +28,7 @@ type Asked = { request: Request; params: { username: string } }
 /** What others ask about names: whose they are, and how to pay them. */
 export function directoryRoutes(identities: Identities) {
   const pay = async ({ request, params }: Asked) => {
-    const base = factsOf(request).origins()[0] ?? identities.base()
+    const base = contextOf(request).origins()[0] ?? identities.base()
     return replyJson(200, await payRequest(identities, params.username, base))
   }
   const payDocument = documented({
@@ -42,7 +42,7 @@ export function directoryRoutes(identities: Identities) {
     .get(
       '/.well-known/nostr.json',
       async ({ request, query }) => {
-        const asked = factsOf(request).origins()[0] ?? null
+        const asked = contextOf(request).origins()[0] ?? null
         return replyJson(200, await namesDocument(identities, query.name ?? '', asked))
       },
       {
@@ -65,7 +65,7 @@ export function directoryRoutes(identities: Identities) {
         } catch (refused) {
           // That a wallet is away is not its payer's mistake.
           if (refused instanceof Refusal && refused.code === 'wallet-unreachable') {
-            factsOf(request).harmless = true
+            contextOf(request).harmless = true
           }
           throw refused
         }

@@ -4,9 +4,9 @@ import { createGuard } from '../../http/carry.ts'
 import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { type Envelope, RefusalModel } from '../../http/envelope.ts'
-import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
+import { contextOf } from '../../http/request-context.ts'
 import { NostrEventModel } from '../../nostr/models.ts'
 import { takenName } from './directory.ts'
 import { NameModel, NamesModel, NewNonceModel, OpenNonceModel, RegisteredModel } from './models.ts'
@@ -47,7 +47,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
   const byNonce = createGuard(rateLimits)
   const createNonce = async ({ request }: { request: Request }) => {
     const pay = (issuer: string) => rateLimits.key(issuer, 1)
-    const nonce = await requestNonce(identities, factsOf(request).object, pay)
+    const nonce = await requestNonce(identities, contextOf(request).object, pay)
     return replyJson(200, { success: true, nonce })
   }
   const nonceDocument = documented({
@@ -89,7 +89,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
     .post(
       '/identity',
       async ({ request }) => {
-        const { object, origins } = factsOf(request)
+        const { object, origins } = contextOf(request)
         const hosts = [...origins(), identities.base()].map((origin) => new URL(origin).host)
         const registered = await byNonce(request, () => registerIdentity(identities, object, hosts))
         return replyJson(200, { success: true, ...registered })
@@ -123,7 +123,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
       '/identity',
       async ({ request, query }) => {
         if (!query.name) throw new Refusal('method-not-allowed')
-        const asked = factsOf(request).origins()[0] ?? null
+        const asked = contextOf(request).origins()[0] ?? null
         return replyJson(200, await takenName(identities, query.name, asked))
       },
       {

@@ -5,9 +5,9 @@ import { carry, judge } from '../../http/carry.ts'
 import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { gatewayEnvelope } from '../../http/envelope.ts'
-import { factsOf } from '../../http/facts.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
+import { contextOf } from '../../http/request-context.ts'
 import { ArrivalModel, ReceptionModel, SendingModel, TransferModel } from './models.ts'
 import { parseAnyNonce, parseComment } from './offer.ts'
 import { receive } from './receive.ts'
@@ -75,7 +75,7 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
     .post(
       '/transfer',
       async ({ request, body }) => {
-        const { address, origins } = factsOf(request)
+        const { address, origins } = contextOf(request)
         const { nonce, voucher, to, comment } = body
         await admit(request, nonce)
         const hosts = origins().map((origin) => new URL(origin).host)

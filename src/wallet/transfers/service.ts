@@ -60,5 +60,5 @@ export type Transfers = {
   /** Some swap is to be tried again later. */
   postponed: () => void
   /** A line for the operator, without any secret. */
-  warn: (event: string, facts: Record<string, string | number>) => void
+  warn: (event: string, fields: Record<string, string | number>) => void
 }

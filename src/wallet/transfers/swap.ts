@@ -141,7 +141,7 @@ async function postpone(
   const before = transfers.now() - limits.intentExpiredSeconds
   const terms = readVoucher(voucher)?.terms
   if (terms && expired(terms, before)) {
-    transfers.warn('transfer.expired', factsOf(intent, why))
+    transfers.warn('transfer.expired', contextOf(intent, why))
     return drop(transfers, intent, new Refusal('voucher-expired'), true)
   }
   await putOff(transfers, intent, why)
@@ -159,11 +159,11 @@ export async function putOff(transfers: Transfers, intent: Intent, why: string):
   await transfers.database.transact({ roots: [{ service }] }, (tx) =>
     tx.transfers.postpone(id, now + Math.ceil(wait + jitter)),
   )
-  transfers.warn('transfer.postponed', { ...factsOf(intent, why), attempts: attempts + 1 })
+  transfers.warn('transfer.postponed', { ...contextOf(intent, why), attempts: attempts + 1 })
   transfers.postponed()
 }
 
-function factsOf({ handle, service }: Intent, why: string) {
+function contextOf({ handle, service }: Intent, why: string) {
   return { transfer: handleText(handle), service, why }
 }
 

@@ -4,9 +4,9 @@ import { createGuard } from '../../../http/carry.ts'
 import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
-import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
+import { contextOf } from '../../../http/request-context.ts'
 import { NostrEventModel } from '../../../nostr/models.ts'
 import { eventRefusals } from '../requests.ts'
 import type { Cards } from '../service.ts'
@@ -19,7 +19,7 @@ const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope, paths: ['/card
 /** Becoming the holder of a card, and the cards that a holder has. */
 export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
   const guarded = createGuard(rateLimits)
-  const eventOf = (request: Request) => factsOf(request).object
+  const eventOf = (request: Request) => contextOf(request).object
   const notSupported = () => {
     throw new Refusal('not-supported')
   }
@@ -40,7 +40,9 @@ export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
       async ({ request }) =>
         replyJson(
           201,
-          await guarded(request, () => activate(cards, eventOf(request), factsOf(request).address)),
+          await guarded(request, () =>
+            activate(cards, eventOf(request), contextOf(request).address),
+          ),
         ),
       documented({
         summary: 'Become the holder of a card, with its code and a delegation',

@@ -3,9 +3,9 @@ import { createGuard } from '../../../http/carry.ts'
 import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
-import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
+import { contextOf } from '../../../http/request-context.ts'
 import { npubOf } from '../../../nostr/keys.ts'
 import { NostrEventModel } from '../../../nostr/models.ts'
 import { amountView } from '../../ledger/amount.ts'
@@ -51,7 +51,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
     const refusal = refusalOf(payment)
     if (refusal) {
       // It was a k1 that held, and this is what became of it.
-      factsOf(request).known = true
+      contextOf(request).known = true
       throw refusal
     }
     return payment.state === 'settled'
@@ -63,7 +63,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
     .post(
       '/',
       ({ request }) => {
-        const { object } = factsOf(request)
+        const { object } = contextOf(request)
         return answer(
           request,
           () => payExtended(payments, object),

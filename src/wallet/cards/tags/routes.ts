@@ -3,9 +3,9 @@ import { createGuard } from '../../../http/carry.ts'
 import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
-import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { reply, replyJson } from '../../../http/reply.ts'
+import { contextOf } from '../../../http/request-context.ts'
 import { NostrEventModel } from '../../../nostr/models.ts'
 import { tapBudgetOf } from '../budget.ts'
 import { TapModel } from '../models.ts'
@@ -21,13 +21,13 @@ const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope, paths: ['/ntag
 /** The tags that card writers turn into cards, and wipe. */
 export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
   const guarded = createGuard(rateLimits)
-  const eventOf = (request: Request) => factsOf(request).object
+  const eventOf = (request: Request) => contextOf(request).object
 
   return new Elysia({ name: 'card-tags', ...shared })
     .post(
       '/ntag424',
       async ({ request }) => {
-        const secure = factsOf(request).secure()
+        const secure = contextOf(request).secure()
         return replyJson(201, await initialise(cards, eventOf(request), secure))
       },
       documented({
@@ -79,7 +79,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
     .delete(
       '/ntag424',
       async ({ request }) => {
-        const secure = factsOf(request).secure()
+        const secure = contextOf(request).secure()
         return replyJson(200, await wipe(cards, eventOf(request), secure))
       },
       documented({

@@ -2,9 +2,9 @@ import { createGuard } from '../../../http/carry.ts'
 import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
-import { factsOf } from '../../../http/facts.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
+import { contextOf } from '../../../http/request-context.ts'
 import { tapBudgetOf } from '../budget.ts'
 import { TapModel } from '../models.ts'
 import { tapRefusals } from '../read-tap.ts'
@@ -25,7 +25,7 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
       const action = headers.get('x-lawallet-action')
       const param = headers.get('x-lawallet-param')
       // Whatever Host a request names; no URL may hold it.
-      const asked = factsOf(request).origins()[0] ?? URL.parse(request.url)?.origin
+      const asked = contextOf(request).origins()[0] ?? URL.parse(request.url)?.origin
       const base = asked ?? cards.base()
       const input = { p: query.p, c: query.c, action, param, base }
       const answer = await guarded(

@@ -6,7 +6,7 @@ import type { Envelope } from './envelope.ts'
 import type { Working } from './in-flight.ts'
 
 /** What the edge knows of a request besides what Elysia does. */
-export type RequestFacts = {
+export type RequestContext = {
   /** As the client sent it; a HEAD is answered by the route of GET. */
   method: string
   /** The pattern of its route. */
@@ -44,14 +44,14 @@ export type RequestFacts = {
   spent: boolean
 }
 
-const known = new WeakMap<Request, RequestFacts>()
+const known = new WeakMap<Request, RequestContext>()
 
-export function keepFacts(request: Request, facts: RequestFacts): void {
-  known.set(request, facts)
+export function keepContext(request: Request, context: RequestContext): void {
+  known.set(request, context)
 }
 
-export function factsOf(request: Request): RequestFacts {
-  const facts = known.get(request)
-  if (!facts) throw new Error('a request reached a route without passing the server')
-  return facts
+export function contextOf(request: Request): RequestContext {
+  const context = known.get(request)
+  if (!context) throw new Error('a request reached a route without passing the server')
+  return context
 }
