@@ -14,24 +14,28 @@ export function nonceHash(nonce: string): Uint8Array {
 }
 
 /**
- * Make a nonce at an issuer's request, the one that its `nonce` tag proposes or our own; `pay` is
- * told who asks. Refuses `identity-event-invalid`, `identity-event-stale`, `identity-nonce-invalid`,
- * `identity-not-authorized`, `disk-low`, `event-repeated`, `identity-nonce-taken`, `identity-nonces-full`.
+ * Make a nonce at an issuer's request, the one that its `nonce` tag proposes or a new one; `charge` counts
+ * the request of the issuer. Refuses `identity-event-invalid`, `identity-event-stale`,
+ * `identity-nonce-invalid`, `identity-not-authorized`, `disk-low`, `event-repeated`, as `charge`,
+ * `identity-nonce-taken`, `identity-nonces-full`.
  */
-export function requestNonce(
+export async function requestNonce(
   identities: Identities,
   value: unknown,
-  pay: (issuer: string) => void,
+  charge: (issuer: string) => void,
 ): Promise<string> {
   const request = readIdentityRequest(identities, value, 'create-nonce')
   const issuer = request.author
   const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
   if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
   identities.requireDisk()
+  const before = await identities.database.snapshot((tx) => tx.requests.find(request.event.id))
+  // Anybody can send an issuer's event again: only its first time is counted.
+  if (before) throw new Refusal('event-repeated')
+  charge(issuer)
   const roots = [{ event: request.event.id }, { issuer }]
   return identities.database.transact({ roots }, async (tx) => {
     await rememberRequest(tx.requests, request)
-    pay(issuer)
     await issueNonce(tx, { nonce, issuer, now: identities.now() })
     return nonce
   })

@@ -46,8 +46,8 @@ const shared = feature({
 export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
   const byNonce = createGuard(rateLimits)
   const createNonce = async ({ request }: { request: Request }) => {
-    const pay = (issuer: string) => rateLimits.key(issuer, 1)
-    const nonce = await requestNonce(identities, contextOf(request).object, pay)
+    const charge = (issuer: string) => rateLimits.key(issuer, 1)
+    const nonce = await requestNonce(identities, contextOf(request).object, charge)
     return replyJson(200, { success: true, nonce })
   }
   const nonceDocument = documented({
