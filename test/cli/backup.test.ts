@@ -22,8 +22,8 @@ import {
 } from '../support/cli.ts'
 import { call, createDefinition, newSigner, openSession } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
-import { until } from '../support/faulty-relay.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const counts = '2 definitions, 6 vouchers, 1 refreshes, 1 redemptions'
 let sound: Populated
@@ -83,7 +83,7 @@ describe('cuponera backup', () => {
       }
     }
     const selling = Promise.all([sell(), sell(), sell(), sell()])
-    while (before.length < 100) await Bun.sleep(5)
+    await until('a hundred are minted', () => before.length >= 100)
     const claimed = before.slice(0, 50)
     const file = join(newDirectory(), 'copy.db')
     const made = await runCommand(['backup', file], { dataDir })

@@ -10,9 +10,10 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
-import { letIn, logged, sendCode, startClosed } from '../support/closed.ts'
+import { letIn, sendCode, startClosed } from '../support/closed.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { logged, until } from '../support/until.ts'
 
 afterAll(cleanUp)
 
@@ -335,7 +336,7 @@ describe('the demo', () => {
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed')
     await server.stop()
     const later = await startClosed({ dataDir })
-    while ((readRows(dataDir).merchants ?? []).length > 1) await Bun.sleep(20)
+    await until('the guest is gone', () => (readRows(dataDir).merchants ?? []).length === 1)
     expect(later.output()).toMatch(/management +1 merchant/)
   })
 })

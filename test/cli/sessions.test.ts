@@ -4,9 +4,9 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { damage, runCommand } from '../support/cli.ts'
 import { call, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { until } from '../support/faulty-relay.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 afterAll(cleanUp)
 

@@ -19,9 +19,9 @@ import {
 } from '@lawallet/utils/actions'
 import { version } from '@lawallet/utils/package.json'
 import { call, newSigner, sha256Hex } from '../support/client.ts'
-import { until } from '../support/faulty-relay.ts'
 import { managerEnv, managerSecret } from '../support/identities.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const manager = newSigner(managerSecret)
 const original = { ...baseConfig.endpoints }

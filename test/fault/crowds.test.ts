@@ -38,7 +38,7 @@ describe('relay sockets', () => {
     const crowd = await connectCrowd(server.url, four, each, upgradeText(server.url))
     await Promise.all(crowd.map((one) => one.until(answered)))
     for (const from of [shop, customer]) await isServed(from)
-  }, 30_000)
+  })
 
   test('a neighbour behind the same address cannot keep the shop out', async () => {
     const each = limits.relayConnectionsPerAddressMax + 200
@@ -47,7 +47,7 @@ describe('relay sockets', () => {
     await isServed(shop)
     const left = await Promise.race(crowd.map(({ ended }) => ended))
     expect(left).toContain('["NOTICE","closed: too many connections"]')
-  }, 30_000)
+  })
 })
 
 describe('half-sent bodies', () => {
@@ -69,7 +69,7 @@ describe('half-sent bodies', () => {
   test('four addresses that send all they can leave room for others', async () => {
     await connectCrowd(server.url, four, shareMax + 100, claim(5000))
     for (const from of [shop, customer]) expect((await preview(from)).status).toBe(200)
-  }, 30_000)
+  })
 
   test('a neighbour behind the same address cannot keep the shop out', async () => {
     const all = limits.inFlightMax + 100
@@ -83,7 +83,7 @@ describe('half-sent bodies', () => {
     const waiting = crowd.filter(({ received }) => received() === '').length
     expect(waiting).toBeGreaterThan(0)
     expect(waiting).toBeLessThanOrEqual(shareMax)
-  }, 30_000)
+  })
 
   test('a length that is said twice counts like any other', async () => {
     const twice = (length: number): [string, string][] => [
@@ -99,7 +99,7 @@ describe('half-sent bodies', () => {
     const crowd = await connectCrowd(server.url, [shop], shareMax + 100, claim(5000))
     expect(await crowd[0]?.ended).toStartWith('HTTP/1.1 408 ')
     expect(crowd.filter(({ received }) => received() === '').length).toBeGreaterThan(100)
-  }, 30_000)
+  })
 
   test('the bytes that are kept for them are bounded, too', async () => {
     const before = residentMb(server.pid).now
@@ -110,5 +110,5 @@ describe('half-sent bodies', () => {
     await connectCrowd(server.url, four, 250, almost)
     expect((await preview(shop)).status).toBe(200)
     expect(residentMb(server.pid).now - before).toBeLessThan(200)
-  }, 30_000)
+  })
 })

@@ -21,6 +21,7 @@ import { readRows } from '../support/refusals.ts'
 import { closeClients, connectRelay, type RelayClient } from '../support/relay-client.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, callAs, newHolder, planShop, runShop, type Shop } from '../support/shops.ts'
+import { until } from '../support/until.ts'
 
 const plenty = 50_000_000
 /** The floor of a disk of 100 MB is 2 %. */
@@ -51,15 +52,13 @@ const logged = (event: string) =>
     .filter((line) => line.includes(`"event":"${event}"`))
     .map((line) => JSON.parse(line))
 
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await what())) await Bun.sleep(50)
-}
 const diskMetrics = async () => {
   const { text } = await call(shop.server.url, '/metrics')
   return text.split('\n').filter((line) => line.startsWith('cuponera_disk_'))
 }
-const untilLow = () => until(async () => (await ready()).warnings !== undefined)
-const untilRoom = () => until(async () => (await ready()).warnings === undefined)
+const untilLow = () => until('the disk is low', async () => (await ready()).warnings !== undefined)
+const untilRoom = () =>
+  until('the disk has room', async () => (await ready()).warnings === undefined)
 
 beforeAll(async () => {
   freeFile = join(newDirectory(), 'free')
@@ -224,7 +223,7 @@ describe('with less than the floor free', () => {
   test('it takes a little more than the floor until all of it goes on', async () => {
     setFree(floor * 1.05)
     const seen = `cuponera_disk_free_bytes ${floor * 1.05}`
-    await until(async () => (await diskMetrics()).includes(seen))
+    await until('the disk was looked at', async () => (await diskMetrics()).includes(seen))
     expect((await ask('/api/coupons/mint', { couponId })).json.code).toBe('disk-low')
     setFree(floor * 1.1)
     await untilRoom()
@@ -274,7 +273,7 @@ test('DISK_FLOOR is bytes or a part of the disk, and 0 turns it off', async () =
     const { status } = await ask('/api/coupons/mint', { couponId })
     expect({ setting, free, status }).toEqual({ setting, free, status: low ? 503 : 200 })
   }
-}, 20_000)
+})
 
 test.skipIf(process.getuid?.() !== 0)('so it is on a real disk that somebody fills', async () => {
   const mountPoint = join(newDirectory(), 'disk')
@@ -295,11 +294,11 @@ test.skipIf(process.getuid?.() !== 0)('so it is on a real disk that somebody fil
   expect(await status()).toEqual({ status: 'ok' })
   const filler = join(mountPoint, 'filler')
   writeFileSync(filler, Buffer.alloc(40 * 1024 * 1024))
-  await until(async () => (await status()).warnings !== undefined)
+  await until('the disk is low', async () => (await status()).warnings !== undefined)
   expect((await again()).json.code).toBe('disk-low')
   const claimed = await call(server.url, '/api/coupons/claim', { body: { nonce } })
   expect(claimed.json.status).toBe('success')
   rmSync(filler)
-  await until(async () => (await status()).warnings === undefined)
+  await until('the disk has room', async () => (await status()).warnings === undefined)
   expect((await again()).status).toBe(200)
 })

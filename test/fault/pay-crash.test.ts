@@ -77,7 +77,7 @@ test(`with the embedded ledger, SEED=${seed}`, async () => {
   await server.stop()
   const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
   expect(problems).toEqual([])
-}, 60_000)
+})
 
 test(`with a ledger elsewhere that says yes and no, SEED=${seed}`, async () => {
   const random = new Random(seed)
@@ -112,4 +112,4 @@ test(`with a ledger elsewhere that says yes and no, SEED=${seed}`, async () => {
   await server.stop()
   const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
   expect(problems).toEqual([])
-}, 60_000)
+})

@@ -63,7 +63,7 @@ test('no nonce, key, token or secret is in any file or log, whatever was asked a
   const planted = [{ name: 'coupon id', bytes: Buffer.from(memory.definitions[0] ?? '') }]
   expect(found(planted, dataDir, server)).not.toEqual([])
   expect(textForms(nonce).length).toBe(2)
-}, 60_000)
+})
 
 test('the configuration never shows a secret, not even when it is refused', async () => {
   const secret = 'nsec1thisisnosecretatall'

@@ -38,7 +38,7 @@ test('SIGTERM under load: what was in flight is answered, the rest refused, the 
   const next = await startServer({ dataDir: server.dataDir, env })
   for (const memory of memories) expect(await verifyMemory(next.url, memory)).toEqual([])
   await next.stop()
-}, 60_000)
+})
 
 test.concurrent('while it drains, a request that was begun is answered and new ones are told to come back', async () => {
   const server = await startServer()
@@ -58,9 +58,10 @@ test.concurrent('while it drains, a request that was begun is answered and new o
   expect(await begun.answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"status":"success"/)
   const { code, took } = await stopping
   expect(code).toBe(0)
-  expect(took).toBeLessThan(5000)
+  // As soon as the last request is answered, not at the end of the drain.
+  expect(took).toBeLessThan(limits.drainSeconds * 1000)
   expectClean(server)
-}, 60_000)
+})
 
 test.concurrent('a client that never finishes its request holds the end up, but not until a service manager kills', async () => {
   const server = await startServer()
@@ -74,7 +75,7 @@ test.concurrent('a client that never finishes its request holds the end up, but 
   expectClean(server)
   expect(checkInvariants(databaseOf(server))).toEqual([])
   expect(id).toBeString()
-}, 60_000)
+})
 
 test('a second signal while it drains changes nothing: the file is still closed clean', async () => {
   const server = await startServer()

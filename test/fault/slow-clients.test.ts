@@ -32,7 +32,7 @@ test.concurrent('a head that trickles in is given up, and good requests are answ
   const answers = await Promise.all(heads)
   expect(new Set(answers)).toEqual(new Set(['']))
   await good
-}, 40_000)
+})
 
 test.concurrent('a body that trickles in is answered 408, by length or in chunks', async () => {
   const head = 'POST /api/coupons/claim HTTP/1.1\r\nHost: cupones.example\r\n'
@@ -45,7 +45,7 @@ test.concurrent('a body that trickles in is answered 408, by length or in chunks
     expect(answer).toStartWith('HTTP/1.1 408 ')
     expect(answer).toContain('"code":"request-timeout"')
   }
-}, 40_000)
+})
 
 test(`${idleConnections} idle connections take little, and good requests are answered`, async () => {
   const idle = await Promise.all(Array.from({ length: idleConnections }, connect))

@@ -16,6 +16,7 @@ import {
   runShop,
   type Shop,
 } from '../support/shops.ts'
+import { logged, until } from '../support/until.ts'
 
 /** A shop with its merchant and the people who have a name there. */
 type Side = Shop & {
@@ -89,7 +90,7 @@ function intentsOf({ dataDir }: Side): number {
 
 /** Until nothing is under way any more. */
 async function settled(): Promise<void> {
-  while (intentsOf(here) + intentsOf(there) > 0) await Bun.sleep(20)
+  await until('no transfer is open', () => intentsOf(here) + intentsOf(there) === 0)
 }
 
 async function statusAt(side: Side, nonce: string): Promise<string> {
@@ -217,7 +218,7 @@ describe('a receiver that is killed', () => {
     await there.server.exited
     await here.server.kill()
     await restart(there)
-    while (!there.server.output().includes('transfer.postponed')) await Bun.sleep(10)
+    await logged(there.server, 'transfer.postponed')
     expect(intentsOf(there)).toBe(1)
     await restart(here)
     // Sooner than its turn: somebody asks.
@@ -294,4 +295,4 @@ test(`two shops that send to each other and are killed all the while lose nothin
   }
   await expectSound()
   await expectNoTrace()
-}, 60_000)
+})

@@ -5,8 +5,9 @@ import type { NostrEvent } from '../../src/nostr/event.ts'
 import { type Answer, call, newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
-import { startFaultyRelay, stopRelays, tell, until } from '../support/faulty-relay.ts'
+import { startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -181,7 +182,7 @@ describe('the answer', () => {
 })
 
 describe('relays that do not answer', () => {
-  test('are counted, and cost five seconds and no more', async () => {
+  test('are counted as silent once the five seconds are over', async () => {
     const [good, silent] = [startFaultyRelay(), startFaultyRelay({ req: () => true })]
     const event = createEvent()
     good.stored.push(event)
@@ -191,13 +192,13 @@ describe('relays that do not answer', () => {
     await until('connected', () => good.open() === 1 && silent.open() === 1)
     const started = performance.now()
     const answer = await find({ ids: [event.id] }, near)
-    expect(Math.round((performance.now() - started) / 1000)).toBe(limits.fetchSeconds)
+    expect((performance.now() - started) / 1000).toBeGreaterThan(limits.fetchSeconds - 0.1)
     expect(answer.json).toEqual([event])
     expect(answer.headers.get('x-nostr-relays')).toBe('answered=1 silent=2')
     await until('closed', () =>
       [good, silent].every((relay) => relay.received.some(([type]) => type === 'CLOSE')),
     )
-  }, 15_000)
+  })
 
   test('504 when none does and the store is no source', async () => {
     const near = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
@@ -225,21 +226,23 @@ describe('relays that do not answer', () => {
     expectError(await find({}, near), 400, 'relays-refused')
   })
 
-  test('leave nothing behind when the client has gone', async () => {
+  test('are asked no longer once the client has gone', async () => {
     const silent = startFaultyRelay({ req: () => true })
     const near = await startServer({ env: { RELAYS: silent.url } })
     await until('connected', () => silent.open() === 1)
+    const names = (wanted: string) =>
+      silent.received.flatMap(([type, name]) => (type === wanted && isFetch(name) ? [name] : []))
+    // Asked before, this one ends first when nobody hangs up.
+    const patient = find({}, near)
+    await until('the first is asked', () => names('REQ').length === 1)
     const gone = new AbortController()
     const options = { method: 'POST', body: '{}', signal: gone.signal }
     const request = fetch(`${near.url}/nostr/fetch`, options).catch(() => null)
-    const names = () =>
-      silent.received.flatMap(([type, name]) => (type === 'REQ' && isFetch(name) ? [name] : []))
-    await until('asked', () => names().length > 0)
-    const left = performance.now()
+    await until('both are asked', () => names('REQ').length === 2)
     gone.abort()
-    await request
-    await until('closed', () => silent.received.some(([type]) => type === 'CLOSE'))
-    expect(performance.now() - left).toBeLessThan(2000)
+    await Promise.all([request, patient])
+    await until('both are closed', () => names('CLOSE').length === 2)
+    expect(names('CLOSE')).toEqual(names('REQ').reverse())
   })
 })
 

@@ -1,4 +1,4 @@
-/** The way to a relay outside, against relays that are slow, silent, lying or broken. */
+/** The connection to a relay outside, against relays that are slow, silent, lying or broken. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { limits } from '../../src/base/limits.ts'
@@ -11,11 +11,12 @@ import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
 import {
   type Behaviour,
+  type FaultyRelay,
   startFaultyRelay,
   stopRelays,
   tell,
-  until,
 } from '../support/faulty-relay.ts'
+import { until } from '../support/until.ts'
 
 const manager = newSigner()
 const links: RelayLink[] = []
@@ -52,11 +53,26 @@ async function connect(behaviour: Behaviour = {}) {
   return { relay, link }
 }
 
-const ask = (link: RelayLink, value: object = {}, milliseconds = 300, most = 100) => {
+/** A query that the test ends, if the relay does not. */
+const ask = (
+  link: RelayLink,
+  value: object = {},
+  { signal = new AbortController().signal, most = 100 } = {},
+) => {
   const filter = parseFilter(value)
   if (!filter) throw new Error('not a filter')
-  const bytesMax = limits.fetchBytesMax
-  return link.query([filter], { signal: AbortSignal.timeout(milliseconds), most, bytesMax })
+  return link.query([filter], { signal, most, bytesMax: limits.fetchBytesMax })
+}
+
+/** A query that is ended once everything was read that the relay had sent by then. */
+async function askAndEnd(relay: FaultyRelay, link: RelayLink) {
+  const time = new AbortController()
+  const answer = ask(link, {}, { signal: time.signal })
+  await until('asked', () => relay.received.some(([type]) => type === 'REQ'))
+  // Its OK comes behind all of that.
+  await link.publish(createEvent())
+  time.abort()
+  return answer
 }
 
 describe('publishing', () => {
@@ -97,11 +113,18 @@ describe('publishing', () => {
   })
 
   test('has no answer while there is no connection', async () => {
-    const link = open('ws://127.0.0.1:9')
+    let attempts = 0
+    const server = createServer((socket) => {
+      attempts++
+      socket.destroy()
+    })
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    const address = server.address()
+    const link = open(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
     expect(await link.publish(createEvent())).toBeNull()
-    await until('it failed', () => link.lastError() !== null)
-    await Bun.sleep(2500)
-    // Told once, however often it is tried again.
+    await until('it is tried again', () => attempts === 2)
+    server.close()
+    // Told once, however often it is tried.
     expect(losses).toEqual(['no connection'])
     expect(link.lastError()).toBe('no connection')
   })
@@ -117,12 +140,12 @@ describe('publishing', () => {
     expect(await link.publish(createEvent())).toEqual({ accepted: false, message: 'error: odd' })
   })
 
-  test('waits ten seconds for an answer, and no longer', async () => {
+  test('has no answer when none came in ten seconds', async () => {
     const { link } = await connect({ event: () => true })
     const started = performance.now()
     expect(await link.publish(createEvent())).toBeNull()
-    expect(Math.round((performance.now() - started) / 1000)).toBe(limits.relayAnswerSeconds)
-  }, 15_000)
+    expect((performance.now() - started) / 1000).toBeGreaterThan(limits.relayAnswerSeconds - 0.1)
+  })
 
   test('passes on an OK that comes later, of so many events', async () => {
     const late: [string, boolean][] = []
@@ -150,7 +173,7 @@ describe('publishing', () => {
     expect(late[1]).toEqual(['n3', true])
     expect(relay.received).toHaveLength(names.length + 1)
     expect(link.connectedAt()).not.toBeNull()
-  }, 30_000)
+  })
 })
 
 describe('a relay that asks who we are (NIP-42)', () => {
@@ -242,7 +265,8 @@ describe('a relay that asks who we are (NIP-42)', () => {
       },
     })
     await until('known', () => relay.received.some(([type]) => type === 'AUTH'))
-    await Bun.sleep(20)
+    // Its answer comes behind the OK that says so.
+    await ask(link)
     const event = createEvent()
     expect(await link.publish(event)).toMatchObject({ accepted: false })
     expect(relay.times(event.id)).toBe(2)
@@ -275,32 +299,33 @@ describe('asking', () => {
 
   test('ends with the signal when the relay is silent, and closes what it opened', async () => {
     const { relay, link } = await connect({ req: () => true })
-    expect(await ask(link, {}, 50)).toEqual({ events: [], ended: 'silent' })
+    const signal = AbortSignal.timeout(50)
+    expect(await ask(link, {}, { signal })).toEqual({ events: [], ended: 'silent' })
     await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
   })
 
   test('keeps what came before the signal', async () => {
     const event = createEvent()
-    const { link } = await connect({
+    const { relay, link } = await connect({
       req(socket, name) {
         tell(socket, 'EVENT', name, event)
         return true
       },
     })
-    expect(await ask(link, {}, 50)).toEqual({ events: [event], ended: 'silent' })
+    expect(await askAndEnd(relay, link)).toEqual({ events: [event], ended: 'silent' })
   })
 
   test.each([
     ['CLOSED', 'rate-limited: slow down'],
     ['NOTICE', 'I do not like you'],
   ])('%s in place of an answer is a refusal', async (type, words) => {
-    const { link } = await connect({
+    const { relay, link } = await connect({
       req(socket, name) {
         tell(socket, type, ...(type === 'CLOSED' ? [name, words] : [words]))
         return true
       },
     })
-    expect(await ask(link, {}, 100)).toEqual({ events: [], ended: { refused: words } })
+    expect(await askAndEnd(relay, link)).toEqual({ events: [], ended: { refused: words } })
   })
 
   test('believes nothing that is false, not asked for, or said twice', async () => {
@@ -335,9 +360,9 @@ describe('asking', () => {
         return true
       },
     })
-    expect((await ask(link, {}, 1000, 5)).events).toHaveLength(5)
+    expect((await ask(link, {}, { most: 5 })).events).toHaveLength(5)
     const bytesMax = 1_000_000
-    const asked = { signal: AbortSignal.timeout(1000), most: 100, bytesMax }
+    const asked = { signal: new AbortController().signal, most: 100, bytesMax }
     const { events: found, ended } = await link.query([{ tags: new Map() }], asked)
     expect([found.length, ended]).toEqual([9, 'eose'])
   })
@@ -345,7 +370,7 @@ describe('asking', () => {
   test('takes one event however little room there is', async () => {
     const { relay, link } = await connect()
     relay.stored.push(createEvent({ content: 'x'.repeat(1000) }))
-    const asked = { signal: AbortSignal.timeout(1000), most: 100, bytesMax: 100 }
+    const asked = { signal: new AbortController().signal, most: 100, bytesMax: 100 }
     const { events, ended } = await link.query([{ tags: new Map() }], asked)
     expect([events, ended]).toEqual([relay.stored, 'eose'])
   })
@@ -363,7 +388,7 @@ describe('asking', () => {
         return true
       },
     })
-    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(link, {}, 3000)))
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(link)))
     expect(answers.every(({ ended }) => ended === 'eose')).toBe(true)
     expect(most).toBeLessThanOrEqual(limits.relayQueriesMax)
   })
@@ -371,14 +396,19 @@ describe('asking', () => {
   test('for announcements has a place of its own while others wait in vain', async () => {
     const { relay, link } = await connect({ req: (_socket, _name, message) => !isOurs(message) })
     const isOurs = ([, , filter]: unknown[]) => JSON.stringify(filter).includes('30078')
-    const fetches = Array.from({ length: 2 * limits.relayQueriesMax }, () => ask(link, {}, 2000))
+    const time = new AbortController()
+    const fetches = Array.from({ length: 2 * limits.relayQueriesMax }, () =>
+      ask(link, {}, { signal: time.signal }),
+    )
     await until('all places are taken', () => relay.received.length === limits.relayQueriesMax)
     const bytesMax = 1000
-    const asked = { signal: AbortSignal.timeout(1000), most: 1, bytesMax, ours: true as const }
+    const { signal } = new AbortController()
+    const asked = { signal, most: 1, bytesMax, ours: true as const }
     const { ended } = await link.query([{ kinds: [30_078], tags: new Map() }], asked)
     expect(ended).toBe('eose')
     const requests = relay.received.filter(([type]) => type === 'REQ')
     expect(requests).toHaveLength(limits.relayQueriesMax + 1)
+    time.abort()
     await Promise.all(fetches)
   })
 
@@ -397,9 +427,10 @@ describe('asking', () => {
       },
     })
     for (let at = 0; at < 3; at++) {
-      expect((await ask(link, {}, 50, limits.fetchMax)).ended).toBe('silent')
+      const signal = AbortSignal.timeout(50)
+      expect((await ask(link, {}, { signal, most: limits.fetchMax })).ended).toBe('silent')
     }
-    expect((await ask(link, {}, 5000)).ended).toBe('eose')
+    expect((await ask(link)).ended).toBe('eose')
     expect(relay.connections()).toBe(1)
     expect(link.lastError()).toBeNull()
   })
@@ -410,7 +441,7 @@ describe('asking', () => {
     relay.stored.push(...events)
     const rounds = Math.ceil(limits.relayStrayMax / limits.fetchMax) + 1
     for (let at = 0; at < rounds; at++) {
-      const signal = AbortSignal.timeout(5000)
+      const { signal } = new AbortController()
       const few = { signal, most: limits.fetchMax, bytesMax: 2000 }
       const { events: found, ended } = await link.query([{ tags: new Map() }], few)
       expect([found.length < 10, ended]).toEqual([true, 'eose'])
@@ -418,7 +449,7 @@ describe('asking', () => {
     // Each is ended by its last event, and its EOSE comes afterwards.
     const filter = { ids: [events[0]?.id] }
     for (let at = 0; at <= limits.relayStrayMax; at++) {
-      expect((await ask(link, filter, 5000, 1)).events).toHaveLength(1)
+      expect((await ask(link, filter, { most: 1 })).events).toHaveLength(1)
     }
     expect(link.lastError()).toBeNull()
     expect(relay.connections()).toBe(1)
@@ -431,7 +462,7 @@ describe('asking', () => {
         return true
       },
     })
-    const { ended } = await ask(link, {}, 100)
+    const { ended } = await askAndEnd(relay, link)
     expect(ended).toEqual({ refused: 'the service ends at midnight' })
     await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
   })
@@ -445,7 +476,7 @@ describe('asking', () => {
         return true
       },
     })
-    expect(await ask(link, {}, 5000)).toEqual({ events: [event], ended: 'silent' })
+    expect(await ask(link)).toEqual({ events: [event], ended: 'silent' })
   })
 })
 
@@ -481,9 +512,9 @@ describe('a relay that does not behave is left and tried again later', () => {
   ]
   test.each(wrongs)('one that %s', async (_, req, why) => {
     const { relay, link } = await connect(req ? { req } : {})
-    expect((await ask(link, {}, 3000)).ended).toBe('silent')
+    expect((await ask(link)).ended).toBe('silent')
     expect(link.lastError()).toContain(why)
-    await until('connected again', () => relay.connections() === 2, 5)
+    await until('connected again', () => relay.connections() === 2)
   })
 })
 
@@ -496,23 +527,25 @@ describe('the connection', () => {
     await relay.stop()
     await until('lost', () => link.connectedAt() === null)
     const again = startFaultyRelay({}, relay.port)
-    await until('connected again', () => link.connectedAt() !== null, 10)
+    await until('connected again', () => link.connectedAt() !== null)
     expect([times, again.connections(), again.open()]).toEqual([2, 1, 1])
     expect(await link.publish(createEvent())).toMatchObject({ accepted: true })
-  }, 15_000)
+  })
 
   test('is given up when the upgrade is never answered', async () => {
     const relay = startFaultyRelay({ upgrade: () => false })
     const link = open(relay.url)
-    await until('given up', () => link.lastError() === 'no connection in time', 15)
-  }, 20_000)
+    await until('given up', () => link.lastError() === 'no connection in time')
+  })
 
   test('ends with the link, also while it is being made', async () => {
     const relay = startFaultyRelay()
     const link = open(relay.url)
     link.close()
-    await Bun.sleep(100)
-    expect([relay.open(), link.connectedAt()]).toEqual([0, null])
+    const later = open(relay.url)
+    await until('the later one is connected', () => later.connectedAt() !== null)
+    await until('it is the only one', () => relay.open() === 1)
+    expect(link.connectedAt()).toBeNull()
     const { relay: other, link: made } = await connect()
     made.close()
     await until('closed', () => other.open() === 0)

@@ -5,15 +5,10 @@ import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import {
-  type Behaviour,
-  startFaultyRelay,
-  stopRelays,
-  tell,
-  until,
-} from '../support/faulty-relay.ts'
+import { type Behaviour, startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
 import { balancesOf, createStart, newLedger } from '../support/ledger.ts'
 import { cleanUp, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 afterEach(async () => {
   await cleanUp()

@@ -16,6 +16,7 @@ import { begun, secondsNow } from '../support/clock.ts'
 import { callRaw, sendBytes } from '../support/raw.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { logged, until } from '../support/until.ts'
 
 const sessionSecret = randomBytes(32).toString('base64url')
 const signer = newSigner()
@@ -467,7 +468,7 @@ describe('the Host header without PUBLIC_URL', () => {
       }
     }
     const lines = () => quiet.output().match(/"origin\.unknown".*/g) ?? []
-    while (lines().length < limits.unknownOriginsLogged) await Bun.sleep(5)
+    await until('the lines are there', () => lines().length >= limits.unknownOriginsLogged)
     expect(lines().length).toBe(limits.unknownOriginsLogged)
     expect(lines()[0]).toContain('PUBLIC_URL=http://tienda.example"')
     expect(lines().filter((line) => line.includes('tienda')).length).toBe(1)
@@ -499,8 +500,7 @@ describe('the Host header without PUBLIC_URL', () => {
       ],
     })
     expectRefusal(answer, 401, 'auth-url-mismatch', { reason: 'url-mismatch' })
-    // The line may arrive after the answer.
-    while (!server.output().includes('proxy.undeclared')) await Bun.sleep(5)
+    await logged(server, 'proxy.undeclared')
   })
 })
 

@@ -110,7 +110,7 @@ async function expectServed(server: TestServer, client: ReturnType<typeof behind
 test('a crowd behind the address of a shop refuses neither its till nor its customers', async () => {
   const server = await startServer({ env: proxied })
   await expectServed(server, behind(server))
-}, 60_000)
+})
 
 test('so it is behind one IPv6 network, each device with an address of its own', async () => {
   const server = await startServer({ env: proxied })
@@ -119,7 +119,7 @@ test('so it is behind one IPv6 network, each device with an address of its own',
   expectRefusal(neighbour, 429, 'rate-limited', { retry: true })
   expect((await behind(server, '2001:db8:1:3::1').ask(manager)).status).toBe(200)
   await expectServed(server, behind(server, '2001:db8:1:2:ffff::9'))
-}, 60_000)
+})
 
 test('so it is for clients that have no proxy between, and another address knows nothing of it', async () => {
   const server = await startServer({ flags: ['--host', '0.0.0.0', '--merchants', 'open'] })
@@ -147,7 +147,7 @@ test('so it is for clients that have no proxy between, and another address knows
   expect(claimed?.json.status).toBe('success')
   expect(guesses.map(({ status }) => status)).toContain(429)
   expect((await claim(guess, '127.0.0.8')).status).toBe(404)
-}, 60_000)
+})
 
 test('over its budget an address is refused on every route that gets no good credential', async () => {
   const server = await startServer({ env: proxied })
@@ -203,7 +203,7 @@ describe('the budget of a credential', () => {
     )
     // And the refresh gets its answer again, always.
     expect((await over('/api/coupons/refresh', refresh)).json.nonce).toBe(next)
-  }, 60_000)
+  })
 
   test('keys that nobody knows share what their address has besides, and those known here do not wait for them', async () => {
     const server = await startServer({ env: proxied })
@@ -222,7 +222,7 @@ describe('the budget of a credential', () => {
     }
     expectRefusal(limited, 429, 'rate-limited', { retry: true })
     for (let times = 0; times < 5; times++) expect((await over(path, { token })).status).toBe(200)
-  }, 60_000)
+  })
 
   test('a session that has ended is told so, and its key can sign in again', async () => {
     const secret = randomBytes(32).toString('base64url')
@@ -241,7 +241,7 @@ describe('the budget of a credential', () => {
     })
     const session = await over('/api/auth/session', { body: {}, signer: merchant })
     expect(session.status).toBe(200)
-  }, 60_000)
+  })
 
   test('a card pays, tapped or with its k1, and an old tap is refused', async () => {
     const dataDir = newDirectory()
@@ -274,7 +274,7 @@ describe('the budget of a credential', () => {
     const link = `/ntag424?${tapQuery(card.uid, 3)}`
     const linked = await over(link, { method: 'PATCH', body: payEvent({ otc: 'x' }) })
     expect(linked.status).toBe(403)
-  }, 60_000)
+  })
 
   test('a coupon goes to a name of this service', async () => {
     const server = await startServer({
@@ -295,7 +295,7 @@ describe('the budget of a credential', () => {
     expect(taken.json).toEqual({ status: 'ACCEPTED' })
     const foreign = { action: 'voucher', nonce: 'A'.repeat(22), voucher }
     expect((await refused('/api/lud16/ana/cb', { body: foreign, headers })).status).toBe(429)
-  }, 60_000)
+  })
 })
 
 test('those who send coupons to other services keep nobody from giving one to a name here', async () => {
@@ -313,7 +313,7 @@ test('those who send coupons to other services keep nobody from giving one to a 
   expect(refused.length).toBeGreaterThan(5)
   for (const answer of refused) expectRefusalOf(answer)
   expect((await give('ana@shop.test')).json).toEqual({ status: 'SENT' })
-}, 30_000)
+})
 
 describe('refreshes of one coupon', () => {
   /** Refresh a coupon so often; every nonce with its key and answer, and the nonce that is good now. */
@@ -419,7 +419,7 @@ test('mistakes of a crowd do not change what a session is told', async () => {
     404,
     'coupon-unknown',
   )
-}, 60_000)
+})
 
 /** Cards have another envelope. */
 function expectRefusalOf({ status, json }: Answer): void {

@@ -32,7 +32,6 @@ test.skipIf(!permitted)(
       `"hint":"if this service is to be found there: PUBLIC_URL=http://${lan}"`,
     )
   },
-  30_000,
 )
 
 test.skipIf(!permitted)(
@@ -53,5 +52,4 @@ test.skipIf(!permitted)(
     expect(statuses).toEqual(asks.map(([, status]) => status))
     expect(output).not.toContain('ADDRESS-OF-ITS-HOST')
   },
-  30_000,
 )

@@ -267,7 +267,7 @@ describe('GET /api/coupons/mintable', () => {
       const most = Math.min(part.length, limits.mintablePerMerchantMax)
       expect(part).toEqual(ids.slice(ids.length - most))
     }
-  }, 20_000)
+  })
 
   /** A stranger lists a key and makes more definitions than are shown of one; their ids, oldest first. */
   async function crowd(pubkey: string): Promise<string[]> {

@@ -14,6 +14,7 @@ import { secondsNow } from '../support/clock.ts'
 import { startClosed } from '../support/closed.ts'
 import { expectRefusal, readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 afterAll(cleanUp)
 
@@ -173,7 +174,7 @@ describe('on a service for any key', () => {
     damage(dataDir, 'UPDATE merchant_days SET day = day - 2')
     await first.stop()
     const later = await startClosed({ dataDir, env: { MERCHANTS: 'open' } })
-    while (daysOf(later).length > 0) await Bun.sleep(20)
+    await until('the rows are gone', () => daysOf(later).length === 0)
   })
 })
 

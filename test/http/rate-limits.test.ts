@@ -77,7 +77,7 @@ test('failures of one client throttle neither known nonces nor good keys behind 
   expect((await call(server.url, '/api/coupons/mint', { body: { couponId }, token })).status).toBe(
     200,
   )
-}, 15_000)
+})
 
 test('mistakes of one client take nothing from others behind its address', async () => {
   const server = await startServer()
@@ -122,7 +122,7 @@ test('claims of vouchers that are gone take nothing from others behind the addre
   // Whoever repeats them is told to wait in the end, and nobody else.
   expect(seen).toEqual(new Set([410, 429]))
   expect((await claim(good)).json.status).toBe('success')
-}, 15_000)
+})
 
 test('a session that expired is told so, also when the mistakes of its address are used up', async () => {
   const secret = randomBytes(32).toString('base64url')
@@ -146,7 +146,7 @@ test('a session that expired is told so, also when the mistakes of its address a
   for (const answer of answers.filter((_, at) => at % 2 === 1)) {
     expectRefusal(answer, 401, 'auth-session-expired', { reason: 'session-expired' })
   }
-}, 15_000)
+})
 
 test('who repeats an overheard signature uses up his own failures, not the share of its key', async () => {
   const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
@@ -177,7 +177,7 @@ test('who repeats an overheard signature uses up his own failures, not the share
     })
     expect(fresh.status).toBe(200)
   }
-}, 20_000)
+})
 
 test('an overheard signature for a mint of many does not use up the share of its key either', async () => {
   const server = await startServer()
@@ -209,7 +209,7 @@ test('a refused request changes no row, and may pass when the time named has gon
   )
   await Bun.sleep(limited.json.retryAfter * 1000 + 100)
   expect((await call(server.url, '/api/coupons/claim', unknown)).status).toBe(404)
-}, 15_000)
+})
 
 test('a shop that redeems 300 vouchers in a burst, each with its preview, is not limited', async () => {
   const server = await startServer()
@@ -230,7 +230,7 @@ test('a shop that redeems 300 vouchers in a burst, each with its preview, is not
     )
     expect(answers.flat().every((status) => status === 200)).toBe(true)
   }
-}, 15_000)
+})
 
 test('X-Forwarded-For of an undeclared proxy neither helps who sends it nor harms who is named', async () => {
   const server = await startServer()
@@ -242,7 +242,7 @@ test('X-Forwarded-For of an undeclared proxy neither helps who sends it nor harm
     })
   const { limited } = await untilLimited(spoofed)
   expectRefusal(limited, 429, 'rate-limited', { retry: true })
-}, 15_000)
+})
 
 test('behind a declared proxy each client is counted by its own address', async () => {
   const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
@@ -257,7 +257,7 @@ test('behind a declared proxy each client is counted by its own address', async 
   await untilLimited(from('2001:db8:1:2::1'))
   expect((await from('2001:db8:1:2:ffff::9')()).status).toBe(429)
   expect((await from('2001:db8:1:3::1')()).status).toBe(404)
-}, 15_000)
+})
 
 test('one key that asks without end is limited by itself, wherever it asks from', async () => {
   const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
@@ -273,7 +273,7 @@ test('one key that asks without end is limited by itself, wherever it asks from'
   expectRefusal(limited, 429, 'rate-limited', { retry: true })
   const other = await openSession(server.url, newSigner())
   expect((await ask(other)()).status).toBe(200)
-}, 20_000)
+})
 
 test('a signed event is used up also when its key is limited', async () => {
   const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
@@ -295,7 +295,7 @@ test('a signed event is used up also when its key is limited', async () => {
   for (const proof of limited.slice(0, 3)) {
     expectRefusal(await ask(proof), 401, 'auth-replay', { reason: 'replay' })
   }
-}, 20_000)
+})
 
 test('wrong keys for a burned voucher are throttled, and not those for another', async () => {
   const server = await startServer()
@@ -321,7 +321,7 @@ test('wrong keys for a burned voucher are throttled, and not those for another',
   expect(
     (await call(server.url, '/api/coupons/preview', { body: { nonce: burned.nonce } })).status,
   ).toBe(200)
-}, 15_000)
+})
 
 test('RATE_LIMIT=off limits nothing', async () => {
   const server = await startServer({ env: { RATE_LIMIT: 'off' } })

@@ -16,10 +16,11 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { letIn, logged, sendCode, shownCode, startClosed } from '../support/closed.ts'
+import { letIn, sendCode, shownCode, startClosed } from '../support/closed.ts'
 import { startRacers } from '../support/race.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { logged } from '../support/until.ts'
 
 afterAll(cleanUp)
 

@@ -2,8 +2,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { call, newSigner } from '../support/client.ts'
-import { until } from '../support/faulty-relay.ts'
 import { cleanUp, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const child = join(import.meta.dir, '../support/loopback-child.ts')
 

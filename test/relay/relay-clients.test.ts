@@ -6,6 +6,7 @@ import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure
 import { Relay } from 'nostr-tools/relay'
 import { secondsNow } from '../support/clock.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let open: TestServer
 let guarded: TestServer
@@ -26,12 +27,6 @@ function sign(secret: Uint8Array, parts: { kind?: number; tags?: string[][]; age
   return finalizeEvent({ kind, tags, content, created_at: secondsNow() - age }, secret)
 }
 
-/** Wait until something holds. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let left = 250; left > 0 && !holds(); left--) await Bun.sleep(20)
-  expect(holds()).toBe(true)
-}
-
 describe("nostr-tools' Relay", () => {
   test('publishes, subscribes, counts, updates and deletes', async () => {
     const secret = generateSecretKey()
@@ -45,7 +40,7 @@ describe("nostr-tools' Relay", () => {
         ended = true
       },
     })
-    await until(() => ended)
+    await until('the stored events came', () => ended)
     const first = sign(secret)
     const profile = sign(secret, { kind: 0, age: 10 })
     const update = sign(secret, { kind: 0 })
@@ -122,7 +117,7 @@ describe('the Nostr Development Kit', () => {
     subscription.on('eose', () => {
       ended = true
     })
-    await until(() => ended)
+    await until('the stored events came', () => ended)
     const note = new NDKEvent(writer.ndk, { kind: 1, content: 'hola', tags: [] } as never)
     expect((await note.publish()).size).toBe(1)
     const menu = (content: string, age: number) =>
@@ -134,14 +129,14 @@ describe('the Nostr Development Kit', () => {
       } as never)
     await menu('old', 10).publish()
     await menu('new', 0).publish()
-    await until(() => seen.length === 3)
+    await until('three events came', () => seen.length === 3)
     const menus = await reader.ndk.fetchEvents({
       kinds: [30_078 as never],
       authors: [writer.pubkey],
     })
     expect([...menus].map(({ content }) => content)).toEqual(['new'])
     await note.delete()
-    await until(() => seen.some(({ kind }) => kind === 5))
+    await until('the deletion came', () => seen.some(({ kind }) => kind === 5))
     expect((await reader.ndk.fetchEvents({ ids: [note.id] })).size).toBe(0)
     writer.end()
     reader.end()
@@ -156,7 +151,7 @@ describe('the Nostr Development Kit', () => {
     })
     const foreign = new NDKEvent(ndk, sign(generateSecretKey()))
     await expect(foreign.publish(undefined, 4000)).rejects.toThrow()
-    await until(() => authenticated)
+    await until('authenticated', () => authenticated)
     expect((await foreign.publish(undefined, 4000)).size).toBe(1)
     end()
   })

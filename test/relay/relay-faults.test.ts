@@ -1,4 +1,4 @@
-/** What is left when the process is killed, the disk fails or the relay's thread ends. */
+/** The relay after a kill of the process, a failure of the disk and the end of its thread. */
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmdirSync } from 'node:fs'
@@ -26,6 +26,7 @@ import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { logged, until } from '../support/until.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -113,12 +114,15 @@ test('nobody takes every place for subscriptions, and the service itself always 
     let last = ''
     for (let left = filters; left > 0; ) {
       relay.open(++connections, { address, origins: [], ...(inside && { inside }) })
+      const before = sent.length
+      let questions = 0
       for (let name = 0; name < limits.relaySubscriptionsMax && left > 0; name++) {
         const some = Array(Math.min(left, limits.relayFiltersMax)).fill({ limit: 0 })
         relay.message(connections, JSON.stringify(['REQ', `s${name}`, ...some]))
         left -= some.length
+        questions++
       }
-      await Bun.sleep(0)
+      await until('every question is answered', () => sent.length === before + questions)
       last = JSON.parse(sent.at(-1)?.[1] ?? '[]')[0]
     }
     return last
@@ -142,7 +146,7 @@ test('an address that asks by another door has one budget for both, and we have 
   expect([await ask('a'), await ask('b'), await ask(null)]).toEqual(['rate-limited', [], []])
   relay.open(1, { address: 'a', origins: [] })
   relay.message(1, '["REQ","s",{"limit":0}]')
-  while (sent.length === 0) await Bun.sleep(1)
+  await until('it is answered', () => sent.length > 0)
   expect(sent[0]?.[1]).toContain('rate-limited')
 })
 
@@ -153,11 +157,10 @@ test('an address whose filters weigh as much as it may have is refused more, who
   const heavy = { limit: 0, ...Object.fromEntries(tags) }
   const ask = async (connection: number, name: string, filter: object) => {
     relay.message(connection, JSON.stringify(['REQ', name, filter]))
-    for (;;) {
-      const answer = sent.map(([, text]) => JSON.parse(text)).find(([, about]) => about === name)
-      if (answer) return answer[0]
-      await Bun.sleep(1)
-    }
+    const answer = () =>
+      sent.map(([, text]) => JSON.parse(text)).find(([, about]) => about === name)
+    await until('it is answered', () => answer() !== undefined)
+    return answer()[0]
   }
   const weight = 10 * 1000 * limits.relayFilterEntryWeight
   const most = Math.ceil(limits.relayOpenWeightPerAddressMax / weight)
@@ -179,11 +182,11 @@ test('a disk that fails is answered with error:, and it goes on when the disk do
   relay.open(1, { address: 'a', origins: [] })
   relay.open(2, { address: 'b', origins: [] })
   relay.message(2, '["REQ","s",{}]')
-  while (sent.length === 0) await Bun.sleep(1)
+  await until('it is answered', () => sent.length > 0)
   const publish = async (event: NostrEvent) => {
     sent.length = 0
     relay.message(1, JSON.stringify(['EVENT', event]))
-    while (!sent.some(([connection]) => connection === 1)) await Bun.sleep(1)
+    await until('it is answered', () => sent.some(([connection]) => connection === 1))
     return sent.map(([connection, text]) => [connection, ...JSON.parse(text).slice(0, 3)])
   }
   const event = createEvent()
@@ -259,7 +262,7 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   const stored = host.accept(JSON.stringify(createEvent()))
   const found = host.query({ tags: new Map() }, null)
   found.catch(() => undefined)
-  await Bun.sleep(5)
+  await until('the event is handed over', () => threads[0]?.received.at(-1)?.type === 'accept')
   threads[0]?.end()
   expect(await stored).toBeNull()
   await expect(found).rejects.toThrow()
@@ -268,14 +271,14 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   host.open(carrier, { address: 'a', origins: [] })
   expect(codes).toEqual([1012, 1013])
   expect(await host.accept(JSON.stringify(createEvent()))).toBeNull()
-  await Bun.sleep(1100)
+  await until('the thread is started again', () => threads.length === 2)
   expect([threads.length, host.ready()]).toEqual([2, true])
-  // What it learned meanwhile, the new thread is told.
+  // The new thread is told of the changes that came meanwhile.
   expect(threads[1]?.received).toEqual([
     { type: 'begin', settings: { ...settings, open: false, diskLow: true } },
   ])
   const again = host.accept(JSON.stringify(createEvent()))
-  await Bun.sleep(5)
+  await until('the event is handed over', () => threads[1]?.received.at(-1)?.type === 'accept')
   const asked = threads[1]?.received.at(-1)
   const call = asked?.type === 'accept' ? asked.call : 0
   threads[1]?.tell({ type: 'accepted', call, verdicts: '[{"accepted":true,"message":""}]' })
@@ -312,7 +315,7 @@ test('an event that cannot be stored fails alone, and a text that is none ends n
   await up.promise
   const [first, last] = [createEvent(), createEvent()]
   const stored = { accepted: true, message: '' }
-  // What the service hands over is checked: only a damaged file brings these.
+  // The service checks events before it hands them over: only a damaged file brings these.
   const texts = [JSON.stringify(first), '{}', JSON.stringify(last)]
   expect(await Promise.all(texts.map(host.accept))).toEqual([stored, null, stored])
   expect(await Promise.all([host.accept('{'), host.accept(texts[0] ?? '')])).toEqual([null, null])
@@ -333,14 +336,14 @@ test('a relay that cannot open its file keeps neither claims nor publish from go
   )
   const event = createEvent({ signer: merchant })
   expect((await call(server.url, '/nostr/publish', { body: event })).status).toBe(202)
-  while (!server.output().includes('"event":"relay.down"')) await Bun.sleep(20)
+  await logged(server, '"event":"relay.down"')
   const fetched = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
   expect(fetched.status).toBe(503)
 
   rmdirSync(join(dataDir, 'relay.db'))
-  while (!server.output().includes('"event":"relay.up"')) await Bun.sleep(50)
+  await logged(server, '"event":"relay.up"')
   const client = await connectRelay(server.url)
   await client.subscribe('s', { ids: [event.id] })
-  await client.wait(([type]) => type === 'EVENT', 8000)
+  await client.wait(([type]) => type === 'EVENT')
   expect(await server.stop()).toBe(0)
-}, 20_000)
+})

@@ -6,6 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { encodeQR } from 'qr'
 import { decodeQR } from 'qr/decode.js'
 import { findBrowser } from '../../.tools/browser.ts'
+import { patienceSeconds } from './until.ts'
 
 /** What the camera of the browser sees; written by `holdBeforeCamera`. */
 const cameraFile = join(tmpdir(), `cuponera-camera-${process.pid}.y4m`)
@@ -113,6 +114,7 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
     // A device of the shop trusts its authority; this stands in for that.
     ignoreHTTPSErrors: true,
   })
+  context.setDefaultTimeout(patienceSeconds * 1000)
   if (before) await context.addInitScript(before)
   const page = await context.newPage()
   const complaints: string[] = []

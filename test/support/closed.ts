@@ -19,11 +19,6 @@ export function shownCode({ output }: Pick<TestServer, 'output'>): string {
   return /setup code is used: (\S+)/.exec(output())?.[1] ?? ''
 }
 
-/** Wait for a text in what a server writes: its lines may be read after its answer. */
-export async function logged({ output }: Pick<TestServer, 'output'>, text: string): Promise<void> {
-  while (!output().includes(text)) await Bun.sleep(5)
-}
-
 /** Send a setup code. */
 export function sendCode(url: string, signer: ReturnType<typeof newSigner>, code: unknown) {
   return call(url, '/api/setup', { body: { code }, signer })

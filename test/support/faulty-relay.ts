@@ -94,16 +94,3 @@ export async function stopRelays(): Promise<void> {
   await Promise.all([...running].map((relay) => relay.stop()))
   running.clear()
 }
-
-/** Wait until something is so; fails with its words after so many seconds. */
-export async function until(
-  what: string,
-  is: () => boolean | Promise<boolean>,
-  seconds = 10,
-): Promise<void> {
-  const end = performance.now() + seconds * 1000
-  while (!(await is())) {
-    if (performance.now() > end) throw new Error(`it did not come to: ${what}`)
-    await Bun.sleep(10)
-  }
-}

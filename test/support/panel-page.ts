@@ -95,7 +95,6 @@ export async function openPanel(
   const visitor = await visit(`${url}/panel${place}`, { before })
   opened.push(visitor)
   const { page } = visitor
-  page.setDefaultTimeout(20_000)
   return {
     page,
     main: () => page.locator('main'),

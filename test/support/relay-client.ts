@@ -1,5 +1,6 @@
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import type { Json } from './client.ts'
+import { patienceSeconds } from './until.ts'
 
 export type Message = [type: string, ...rest: Json[]]
 
@@ -19,7 +20,7 @@ export type RelayClient = {
   /** Events that came for a subscription, in order. */
   eventsOf(name: string): NostrEvent[]
   /** Wait for a message, among those that are there already too. */
-  wait(matches: (message: Message) => boolean, milliseconds?: number): Promise<Message>
+  wait(matches: (message: Message) => boolean): Promise<Message>
   /** The connection's end: its code. */
   closed: Promise<number>
   close(): void
@@ -55,14 +56,14 @@ export async function connectRelay(
     socket.onopen = () => resolve()
     socket.onerror = () => reject(new Error('the relay does not answer'))
   })
-  const wait: RelayClient['wait'] = (matches, milliseconds = 5000) => {
+  const wait: RelayClient['wait'] = (matches) => {
     const there = messages.find(matches)
     if (there) return Promise.resolve(there)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(look)
         reject(new Error(`not among ${JSON.stringify(messages.slice(-5)).slice(0, 1000)}`))
-      }, milliseconds)
+      }, patienceSeconds * 1000)
       const look = (message: Message) => {
         if (!matches(message)) return
         clearTimeout(timer)

@@ -57,14 +57,13 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     const decoder = new TextDecoder()
     for await (const chunk of stream) output += decoder.decode(chunk, { stream: true })
   }
-  void collect(child.stdout)
-  void collect(child.stderr)
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)])
   const address = async () => {
     for (;;) {
       const found = /address\s+(http\S+)/.exec(output)?.[1]
       if (found) return found
       if (child.exitCode !== null) {
-        await Bun.sleep(20)
+        await collected
         throw new Error(`the server ended with ${child.exitCode}: ${output}`)
       }
       await Bun.sleep(5)

@@ -10,7 +10,6 @@ const opened: Visit[] = []
 /** A page that the next `closePages` closes. */
 export async function openPage(url: string, options: VisitOptions = {}): Promise<Visit> {
   const visitor = await visit(url, options)
-  visitor.context.setDefaultTimeout(15_000)
   opened.push(visitor)
   return visitor
 }

@@ -12,6 +12,7 @@ import {
   openSession,
   percentBenefit,
 } from './client.ts'
+import { until } from './until.ts'
 
 type Status = 'minted' | 'claimed' | 'refreshed' | 'voided'
 
@@ -92,7 +93,7 @@ export class Workload {
 
   /** Resolves when so many requests were answered. */
   async reach(acknowledged: number): Promise<void> {
-    while (this.memory.acknowledged < acknowledged) await Bun.sleep(5)
+    await until('so many are answered', () => this.memory.acknowledged >= acknowledged)
   }
 
   stop(): void {

@@ -20,6 +20,7 @@ import { expectToast } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
+import { until } from '../support/until.ts'
 
 afterEach(closePages)
 
@@ -199,7 +200,7 @@ test('a server killed in the middle of the swap gives the one successor to whoev
   expect([await statusOf(nonce, url), await statusOf(own, url)]).toEqual(['refreshed', 'minted'])
   const { json } = await call(url, `/api/coupons/${id}/mints`, { token: session })
   expect(json.mints).toHaveLength(2)
-}, 60_000)
+})
 
 test('whoever comes too late to the swap is told, and shown what became of it', async () => {
   const nonce = await mint()
@@ -232,7 +233,7 @@ test('every end of a coupon has its word', async () => {
   await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
   const voided = await mint()
   await call(server.url, `/api/coupons/${definition}/mints/${voided}`, { method: 'DELETE', token })
-  while ((await statusOf(brief)) !== 'expired') await Bun.sleep(50)
+  await until('the coupon has expired', async () => (await statusOf(brief)) === 'expired')
   const { page } = await open('/c', { width: 320 })
   await page.getByText('Todavía no guardaste cupones').waitFor()
   await good(page, 'coupon-none')
@@ -337,7 +338,7 @@ test('sending is told as it ends', async () => {
     await expectToast(page.getByText('Ya es tuyo'), () => button(page, 'Recuperarlo ahora').click())
     expect(await statusOf(nonce)).toBe('refreshed')
   }
-}, 60_000)
+})
 
 test('where a device has its own colours, a QR stays black on white', async () => {
   const { page } = await open(`/c#${await mint()}`, { dark: true })

@@ -273,7 +273,7 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
   await list.getByText('Panadería de Ana', { exact: true }).waitFor({ state: 'detached' })
   expect(await managing(server, baker)).toBe(403)
   expect(await managing(server, greengrocer)).toBe(200)
-}, 60_000)
+})
 
 test('a merchant who is taken off is told so while she is at it', async () => {
   const { server } = await open()

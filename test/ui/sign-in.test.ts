@@ -31,7 +31,6 @@ afterAll(async () => {
 async function open(before?: string): Promise<void> {
   opened = await visit(`${server.url}/panel`, { ...(before && { before }) })
   page = opened.page
-  page.setDefaultTimeout(20_000)
 }
 
 const press = (name: string | RegExp) =>
@@ -268,7 +267,6 @@ test('where the service does not know this address, the setting that helps is sh
   const setting = `PUBLIC_URL=${base}`
   opened = await visit(`${base}/panel`)
   page = opened.page
-  page.setDefaultTimeout(20_000)
   await chooseKey(page)
   const alert = page.getByRole('alert')
   await alert.getByText('El servicio no reconoce esta dirección como propia').waitFor()

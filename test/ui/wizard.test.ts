@@ -17,7 +17,6 @@ beforeAll(async () => {
   // A headless browser has nobody to ask how to print.
   opened = await visit(`${server.url}/panel`, { before: 'window.print = () => {}' })
   page = opened.page
-  page.setDefaultTimeout(20_000)
   await makeKey(page)
 })
 

@@ -4,8 +4,8 @@ import type { Database } from '../../src/db/database.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { createConsumer } from '../../src/wallet/consumer.ts'
 import { createEvent } from '../support/events.ts'
-import { until } from '../support/faulty-relay.ts'
 import { aloneJobs } from '../support/jobs.ts'
+import { until } from '../support/until.ts'
 
 const stops: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -23,6 +23,7 @@ import {
   shopCertificate,
   testAuthority,
 } from '../support/certificates.ts'
+import { until } from '../support/until.ts'
 
 const bounds = { deadlineMs: 3000, bodyBytesMax: 1000 }
 /** Some machines and containers have no IPv6 at all. */
@@ -488,20 +489,17 @@ describe('the name', () => {
     const fetchPublic = createFetchPublic({
       resolve: createHostResolver([zone.address]),
     })
-    const from = performance.now()
     const lookups = Array.from({ length: 100 }, (_, i) =>
       outcome(
         fetchPublic(new URL(`https://h${i}.test/`), {
           ...bounds,
-          deadlineMs: 400,
+          deadlineMs: 1500,
         }),
       ),
     )
-    await Bun.sleep(20)
-    await readFile(import.meta.path)
-    expect(performance.now() - from).toBeLessThan(350)
+    const read = readFile(import.meta.path).then(() => 'the file is read')
+    expect(await Promise.race([...lookups, read])).toBe('the file is read')
     expect(new Set(await Promise.all(lookups))).toEqual(new Set(['timeout']))
-    expect(performance.now() - from).toBeLessThan(1400)
   })
 })
 
@@ -823,9 +821,7 @@ describe('the deadline', () => {
   async function expectTimeout(work: Promise<unknown>) {
     const from = performance.now()
     expect(await outcome(work)).toBe('timeout')
-    const took = performance.now() - from
-    expect(took).toBeGreaterThan(deadlineMs - 20)
-    expect(took).toBeLessThan(deadlineMs + 1000)
+    expect(performance.now() - from).toBeGreaterThan(deadlineMs - 20)
   }
 
   test.each(slow)('ends a request to a server that %s', async (_, reply) => {
@@ -863,8 +859,7 @@ describe('the deadline', () => {
       })
     })
     await outcome(loopback()(shopUrl(shop), { ...bounds, deadlineMs }))
-    for (let i = 0; i < 100 && closed === 0; i += 1) await Bun.sleep(10)
-    expect(closed).toBe(1)
+    await until('the connection is closed', () => closed === 1)
   })
 })
 

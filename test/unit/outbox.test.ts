@@ -21,9 +21,9 @@ import type { Answered, RelayAnswer } from '../../src/gateway/relays-conversatio
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { newSigner } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
-import { until } from '../support/faulty-relay.ts'
 import { alone } from '../support/jobs.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const start = 1_800_000_000
 const closers: (() => Promise<unknown>)[] = []
@@ -248,7 +248,7 @@ describe('a courier', () => {
     )
     await until('failed', async () => (await box.state(failing)) === 'a pending 1')
     box.clock.now += 4
-    await until('tried again', async () => (await box.state(failing)) === 'a pending 2', 3)
+    await until('tried again', async () => (await box.state(failing)) === 'a pending 2')
     answer.resolve(null)
   })
 
@@ -312,12 +312,12 @@ describe('a courier', () => {
         return seen.length > 3
       })
       box.clock.now += limits.poisonTurnSeconds
-      await until('it was tried', async () => (await box.state(poison)) === 'a pending 2', 8)
+      await until('it was tried', async () => (await box.state(poison)) === 'a pending 2')
     } finally {
       clearInterval(flow)
       unanswered.resolve(null)
     }
-  }, 15_000)
+  })
 
   test('takes others in while events wait in vain for an answer, as far as memory allows', async () => {
     const box = open()
@@ -330,7 +330,7 @@ describe('a courier', () => {
         ? unanswered.promise
         : { accepted: true, message: '' },
     )
-    await until('delivered', async () => (await box.state(good)) === 'a delivered 1', 5)
+    await until('delivered', async () => (await box.state(good)) === 'a delivered 1')
     expect(seen).toHaveLength(7)
     for (const signer of [newSigner(), newSigner()]) {
       await box.put('a', createEvent({ content: silent.content, signer }))
@@ -343,7 +343,7 @@ describe('a courier', () => {
     expect(seen).toHaveLength(9)
     unanswered.resolve({ accepted: true, message: '' })
     await until('there is room', () => seen.length === 10)
-  }, 15_000)
+  })
 
   test('has no more under way than allowed', async () => {
     const box = open()

@@ -12,6 +12,7 @@ import { sealIntent, swap } from '../../src/wallet/transfers/swap.ts'
 import { startTransferWorker } from '../../src/wallet/transfers/worker.ts'
 import { newSigner, percentBenefit, verifyEvent } from '../support/client.ts'
 import { aloneJobs } from '../support/jobs.ts'
+import { until } from '../support/until.ts'
 
 const service = newSigner()
 const holder = newSigner().pubkey
@@ -123,7 +124,7 @@ test('what nobody can open keeps nothing behind it waiting', async () => {
   const transfers = createTransfers(honest)
   const failed = (cause: unknown) => failures.push(cause)
   const worker = startTransferWorker({ transfers, jobs: aloneJobs, failed })
-  while (await stores.transfers.findIntentById(good)) await Bun.sleep(1)
+  await until('the good one is done', async () => !(await stores.transfers.findIntentById(good)))
   await worker.stop()
   expect(failures).toHaveLength(broken)
   expect(await stores.inbox.list(holder, 10)).toHaveLength(1)

@@ -33,10 +33,10 @@ import {
 import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { until } from '../support/faulty-relay.ts'
 import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -30,11 +30,11 @@ import {
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
-import { until } from '../support/faulty-relay.ts'
 import { publish } from '../support/ledger.ts'
 import { fund } from '../support/payments.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const stranger = newSigner()
 let server: TestServer

@@ -12,6 +12,7 @@ import {
   walletObject,
 } from '../support/identities.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { startWallet } from '../support/wallet.ts'
 
 const manager = newSigner(managerSecret)
@@ -265,7 +266,7 @@ describe('a payment', () => {
     const before = wallet.asked.length
     const { takenMax, waitingMax } = limits.callbackSlots.of.account
     const waiting = Array.from({ length: takenMax + waitingMax }, () => cb('?amount=1000'))
-    while (wallet.asked.length < before + takenMax) await Bun.sleep(5)
+    await until('its places are taken', () => wallet.asked.length >= before + takenMax)
     const refused = await cb('?amount=1000')
     expect(refused).toMatchObject({ status: 503, json: { status: 'ERROR', code: 'overloaded' } })
     await add(server, { name: 'otra', pubkey: newSigner().pubkey, lud16 })
@@ -291,7 +292,8 @@ describe('a payment', () => {
     const waiting = slow.flatMap(({ name }) =>
       Array.from({ length: takenMax }, () => cb('?amount=1000', name)),
     )
-    for (const { own } of slow) while (own.asked.length < takenMax) await Bun.sleep(5)
+    const full = ({ own }: (typeof slow)[number]) => own.asked.length >= takenMax
+    await until('the places of all four are taken', () => slow.every(full))
     answer = () => Response.json(invoice)
     expect((await cb('?amount=1000')).json).toEqual(invoice)
     resolve()

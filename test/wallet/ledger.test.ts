@@ -10,11 +10,12 @@ import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { startFaultyRelay, stopRelays, until } from '../support/faulty-relay.ts'
+import { startFaultyRelay, stopRelays } from '../support/faulty-relay.ts'
 import { balancesOf, createStart, newLedger, publish } from '../support/ledger.ts'
 import { readRows } from '../support/refusals.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const { manager, issuer, env } = newLedger()
 let server: TestServer

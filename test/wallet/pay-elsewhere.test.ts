@@ -7,7 +7,7 @@ import { cardEvent } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
-import { stopRelays, until } from '../support/faulty-relay.ts'
+import { stopRelays } from '../support/faulty-relay.ts'
 import { createStart, publish } from '../support/ledger.ts'
 import { startLedgerElsewhere } from '../support/ledger-elsewhere.ts'
 import {
@@ -20,6 +20,7 @@ import {
   tap,
 } from '../support/payments.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const shop = newSigner()
 const npub = npubOf(shop.pubkey)
@@ -232,7 +233,7 @@ test('its silence is PENDING, then unknown; a late ok counts and is shown', asyn
   const more = await pay(server, await request(server, card))
   expect(more.json.code).toBe('limit-exceeded')
   await sound(server)
-}, 20_000)
+})
 
 test('who waits when the service stops is told PENDING', async () => {
   const { ledger, server, card } = await open()

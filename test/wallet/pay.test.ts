@@ -21,7 +21,6 @@ import {
 import { damage, runCommand } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner, verifyEvent } from '../support/client.ts'
 import { begun, secondsNow } from '../support/clock.ts'
-import { until } from '../support/faulty-relay.ts'
 import { balancesOf, createStart, publish } from '../support/ledger.ts'
 import {
   createInvoice,
@@ -39,6 +38,7 @@ import {
 import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 const shop = newSigner()

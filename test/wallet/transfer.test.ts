@@ -10,7 +10,6 @@ import {
   newSigner,
   nostrHeader,
 } from '../support/client.ts'
-import { until } from '../support/faulty-relay.ts'
 import { startForeignService } from '../support/foreign-service.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp } from '../support/server.ts'
@@ -24,6 +23,7 @@ import {
   runShop,
   type Shop,
 } from '../support/shops.ts'
+import { until } from '../support/until.ts'
 
 const foreign = startForeignService()
 const merchant = newSigner()
@@ -314,7 +314,7 @@ describe('the nonce has left', () => {
     const door = await openDoor({ take: () => new Promise(() => undefined) })
     const { nonce } = await mint()
     const sending = transfer({ nonce, to: door.address })
-    while (door.offered.length === 0) await Bun.sleep(5)
+    await until('it is offered', () => door.offered.length > 0)
     door.stop()
     expect(await sending).toMatchObject({ status: 'UNKNOWN', code: 'transfer-unclear' })
   })

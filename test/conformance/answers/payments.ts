@@ -2,7 +2,6 @@ import { expect } from 'bun:test'
 import { damage } from '../../support/cli.ts'
 import { call, type Json, newSigner } from '../../support/client.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
-import { until } from '../../support/faulty-relay.ts'
 import {
   createInvoice,
   newFundedCard,
@@ -12,6 +11,7 @@ import {
   tapStandard,
 } from '../../support/payments.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
 
 const paying = 'POST /card/pay'
 const paid = 'GET /card/pay/{k1}'

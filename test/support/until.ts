@@ -1,0 +1,22 @@
+/** Less than a test has in all (60 s), so that a wait in vain is told by its own words. */
+export const patienceSeconds = 50
+
+/**
+ * Wait until a state is there, looked for every few milliseconds; fails with the name of the state. The
+ * patience is for a busy machine: no test asserts with it how long something takes.
+ */
+export async function until(
+  state: string,
+  isThere: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const end = performance.now() + patienceSeconds * 1000
+  while (!(await isThere())) {
+    if (performance.now() > end) throw new Error(`this did not happen: ${state}`)
+    await Bun.sleep(5)
+  }
+}
+
+/** Wait for a text in what a server writes: a line may be read after the answer that it is about. */
+export function logged({ output }: { output(): string }, text: string): Promise<void> {
+  return until(`a line with ${text}`, () => output().includes(text))
+}
