@@ -109,7 +109,7 @@ describe('cuponera backup', () => {
     expect(made.stdout).toContain(`${rows.vouchers} vouchers`)
   })
 
-  test('holds no key', async () => {
+  test('contains no key', async () => {
     const bytes = readFileSync(await createBackup())
     const texts = readdirSync(join(sound.dataDir, 'keys')).map((name) =>
       readFileSync(join(sound.dataDir, 'keys', name), 'utf8').trim(),
@@ -145,7 +145,7 @@ describe('cuponera backup', () => {
     await server?.stop()
   })
 
-  test('never writes over what the service itself needs, nor where nothing can be', async () => {
+  test('never overwrites a file of the service, and refuses a path that cannot be written', async () => {
     const { dataDir } = sound
     const whole = readFileSync(join(dataDir, 'cuponera.db'))
     for (const name of ['cuponera.db', 'relay.db-wal', 'lock', 'keys/manager.nsec']) {
@@ -167,7 +167,7 @@ describe('cuponera backup', () => {
     )
   })
 
-  test('of a damaged database is refused, and leaves nothing behind', async () => {
+  test('refuses a damaged database and leaves no file behind', async () => {
     const dataDir = copyDirectory(sound.dataDir)
     damage(dataDir, 'UPDATE totals SET refreshed = 7')
     const cwd = newDirectory()
@@ -179,12 +179,12 @@ describe('cuponera backup', () => {
 })
 
 describe('cuponera restore', () => {
-  test('puts a backup in the place of the database and keeps what was there', async () => {
+  test('replaces the database by the backup and keeps the old one', async () => {
     const file = await createBackup()
     const dataDir = copyDirectory(sound.dataDir)
     const server = await startServer({ dataDir })
     await call(server.url, '/api/coupons/claim', { body: { nonce: sound.open } })
-    // What it acknowledged is in the WAL only: that must not get lost, nor get into the restored file.
+    // The acknowledged writes are in the WAL only: they must not get lost, nor get into the restored file.
     await server.kill()
     const { code, stdout, stderr } = await runCommand(['restore', file, '--force'], { dataDir })
     expect(stderr).toBe('')
@@ -204,7 +204,7 @@ describe('cuponera restore', () => {
     await again.stop()
   })
 
-  test('keeps a damaged database aside too, with its WAL', async () => {
+  test('keeps a damaged database and its WAL, too', async () => {
     const file = await createBackup()
     const dataDir = copyDirectory(sound.dataDir)
     writeFileSync(join(dataDir, 'cuponera.db'), 'nothing of the kind'.repeat(500))
@@ -215,7 +215,7 @@ describe('cuponera restore', () => {
     expect((await runCommand(['check'], { dataDir })).code).toBe(0)
   })
 
-  test('without --force replaces nothing and says what going back means', async () => {
+  test('replaces nothing without --force and explains the effect of going back', async () => {
     const file = await createBackup()
     const dataDir = copyDirectory(sound.dataDir)
     const whole = readFileSync(join(dataDir, 'cuponera.db'))
@@ -226,7 +226,7 @@ describe('cuponera restore', () => {
     expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
   })
 
-  test('into a new directory needs no --force, and waits for the keys', async () => {
+  test('restores into a new directory without --force, and waits for the keys', async () => {
     const file = await createBackup()
     const dataDir = join(newDirectory(), 'new')
     const { code, stdout } = await runCommand(['restore', file], { dataDir })
@@ -338,9 +338,9 @@ describe('the embedded relay', () => {
     database.run(sql)
   }
 
-  test('is in the backup of a running server, and comes back as it was', async () => {
+  test('is part of the backup of a running server, and is restored as it was', async () => {
     const { server, before, after, file, dataDir } = await createBoth()
-    // What it took since is in the WAL only.
+    // The events that it took since are in the WAL only.
     await server.kill()
     const { code, stdout } = await runCommand(['restore', file, '--force'], { dataDir })
     expect(code).toBe(0)
@@ -357,7 +357,7 @@ describe('the embedded relay', () => {
     expect((await runCommand(['check'], { dataDir })).code).toBe(0)
   })
 
-  test('of a backup from before it was in there is left as it is', async () => {
+  test('is left as it is by a backup that does not contain it', async () => {
     const { server, before, after, file, dataDir } = await createBoth()
     await server.stop()
     spoilBackup(file, 'DROP TABLE relay_file')
@@ -370,7 +370,7 @@ describe('the embedded relay', () => {
     await again.stop()
   })
 
-  test('comes back in a new directory too', async () => {
+  test('is restored into a new directory, too', async () => {
     const { server, before, file } = await createBoth()
     await server.stop()
     const dataDir = newDirectory()
@@ -381,7 +381,7 @@ describe('the embedded relay', () => {
     await again.stop()
   })
 
-  test('that is damaged is neither backed up nor restored, and nothing is replaced', async () => {
+  test('is neither backed up nor restored when it is damaged, and nothing is replaced', async () => {
     const { server, file, dataDir } = await createBoth()
     await server.stop()
     spoilBackup(file, 'UPDATE relay_file SET bytes = zeroblob(length(bytes))')

@@ -19,7 +19,7 @@ import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 afterAll(cleanUp)
 
 describe.each(['running', 'stopped'])('cuponera cards, with the server %s', (how) => {
-  test('writes, lists, stops and ends cards, by the rules of the routes', async () => {
+  test('writes, lists, stops and ends cards by the same rules as the routes', async () => {
     const server = await startServer({ env: cardEnv })
     const { dataDir } = server
     const { uid, uuid, holder } = await newCard(server)
@@ -72,7 +72,7 @@ describe.each(['running', 'stopped'])('cuponera cards, with the server %s', (how
   })
 })
 
-test('a name that a holder gave his card stays in its place of the list', async () => {
+test('the list of cards shows the name that a holder chose on one line, without control characters', async () => {
   const server = await startServer({ env: cardEnv })
   const { uuid, holder } = await newCard(server)
   const cards = { [uuid]: { name: '\u001b[2J\nfalsa  activa' } }
@@ -85,7 +85,7 @@ test('a name that a holder gave his card stays in its place of the list', async 
   expect(stdout).not.toContain('\u001b')
 })
 
-test('cuponera card-sim makes a card that taps, with a holder of its own or a kept one', async () => {
+test('cuponera card-sim makes a card that taps, with a new holder or with an existing one', async () => {
   const server = await startServer({ env: cardEnv })
   const { dataDir, url } = server
   const run = (...args: string[]) =>
@@ -136,7 +136,7 @@ test('a restore leaves every card waiting for a confirmed counter', async () => 
   const file = join(newDirectory(), 'copy.db')
   const options = { dataDir, env: cardEnv }
   expect((await runCommand(['backup', file], options)).code).toBe(0)
-  // What happens after the backup is what the restored database cannot know.
+  // The restored database cannot know the taps after the backup.
   expect((await call(server.url, scanPath(uid, 4))).status).toBe(200)
   await server.stop()
   const { code, stdout } = await runCommand(['restore', file, '--force'], options)

@@ -8,7 +8,7 @@ import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 afterEach(cleanUp)
 
 describe('the control socket', () => {
-  test('is for the user of the service alone, and goes with it', async () => {
+  test('is readable for the user of the service alone, and is removed at the stop', async () => {
     const server = await startServer()
     const path = join(server.dataDir, 'control.sock')
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -29,7 +29,7 @@ describe('the control socket', () => {
     await server.stop()
   })
 
-  test('works in a directory whose name is too long for a socket address', async () => {
+  test('works in a directory whose path is too long for a socket address', async () => {
     const dataDir = join(newDirectory(), 'x'.repeat(120), 'y'.repeat(120))
     mkdirSync(dataDir, { recursive: true })
     const server = await startServer({ dataDir })
@@ -40,7 +40,7 @@ describe('the control socket', () => {
     expect(readdirSync(dataDir)).not.toContain('control.sock')
   })
 
-  test('that cannot be made does not keep the service from starting', async () => {
+  test('may fail to open: the service starts without it', async () => {
     const dataDir = newDirectory()
     mkdirSync(join(dataDir, 'control.sock'))
     const server = await startServer({ dataDir })
@@ -49,7 +49,7 @@ describe('the control socket', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  test('answers nothing but its commands', async () => {
+  test('refuses everything but its commands', async () => {
     const server = await startServer()
     const unix = join(server.dataDir, 'control.sock')
     const unknown = await fetch('http://control/other', { unix })
@@ -75,7 +75,7 @@ describe('the control socket', () => {
 })
 
 describe('a data directory in use', () => {
-  test('stops a second server with a line that says so', async () => {
+  test('stops a second server with one line that explains it', async () => {
     const server = await startServer()
     const { code, stderr } = await runCommand(['serve'], server)
     expect(stderr).toBe(`cuponera: another Cuponera is using ${server.dataDir}: stop it first\n`)
@@ -85,7 +85,7 @@ describe('a data directory in use', () => {
   })
 
   test.each(['check', 'backup copy.db', 'status'])(
-    'by a process that does not answer is said to be that: %s',
+    'used by a process that does not answer is reported so by: %s',
     async (args) => {
       const dataDir = newDirectory()
       writeFileSync(join(dataDir, 'cuponera.db'), '')
@@ -99,7 +99,7 @@ describe('a data directory in use', () => {
     },
   )
 
-  test('by a server that hangs is reported by status and health', async () => {
+  test('used by a server that hangs is reported so by status and health', async () => {
     const server = await startServer()
     process.kill(server.pid, 'SIGSTOP')
     const [status, health] = await Promise.all([
@@ -114,7 +114,7 @@ describe('a data directory in use', () => {
 })
 
 describe('cuponera status and health', () => {
-  test('say where the server is and that it is ready, whatever port it got', async () => {
+  test('report the address of the server and that it is ready, on any port', async () => {
     const server = await startServer({ env: { HOST: '0.0.0.0' } })
     const { code, stdout } = await runCommand(['status'], server)
     expect(stdout).toMatch(
@@ -131,13 +131,13 @@ describe('cuponera status and health', () => {
     await server.stop()
   })
 
-  test('of a server on IPv6 works as well', async () => {
+  test('work for a server on IPv6, too', async () => {
     const server = await startServer({ env: { HOST: '::' } })
     expect((await runCommand(['health'], server)).stdout).toBe('ready\n')
     await server.stop()
   })
 
-  test('health goes by the settings when the directory is out of reach', async () => {
+  test('health uses the settings when the data directory is out of reach', async () => {
     const server = await startServer()
     const env = { PORT: new URL(server.url).port, HOST: '0.0.0.0' }
     const elsewhere = { dataDir: newDirectory(), env }
@@ -146,7 +146,7 @@ describe('cuponera status and health', () => {
     expect((await runCommand(['health'], elsewhere)).code).toBe(1)
   })
 
-  test('say so when the server has stopped', async () => {
+  test('report that the server has stopped', async () => {
     const server = await startServer()
     await server.stop()
     const { code, stdout } = await runCommand(['health'], server)
@@ -160,7 +160,7 @@ describe('cuponera status and health', () => {
   })
 
   test.each(['check', 'backup x', 'status', 'keys import x'])(
-    'a directory that is not there is a line, not a trace: %s',
+    'report a missing directory in one line without a stack trace: %s',
     async (args) => {
       const dataDir = join(newDirectory(), 'none')
       const { code, stderr } = await runCommand(args.split(' '), { dataDir })

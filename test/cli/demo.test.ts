@@ -84,20 +84,20 @@ function inStatus(route: string, nth: number, status: number): Lie {
   }
 }
 
-test('the demo goes through the whole life of a coupon on a real server', async () => {
+test('the demo runs the whole life of a coupon on a real server', async () => {
   const { code, output } = await runDemo(proxy.url.origin)
   expect(output).toContain('Everything as it should be')
   expect(output.match(/^✓ /gm)?.length).toBe(23)
   expect(code).toBe(0)
 })
 
-test('no line shows a whole nonce, token or key', async () => {
+test('no line of its output shows a whole nonce, token or key', async () => {
   const { output } = await runDemo(`${proxy.url.origin}/`)
   expect(output).not.toMatch(/[A-Za-z0-9_-]{22}/)
   expect(output).toContain('✓ ')
 })
 
-test('a server that is not there is one clear line with its address and how to start it', async () => {
+test('an unreachable server is reported in one line with its address and the command that starts one', async () => {
   const { code, output } = await runDemo('http://127.0.0.1:1')
   const [line, ...more] = output.split('\n').filter((one) => one.startsWith('cuponera:'))
   expect(line).toContain('no answer from http://127.0.0.1:1')
@@ -106,7 +106,7 @@ test('a server that is not there is one clear line with its address and how to s
   expect(code).toBe(1)
 })
 
-test('what is no address of a server is said so', async () => {
+test('an invalid server address is reported', async () => {
   for (const text of ['127.0.0.1:3000', 'ftp://example.com', 'http://example.com/?a=1', '']) {
     const { code, output } = await runDemo(text)
     expect(output).toContain('is no address of a server')
@@ -114,7 +114,7 @@ test('what is no address of a server is said so', async () => {
   }
 })
 
-test('a server that is no Cuponera fails at the first step', async () => {
+test('a server that is not a Cuponera fails at the first step', async () => {
   const { code, output } = await runDemo(proxy.url.origin, (_, answer) => {
     answer.text = '<html>'
   })
@@ -122,7 +122,7 @@ test('a server that is no Cuponera fails at the first step', async () => {
   expect(code).toBe(1)
 })
 
-test('a server that takes only listed merchants is named as such', async () => {
+test('a server for listed merchants only is reported as such', async () => {
   const closed = await startServer({ env: { MERCHANTS: newSigner().pubkey } })
   const { code, output } = await runDemo(closed.url)
   expect(output).toContain('MERCHANTS')
@@ -358,7 +358,7 @@ function signedBy(change: (event: NostrEvent) => void): Lie {
   }
 }
 
-test('an impostor that signs everything itself and changes nothing passes', async () => {
+test('an impostor that signs everything itself and changes nothing passes the demo', async () => {
   const { code, output } = await runDemo(
     proxy.url.origin,
     signedBy(() => undefined),

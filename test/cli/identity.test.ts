@@ -26,7 +26,7 @@ const ways: [name: string, directory: () => Promise<string>][] = [
 ]
 
 describe.each(ways)('the operator’s commands %s', (_, open) => {
-  test('make a nonce, of which the hash alone is kept', async () => {
+  test('make a nonce and store its hash alone', async () => {
     const dataDir = await open()
     const { code, stdout } = await runCommand(['nonce'], { dataDir })
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[\w-]{22}\n$/) })
@@ -35,7 +35,7 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
     expect(JSON.stringify(rows)).not.toContain(stdout.trim())
   })
 
-  test('add, list and remove identities, by the rules of everybody', async () => {
+  test('add, list and remove identities by the same rules as the routes', async () => {
     const dataDir = await open()
     const run = (...args: string[]) => runCommand(args, { dataDir })
     const npub = npubOf(newSigner().pubkey)
@@ -85,7 +85,7 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
   })
 })
 
-test('a nonce of the operator’s registers an identity, and is burned also when that is removed', async () => {
+test('a nonce of the operator registers an identity, and stays burned when that is removed', async () => {
   const server = await startServer({ env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
   const nonce = (await runCommand(['nonce'], server)).stdout.trim()
   const holder = newSigner()
@@ -100,7 +100,7 @@ test('a nonce of the operator’s registers an identity, and is burned also when
   expect((await runCommand(['check'], server)).code).toBe(0)
 })
 
-test('there is nothing to do where no server ever ran', async () => {
+test('the commands report a directory where no server ever ran', async () => {
   const dataDir = newDirectory()
   const { code, stderr } = await runCommand(['nonce'], { dataDir })
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no database in') })

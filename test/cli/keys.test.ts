@@ -48,7 +48,7 @@ function importArguments(file: string, ...more: string[]): string[] {
 
 describe('cuponera keys show', () => {
   test.each(['stopped', 'running'])(
-    'names the keys and where they lie, and no secret (%s)',
+    'lists the keys and their places, without a secret',
     async (how) => {
       const dataDir = copyDirectory(sound.dataDir)
       const server = how === 'running' ? await startServer({ dataDir }) : null
@@ -80,7 +80,7 @@ describe('cuponera keys show', () => {
 })
 
 describe('cuponera keys export and import', () => {
-  test('bring all keys to another directory, where the database starts with them', async () => {
+  test('move all keys to another directory, where the database starts with them', async () => {
     const file = await exportKeys()
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const content = readFileSync(file, 'utf8')
@@ -99,7 +99,7 @@ describe('cuponera keys export and import', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  test('a wrong passphrase is said to be wrong, and changes nothing', async () => {
+  test('a wrong passphrase is reported and changes nothing', async () => {
     const file = await exportKeys()
     const dataDir = newDirectory()
     const wrong = writePassphrase('correct horse batterz')
@@ -110,7 +110,7 @@ describe('cuponera keys export and import', () => {
     expect(existsSync(join(dataDir, 'keys'))).toBe(false)
   })
 
-  test('export wants eight characters, asks nowhere without a terminal, and overwrites nothing', async () => {
+  test('export needs eight characters, does not ask without a terminal, and overwrites nothing', async () => {
     const { dataDir } = sound
     const file = join(newDirectory(), 'keys.json')
     const short = ['keys', 'export', file, '--passphrase-file', writePassphrase('siete 7')]
@@ -130,7 +130,7 @@ describe('cuponera keys export and import', () => {
     expect((await runCommand([...long, '--force'], { dataDir })).code).toBe(0)
   })
 
-  test('import keeps other keys unless forced, and then keeps them aside', async () => {
+  test('import replaces other keys with --force only, and then keeps a copy of them', async () => {
     const file = await exportKeys()
     const dataDir = newDirectory()
     await (await startServer({ dataDir })).stop()
@@ -147,7 +147,7 @@ describe('cuponera keys export and import', () => {
     expect(new Set(texts)).toEqual(new Set(mine))
   })
 
-  test('import refuses keys that are not those of the database, forced or not', async () => {
+  test('import refuses keys that do not belong to the database, also with --force', async () => {
     const file = await exportKeys()
     const dataDir = newDirectory()
     await (await startServer({ dataDir })).stop()
@@ -160,7 +160,7 @@ describe('cuponera keys export and import', () => {
     expect(readKeys(dataDir)).toEqual(mine)
   })
 
-  test('import refuses while a server runs, and files of something else', async () => {
+  test('import refuses while a server runs, and refuses a file that is no export', async () => {
     const file = await exportKeys()
     const server = await startServer({ dataDir: copyDirectory(sound.dataDir) })
     expect((await runCommand(importArguments(file), server)).stderr).toContain('stop it first')
@@ -199,7 +199,7 @@ describe('cuponera keys export and import', () => {
     expect(interrupted.code).toBe(1)
   })
 
-  test('--ncryptsec prints the manager key as other Nostr programs read it', async () => {
+  test('--ncryptsec prints the manager key in the format of other Nostr programs', async () => {
     const { dataDir } = sound
     const args = ['keys', 'export', '--ncryptsec', '--passphrase-file', writePassphrase(passphrase)]
     const { code, stdout } = await runCommand(args, { dataDir })

@@ -27,7 +27,7 @@ afterAll(cleanUp)
 const run = (...args: string[]) => runCommand(['ledger', ...args], { dataDir: server.dataDir, env })
 
 describe('with a running server', () => {
-  test('issue moves tokens from the manager key, twice when asked twice', async () => {
+  test('issue moves tokens from the manager key, and two equal runs issue twice', async () => {
     const first = await run('issue', 'ARS', npub, '1500.50', '--memo', '=Carga')
     expect(first).toMatchObject({ code: 0, stderr: '' })
     expect(first.stdout).toStartWith(`1500.50 ARS to ${npub}, who has 1500.50 now (`)
@@ -52,7 +52,7 @@ describe('with a running server', () => {
     expect(stderr).toMatch(message)
   })
 
-  test('statement lists movements oldest first, as a spreadsheet can read them', async () => {
+  test('statement lists movements oldest first, in a format that a spreadsheet reads', async () => {
     const shop = newSigner()
     const start = createStart({
       ledger: manager.pubkey,
@@ -73,7 +73,7 @@ describe('with a running server', () => {
     )
   })
 
-  test('statement refuses what it does not know', async () => {
+  test('statement refuses an unknown account or token', async () => {
     expect((await run('statement', 'x')).stderr).toContain(': that is no public key')
     expect((await run('statement', npub, '--token', 'USD')).stderr).toContain(
       'no token is called USD',
@@ -81,7 +81,7 @@ describe('with a running server', () => {
   })
 })
 
-test('without a server balances can be read, and nothing issued', async () => {
+test('balances can be read without a server, and nothing can be issued', async () => {
   await server.stop()
   const { code, stdout } = await run('balances')
   expect(code).toBe(0)

@@ -11,7 +11,7 @@ const root = join(import.meta.dir, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 describe('cuponera licences', () => {
-  test('tells the licence of every package that the sources import', async () => {
+  test('prints the licence of every package that the sources import', async () => {
     const { code, stdout, stderr } = await runCommand(['licences'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const imported = importedPackages()
@@ -27,7 +27,7 @@ describe('cuponera licences', () => {
     expect(parts.filter((part) => part.length < 150)).toEqual([])
   })
 
-  test('takes the American spelling, and a reader that has enough', async () => {
+  test('accepts the American spelling, and a reader that closes the pipe early', async () => {
     const [british, american] = await Promise.all([
       runCommand(['licences']),
       runCommand(['licenses']),
@@ -46,7 +46,7 @@ describe('cuponera licences', () => {
     expect(noticeOf(folder).text).toBe('Do as you like.')
   })
 
-  test('takes the packages from what a build read, one inside another, too', async () => {
+  test('reads the packages from the metadata of a build, nested packages included', async () => {
     const folder = newDirectory()
     const put = (path: string, text: string) => {
       mkdirSync(join(folder, path, '..'), { recursive: true })
@@ -66,7 +66,7 @@ describe('cuponera licences', () => {
   })
 })
 
-test('the notice of Bun names every part that its documentation names', () => {
+test('the notice of Bun names every component that its documentation names', () => {
   const described = read('node_modules/bun-types/docs/project/license.mdx')
   const rows = [...described.matchAll(/^\| .*?\[?`?([\w-]+)`?['’\]]/gm)].map(
     ([, name = '']) => name,
@@ -76,7 +76,7 @@ test('the notice of Bun names every part that its documentation names', () => {
   expect(rows.filter((name) => !notice.includes(name))).toEqual([])
 })
 
-test('a build starts from the program and from every worker of it', () => {
+test('a build starts from the program and from each of its workers', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   const workers = files
     .filter((file) => file.endsWith('.ts'))

@@ -37,7 +37,7 @@ const ways: [name: string, directory: () => Promise<string>][] = [
 ]
 
 describe.each(ways)('the operator’s commands %s', (way, open) => {
-  test('show the setup code, and make another', async () => {
+  test('show the setup code, and replace it by a new one', async () => {
     const dataDir = await open()
     const run = (...args: string[]) => runCommand(args, { dataDir, env: lan })
     const shown = await run('setup')
@@ -99,7 +99,7 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
     expect((await run('check')).code).toBe(0)
   })
 
-  test('let no more in than fit', async () => {
+  test('refuse a merchant beyond the maximum', async () => {
     const dataDir = await open()
     const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limits.merchantsMax})`
     damage(
@@ -112,7 +112,7 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
   })
 })
 
-test('a key that is added through the running server may manage at once, and not once it is removed', async () => {
+test('a key that is added through the running server may manage at once, and no longer once it is removed', async () => {
   const server = await startClosed()
   const { url, dataDir, code } = server
   const run = (...args: string[]) => runCommand(args, { dataDir })
@@ -134,7 +134,7 @@ test('a key that is added through the running server may manage at once, and not
   expectRefusal(await sendCode(url, newSigner(), code), 403, 'setup-code-wrong')
 })
 
-test('a merchant that another let in becomes an owner when the operator names it', async () => {
+test('a merchant added by another becomes an owner when the operator adds it', async () => {
   const server = await startClosed()
   const { url, dataDir } = server
   const { token } = await letIn(server)
@@ -148,7 +148,7 @@ test('a merchant that another let in becomes an owner when the operator names it
   expect(json.merchants).toContainEqual(expect.objectContaining({ ...body, owner: true }))
 })
 
-test('where no code is needed the command says why', async () => {
+test('the command explains why no setup code is needed', async () => {
   const answers: [env: Record<string, string>, line: string][] = [
     [{}, 'by its settings only this machine reaches the service, and any key may manage coupons'],
     [{ ...lan, MERCHANTS: newNpub() }, 'MERCHANTS names the keys that may manage coupons'],
@@ -171,7 +171,7 @@ test('where no code is needed the command says why', async () => {
   }
 })
 
-describe('a database with coupons from before', () => {
+describe('a database with coupons that is older than the list of merchants', () => {
   /** Two owners with coupons, and one whose coupons are all archived; made on this machine alone. */
   async function newShops() {
     const server = await startServer()
@@ -195,7 +195,7 @@ describe('a database with coupons from before', () => {
     return { dataDir, first, second, nonce, npubs }
   }
 
-  test('waits for the operator, who is told at the start; all but managing goes on', async () => {
+  test('starts without management and tells the operator; everything else works', async () => {
     const { dataDir, first, second, nonce, npubs } = await newShops()
     const [busy = '', quiet = '', over = ''] = npubs
     const server = await startClosed({ dataDir })
@@ -241,7 +241,7 @@ describe('a database with coupons from before', () => {
     expect(later.output()).not.toContain('waiting')
   })
 
-  test('is confirmed as a whole, also while no server runs', async () => {
+  test('is confirmed for all its owners by one command, also while no server runs', async () => {
     const { dataDir, first, second, npubs } = await newShops()
     const all = ['merchants', 'confirm', '--all']
     const confirmed = await runCommand(all, { dataDir, env: lan })
@@ -253,14 +253,14 @@ describe('a database with coupons from before', () => {
     for (const { token } of [first, second]) expect((await manage(url, token)).status).toBe(200)
   })
 
-  test('is its owner’s again by the setup code', async () => {
+  test('is given back to its owner by the setup code', async () => {
     const { dataDir, first } = await newShops()
     const { url, code } = await startClosed({ dataDir })
     expect((await sendCode(url, first.signer, code)).status).toBe(201)
     expect((await manage(url, first.token)).json.coupons).toHaveLength(2)
   })
 
-  test('is open to its owners with MERCHANTS=open, and named in no warning but that one', async () => {
+  test('is open to its owners with MERCHANTS=open, and only that warning is shown', async () => {
     const { dataDir, first } = await newShops()
     const server = await startClosed({ dataDir, env: { MERCHANTS: 'open' } })
     expect((await manage(server.url, first.token)).status).toBe(200)
@@ -288,17 +288,17 @@ describe('the demo', () => {
     expect(stdout).toContain(story)
     const { merchants, setup_code = [] } = readRows(server.dataDir)
     expect(merchants).toEqual([])
-    // The setup code waits on for the first merchant.
+    // The setup code stays valid for the first merchant.
     expect(setup_code.length).toBe(server.code === '' ? 0 : 1)
   })
 
-  test('finds that the address it was given is its own server', async () => {
+  test('detects that the given address is its own server', async () => {
     const server = await startClosed()
     const { code, stdout } = await runDemo(server, ['--url', `${server.url}/`])
     expect([code, stdout.includes(story)]).toEqual([0, true])
   })
 
-  test('says what another service would need', async () => {
+  test('explains what it needs at another service', async () => {
     const [server, other] = [await startClosed(), await startClosed()]
     const { code, stderr } = await runDemo(server, ['--url', other.url])
     expect(code).toBe(1)
@@ -306,7 +306,7 @@ describe('the demo', () => {
     expect(readRows(server.dataDir).merchants).toEqual([])
   })
 
-  test('that was killed leaves a key that is let in for ten minutes, and counts for nothing', async () => {
+  test('leaves, when it is killed, a key that may manage for ten minutes and counts for nothing', async () => {
     const server = await startClosed()
     const { url, dataDir, code } = server
     const guest = newSigner()
@@ -323,7 +323,7 @@ describe('the demo', () => {
     const { merchants = [] } = readRows(dataDir)
     const [row] = merchants as { created_at: number; expires_at: number }[]
     expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBe(limits.guestSeconds)
-    // It takes the code from nobody, and cannot be seen or removed as a merchant.
+    // The guest does not use up the setup code, and no merchant sees or removes it.
     const { signer, token: owner } = await letIn({ ...server, code })
     const list = await call(url, '/api/merchants', { token: owner })
     expect(list.json.merchants.map(({ pubkey }: { pubkey: string }) => pubkey)).toEqual([

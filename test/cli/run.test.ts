@@ -42,13 +42,13 @@ test.each(misunderstood)('cuponera %s ends with 2 and one line', async (args, li
   expect(code).toBe(2)
 })
 
-test('a malformed setting ends any command with 1 and a line that names it', async () => {
+test('a malformed setting ends any command with 1 and one line that names it', async () => {
   const { code, stderr } = await runCommand(['check', '--port', 'many'])
   expect(stderr).toBe('cuponera: PORT: expected a port from 0 to 65535\n')
   expect(code).toBe(1)
 })
 
-test('a variable that is nearly one of ours is named by commands too', async () => {
+test('commands, too, warn of a variable that looks like a misspelt setting', async () => {
   const { stderr } = await runCommand(['check'], { env: { DATA_DIRR: '/srv' } })
   expect(stderr).toContain('DATA_DIRR is set, but not used: did you mean DATA_DIR?')
 })
@@ -107,7 +107,7 @@ test.each(['version', '--version', '-v'])('%s prints the version', async (args) 
   expect((await runCommand([args])).stdout).toBe(`${version}\n`)
 })
 
-test('the demo finds the server of the settings, or the one it is told', async () => {
+test('the demo uses the server of the settings, or the one of its argument', async () => {
   const server = await startServer()
   const { port } = new URL(server.url)
   expect((await runCommand(['demo'], { env: { PORT: port } })).code).toBe(0)

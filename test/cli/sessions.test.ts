@@ -27,7 +27,7 @@ async function listen(server: TestServer, token: string) {
   const end = () => {
     over = true
   }
-  // It breaks off when the server is killed.
+  // The stream breaks off when the server is killed.
   const ended = response.text().then(end, end)
   return { ended, open: () => !over }
 }
@@ -36,7 +36,7 @@ const end = (dataDir: string, ...args: string[]) =>
   runCommand(['sessions', 'end', ...args], { dataDir })
 
 describe('cuponera sessions end', () => {
-  test('ends what a key opened, its streams too, for ever; nobody else’s', async () => {
+  test('ends the sessions and streams of one key for ever, and nobody else’s', async () => {
     const server = await startServer()
     const [stolen, other] = [newSigner(), newSigner()]
     const npub = npubOf(stolen.pubkey)
@@ -53,7 +53,7 @@ describe('cuponera sessions end', () => {
       stderr: '',
       first: `the sessions of ${npub} are over`,
     })
-    // A session that begins in the same second is none of those.
+    // A session that begins in the same second stays valid.
     const after = await openSession(server.url, stolen)
     await stream.ended
     for (const token of [before, seen]) await expectOver(server, token)
@@ -68,7 +68,7 @@ describe('cuponera sessions end', () => {
     for (const token of [after, others]) expect((await ask(again, token)).status).toBe(200)
   })
 
-  test('ends those of everybody with --all, and those that came after the last end', async () => {
+  test('ends all sessions with --all, also those that were opened after the last end', async () => {
     const server = await startServer()
     const signers = [newSigner(), newSigner()]
     let tokens = await Promise.all(signers.map((signer) => openSession(server.url, signer)))
@@ -85,7 +85,7 @@ describe('cuponera sessions end', () => {
     await Promise.all(streams.map(({ ended }) => ended))
   })
 
-  test('works without a server, and holds at the next start', async () => {
+  test('works without a server, and takes effect at the next start', async () => {
     const server = await startServer()
     const signer = newSigner()
     const [token, others] = [
@@ -100,7 +100,7 @@ describe('cuponera sessions end', () => {
     expect((await ask(again, await openSession(again.url, signer))).status).toBe(200)
   })
 
-  test('is refused in a line while the clock is behind', async () => {
+  test('is refused with one line while the clock is behind', async () => {
     const server = await startServer()
     await server.stop()
     damage(server.dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
@@ -109,7 +109,7 @@ describe('cuponera sessions end', () => {
     expect(stderr).toStartWith('cuponera: ')
   })
 
-  test('needs a key or --all, and not both', async () => {
+  test('needs either a key or --all', async () => {
     const { dataDir } = await startServer()
     const npub = npubOf(newSigner().pubkey)
     for (const args of [[], [npub, '--all'], [npub, npub]]) {
@@ -125,7 +125,7 @@ describe('cuponera sessions end', () => {
     expect(readRows(dataDir).session_cutoffs).toEqual([])
   })
 
-  test('is not undone by a backup from before: after a restore everybody signs in again', async () => {
+  test('is not undone by a restore: after it everybody signs in again', async () => {
     const server = await startServer()
     const { dataDir } = server
     const signer = newSigner()
@@ -143,7 +143,7 @@ describe('cuponera sessions end', () => {
     expect((await ask(again, await openSession(again.url, signer))).status).toBe(200)
   })
 
-  test('is forgotten when no session can be that old', async () => {
+  test('is forgotten once every session from before it has expired', async () => {
     const server = await startServer()
     const rows = () => readRows(server.dataDir).session_cutoffs as { ended_at: number }[]
     for (let times = 0; times < 2; times++) await end(server.dataDir, newSigner().pubkey)

@@ -22,20 +22,20 @@ async function expectLine(dataDir: string, line: string): Promise<void> {
   expect(code).toBe(1)
 }
 
-test('a data directory that is a file is said in a line', async () => {
+test('a data directory that is a file is reported in one line', async () => {
   const dataDir = join(newDirectory(), 'data')
   writeFileSync(dataDir, 'notes')
   await expectLine(dataDir, `cannot use the data directory ${dataDir} (EEXIST)`)
 })
 
-test('a directory below a file is said in a line', async () => {
+test('a directory below a file is reported in one line', async () => {
   const file = join(newDirectory(), 'data')
   writeFileSync(file, 'notes')
   const dataDir = join(file, 'below')
   await expectLine(dataDir, `cannot use the data directory ${dataDir} (ENOTDIR)`)
 })
 
-test('a directory of somebody else is refused in a line, and left as it was', async () => {
+test('a directory of another user is refused in one line, and left as it was', async () => {
   const dataDir = newDirectory()
   writeFileSync(join(dataDir, 'thesis.txt'), 'chapter one')
   chmodSync(dataDir, 0o755)
@@ -45,7 +45,7 @@ test('a directory of somebody else is refused in a line, and left as it was', as
   expect(statSync(dataDir).mode & 0o777).toBe(0o755)
 })
 
-test('a database file that is none is said in a line, which names the check', async () => {
+test('a file that is no database is reported in one line, which names cuponera check', async () => {
   const dataDir = (await createPopulated()).dataDir
   const path = join(dataDir, 'cuponera.db')
   writeFileSync(path, 'this is not a database. '.repeat(500))
@@ -53,16 +53,16 @@ test('a database file that is none is said in a line, which names the check', as
   await expectLine(dataDir, `cannot open the database ${path} (SQLITE_NOTADB): ${advice}`)
 })
 
-test('a database whose first table is damaged is said in a line, which names the check', async () => {
+test('a database with a damaged first page is reported in one line, which names cuponera check', async () => {
   const dataDir = (await createPopulated()).dataDir
   const path = join(dataDir, 'cuponera.db')
-  // Behind the file header: the page that says which tables there are.
+  // The page behind the file header lists the tables.
   writeSync(openSync(path, 'r+'), Buffer.alloc(3000, 0x5a), 0, 3000, 100)
   const advice = 'look at it with "cuponera check"'
   await expectLine(dataDir, `cannot open the database ${path} (SQLITE_CORRUPT): ${advice}`)
 })
 
-test('a database whose log cannot be opened is said in a line', async () => {
+test('a database whose WAL cannot be opened is reported in one line', async () => {
   const dataDir = (await createPopulated()).dataDir
   const path = join(dataDir, 'cuponera.db-wal')
   mkdirSync(path)
@@ -72,7 +72,7 @@ test('a database whose log cannot be opened is said in a line', async () => {
   )
 })
 
-test('the panel is told under an address that a browser can open, whatever is listened on', async () => {
+test('the start prints an address of the panel that a browser can open, on any HOST', async () => {
   const { output } = await startServer({ env: { HOST: '0.0.0.0' } })
   const [, panel = ''] = /panel\s+(\S+)/.exec(output()) ?? []
   expect(new URL(panel).hostname).not.toBe('0.0.0.0')

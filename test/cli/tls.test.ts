@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(cleanUp)
 
 describe('cuponera tls', () => {
-  test('makes an authority and a certificate of it, whose keys only this user can read', () => {
+  test('creates an authority and a certificate, whose keys only this user can read', () => {
     const files = readdirSync(join(dataDir, 'tls'))
     expect(new Set(files)).toEqual(
       new Set(['authority.key', 'authority.pem', 'server.key', 'server.pem']),
@@ -50,19 +50,19 @@ describe('cuponera tls', () => {
     expect(certificate.subjectAltName).toContain(
       `DNS:${hostname().split('.')[0]?.toLowerCase()}.local`,
     )
-    // iOS refuses what lasts longer.
+    // iOS refuses certificates that last longer.
     const lasts = Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)
     expect(lasts).toBeLessThan(825 * 86_400_000)
   })
 
-  test('says what to do: the address to open, a code of it, and the fingerprint', () => {
+  test('prints the address to open, its QR code and the fingerprint', () => {
     expect(printed).toMatch(/\n {2}http:\/\/\S+:\d+\/tls\n/)
     expect(printed).toContain(new X509Certificate(ca).fingerprint256)
     expect(printed).toMatch(/█{10}/)
     expect(printed).toContain('start with --host 0.0.0.0')
   })
 
-  test('run again, it renews the certificate and keeps the authority', async () => {
+  test('renews the certificate and keeps the authority when it is run again', async () => {
     const own = join(newDirectory(), 'data')
     const read = () =>
       ['authority', 'server'].map((n) => readFileSync(join(own, `tls/${n}.pem`), 'utf8'))
@@ -77,7 +77,7 @@ describe('cuponera tls', () => {
 describe('the certificate', () => {
   const now = secondsNow()
 
-  test('is made anew when its end is near, or the machine goes by another name', async () => {
+  test('is renewed when its end is near, or the machine has another name', async () => {
     const own = newDirectory()
     const first = await renewOwnCertificate(own, now)
     expect((await findOwnCertificate(own, now))?.cert).toBe(first.cert)
@@ -94,7 +94,7 @@ describe('the certificate', () => {
     expect((await findOwnCertificate(own, now))?.hosts).toEqual(first.hosts)
   })
 
-  test('torn by a crash between its two files, it is made anew', async () => {
+  test('is renewed when a crash left only one of its two files', async () => {
     const own = newDirectory()
     await renewOwnCertificate(own, now)
     const stray = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
@@ -104,14 +104,14 @@ describe('the certificate', () => {
     expect(new X509Certificate(found?.cert ?? '').checkPrivateKey(key)).toBe(true)
   })
 
-  test('is served without the authority’s key, which can be kept elsewhere', async () => {
+  test('is served without the key of the authority, which can be kept elsewhere', async () => {
     const own = newDirectory()
     const { cert } = await renewOwnCertificate(own, now)
     rmSync(join(own, 'tls/authority.key'))
     expect((await findOwnCertificate(own, now + 3 * year))?.cert).toBe(cert)
   })
 
-  test('of another name than the network’s, clients refuse: the authority may not speak for it', async () => {
+  test('is refused by clients for a name outside of the network: the authority may not sign for it', async () => {
     const life = { from: now - 60, to: now + year }
     const subject = { organisation: 'Cuponera', name: 'Cuponera caja' }
     const authority = createAuthority(subject, ['caja', 'localhost', 'local'], life)
@@ -145,7 +145,7 @@ describe('a service with a certificate', () => {
     expect((await get(`${secure}/readyz`, { method: 'HEAD' })).status).toBe(200)
   })
 
-  test('takes signatures for the scheme that was used, and no other', async () => {
+  test('accepts signatures for the scheme of the request, and no other', async () => {
     const signer = newSigner()
     const session = (base: string, signed: string) => {
       const proof = createProof(signer, `${signed}/api/auth/session`, { method: 'POST' })
@@ -158,7 +158,7 @@ describe('a service with a certificate', () => {
     expect((await session(server.url, server.url)).status).toBe(200)
   })
 
-  test('carries bodies, streams and the relay', async () => {
+  test('carries request bodies, streams and the relay', async () => {
     const signer = newSigner()
     const proof = createProof(signer, `${secure}/api/auth/session`, { method: 'POST' })
     const asking = { method: 'POST', headers: { Authorization: nostrHeader(proof) } }
@@ -187,7 +187,7 @@ describe('a service with a certificate', () => {
     socket.close()
   })
 
-  test('is not disturbed by plain http on the port of https', async () => {
+  test('is not disturbed by plain http on its https port', async () => {
     const { hostname, port } = new URL(secure)
     for (const text of ['GET /livez HTTP/1.1\r\nHost: x\r\n\r\n', '\x16\x03\x01garbage', '']) {
       const socket = connect(Number(port), hostname)
@@ -204,7 +204,7 @@ describe('a service with a certificate', () => {
     expect((await get(`${secure}/livez`)).status).toBe(200)
   })
 
-  test('says how to trust it, also over plain http, in the language and for the device that asks', async () => {
+  test('explains how to trust it, also over plain http, in the language and for the device of the visitor', async () => {
     const page = async (base: string, path: string, headers: Record<string, string> = {}) =>
       get(`${base}${path}`, { headers })
     for (const base of [server.url, secure]) {
@@ -231,12 +231,12 @@ describe('a service with a certificate', () => {
     expect(await (await page(server.url, '/tls', english)).text()).toContain('<html lang="en">')
     const chosen = await page(server.url, '/tls?lang=es', english)
     expect(await chosen.text()).toContain('<html lang="es-AR">')
-    // What a stranger puts into Host does not get into the page.
+    // A Host header of a stranger does not get into the page.
     const forged = await page(server.url, '/tls', { Host: 'evil.example"><b>' })
     expect(await forged.text()).not.toContain('evil')
   })
 
-  test('gives the authority’s certificate, and never its key', async () => {
+  test('serves the certificate of the authority, and never its key', async () => {
     const response = await fetch(`${server.url}/tls/cuponera.crt`)
     expect(response.headers.get('content-type')).toBe('application/x-x509-ca-cert')
     expect(Buffer.from(await response.bytes())).toEqual(new X509Certificate(ca).raw)
@@ -244,7 +244,7 @@ describe('a service with a certificate', () => {
     expect(status).toBe(404)
   })
 
-  test('takes modern suites alone: a fresh key for each connection, and authenticated encryption', async () => {
+  test('accepts only suites with a fresh key for each connection and authenticated encryption', async () => {
     const twelve: ConnectionOptions = { maxVersion: 'TLSv1.2' }
     const tries: [asked: ConnectionOptions, spoken: string | null][] = [
       [{}, 'TLSv1.3'],
@@ -263,7 +263,7 @@ describe('a service with a certificate', () => {
     }
   })
 
-  test('on one port for both it speaks https only, and its commands know', async () => {
+  test('speaks https only when both ports are the same, and its commands know that', async () => {
     const own = join(newDirectory(), 'data')
     await runCommand(['tls'], { dataDir: own })
     const free = Bun.serve({ port: 0, fetch: () => new Response() })
@@ -289,20 +289,20 @@ describe('TLS_CERT and TLS_KEY', () => {
   const serve = (env: Record<string, string>) =>
     runCommand(['serve'], { dataDir: join(newDirectory(), 'data'), env })
 
-  test('are served', async () => {
+  test('are served to clients', async () => {
     const path = write({ cert: shopCertificate.cert, key: shopCertificate.key })
     const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
     const shop = await startServer({ env })
     const { testAuthority } = await import('../support/certificates.ts')
     const url = `${secureOf(shop).replace('127.0.0.1', 'localhost')}/livez`
     expect((await fetch(url, { tls: { ca: testAuthority } })).status).toBe(200)
-    // Somebody else's authority: there is nothing to explain.
+    // Devices trust a public authority already: there is nothing to explain.
     expect((await fetch(`${shop.url}/tls`)).status).toBe(404)
     expect(shop.output()).not.toContain('tls.')
     await shop.stop()
   })
 
-  test('with a PUBLIC_URL of https alone, every answer over https tells browsers to keep to it', async () => {
+  test('with a PUBLIC_URL of https only: every answer over https tells browsers to use https', async () => {
     const path = write({ cert: shopCertificate.cert, key: shopCertificate.key })
     const publicUrl = 'https://shop.test'
     const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
@@ -335,7 +335,7 @@ describe('TLS_CERT and TLS_KEY', () => {
     expect(await told(secureOf(local), '/caja', 'shop.test')).toBeNull()
   })
 
-  test('with an RSA key are served without its key exchange: a key that is stolen later opens no old connection', async () => {
+  test('with an RSA key are served without RSA key exchange, so that a stolen key opens no recorded connection', async () => {
     const path = write(rsaCertificate)
     const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
     const shop = await startServer({ env })
@@ -346,7 +346,7 @@ describe('TLS_CERT and TLS_KEY', () => {
     await shop.stop()
   })
 
-  test('warn when others can read the key, and when the time is over', async () => {
+  test('cause a warning when other users can read the key, and when the certificate has expired', async () => {
     const path = write({ cert: expiredCertificate.cert, key: expiredCertificate.key })
     chmodSync(path('key'), 0o644)
     const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
@@ -356,7 +356,7 @@ describe('TLS_CERT and TLS_KEY', () => {
     await shop.stop()
   })
 
-  test('that cannot be used stop the start with a line', async () => {
+  test('stop the start with one line when they cannot be used', async () => {
     const encrypted = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
       publicKeyEncoding: { type: 'spki', format: 'pem' },

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(cleanUp)
 
-test('is HTML, and says so', () => {
+test('is HTML with the right content type', () => {
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(page.headers.get('x-content-type-options')).toBe('nosniff')
@@ -56,13 +56,13 @@ test('shows every operation with its summary and every refusal', () => {
   }
 })
 
-test('leads every link to something on the page', () => {
+test('has only links to places that exist on the page', () => {
   const links = [...page.text.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target)
   expect(links.length).toBeGreaterThan(30)
   for (const target of new Set(links)) expect(page.text).toContain(`id="${target}"`)
 })
 
-test('shows text as text, whatever a description holds', () => {
+test('escapes the text of descriptions', () => {
   const hostile = structuredClone(document)
   hostile.info.description = '<script>alert(1)</script> "quoted" `co<de`'
   const { html } = createDocsPage(hostile)

@@ -322,7 +322,7 @@ test('every JSON example of the documentation parses', () => {
   }
 })
 
-test('no example has slipped into the prose', () => {
+test('every example stands in a code block', () => {
   const prose = pages().map((path) => readText(path).replaceAll(/^```[\s\S]*?^```/gm, ''))
   expect(prose.flatMap((text) => text.match(/^\s*"\w+":.*/gm) ?? [])).toEqual([])
 })
@@ -397,13 +397,13 @@ test('the README names every command of the program, and no other', () => {
   expect(commands).toContain('serve')
   const absent = commands.filter((name) => !new RegExp(`cuponera ${name}(?![a-z])`).test(readme))
   expect(absent).toEqual([])
-  // Where it stands for the program: in code, at the start of a line of it, or by its path.
+  // The name stands for the program in code: at the start of a line, or with its path.
   const named = readme.matchAll(/(?:`|^|[ /])cuponera (?!cuponera)([a-z]+)(?=[ `\n])/gm)
   const words = new Set([...commands, 'help'].flatMap((name) => name.split(' ')[0] ?? []))
   expect([...named].map(([, word = '']) => word).filter((word) => !words.has(word))).toEqual([])
 })
 
-test('the README opens with two pictures, which are here and small', () => {
+test('the README opens with two small pictures that are in the repository', () => {
   const [opening = ''] = readme.split('\n## ')
   const sizes = [...opening.matchAll(/<img src="([^"]+)"/g)].map(
     ([, path = '']) => statSync(join(root, path)).size,
@@ -412,7 +412,7 @@ test('the README opens with two pictures, which are here and small', () => {
   expect(Math.max(...sizes)).toBeLessThan(80_000)
 })
 
-test('the README can be read in one sitting', () => {
+test('the README fits in one sitting', () => {
   expect(readme.split('\n').length).toBeLessThan(350)
 })
 
@@ -424,7 +424,7 @@ type DescribedRoute = {
   body: TSchema | undefined
   /** By status. */
   models: Record<string, TSchema>
-  /** Beyond those that every route of its kind has. */
+  /** Refusals beyond those that every route of its kind has. */
   refusals: RefusalCode[]
 }
 
@@ -469,7 +469,7 @@ function couponRoutes(): DescribedRoute[] {
 
 type Described = { content?: Record<string, { schema: unknown }> }
 
-/** Said once for all routes, in the ground rules and under authentication. */
+/** Refusals that the page describes once for all routes, in the ground rules and under authentication. */
 const general = new Set(
   refusalCodes.filter((code) => {
     const { status } = new Refusal(code)

@@ -29,7 +29,7 @@ let server: TestServer
 
 beforeAll(async () => {
   server = await startServer({ env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
-  // What a deployment of the client sets; the rest of it is as it was published.
+  // The settings of a deployment of the client; the rest of it is as it was published.
   baseConfig.endpoints.gateway = server.url
   baseConfig.endpoints.lightningDomain = server.url
   baseConfig.federationId = 'localhost'
@@ -53,11 +53,11 @@ async function signed(user: UserIdentity, event: Parameters<UserIdentity['signEv
   return done
 }
 
-test('it is the client that is meant', () => {
+test('the installed client is the tested version', () => {
   expect(version).toBe('0.2.52')
 })
 
-test('an issuer makes a nonce, a user signs up with it, and is found by name and by key', async () => {
+test('an issuer makes a nonce, a user signs up with it and is found by name and by key', async () => {
   const issuer = await newUser(managerSecret.toString('hex'))
   expect(issuer.pubkey).toBe(manager.pubkey)
   const nonce = sha256Hex('an invitation')
@@ -80,7 +80,7 @@ test('an issuer makes a nonce, a user signs up with it, and is found by name and
   expect(user.lud16).toBe(`pepe@${normalizeLNDomain(server.url)}`)
 })
 
-describe('what is refused comes back in the words that the client shows', () => {
+describe('refusals arrive in the words that the client shows', () => {
   const user = newUser()
   const claim = async (nonce: string, name: string) => {
     const one = await user
@@ -92,25 +92,25 @@ describe('what is refused comes back in the words that the client shows', () => 
     return nonce
   }
 
-  test('a nonce that nobody made', async () => {
+  test('for a nonce that nobody made', async () => {
     const reason = 'Nonce not found'
     expect(await claim(sha256Hex('nobody'), 'juan')).toEqual({ success: false, reason })
   })
 
-  test('a name that somebody has, and then one that nobody has', async () => {
+  test('for a name that is taken, and for a name that nobody has', async () => {
     const nonce = await invite(sha256Hex('a second invitation'))
     const reason = 'Name already taken'
     expect(await claim(nonce, 'pepe')).toEqual({ success: false, reason })
     expect(await claim(nonce, 'juan')).toMatchObject({ success: true })
   })
 
-  test('a key that has a name', async () => {
+  test('for a key that has a name', async () => {
     const nonce = await invite(sha256Hex('a third invitation'))
     const reason = 'Pubkey already assigned to an existing account'
     expect(await claim(nonce, 'juancito')).toEqual({ success: false, reason })
   })
 
-  test('a nonce of a stranger', async () => {
+  test('for a nonce of a stranger', async () => {
     const stranger = await newUser()
     const event = buildCreateNonceEvent(stranger.pubkey, sha256Hex('a forged invitation'))
     const answer = await createNonce(await signed(stranger, event))
@@ -118,13 +118,13 @@ describe('what is refused comes back in the words that the client shows', () => 
     expect(await answer.json()).toMatchObject({ success: false, reason: 'Pubkey not authorized' })
   })
 
-  test('nobody by that name or key', async () => {
+  test('for an unknown name and an unknown key', async () => {
     expect(await getUserPubkey('nadie')).toBe('')
     expect(await getUsername(newSigner().pubkey)).toBe('')
   })
 })
 
-test('the client publishes what its user signed, and nothing else', async () => {
+test('the client publishes the events that its user signed, and nothing else', async () => {
   const user = await newUser()
   const props = {
     tokenName: 'BTC',

@@ -44,7 +44,7 @@ describe('the document', () => {
     expect(Object.keys(document.components.securitySchemes)).toEqual(['nostr', 'bearer'])
   })
 
-  test('has every route that the sources mount, and no other', () => {
+  test('has every route that the sources declare, and no other', () => {
     expect(sorted(operations.map(({ route }) => route))).toEqual(sorted(routesInSources()))
   })
 
@@ -74,7 +74,7 @@ describe('the document', () => {
     expect(nowhere).toEqual([])
   })
 
-  test('has a parameter for every part of a path, and an id of its own for every operation', () => {
+  test('has a parameter for every part of a path, and a unique id for every operation', () => {
     for (const { path, operation } of operations) {
       const named = operation.parameters
         .filter((one) => one.in === 'path')
@@ -85,7 +85,7 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('leaves no reference without what it refers to', () => {
+  test('resolves every reference', () => {
     const refs = JSON.stringify(document).match(/"#\/components\/[^"]+"/g) ?? []
     expect(refs.length).toBeGreaterThan(100)
     for (const ref of new Set(refs)) {
@@ -94,7 +94,7 @@ describe('the document', () => {
     }
   })
 
-  test('does not repeat a shared model: it is referred to by name', () => {
+  test('refers to shared models by name instead of repeating them', () => {
     const refresh = operationOf('POST', '/api/coupons/refresh')
     const schema = { $ref: '#/components/schemas/VoucherResult' }
     expect(refresh.responses[201]?.content).toEqual({ 'application/json': { schema } })
@@ -116,9 +116,9 @@ describe('real answers match the document:', () => {
   describe('payments', () => testPayments(service))
 })
 
-/** After a scenario that broke off, nothing is said of what it would have seen. */
-describe('once all scenarios came to their end', () => {
-  test('every route was seen to succeed and to refuse', () => {
+/** A scenario that broke off fails by itself: its missing answers are not reported again. */
+describe('after all scenarios', () => {
+  test('every route has succeeded and refused', () => {
     if (!service.complete()) return
     const lacking = operations.filter(({ route, operation }) => {
       const statuses = [...(seen.get(route) ?? [])]
@@ -131,7 +131,7 @@ describe('once all scenarios came to their end', () => {
     expect(lacking.map(({ route }) => route)).toEqual([])
   })
 
-  test('every refusal was seen, but those that need a fault, a crowd, another service or origin', () => {
+  test('every refusal has occurred, except those that need a fault, a crowd, another service or origin', () => {
     if (!service.complete()) return
     const unseen: string[] = refusalCodes.filter((code) => !codesSeen.has(code))
     expect(unseen).toEqual([
@@ -160,7 +160,7 @@ describe('once all scenarios came to their end', () => {
   })
 })
 
-/** It has a good answer at all. */
+/** The operation documents a success. */
 function offered({ responses }: Operation): boolean {
   return Object.keys(responses).some((status) => Number(status) < 400)
 }

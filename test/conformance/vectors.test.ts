@@ -105,7 +105,7 @@ describe('voucher events', () => {
     })
   })
 
-  test('of a claim say so, at the time of the claim, and always have the same id', async () => {
+  test('of a claim have the time of the claim, and always the same id', async () => {
     const couponId = await createDefinition(base, token, terms)
     const { nonce } = await mintOne(base, token, couponId)
     const first = (await claim(nonce)).json
@@ -125,7 +125,7 @@ describe('voucher events', () => {
     expect(second.claimedAt).toBe(first.claimedAt)
   })
 
-  test('of a refresh are new ones for a new nonce, under the frozen terms', async () => {
+  test('of a refresh are new events for the new nonce, under the frozen terms', async () => {
     const couponId = await createDefinition(base, token, terms)
     const old = await mintOne(base, token, couponId)
     const changes = { name: 'Otro', expiresAt: null, benefit: { type: 'percent', percent: 1 } }
@@ -158,7 +158,7 @@ describe('nonces and handles', () => {
     expect(JSON.stringify(json)).not.toContain(nonce)
   })
 
-  test('never repeat', async () => {
+  test('are unique', async () => {
     const couponId = await createDefinition(base, token)
     const body = { couponId, count: 500 }
     const { json } = await call(base, '/api/coupons/mint', { body, token })
@@ -206,14 +206,14 @@ describe('NIP-98', () => {
     return null
   }
 
-  test('accepts the published vector, 60 seconds either way', () => {
+  test('accepts the published vector within 60 seconds either way', () => {
     expect(eventId(vector)).toBe(vector.id)
     for (const now of [0, 60, -60]) {
       expect(verify(vector, {}, vector.created_at + now).pubkey).toBe(vector.pubkey)
     }
   })
 
-  test('refuses it for another time, body, method or address', () => {
+  test('refuses the vector at another time, and for another body, method or address', () => {
     const code = (changes: Partial<typeof request>, now?: number) =>
       codeOf(() => verify(vector, changes, now))
     expect(code({}, vector.created_at + 61)).toBe('auth-expired')
@@ -224,7 +224,7 @@ describe('NIP-98', () => {
     expect(code({ origins: ['http://merchant.example'] })).toBe('auth-url-mismatch')
   })
 
-  test('refuses the sample event that NIP-98 prints: its id does not match its content', () => {
+  test('refuses the sample event of NIP-98, whose id does not match its content', () => {
     const sample: NostrEvent = {
       id: 'fe964e758903360f28d8424d092da8494ed207cba823110be3a57dfe4b578734',
       pubkey: '63fe6318dc58583cfe16810f86dd09e18bfd76aabc24a0081ce2856f330504ed',
@@ -283,7 +283,7 @@ describe('event ids', () => {
     },
   ]
 
-  test('of published events are as published, and their signatures hold', () => {
+  test('match for published events, and so do their signatures', () => {
     for (const event of events) {
       expect(eventId(event)).toBe(event.id)
       expect(verifyEvent(event)).toBe(true)
@@ -325,7 +325,7 @@ describe('session tokens', () => {
   const reasonFor = async (made: string) =>
     (await call(base, '/api/coupons', { token: made })).json.reason ?? 'accepted'
 
-  test('are taken from whoever has the secret, and from nobody else', async () => {
+  test('are accepted when they are signed with the secret, and otherwise refused', async () => {
     const claims = { sub: owner.pubkey, iat: 1, exp: inAnHour }
     expect(await reasonFor(signed(claims))).toBe('accepted')
     expect(await reasonFor(signed(claims, { alg: 'HS256' }, `${sessionSecret}x`))).toBe(
@@ -339,7 +339,7 @@ describe('session tokens', () => {
     expect(await reasonFor(signed({ sub: owner.pubkey }))).toBe('session-invalid')
   })
 
-  test('expire without leeway; a wrong signature counts before the expiry', async () => {
+  test('expire without leeway; a wrong signature is reported before the expiry', async () => {
     const past = { sub: owner.pubkey, iat: 1, exp: secondsNow() }
     expect(await reasonFor(signed(past))).toBe('session-expired')
     expect(
@@ -349,7 +349,7 @@ describe('session tokens', () => {
 })
 
 describe('the envelope of refusals', () => {
-  test('has a sentence and a code, and nothing else where nothing else is known', async () => {
+  test('has a sentence and a code, and no other field by default', async () => {
     const { status, json } = await claim('A'.repeat(22))
     expect(status).toBe(404)
     expect(json).toEqual({ error: expect.any(String), code: 'voucher-unknown' })
@@ -378,7 +378,7 @@ describe('the envelope of refusals', () => {
     })
   })
 
-  test('has the reason too-large on routes that take credentials, and the code alone elsewhere', async () => {
+  test('has the reason too-large on routes that take credentials, and only the code elsewhere', async () => {
     const body = 'x'.repeat(16 * 1024 + 1)
     const managed = await call(base, '/api/coupons', { body, token })
     expect([managed.status, managed.json.code, managed.json.reason]).toEqual([

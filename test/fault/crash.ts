@@ -4,7 +4,7 @@ import { chooseSeed, Random } from '../fuzz/random.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { checkInvariants, type Memory, startWorker, verifyMemory } from '../support/workload.ts'
 
-/** What the rounds of a crash test came to. */
+/** The result of the rounds of a crash test. */
 export type CrashReport = {
   rounds: number
   /** Answers that came before a kill. */

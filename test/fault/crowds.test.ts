@@ -1,4 +1,4 @@
-/** What four addresses, or one neighbour behind a shop's own, can take from everybody else. */
+/** The share of the service that four addresses, or one neighbour behind a shop's own, can take. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
@@ -9,7 +9,7 @@ import { textFrame } from '../support/raw-socket.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const four = [2, 3, 4, 5].map((last) => `127.0.0.${last}`)
-/** Where the shop is, and a customer elsewhere. */
+/** The address of the shop, and of a customer elsewhere. */
 const [shop, customer] = ['127.0.0.1', '127.0.0.9']
 
 let server: TestServer
@@ -33,7 +33,7 @@ describe('relay sockets', () => {
     return client
   }
 
-  test('four addresses that open all they can leave room for others', async () => {
+  test('four addresses with all the sockets they can open leave room for others', async () => {
     const each = Math.ceil(limits.relayConnectionsMax / 4) + 20
     const crowd = await connectCrowd(server.url, four, each, upgradeText(server.url))
     await Promise.all(crowd.map((one) => one.until(answered)))
@@ -79,13 +79,13 @@ describe('half-sent bodies', () => {
     expect(given).toStartWith('HTTP/1.1 408 ')
     expect(given).toContain('"code":"request-timeout"')
     expect(given).toContain('Connection: close')
-    // The latest have their time.
+    // The latest of them have time left.
     const waiting = crowd.filter(({ received }) => received() === '').length
     expect(waiting).toBeGreaterThan(0)
     expect(waiting).toBeLessThanOrEqual(shareMax)
   })
 
-  test('a length that is said twice counts like any other', async () => {
+  test('a body whose length is sent twice counts like any other', async () => {
     const twice = (length: number): [string, string][] => [
       ['Content-Length', `${length}`],
       ['Content-Length', `${length}`],
@@ -101,7 +101,7 @@ describe('half-sent bodies', () => {
     expect(crowd.filter(({ received }) => received() === '').length).toBeGreaterThan(100)
   })
 
-  test('the bytes that are kept for them are bounded, too', async () => {
+  test('the bytes kept for half-sent bodies are bounded, too', async () => {
     const before = residentMb(server.pid).now
     const { host } = new URL(server.url)
     const length = limits.publishBytesMax

@@ -1,4 +1,4 @@
-/** Below a floor of free disk strangers write nothing more, while what is out can be redeemed and handed on. */
+/** Below a floor of free disk strangers write nothing more; vouchers can still be redeemed and handed on. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -163,7 +163,7 @@ describe('with less than the floor free', () => {
     })
   }
 
-  test('an event over the relay is refused, one that is not stored passes', async () => {
+  test('an event over the relay is refused, and one that is not stored is passed on', async () => {
     expect(await relay.publish(createEvent({ signer: merchant }))).toEqual([
       false,
       expect.stringMatching(/^error: /),
@@ -192,7 +192,7 @@ describe('with less than the floor free', () => {
     expect(received.json).toEqual({ status: 'ACCEPTED' })
   })
 
-  test('the merchant signs in, looks, voids and archives', async () => {
+  test('the merchant signs in, reads, voids and archives', async () => {
     const session = { method: 'POST', body: {}, signer: newSigner() }
     const signedIn = await callAs(shop.server.url, shop.url, '/api/auth/session', session)
     expect(signedIn.status).toBe(200)
@@ -207,7 +207,7 @@ describe('with less than the floor free', () => {
     expect([picture.status, await picture.text()]).toEqual([200, 'a picture'])
   })
 
-  test('readiness, health, metrics and one line of the log tell it', async () => {
+  test('readiness, health, metrics and one line of the log report it', async () => {
     expect(await ready()).toEqual({ status: 'ok', warnings: ['disk-low'] })
     const health = await runCommand(['health'], { dataDir: shop.dataDir })
     expect([health.code, health.stdout.trim()]).toEqual([0, 'ready, but: disk-low'])
@@ -220,7 +220,7 @@ describe('with less than the floor free', () => {
     ])
   })
 
-  test('it takes a little more than the floor until all of it goes on', async () => {
+  test('writes go on once there is a little more than the floor', async () => {
     setFree(floor * 1.05)
     const seen = `cuponera_disk_free_bytes ${floor * 1.05}`
     await until('the disk was looked at', async () => (await diskMetrics()).includes(seen))
@@ -239,7 +239,7 @@ describe('with less than the floor free', () => {
   })
 })
 
-test('a disk that says nothing counts as one with room', async () => {
+test('a disk that does not report its free space counts as one with room', async () => {
   setFree(0)
   await untilLow()
   rmSync(freeFile)
@@ -249,7 +249,7 @@ test('a disk that says nothing counts as one with room', async () => {
   setFree(plenty)
 })
 
-test('a service that starts on such a disk refuses from its first request, its relay too', async () => {
+test('a service that starts on a low disk refuses from its first request, and so does its relay', async () => {
   setFree(0)
   await shop.server.stop()
   shop = await runShop(shop, { knows: [foreign] })
@@ -258,7 +258,7 @@ test('a service that starts on such a disk refuses from its first request, its r
   expect((await relay.publish(createEvent({ signer: merchant })))[1]).toMatch(/^error: /)
 })
 
-test('DISK_FLOOR is bytes or a part of the disk, and 0 turns it off', async () => {
+test('DISK_FLOOR is a number of bytes or a percentage, and 0 turns it off', async () => {
   for (const [setting, free, low] of [
     ['0', 0, false],
     ['3000000', 2_999_999, true],

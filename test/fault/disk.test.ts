@@ -19,7 +19,7 @@ import { cleanUp, newDirectory, startServer, type TestServer } from '../support/
 import { logged } from '../support/until.ts'
 import { checkInvariants } from '../support/workload.ts'
 
-/** No floor: what is tested is a disk that is full all the same. */
+/** No floor: these tests need a disk that is full in spite of it. */
 const full = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 const mounted: string[] = []
 afterAll(async () => {
@@ -69,7 +69,7 @@ test.each([
     expect(preview.json.status).toBe('minted')
     expect((await call(next.url, '/api/coupons/mint', mint)).status).toBe(200)
     expect(await minted(next.url, token)).toBe(1 + written + 50)
-    // Without a clean end the file is looked at while the service runs.
+    // After an unclean stop the file is checked while the service runs.
     if (!clean) await logged(next, '"check.passed"')
     expect(await next.stop()).toBe(0)
     expect(checkInvariants(join(dataDir, 'cuponera.db'))).toEqual([])
@@ -123,7 +123,7 @@ async function breakAndMend(server: TestServer, disk: Disk): Promise<void> {
   const before = await minted(url, token)
 
   disk.fill(server)
-  // What still fits may be written; from the first no on, all of it is a no.
+  // A write that still fits may succeed; after the first refusal every write is refused.
   const broken = [await mint(), await mint(), await mint(), await refresh()]
   const last = broken.slice(-2)
   expect(last.map(({ status }) => status)).toEqual([503, 503])

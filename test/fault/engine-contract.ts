@@ -3,7 +3,7 @@ import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import type { Database, Leases } from '../../src/db/database.ts'
 
-/** What a transaction of the contract can do: the smallest store that shows every promise. */
+/** The smallest store that shows every promise of a transaction. */
 export type Notes = {
   put(name: string, value: string): Promise<void>
   find(name: string): Promise<string | null>
@@ -15,9 +15,9 @@ export type Notes = {
 /** An engine on a fresh, empty set of notes. */
 export type EngineUnderTest = {
   database: Database<Notes> & Leases
-  /** What another connection sees now; nothing that is not committed. */
+  /** The notes that another connection sees now: the committed ones. */
   peek(name: string): string | null
-  /** Finish what waits and let go. */
+  /** Finish waiting operations and close the file. */
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function rootsAreRequired(database: Database<Notes>): Promise<void>
   await database.transact({ roots: ['everything'] }, async () => undefined)
 }
 
-/** What `database.ts` promises, as tests: every engine must pass them. */
+/** The promises of `database.ts` as tests: every engine must pass them. */
 export function describeEngine(engine: string, open: () => EngineUnderTest): void {
   const opened: EngineUnderTest[] = []
   const start = () => {
@@ -52,7 +52,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     for (const one of opened.splice(0)) await one.close()
   })
 
-  it('an answer comes only after its write is committed', async () => {
+  it('an operation is answered only after its write is committed', async () => {
     const { database, peek } = start()
     let inside: string | null = 'never run'
     const answer = database.transact({ roots: 'none' }, async (tx) => {
@@ -65,7 +65,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(peek('a')).toBe('1')
   })
 
-  it('a refusal undoes its operation alone, and is passed on as it is', async () => {
+  it('a refusal undoes its operation alone, and reaches the caller unchanged', async () => {
     const { database, peek } = start()
     const refusal = new Refusal('coupon-exhausted')
     const settled = await Promise.allSettled([
@@ -82,7 +82,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect([peek('before'), peek('refused'), peek('after')]).toEqual(['1', null, '1'])
   })
 
-  it('an effect comes after the commit and before the answer', async () => {
+  it('an effect runs after the commit and before the answer', async () => {
     const { database, peek } = start()
     const seen: (string | null)[] = []
     await database
@@ -95,7 +95,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(seen).toEqual(['inside', '1', 'answered'])
   })
 
-  it('a refused operation has no effect; what ran first keeps its own', async () => {
+  it('a refused operation has no effect, and the part that ran first keeps its own', async () => {
     const { database } = start()
     const done: string[] = []
     const settled = await Promise.allSettled([
@@ -128,7 +128,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(done).toEqual(['before', 'first', 'after'])
   })
 
-  it('an effect that throws stops no other, and no answer', async () => {
+  it('an effect that throws stops neither other effects nor the answer', async () => {
     const { database, peek } = start()
     const done: string[] = []
     const answers = await Promise.all([
@@ -202,7 +202,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect([peek('before'), peek('buggy'), peek('after')]).toEqual(['1', null, '1'])
   })
 
-  it('a constraint that says no rejects its operation alone', async () => {
+  it('a broken constraint rejects its operation alone', async () => {
     const { database, peek } = start()
     const settled = await Promise.allSettled([
       database.transact({ roots: 'none' }, (tx) => tx.insert('a', 'first')),
@@ -216,7 +216,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect([peek('a'), peek('with'), peek('b')]).toEqual(['first', null, 'third'])
   })
 
-  it('what is written first stays when the operation behind it is refused or buggy', async () => {
+  it('writes of the first part stay when the operation behind it is refused or buggy', async () => {
     const { database, peek } = start()
     for (const cause of [new Refusal('coupon-unknown'), new Bug('later')]) {
       const first = (tx: Notes) => tx.put(`used ${cause.name}`, 'yes')
@@ -229,7 +229,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     }
   })
 
-  it('a refused first stops the operation behind it and nobody else', async () => {
+  it('a refused first part stops the operation behind it and no other', async () => {
     const { database, peek } = start()
     const replay = new Refusal('auth-replay')
     let ran = false
@@ -321,7 +321,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
   })
 
-  it('an operation that awaits something else fails loudly, and its whole batch is undone', async () => {
+  it('an operation that awaits anything but tx fails, and its whole batch is undone', async () => {
     const { database, peek } = start()
     const ended = Promise.withResolvers<unknown>()
     const settled = await Promise.allSettled([
@@ -343,7 +343,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(names.map(peek)).toEqual([null, null, null, null, '1', '1'])
   })
 
-  it('an operation that never ends holds up nobody but its batch', async () => {
+  it('an operation that never ends delays nothing but its batch', async () => {
     const { database, peek } = start()
     const stuck = database.transact({ roots: 'none' }, () => new Promise<void>(() => undefined))
     expect(await stuck.catch((cause: unknown) => cause)).toBeInstanceOf(Error)
@@ -352,7 +352,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(peek('a')).toBe('3')
   })
 
-  it('what waits is bounded: beyond it the answer is overloaded, and the rest is done', async () => {
+  it('waiting operations are bounded: beyond the bound they are refused as overloaded, and the rest is done', async () => {
     const { database } = start()
     const settled = await Promise.allSettled(
       Array.from({ length: limits.queueMax + 50 }, (_, at) =>
@@ -380,7 +380,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(heavy.every((_, at) => peek(`heavy ${at}`) === '1')).toBe(true)
   })
 
-  it('what is heavy waits in a lane of its own, bounded, and closing finishes it', async () => {
+  it('heavy operations wait in their own bounded lane, and closing finishes them', async () => {
     const { database, peek, close } = open()
     const names = Array.from({ length: limits.heavyQueueMax + 5 }, (_, at) => `heavy ${at}`)
     const settling = Promise.allSettled(names.map((name) => writeMany(database, name)))
@@ -396,7 +396,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(peek('light')).toBe('1')
   })
 
-  it('closing finishes what waits and refuses what comes later', async () => {
+  it('closing finishes waiting operations and refuses later ones', async () => {
     const { database, peek, close } = open()
     const waiting = Array.from({ length: 2 * limits.batchMax }, (_, at) =>
       database.transact({ roots: 'none' }, (tx) => tx.put(`waiting ${at}`, '1')),

@@ -38,7 +38,7 @@ async function race(base: string, bodies: unknown[]) {
   return answers.map(({ status, text }) => ({ status, code: JSON.parse(text).code }))
 }
 
-test('of those who race for a name one wins, and the others’ nonces stay good', async () => {
+test('one of many racing requests gets a name, and the nonces of the others stay valid', async () => {
   const server = await startServer({ env })
   for (const name of ['ana', 'eva', 'sol']) {
     const nonces = await newNonces(server.url, processes * each)
@@ -57,7 +57,7 @@ test('of those who race for a name one wins, and the others’ nonces stay good'
   }
 })
 
-test('a nonce makes one identity, whoever races with it', async () => {
+test('a nonce makes one identity, however many requests race with it', async () => {
   const server = await startServer({ env })
   for (let round = 0; round < 3; round++) {
     const nonce = await newIdentityNonce(server.url, manager)
@@ -73,7 +73,7 @@ test('a nonce makes one identity, whoever races with it', async () => {
   }
 })
 
-test('a key gets one name, whoever races for it', async () => {
+test('a key gets one name, however many requests race for it', async () => {
   const server = await startServer({ env })
   const { pubkey } = newSigner()
   const nonces = await newNonces(server.url, processes * each)
@@ -87,7 +87,7 @@ test('a key gets one name, whoever races for it', async () => {
   )
 })
 
-test('one event, sent by many, makes one nonce', async () => {
+test('one event that many processes send makes one nonce', async () => {
   const server = await startServer({ env })
   racers = startRacers(processes)
   const tags = [['t', 'create-nonce']]
@@ -98,7 +98,7 @@ test('one event, sent by many, makes one nonce', async () => {
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(processes * each - 1)
 })
 
-test('what was answered before a kill is there after it, and no nonce is burned for nothing', async () => {
+test('an identity that was answered before a kill exists after it, and no nonce is burned without one', async () => {
   const dataDir = newDirectory()
   for (let round = 0; round < 3; round++) {
     const server = await startServer({ dataDir, env })

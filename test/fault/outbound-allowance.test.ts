@@ -43,7 +43,7 @@ test.each(['--outbound', '--allow-loopback', '--allow-private', '--ca'])(
   },
 )
 
-/** What somebody might try, and what libraries are known to listen to. */
+/** Variables that somebody might try, and those that libraries are known to read. */
 const hopeful = {
   OUTBOUND: '{"allowLoopback":true}',
   OUTBOUND_ALLOW_LOOPBACK: '1',
@@ -62,7 +62,7 @@ const hopeful = {
   NODE_NO_WARNINGS: '1',
 }
 
-test('the program as it is released never connects to the loopback, whatever the environment says', async () => {
+test('the released program never connects to the loopback, in any environment', async () => {
   const [door, foreign] = [await openFront(), startForeignService()]
   let connections = 0
   door.connected = () => {

@@ -1,4 +1,4 @@
-/** kill -9 in the middle of many payments: none is lost, none is made twice, none was OK and is not. */
+/** kill -9 in the middle of many payments: none is lost or made twice, and an OK stays true. */
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
@@ -40,7 +40,7 @@ async function requests(server: TestServer, card: PaidCard): Promise<NostrEvent[
   return events
 }
 
-/** Pay all at once and kill the server when so many were answered; what was said before. */
+/** Pay all at once and kill the server when so many were answered; the answers before the kill. */
 async function payAndKill(server: TestServer, events: NostrEvent[], answersMax: number) {
   const said = new Map<string, Json>()
   const sent = events.map(async (event) => {
@@ -63,7 +63,7 @@ test(`with the embedded ledger, SEED=${seed}`, async () => {
     const events = await requests(server, card)
     const said = await payAndKill(server, events, random.below(perRound))
     server = await startServer({ dataDir, env: payEnv })
-    // What was OK has been paid, and paying again, whatever was said, pays once.
+    // A payment that was OK has been made, and a repeated request pays once, whatever its first answer was.
     for (const event of events) {
       const { k1 } = JSON.parse(event.content)
       if (said.get(event.id)?.status === 'OK') {
@@ -79,7 +79,7 @@ test(`with the embedded ledger, SEED=${seed}`, async () => {
   expect(problems).toEqual([])
 })
 
-test(`with a ledger elsewhere that says yes and no, SEED=${seed}`, async () => {
+test(`with a ledger elsewhere that accepts and refuses, SEED=${seed}`, async () => {
   const random = new Random(seed)
   const ledger = startLedgerElsewhere()
   const verdicts = new Map<string, 'OK' | 'ERROR'>()
@@ -107,7 +107,7 @@ test(`with a ledger elsewhere that says yes and no, SEED=${seed}`, async () => {
       }),
     )
   }
-  // Of each payment the ledger saw one transaction, however often it was asked for.
+  // The ledger saw one transaction for each payment, however often it was requested.
   expect(ledger.starts).toHaveLength(rounds * perRound)
   await server.stop()
   const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)

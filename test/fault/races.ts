@@ -253,7 +253,7 @@ export const races: Record<string, Race> = {
   },
 }
 
-/** Run every race `count` times by several processes against one server; what was not as it must be. */
+/** Run every race `count` times by several processes against one server; the broken rules. */
 export async function runRaces(count: number): Promise<string[]> {
   const server = await startServer({ env: { RATE_LIMIT: 'off', LOG_LEVEL: 'warn' } })
   const racers = startRacers(processes)

@@ -19,7 +19,7 @@ import { Workload } from '../support/workload.ts'
 
 afterAll(cleanUp)
 
-test('no nonce, key, token or secret is in any file or log, whatever was asked and however it ended', async () => {
+test('no nonce, key, token or secret is in any file or log, after any request and any kind of end', async () => {
   const dataDir = newDirectory()
   const managerSecret = randomBytes(32)
   const storeKey = randomBytes(32)
@@ -46,7 +46,7 @@ test('no nonce, key, token or secret is in any file or log, whatever was asked a
   await useEverything(server, used)
   await useIdentities(server, newSigner(managerSecret), used)
   await workload.reach(101)
-  // In the middle of it, so that the log and the write-ahead log stay as they are.
+  // A kill in the middle of it leaves the log and the write-ahead log as they are.
   await server.kill()
   const memory = await running
   for (const text of memory.secrets) secrets.push(...textForms(text))
@@ -58,7 +58,7 @@ test('no nonce, key, token or secret is in any file or log, whatever was asked a
   server = await startServer({ dataDir, env })
   await server.stop()
   expect(found(secrets, dataDir, server)).toEqual([])
-  // Were it not for this, a search that looks at nothing would find nothing.
+  // Without this, a search that reads no file would pass, too.
   const [nonce = ''] = Object.keys(memory.vouchers)
   const planted = [{ name: 'coupon id', bytes: Buffer.from(memory.definitions[0] ?? '') }]
   expect(found(planted, dataDir, server)).not.toEqual([])
@@ -181,7 +181,7 @@ function formsOf(name: string, bytes: Buffer): Secret[] {
   return [{ name, bytes }, ...texts.map((text) => ({ name, bytes: Buffer.from(text) }))]
 }
 
-/** A nonce as text and as its 16 bytes; of a token what nobody could guess; anything else as it is. */
+/** A nonce as text and as its 16 bytes; the signature of a token; anything else as it is. */
 function textForms(text: string): Secret[] {
   if (/^[\w-]{22}$/.test(text)) {
     return [

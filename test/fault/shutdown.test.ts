@@ -19,7 +19,7 @@ afterAll(cleanUp)
 /** As long as the unit in docs/operations.md waits (TimeoutStopSec) before it kills. */
 const endsWithinMs = 15_000
 
-test('SIGTERM under load: what was in flight is answered, the rest refused, the file closed clean', async () => {
+test('SIGTERM under load: requests in flight are answered, later ones refused, and the file is closed clean', async () => {
   const server = await startServer({ env: { RATE_LIMIT: 'off' } })
   const workloads = [1, 2, 3].map((seed) => new Workload(server.url, seed))
   for (const workload of workloads) await workload.prepare()
@@ -29,7 +29,7 @@ test('SIGTERM under load: what was in flight is answered, the rest refused, the 
   expect(code).toBe(0)
   expect(took).toBeLessThan(endsWithinMs)
   const memories = await Promise.all(running)
-  // Nothing was cut off: a request was answered, told to come back, or never got in.
+  // No connection was cut: a request was answered, refused as shutting down, or never accepted.
   expect(memories.flatMap(({ problems }) => problems)).toEqual([])
   for (const { acknowledged } of memories) expect(acknowledged).toBeGreaterThan(20)
   expectClean(server)
@@ -40,7 +40,7 @@ test('SIGTERM under load: what was in flight is answered, the rest refused, the 
   await next.stop()
 })
 
-test.concurrent('while it drains, a request that was begun is answered and new ones are told to come back', async () => {
+test.concurrent('a request that began before the drain is answered, and new ones are refused with a Retry-After', async () => {
   const server = await startServer()
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
@@ -63,7 +63,7 @@ test.concurrent('while it drains, a request that was begun is answered and new o
   expectClean(server)
 })
 
-test.concurrent('a client that never finishes its request holds the end up, but not until a service manager kills', async () => {
+test.concurrent('a client that never finishes its request delays the end, but not until a service manager would kill', async () => {
   const server = await startServer()
   const token = await openSession(server.url, newSigner())
   const id = await createDefinition(server.url, token)
@@ -77,7 +77,7 @@ test.concurrent('a client that never finishes its request holds the end up, but 
   expect(id).toBeString()
 })
 
-test('a second signal while it drains changes nothing: the file is still closed clean', async () => {
+test('a second signal during the drain changes nothing: the file is still closed clean', async () => {
   const server = await startServer()
   await openSession(server.url, newSigner())
   const begun = await begin(server, 20, '{')
@@ -98,7 +98,7 @@ async function timedStop(server: TestServer): Promise<{ code: number; took: numb
   return { code, took: performance.now() - started }
 }
 
-/** Resolves with the first answer that is no more than a word to come back. */
+/** Resolves with the first refusal of the drain. */
 async function draining({ url }: TestServer): Promise<Answer> {
   for (;;) {
     const answer = await call(url, '/api/coupons/manager')

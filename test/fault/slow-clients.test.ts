@@ -5,7 +5,7 @@ import { call, createDefinition, mintOne, newSigner, openSession } from '../supp
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const idleConnections = 2000
-/** What the service may keep of memory while others only hold it up. */
+/** The memory that the service may use for slow clients. */
 const residentBytesMax = 200 * 2 ** 20
 
 let server: TestServer
@@ -24,7 +24,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
-test.concurrent('a head that trickles in is given up, and good requests are answered meanwhile', async () => {
+test.concurrent('a slow request head is given up, and good requests are answered meanwhile', async () => {
   const heads = Array.from({ length: 20 }, () =>
     trickle('GET /livez HTTP/1.1\r\nHost: cupones.example\r\nX-Slow: ', 'a'),
   )
@@ -34,7 +34,7 @@ test.concurrent('a head that trickles in is given up, and good requests are answ
   await good
 })
 
-test.concurrent('a body that trickles in is answered 408, by length or in chunks', async () => {
+test.concurrent('a slow body is answered 408, with a length or in chunks', async () => {
   const head = 'POST /api/coupons/claim HTTP/1.1\r\nHost: cupones.example\r\n'
   const [long, silent, chunked] = await Promise.all([
     trickle(`${head}Content-Length: 5000\r\n\r\n`, 'a'),
@@ -47,7 +47,7 @@ test.concurrent('a body that trickles in is answered 408, by length or in chunks
   }
 })
 
-test(`${idleConnections} idle connections take little, and good requests are answered`, async () => {
+test(`${idleConnections} idle connections take little memory, and good requests are answered`, async () => {
   const idle = await Promise.all(Array.from({ length: idleConnections }, connect))
   await goodRequests(100)
   expect(await residentBytes()).toBeLessThan(residentBytesMax)
@@ -55,7 +55,7 @@ test(`${idleConnections} idle connections take little, and good requests are ans
   await goodRequests(20)
 })
 
-test('pipelined requests are answered in order, and garbage behind them ends that connection alone', async () => {
+test('pipelined requests are answered in order, and garbage behind them ends that connection only', async () => {
   const socket = await connect()
   const get = 'GET /livez HTTP/1.1\r\nHost: cupones.example\r\n\r\n'
   const collected = collect(socket)
@@ -77,7 +77,7 @@ test.each([
   await goodRequests(5)
 })
 
-test('a flood of oversized bodies is refused without keeping them', async () => {
+test('a flood of oversized bodies is refused without being kept in memory', async () => {
   const body = 'x'.repeat(1024 * 1024)
   const flood = Array.from({ length: 40 }, () =>
     call(server.url, '/api/coupons/claim', { body }).then(
@@ -91,7 +91,7 @@ test('a flood of oversized bodies is refused without keeping them', async () => 
   expect(await residentBytes()).toBeLessThan(residentBytesMax)
 })
 
-test('after all of that nothing was logged as a fault', () => {
+test('none of the requests above was logged as a fault', () => {
   expect(server.output()).not.toContain('"fault"')
 })
 
@@ -103,7 +103,7 @@ async function goodRequests(count: number): Promise<void> {
   }
 }
 
-/** Send a beginning, then a little at a time, until the server ends it; what it answered. */
+/** Send a beginning, then a little at a time, until the server ends it; its answer. */
 async function trickle(beginning: string, little: string): Promise<string> {
   const socket = await connect()
   const collected = collect(socket)

@@ -8,14 +8,14 @@ afterAll(cleanUp)
 const program = join(import.meta.dir, 'trace-sync.ts')
 const untraceable = await whyNotTraceable()
 
-test('an answer leaves after the log was synced, and a failing disk comes to 503', async () => {
+test('an answer leaves after the log was synced, and a failing disk is answered 503', async () => {
   if (untraceable !== null) return expectSaid(await runCommand(process.env.PATH ?? ''))
   const [order, faults] = [await traceOrder(), await traceFaults()]
   expect([...order.problems, ...faults.problems]).toEqual([])
   expect(order.shown.join('\n')).toContain('fsync')
 })
 
-test('without strace the command says so and fails', async () => {
+test('the command reports a missing strace and fails', async () => {
   expectSaid(await runCommand('/nonexistent'))
 })
 

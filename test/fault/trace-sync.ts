@@ -16,7 +16,7 @@ const traced =
 
 type Moment = { what: 'write' | 'sync' | 'answer'; at: number; line: string }
 
-/** What a run found: lines to show, and what was not as it must be. */
+/** The result of a run: lines to show, and the broken rules. */
 export type TraceReport = { shown: string[]; problems: string[] }
 
 /** Why system calls cannot be traced here, or null when they can. */
@@ -65,14 +65,14 @@ export async function traceOrder(): Promise<TraceReport> {
   return report
 }
 
-/** Faults by the calls they break; each must come to 503, and to nothing worse. */
+/** Faults by the calls they break; each must be answered 503. */
 export const injections = {
   'the sync fails': 'inject=fsync,fdatasync:error=EIO',
   'the disk is full': 'inject=pwrite64:error=ENOSPC',
   'the write fails': 'inject=pwrite64:error=EIO',
 }
 
-/** Break the disk under a running server: writes come to 503, reads go on, and it recovers by itself. */
+/** Break the disk under a running server: writes are answered 503, reads go on, and it recovers by itself. */
 export async function traceFaults(): Promise<TraceReport> {
   const { server, token, couponId } = await startMinting()
   const report: TraceReport = { shown: [], problems: [] }
@@ -124,7 +124,7 @@ async function startMinting() {
   const server: TestServer = await startServer({ env: { LOG_LEVEL: 'error' } })
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
-  // Once through everything, so that what is traced is what happens every day.
+  // One request of each kind first, so that the trace shows a warm service.
   const { nonce } = await mintOne(server.url, token, couponId)
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   return { server, token, couponId }
@@ -149,7 +149,7 @@ async function attach(pid: number, options: string[]) {
   await attached.promise
   return {
     async detach() {
-      // It lets go of the process, which goes on.
+      // strace detaches, and the process goes on.
       tracer.kill('SIGINT')
       await tracer.exited
     },
@@ -188,7 +188,7 @@ function isAnswer(call: string): boolean {
   return /^(sendto|sendmsg|writev?)\(\d+<(TCP|socket)/.test(call) && call.includes('HTTP/1.1')
 }
 
-/** What is wrong with the order of a request's moments. */
+/** The errors in the order of a request's moments. */
 export function judge(moments: Moment[]): string[] {
   const last = (what: Moment['what']) => moments.findLast((one) => one.what === what)?.at
   const [write, sync] = [last('write'), last('sync')]

@@ -24,7 +24,7 @@ type Side = Shop & {
   couponId: string
   people: Holder[]
   minted: string[]
-  /** What its processes wrote before they were killed. */
+  /** The output of its processes before they were killed. */
   logs: string[]
 }
 let here: Side
@@ -88,7 +88,7 @@ function intentsOf({ dataDir }: Side): number {
   }
 }
 
-/** Until nothing is under way any more. */
+/** Wait until no transfer is open. */
 async function settled(): Promise<void> {
   await until('no transfer is open', () => intentsOf(here) + intentsOf(there) === 0)
 }
@@ -106,8 +106,8 @@ async function allHeld(): Promise<string[]> {
 }
 
 /**
- * Of each voucher that `issuer` minted, exactly one nonce is worth something, and exactly one party
- * knows it: whoever minted it, or one holder. The minted nonces that are worth something themselves.
+ * Of each voucher that `issuer` minted, exactly one nonce has its worth, and exactly one party
+ * knows it: the minter, or one holder. Returns the minted nonces that still have their worth.
  */
 async function expectHeldOnce(issuer: Side): Promise<string[]> {
   const { minted } = issuer
@@ -139,7 +139,7 @@ async function expectNoTrace(): Promise<void> {
   const nonces = [...here.minted, ...there.minted, ...(await allHeld())]
   for (const side of [here, there]) {
     expect(traces(side, nonces)).toEqual([])
-    // Were it not for this, a search that looks at nothing would find nothing.
+    // Without this, a search that reads no file would pass, too.
     expect(traces(side, ['Café gratis'])).toEqual(['Café gratis'])
   }
 }
@@ -159,7 +159,7 @@ describe('a receiver that is killed', () => {
   }
   const to = (at: number) => `p${at}@${there.host}`
 
-  test('after the intent, before the refresh: goes on at the next start', async () => {
+  test('after the intent, before the refresh: completes the swap at the next start', async () => {
     const nonce = await receiver('before /refresh')
     expect(await transfer(here, nonce, to(0))).toBe('UNKNOWN')
     await there.server.exited
@@ -184,7 +184,7 @@ describe('a receiver that is killed', () => {
     expect(await expectHeldOnce(here)).toEqual([])
   })
 
-  test('after the store, before its answer: has accepted, and says so when asked again', async () => {
+  test('after the store, before its answer: has accepted, and answers so when asked again', async () => {
     const nonce = await receiver('')
     there.front.back = (bytes, socket) => {
       // The answer to the callback, not the one to the look-up before it.
@@ -199,7 +199,7 @@ describe('a receiver that is killed', () => {
     expect(await transfer(here, nonce, to(2))).toBe('SENT')
   })
 
-  test('while the sender takes the voucher back: lets go of it', async () => {
+  test('while the sender takes the voucher back: drops the transfer', async () => {
     const nonce = await receiver('before /refresh')
     expect(await transfer(here, nonce, to(3))).toBe('UNKNOWN')
     await there.server.exited
@@ -212,7 +212,7 @@ describe('a receiver that is killed', () => {
     expect(await expectHeldOnce(here)).toEqual([back.json.nonce])
   })
 
-  test('while its issuer is away: waits for it', async () => {
+  test('while the issuer is unreachable: waits for it', async () => {
     const nonce = await receiver('before /refresh')
     expect(await transfer(here, nonce, to(4))).toBe('UNKNOWN')
     await there.server.exited
@@ -221,7 +221,7 @@ describe('a receiver that is killed', () => {
     await logged(there.server, 'transfer.postponed')
     expect(intentsOf(there)).toBe(1)
     await restart(here)
-    // Sooner than its turn: somebody asks.
+    // A restart retries sooner than the schedule would.
     await restart(there)
     await settled()
     expect(await expectHeldOnce(here)).toHaveLength(1)
@@ -249,7 +249,7 @@ describe('a sender that is killed', () => {
 })
 
 const seed = chooseSeed()
-test(`two shops that send to each other and are killed all the while lose nothing, SEED=${seed}`, async () => {
+test(`two shops that send to each other and are killed repeatedly lose nothing, SEED=${seed}`, async () => {
   const random = new Random(seed)
   let up: Promise<unknown> = Promise.resolve()
   const kill = (...sides: Side[]) => {
@@ -281,7 +281,7 @@ test(`two shops that send to each other and are killed all the while lose nothin
     await kill(here, there)
     await Promise.all(running)
   }
-  // What waits is tried at once after a start.
+  // A start retries open transfers at once.
   await Promise.all([restart(here), restart(there)])
   await settled()
   for (const side of [here, there]) {

@@ -10,8 +10,8 @@ import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { deliverOneMore } from '../support/delivered.ts'
 import { createEvent } from '../support/events.ts'
-import { aloneJobs } from '../support/jobs.ts'
 import { type FaultyRelay, startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
+import { aloneJobs } from '../support/jobs.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -69,7 +69,7 @@ const asked = (relay: FaultyRelay) =>
 const state = async ({ url }: TestServer, { id }: NostrEvent) =>
   (await call(url, `/nostr/publish/${id}`)).json.status
 
-test('an announcement that is accepted reaches every relay, ours too', async () => {
+test('an accepted announcement reaches every relay and the embedded one', async () => {
   const relays = [startFaultyRelay(), startFaultyRelay()]
   const urls = relays.map(({ url }) => url)
   const server = await startServer({ env: { RELAYS: ['embedded', ...urls].join(',') } })
@@ -83,7 +83,7 @@ test('an announcement that is accepted reaches every relay, ours too', async () 
   expect(relays.map((relay) => relay.times(event.id))).toEqual([1, 1])
 })
 
-test('is given again to a relay that has lost it, when that comes back', async () => {
+test('an announcement is sent again to a relay that reconnects without it', async () => {
   const relay = startFaultyRelay()
   const server = await startServer({ env: { RELAYS: relay.url } })
   const { signer, put } = await merchant(server)
@@ -96,7 +96,7 @@ test('is given again to a relay that has lost it, when that comes back', async (
   expect(empty.stored).toEqual([event])
 })
 
-test('is asked for every hour, and given again to a relay that has lost it meanwhile', async () => {
+test('an announcement is looked up every hour, and sent again to a relay that lost it', async () => {
   const relay = startFaultyRelay()
   const signer = newSigner()
   const event = announcement(signer)
@@ -152,7 +152,7 @@ test('is asked for every hour, and given again to a relay that has lost it meanw
   await database.close()
 })
 
-test('is asked for at the start: one question for all merchants, and nothing is sent that is there', async () => {
+test('announcements are looked up at the start with one query for all merchants, and sent to a relay that lost them', async () => {
   const relay = startFaultyRelay()
   const dataDir = newDirectory()
   const env = { RELAYS: relay.url }
@@ -178,7 +178,7 @@ test('is asked for at the start: one question for all merchants, and nothing is 
   )
 })
 
-test('is asked for again soon where the relay refused to answer', async () => {
+test('announcements are looked up again soon when a relay refused the query', async () => {
   let busy = false
   const relay = startFaultyRelay({
     req(socket, name, message) {
@@ -245,7 +245,7 @@ async function found(held: (ours: NostrEvent, signer: Signer) => NostrEvent[]) {
   return { server, relay, ours, theirs, stored }
 }
 
-test('a newer one by its author that a relay has replaces ours, and goes to the other relays', async () => {
+test('a newer announcement by its author on a relay replaces the stored one and goes to the other relays', async () => {
   const { server, theirs, ours, stored } = await found((_, signer) => [announcement(signer)])
   const [newer] = theirs as [NostrEvent]
   await until('replaced', async () => (await stored())?.id === newer.id)
@@ -268,13 +268,13 @@ const ignored: [string, (ours: NostrEvent, signer: Signer) => NostrEvent[]][] = 
   ['deleted by a stranger', (ours) => [ours, deletion(newSigner(), ours)]],
   ['deleted before it was made', (ours, signer) => [ours, deletion(signer, ours, 'a', 1000)]],
 ]
-test.each(ignored)('one found that is %s changes nothing', async (_, held) => {
+test.each(ignored)('an announcement on a relay that is %s changes nothing', async (_, held) => {
   const { ours, stored } = await found(held)
   expect((await stored())?.id).toBe(ours.id)
 })
 
 test.each(['e', 'a'] as const)(
-  'a deletion by its author (tag %s) found on a relay ends it',
+  'a deletion by its author (tag %s) found on a relay removes the announcement',
   async (tag) => {
     const { server, relay, ours, stored } = await found((event, signer) => [
       deletion(signer, event, tag),
@@ -285,7 +285,7 @@ test.each(['e', 'a'] as const)(
   },
 )
 
-test('a newer one that was deleted leaves ours as it is', async () => {
+test('a newer announcement that was deleted leaves the stored one as it is', async () => {
   const { ours, stored } = await found((_, signer) => {
     const newer = announcement(signer)
     return [newer, deletion(signer, newer, 'e')]
@@ -293,7 +293,7 @@ test('a newer one that was deleted leaves ours as it is', async () => {
   expect((await stored())?.id).toBe(ours.id)
 })
 
-test('what its author writes to the embedded relay counts at once', async () => {
+test('a newer announcement or deletion that its author writes to the embedded relay counts at once', async () => {
   const server = await startServer()
   const { signer, put, stored } = await merchant(server)
   const first = announcement(signer, { createdAt: secondsNow() - 50 })
@@ -308,7 +308,7 @@ test('what its author writes to the embedded relay counts at once', async () => 
   await until('gone', async () => (await stored()) === null)
 })
 
-test('withdrawn, it is neither delivered where it waits nor sent again', async () => {
+test('a withdrawn announcement is neither delivered where it waits nor sent again', async () => {
   const away = startFaultyRelay()
   await away.stop()
   const server = await startServer({ env: { RELAYS: away.url } })
@@ -324,7 +324,7 @@ test('withdrawn, it is neither delivered where it waits nor sent again', async (
   expect(back.received.filter(([type]) => type === 'EVENT')).toEqual([['EVENT', marker]])
 })
 
-test('a newer one takes the place of one that still waits', async () => {
+test('a newer announcement replaces one that still waits for a relay', async () => {
   const away = startFaultyRelay()
   await away.stop()
   const server = await startServer({ env: { RELAYS: away.url } })
@@ -337,7 +337,7 @@ test('a newer one takes the place of one that still waits', async () => {
   expect(back.stored).toEqual([event])
 })
 
-test('a relay that answers no question is not given it for nothing', async () => {
+test('a relay that answers no query gets an announcement once', async () => {
   const mute = startFaultyRelay({
     req(socket, subscription) {
       tell(socket, 'CLOSED', subscription, 'error: not today')

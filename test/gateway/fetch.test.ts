@@ -1,4 +1,4 @@
-/** POST /nostr/fetch: what may be asked, who is asked, and what comes back. */
+/** POST /nostr/fetch: its filters, its sources and its answers. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
@@ -23,7 +23,7 @@ const keep = async (...events: NostrEvent[]) => {
   const ids = events.map(({ id }) => id)
   await until('kept', async () => (await find({ ids })).json.length === ids.length)
 }
-/** The service listens on relays for other ends too. */
+/** The service has subscriptions for other purposes, too. */
 const isFetch = (name: unknown) => String(name).startsWith('q')
 const ids = ({ json }: Answer) => json.map(({ id }: NostrEvent) => id)
 
@@ -63,7 +63,7 @@ describe('the filter', () => {
     ['1001 tag values', { '#t': many }],
   ])('422: %s', async (_, body) => expectError(await find(body), 422, 'filter-invalid'))
 
-  test('is good with a thousand entries, empty lists, or nothing at all', async () => {
+  test('accepts a thousand entries, empty lists, and no key at all', async () => {
     expect((await find({ ids: many.slice(1) })).json).toEqual([])
     expect((await find({ ids: [] })).json).toEqual([])
     expect((await find({})).status).toBe(200)
@@ -90,7 +90,7 @@ describe('the answer', () => {
     },
   )
 
-  test('has a hundred events unless told otherwise, and five hundred at most', async () => {
+  test('has a hundred events by default, and five hundred at most', async () => {
     const signer = newSigner()
     const events = Array.from({ length: 520 }, () => createEvent({ kind: 7777, signer }))
     await Promise.all(events.map((event) => call(server.url, '/nostr/publish', { body: event })))
@@ -102,7 +102,7 @@ describe('the answer', () => {
     expect(await count({ limit: 100_000 })).toBe(500)
   })
 
-  test('joins the store and the relays: once each, the newest of what is replaced, nothing expired', async () => {
+  test('merges the store and the relays: each event once, the newest of a replaceable one, no expired one', async () => {
     const relay = startFaultyRelay()
     const near = await startServer({ env: { RELAYS: `embedded,${relay.url}` } })
     await until('connected', () => relay.open() === 1)
@@ -124,7 +124,7 @@ describe('the answer', () => {
     expect(ids(answer)).toEqual([note.id, fresh.id])
   })
 
-  test('leaves out what the store knows to be deleted or replaced, whatever a relay still has', async () => {
+  test('leaves out events that the store knows to be deleted or replaced, even if a relay still has them', async () => {
     const relay = startFaultyRelay()
     const near = await startServer({ env: { RELAYS: `embedded,${relay.url}` } })
     await until('connected', () => relay.open() === 1)
@@ -156,7 +156,7 @@ describe('the answer', () => {
     expect(ids(await find({ '#t': ['new'] }, near))).toEqual([fresh.id])
   })
 
-  test('believes no relay: what is false or was not asked for is left out', async () => {
+  test('leaves out invalid events of a relay, and events that were not requested', async () => {
     const good = createEvent({ kind: 7 })
     const liar = startFaultyRelay({
       req(socket, name) {
@@ -200,21 +200,21 @@ describe('relays that do not answer', () => {
     )
   })
 
-  test('504 when none does and the store is no source', async () => {
+  test('are answered 504 when no relay answers and the store is not a source', async () => {
     const near = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
     expectError(await find({}, near), 504, 'relays-silent')
     expect((await find({ limit: 0 }, near)).json).toEqual([])
     expectError(await find({ limit: -1 }, near), 422, 'filter-invalid')
   })
 
-  test('do not matter when the store is a source', async () => {
+  test('are ignored when the store is a source', async () => {
     const near = await startServer({ env: { RELAYS: 'embedded,ws://127.0.0.1:9' } })
     const answer = await find({}, near)
     expect([answer.status, answer.json]).toEqual([200, []])
     expect(answer.headers.get('x-nostr-relays')).toBe('answered=0 silent=1')
   })
 
-  test('400 when there are only refusals', async () => {
+  test('are answered 400 when all of them refuse', async () => {
     const rude = startFaultyRelay({
       req(socket, name) {
         tell(socket, 'CLOSED', name, 'blocked: you')
@@ -246,7 +246,7 @@ describe('relays that do not answer', () => {
   })
 })
 
-test('memory stays bounded whatever relays send', async () => {
+test('memory stays bounded, however much a relay sends', async () => {
   const big = 'x'.repeat(200_000)
   const flood = startFaultyRelay({
     req(socket, name) {
@@ -263,7 +263,7 @@ test('memory stays bounded whatever relays send', async () => {
   expect(text.length).toBeLessThan(limits.fetchBytesMax + 100_000)
 })
 
-test('a relay that sends a lot leaves the others their room', async () => {
+test('a relay that sends a lot leaves room for the events of others', async () => {
   const big = 'x'.repeat(200_000)
   const flooded = Promise.withResolvers<void>()
   const flood = startFaultyRelay({
@@ -279,7 +279,7 @@ test('a relay that sends a lot leaves the others their room', async () => {
     req(socket, name) {
       if (!isFetch(name)) return false
       void flooded.promise.then(async () => {
-        // After the last of it was read and counted.
+        // The flood was read and counted to its end before this is sent.
         await until('the flood was cut', () => flood.received.some(([type]) => type === 'CLOSE'))
         tell(socket, 'EVENT', name, wanted)
         tell(socket, 'EOSE', name)
@@ -294,7 +294,7 @@ test('a relay that sends a lot leaves the others their room', async () => {
   expect(json.length).toBeGreaterThan(5)
 })
 
-test('a relay that is away takes no room from the others', async () => {
+test('a disconnected relay takes no room from the others', async () => {
   const relay = startFaultyRelay()
   const content = 'x'.repeat(230_000)
   relay.stored.push(createEvent({ content }), createEvent({ content }))

@@ -1,4 +1,4 @@
-/** POST /nostr/publish and what became of it: every status, in the order of the checks. */
+/** POST /nostr/publish and the state of its event: every status, in the order of the checks. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
 import { decode } from 'nostr-tools/nip19'
@@ -61,7 +61,7 @@ describe('a good event', () => {
     },
   )
 
-  test('is kept by the embedded relay, and may be asked for', async () => {
+  test('is stored by the embedded relay, and its state can be queried', async () => {
     const event = createEvent()
     await publish(event)
     await until('delivered', async () => (await outcome(event.id)).status === 'delivered')
@@ -75,7 +75,7 @@ describe('a good event', () => {
     expect(json).toEqual([event])
   })
 
-  test('again: 202, and it is not sent twice', async () => {
+  test('is answered 202 again, and not sent twice', async () => {
     const relay = startFaultyRelay()
     const other = await startServer({ env: { RELAYS: relay.url } })
     const event = createEvent()
@@ -91,7 +91,7 @@ describe('a good event', () => {
     expect(relay.stored).toEqual([event, marker])
   })
 
-  test('whose content is an object counts with the text JSON.stringify gives for it', async () => {
+  test('may have an object as content, which counts as its JSON.stringify text', async () => {
     const signer = newSigner()
     const content = { tokens: { BTC: 10 }, memo: 'ñandú', 2: [1.5, null] }
     const event = createEvent({ kind: 1112, content: JSON.stringify(content), signer })
@@ -129,7 +129,7 @@ describe('a good event', () => {
     },
   )
 
-  test('of any age is taken', async () => {
+  test('is accepted at any age', async () => {
     expect((await publish(createEvent({ createdAt: 1 }))).status).toBe(202)
     expect((await publish(createEvent({ createdAt: secondsNow() + 9e6 }))).status).toBe(202)
   })
@@ -168,7 +168,7 @@ describe('a service that listens on every address', () => {
   )
 })
 
-test('a nevent names no relay whose address is too long for one', async () => {
+test('a nevent omits a relay whose address is too long for it', async () => {
   const long = `ws://127.0.0.1:9/${'a'.repeat(300)}`
   const shop = await startServer({ env: { RELAYS: `${long},ws://127.0.0.1:9/b` } })
   const { headers } = await publish(createEvent(), { to: shop })
@@ -280,7 +280,7 @@ describe('refusals, in their order', () => {
 describe('a public service', () => {
   const env = { PUBLIC_URL: 'https://cupones.example', RATE_LIMIT: 'off' }
 
-  test('403: keeps no stranger’s event, but its own people’s and remote signing', async () => {
+  test('403: stores no event of a stranger, but those of its own people and remote signing', async () => {
     const shop = await startServer({ env })
     const merchant = newSigner()
     expectError(await publish(createEvent({ signer: merchant }), { to: shop }), 403, 'not-allowed')
@@ -299,7 +299,7 @@ describe('a public service', () => {
     })
   })
 
-  test('403: keeps nothing of a stranger to whom a member delegated', async () => {
+  test('403: stores nothing of a stranger to whom a member delegated', async () => {
     const shop = await startServer({ env })
     const member = newHolder()
     damage(
@@ -314,7 +314,7 @@ describe('a public service', () => {
     expectError(await publish(delegated, { to: shop }), 403, 'not-allowed')
   })
 
-  test('hands a stranger’s event to relays outside, and does not keep it', async () => {
+  test('sends an event of a stranger to relays outside, and does not store it', async () => {
     const relay = startFaultyRelay()
     const shop = await startServer({ env: { ...env, RELAYS: `embedded,${relay.url}` } })
     const event = createEvent()
@@ -330,7 +330,7 @@ describe('a public service', () => {
     expect(relay.stored).toEqual([event])
   })
 
-  test('429: remote signing of strangers, when one address sends too much', async () => {
+  test('429: limits remote signing of strangers by address', async () => {
     const shop = await startServer({ env: { PUBLIC_URL: 'https://cupones.example' } })
     const answers: Answer[] = []
     for (let at = 0; at < limits.relayStrangerBurst + 40; at += 20) {
@@ -359,7 +359,7 @@ describe('429: the quotas of the embedded relay, by size', () => {
     return signer
   }
 
-  test('of a key, from whatever addresses; others go on, and nothing is written', async () => {
+  test('counts for a key, from any address; other keys go on, and nothing is written', async () => {
     const shop = await startServer({ env })
     const signer = newMember(shop)
     const send = (event: NostrEvent, at: number) =>
@@ -367,7 +367,7 @@ describe('429: the quotas of the embedded relay, by size', () => {
     for (let at = 0; at < Math.floor(limits.relayKeyBurst / cost); at++) {
       expect((await send(large(signer), at)).status).toBe(202)
     }
-    // What came back meanwhile is used up, too.
+    // The refill of the meantime is used up, too.
     const refused: Answer[] = []
     const events = Array.from({ length: 20 }, () => large(signer))
     for (const [at, event] of events.entries()) refused.push(await send(event, at))
@@ -379,7 +379,7 @@ describe('429: the quotas of the embedded relay, by size', () => {
     expect((await send(createEvent({ signer: newMember(shop) }), 1)).status).toBe(202)
   })
 
-  test('nobody uses up what a key may send by sending again what it signed', async () => {
+  test('somebody else who repeats its events does not use up the quota of a key', async () => {
     const shop = await startServer({ env })
     const signer = newSigner()
     const event = large(signer)
@@ -396,7 +396,7 @@ describe('429: the quotas of the embedded relay, by size', () => {
     expect((await publish(large(signer), { to: shop })).status).toBe(202)
   })
 
-  test('of an address, with whatever keys; other addresses go on', async () => {
+  test('counts for an address, with any key; other addresses go on', async () => {
     const shop = await startServer({ env })
     const send = (event: NostrEvent, at: number) =>
       publish(event, { to: shop, headers: behind(`203.0.113.${at}`) })
@@ -410,7 +410,7 @@ describe('429: the quotas of the embedded relay, by size', () => {
     expect((await send(createEvent({ signer: newMember(shop) }), 2)).status).toBe(202)
   })
 
-  test('RATE_LIMIT=off: none', async () => {
+  test('is off with RATE_LIMIT=off', async () => {
     const signer = newSigner()
     for (let sent = 0; sent < (limits.relayKeyBurst / cost) * 1.5; sent++) {
       expect((await publish(large(signer))).status).toBe(202)

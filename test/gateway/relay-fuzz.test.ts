@@ -13,7 +13,7 @@ const manager = newSigner()
 const authors = [newSigner(), newSigner()]
 
 const seed = chooseSeed()
-test(`whatever a relay sends, SEED=${seed}`, async () => {
+test(`no message of a relay throws or gets a false event in, SEED=${seed}`, async () => {
   const random = new Random(seed)
   for (let round = 0; round < 40; round++) await converse(random)
 })
@@ -65,7 +65,7 @@ async function converse(random: Random): Promise<void> {
   for (const text of sent) {
     const [type, value] = JSON.parse(text) as [string, NostrEvent]
     expect(['REQ', 'EVENT', 'CLOSE', 'AUTH']).toContain(type)
-    // Nothing but who we are is ever signed for a relay.
+    // Only authentications are ever signed for a relay.
     if (type === 'AUTH') expect(value).toMatchObject({ kind: 22_242, content: '' })
   }
 }
@@ -93,7 +93,7 @@ function message(random: Random, events: readonly NostrEvent[], sent: readonly s
   return text
 }
 
-/** The id of something we have sent, such as an AUTH. */
+/** The id of a message that we sent, such as an AUTH. */
 function idIn(random: Random, sent: readonly string[]): unknown {
   if (sent.length === 0) return junk(random)
   const [, value] = JSON.parse(random.pick(sent)) as [string, { id?: string }]

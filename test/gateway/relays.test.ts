@@ -69,14 +69,14 @@ async function askAndEnd(relay: FaultyRelay, link: RelayLink) {
   const time = new AbortController()
   const answer = ask(link, {}, { signal: time.signal })
   await until('asked', () => relay.received.some(([type]) => type === 'REQ'))
-  // Its OK comes behind all of that.
+  // Its OK comes behind those messages.
   await link.publish(createEvent())
   time.abort()
   return answer
 }
 
 describe('publishing', () => {
-  test('gives the relay the event as it is, and its answer back', async () => {
+  test('sends the event unchanged, and returns the answer of the relay', async () => {
     const { relay, link } = await connect()
     const event = createEvent()
     expect(await link.publish(event)).toEqual({ accepted: true, message: '' })
@@ -84,7 +84,7 @@ describe('publishing', () => {
     expect(await link.publish(event)).toEqual({ accepted: true, message: 'duplicate: have it' })
   })
 
-  test('passes every refusal on word for word, in one line that is not long', async () => {
+  test('returns every refusal word for word, on one short line', async () => {
     const words = ['blocked: no', 'error: \u001b[31mred\nline', `pow: ${'x'.repeat(5000)}`]
     const { link } = await connect({
       event(socket, { id, content }) {
@@ -101,7 +101,7 @@ describe('publishing', () => {
     expect(answers[2]?.message).toHaveLength(limits.relayErrorCharsMax)
   })
 
-  test('has no answer from a relay that closes in its place', async () => {
+  test('returns no answer when the relay closes the connection instead', async () => {
     const { link } = await connect({
       event(socket) {
         socket.close()
@@ -112,7 +112,7 @@ describe('publishing', () => {
     expect(link.lastError()).toContain('closed')
   })
 
-  test('has no answer while there is no connection', async () => {
+  test('returns no answer while there is no connection', async () => {
     let attempts = 0
     const server = createServer((socket) => {
       attempts++
@@ -124,12 +124,12 @@ describe('publishing', () => {
     expect(await link.publish(createEvent())).toBeNull()
     await until('it is tried again', () => attempts === 2)
     server.close()
-    // Told once, however often it is tried.
+    // Reported once, however often it is tried.
     expect(losses).toEqual(['no connection'])
     expect(link.lastError()).toBe('no connection')
   })
 
-  test('is not misled by an OK for another event, or that is no boolean', async () => {
+  test('ignores an OK for another event, and takes an OK without a boolean as a refusal', async () => {
     const { link } = await connect({
       event(socket, { id }) {
         tell(socket, 'OK', 'f'.repeat(64), true, '')
@@ -140,14 +140,14 @@ describe('publishing', () => {
     expect(await link.publish(createEvent())).toEqual({ accepted: false, message: 'error: odd' })
   })
 
-  test('has no answer when none came in ten seconds', async () => {
+  test('returns no answer after ten seconds', async () => {
     const { link } = await connect({ event: () => true })
     const started = performance.now()
     expect(await link.publish(createEvent())).toBeNull()
     expect((performance.now() - started) / 1000).toBeGreaterThan(limits.relayAnswerSeconds - 0.1)
   })
 
-  test('passes on an OK that comes later, of so many events', async () => {
+  test('passes on late OKs for a bounded number of events', async () => {
     const late: [string, boolean][] = []
     const kept: string[] = []
     const { relay, link } = await connect({
@@ -167,7 +167,7 @@ describe('publishing', () => {
     const answers = await Promise.all(names.map(give))
     expect(answers.every((answer) => answer === null)).toBe(true)
     expect(await give(last)).toEqual({ accepted: true, message: 'blocked: no' })
-    // The two given up first are remembered no more, and each is passed on once.
+    // The two oldest are forgotten, and each of the others is passed on once.
     expect(late).toHaveLength(limits.relayLateMax)
     expect(late[0]).toEqual(['n2', false])
     expect(late[1]).toEqual(['n3', true])
@@ -176,7 +176,7 @@ describe('publishing', () => {
   })
 })
 
-describe('a relay that asks who we are (NIP-42)', () => {
+describe('a relay that asks for authentication (NIP-42)', () => {
   const guarded = (answer: (event: NostrEvent) => [boolean, string]): Behaviour => {
     let known = false
     return {
@@ -197,7 +197,7 @@ describe('a relay that asks who we are (NIP-42)', () => {
     }
   }
 
-  test('is told with the manager key, and gets what it refused before at once', async () => {
+  test('gets it with the manager key, and then the refused messages again at once', async () => {
     const proofs: NostrEvent[] = []
     const relay = startFaultyRelay(
       guarded((event) => {
@@ -224,7 +224,7 @@ describe('a relay that asks who we are (NIP-42)', () => {
     })
   })
 
-  test('and does not take our word leaves its refusals standing, and the process alive', async () => {
+  test('and does not accept ours keeps its refusals, and the process goes on', async () => {
     const { link } = await connect(guarded(() => [false, 'restricted: not you']))
     expect(await link.publish(createEvent())).toEqual({
       accepted: false,
@@ -236,7 +236,7 @@ describe('a relay that asks who we are (NIP-42)', () => {
     })
   })
 
-  test('only after it refused has the event again once it knows', async () => {
+  test('only after a refusal gets the event again once it accepted', async () => {
     let known = false
     const { relay, link } = await connect({
       event(socket, { id }) {
@@ -255,7 +255,7 @@ describe('a relay that asks who we are (NIP-42)', () => {
     expect(relay.times(event.id)).toBe(2)
   })
 
-  test('and refuses once more although it knows has the event once more, and no third time', async () => {
+  test('and still refuses afterwards gets the event once more, and no third time', async () => {
     const { relay, link } = await connect({
       open: (socket) => tell(socket, 'AUTH', 'word'),
       auth: (socket, { id }) => tell(socket, 'OK', id, true, ''),
@@ -272,7 +272,7 @@ describe('a relay that asks who we are (NIP-42)', () => {
     expect(relay.times(event.id)).toBe(2)
   })
 
-  test('without end is left', async () => {
+  test('without end is disconnected', async () => {
     const { relay, link } = await connect({
       auth: (socket) => tell(socket, 'AUTH', 'again'),
       req(socket) {
@@ -288,7 +288,7 @@ describe('a relay that asks who we are (NIP-42)', () => {
   })
 })
 
-describe('asking', () => {
+describe('a query', () => {
   test('ends with EOSE, and closes what it opened', async () => {
     const { relay, link } = await connect()
     const event = createEvent()
@@ -304,7 +304,7 @@ describe('asking', () => {
     await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
   })
 
-  test('keeps what came before the signal', async () => {
+  test('keeps the events that came before the signal', async () => {
     const event = createEvent()
     const { relay, link } = await connect({
       req(socket, name) {
@@ -318,7 +318,7 @@ describe('asking', () => {
   test.each([
     ['CLOSED', 'rate-limited: slow down'],
     ['NOTICE', 'I do not like you'],
-  ])('%s in place of an answer is a refusal', async (type, words) => {
+  ])('ends with the refusal when the relay sends %s instead of an answer', async (type, words) => {
     const { relay, link } = await connect({
       req(socket, name) {
         tell(socket, type, ...(type === 'CLOSED' ? [name, words] : [words]))
@@ -328,7 +328,7 @@ describe('asking', () => {
     expect(await askAndEnd(relay, link)).toEqual({ events: [], ended: { refused: words } })
   })
 
-  test('believes nothing that is false, not asked for, or said twice', async () => {
+  test('drops events that are invalid, not requested, or repeated', async () => {
     const good = createEvent({ kind: 7 })
     const lies: unknown[] = [
       { ...good, content: 'other' },
@@ -351,7 +351,7 @@ describe('asking', () => {
     expect(await ask(link, { kinds: [7] })).toEqual({ events: [good], ended: 'eose' })
   })
 
-  test('takes no more than the limit, and no more bytes than there is room for', async () => {
+  test('takes no more events than the limit, and no more bytes than there is room for', async () => {
     const events = Array.from({ length: 30 }, () => createEvent({ content: 'x'.repeat(100_000) }))
     const { link } = await connect({
       req(socket, name) {
@@ -367,7 +367,7 @@ describe('asking', () => {
     expect([found.length, ended]).toEqual([9, 'eose'])
   })
 
-  test('takes one event however little room there is', async () => {
+  test('takes one event even if it exceeds the room', async () => {
     const { relay, link } = await connect()
     relay.stored.push(createEvent({ content: 'x'.repeat(1000) }))
     const asked = { signal: new AbortController().signal, most: 100, bytesMax: 100 }
@@ -375,7 +375,7 @@ describe('asking', () => {
     expect([events, ended]).toEqual([relay.stored, 'eose'])
   })
 
-  test('asks no more at once than relays allow; the others wait for their turn', async () => {
+  test('waits while the relay has as many queries as it allows', async () => {
     let open = 0
     let most = 0
     const { link } = await connect({
@@ -393,7 +393,7 @@ describe('asking', () => {
     expect(most).toBeLessThanOrEqual(limits.relayQueriesMax)
   })
 
-  test('for announcements has a place of its own while others wait in vain', async () => {
+  test('for announcements has its own place while others wait in vain', async () => {
     const { relay, link } = await connect({ req: (_socket, _name, message) => !isOurs(message) })
     const isOurs = ([, , filter]: unknown[]) => JSON.stringify(filter).includes('30078')
     const time = new AbortController()
@@ -412,7 +412,7 @@ describe('asking', () => {
     await Promise.all(fetches)
   })
 
-  test('that we ended goes on being answered by a relay that is slow, and it is not left for that', async () => {
+  test('may still be answered after we ended it, without a loss of the connection', async () => {
     const event = createEvent()
     const asked: string[] = []
     const { relay, link } = await connect({
@@ -435,7 +435,7 @@ describe('asking', () => {
     expect(link.lastError()).toBeNull()
   })
 
-  test('that we cut goes on being answered, and the relay is not left for that', async () => {
+  test('may still be answered after we cut it, without a loss of the connection', async () => {
     const events = Array.from({ length: limits.fetchMax }, () => createEvent())
     const { relay, link } = await connect()
     relay.stored.push(...events)
@@ -446,7 +446,7 @@ describe('asking', () => {
       const { events: found, ended } = await link.query([{ tags: new Map() }], few)
       expect([found.length < 10, ended]).toEqual([true, 'eose'])
     }
-    // Each is ended by its last event, and its EOSE comes afterwards.
+    // The last event ends each query, and its EOSE comes afterwards.
     const filter = { ids: [events[0]?.id] }
     for (let at = 0; at <= limits.relayStrayMax; at++) {
       expect((await ask(link, filter, { most: 1 })).events).toHaveLength(1)
@@ -455,7 +455,7 @@ describe('asking', () => {
     expect(relay.connections()).toBe(1)
   })
 
-  test('is closed when its time is over, also after a notice', async () => {
+  test('is closed by its signal, also after a notice', async () => {
     const { relay, link } = await connect({
       req(socket) {
         tell(socket, 'NOTICE', 'the service ends at midnight')
@@ -467,7 +467,7 @@ describe('asking', () => {
     await until('closed', () => relay.received.some(([type]) => type === 'CLOSE'))
   })
 
-  test('has an end when the relay closes in the middle', async () => {
+  test('ends when the relay closes the connection in the middle', async () => {
     const event = createEvent()
     const { link } = await connect({
       req(socket, name) {
@@ -480,7 +480,7 @@ describe('asking', () => {
   })
 })
 
-describe('a relay that does not behave is left and tried again later', () => {
+describe('a misbehaving relay is disconnected and tried again later', () => {
   const wrongs: [string, Behaviour['req'], string][] = [
     ['sends ten megabytes', (socket) => socket.send('x'.repeat(10_000_000)) !== 0, 'too long'],
     ['sends bytes in place of text', (socket) => socket.send(new Uint8Array(9)) !== 0, 'no text'],
@@ -519,7 +519,7 @@ describe('a relay that does not behave is left and tried again later', () => {
 })
 
 describe('the connection', () => {
-  test('is one, and comes back by itself when the relay went away', async () => {
+  test('is a single one, and is restored after the relay was away', async () => {
     const relay = startFaultyRelay()
     let times = 0
     const link = open(relay.url, () => void times++)
@@ -532,13 +532,13 @@ describe('the connection', () => {
     expect(await link.publish(createEvent())).toMatchObject({ accepted: true })
   })
 
-  test('is given up when the upgrade is never answered', async () => {
+  test('fails when the upgrade is never answered', async () => {
     const relay = startFaultyRelay({ upgrade: () => false })
     const link = open(relay.url)
     await until('given up', () => link.lastError() === 'no connection in time')
   })
 
-  test('ends with the link, also while it is being made', async () => {
+  test('ends with the link, also before it is open', async () => {
     const relay = startFaultyRelay()
     const link = open(relay.url)
     link.close()
@@ -551,7 +551,7 @@ describe('the connection', () => {
     await until('closed', () => other.open() === 0)
   })
 
-  test('offers no compression: a few bytes must not become many', async () => {
+  test('offers no compression, so that few bytes never become many', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const server = createServer((socket) => socket.on('data', (data) => resolve(String(data))))
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -590,18 +590,18 @@ describe('the name of a relay', () => {
   ])('%s (%s) is dialled or left for later', async (_, host, cAres, libc, dialled) => {
     const { names, asked } = lookups(cAres, libc)
     expect(await names(host)).toBe(dialled)
-    // Threads are never asked for what a dead name server has to answer.
+    // No thread waits for a dead name server.
     if (!host.endsWith('.local')) expect(asked.filter((one) => one.startsWith('libc'))).toEqual([])
   })
 
-  test('holds at most one thread at a time', async () => {
+  test('occupies at most one thread at a time', async () => {
     const { names, asked } = lookups(said('DNS_ETIMEOUT'))
     expect(await Promise.all([names('a.local'), names('b.local')])).toEqual([false, false])
     expect(await names('c.local')).toBe(false)
     expect(asked.filter((one) => one.startsWith('libc'))).toEqual(['libc a.local'])
   })
 
-  test('is looked up again while it is not dialled', async () => {
+  test('is looked up again while the relay is not dialled', async () => {
     const relay = startFaultyRelay()
     const answers = [false, true]
     const link = open(

@@ -1,4 +1,4 @@
-/** What relays are asked for good: by the ledger, over each connection, whatever relays do. */
+/** The subscription of the ledger at relays outside, over each connection. */
 import { afterEach, expect, test } from 'bun:test'
 import type { ServerWebSocket } from 'bun'
 import { limits } from '../../src/base/limits.ts'
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 type Feed = { socket: ServerWebSocket<undefined>; name: string; filters: unknown[] }
 
-/** A relay that tells what it is asked for, and a service with a ledger. */
+/** A relay that records the subscriptions of the ledger, and a service with a ledger. */
 async function open(behaviour: Behaviour = {}) {
   const feeds: Feed[] = []
   const relay = startFaultyRelay({
@@ -47,7 +47,7 @@ async function open(behaviour: Behaviour = {}) {
 
 const last = <T>(list: readonly T[]): T => list.at(-1) as T
 
-test('asks for ten minutes back, for this ledger alone, and then for what is new', async () => {
+test('subscribes to the events of this ledger, from ten minutes ago on', async () => {
   const { feeds, ledger, issue, has } = await open()
   const { socket, name, filters } = last(feeds)
   expect(filters).toEqual([
@@ -65,7 +65,7 @@ test('asks for ten minutes back, for this ledger alone, and then for what is new
   await until('settled', () => has(3))
 })
 
-test('believes no relay: not what was forged, nor what was not asked for', async () => {
+test('drops forged events and events that it did not subscribe to', async () => {
   const { feeds, ledger, issue, has, relay } = await open()
   const { socket, name } = last(feeds)
   const good = issue(3)
@@ -88,7 +88,7 @@ function unasked({ issuer }: ReturnType<typeof newLedger>) {
   return { ledger: newSigner().pubkey, from: issuer, to: newSigner().pubkey, tokens: { ARS: 1 } }
 }
 
-test('asks anew over the next connection', async () => {
+test('subscribes again over the next connection', async () => {
   const { feeds, issue, has, relay } = await open()
   relay.stored.push(issue(4))
   last(feeds).socket.close()
@@ -96,7 +96,7 @@ test('asks anew over the next connection', async () => {
   expect(feeds).toHaveLength(2)
 })
 
-test('says who it is to a relay that wants to know first', async () => {
+test('authenticates to a relay that asks before it serves', async () => {
   let known = false
   const { issue, has, feeds } = await open({
     open: (socket) => tell(socket, 'AUTH', 'who are you'),

@@ -1,4 +1,4 @@
-/** What keeps memory bounded between clients, the main thread and the relay's. */
+/** The bounds of memory between clients, the main thread and the relay's. */
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { createConnections } from '../../src/relay/connections.ts'
@@ -44,7 +44,7 @@ function openConnections() {
   return { connections, posted, connect, clock }
 }
 
-test('who sends faster than the relay works is not read from until half of it is dealt with', () => {
+test('a client that sends faster than the relay works is not read from until half of it is handled', () => {
   const { connections, connect } = openConnections()
   const [fast, other] = [connect(), connect()]
   const text = 'x'.repeat(100_000)
@@ -63,7 +63,7 @@ test('who sends faster than the relay works is not read from until half of it is
   expect(fast.paused).toBe(false)
 })
 
-test('together they may not have more unhandled than all of them are given; those who left count no more', () => {
+test('the unhandled bytes of all clients together are bounded; those of closed connections count no more', () => {
   const { connections, connect } = openConnections()
   const text = 'x'.repeat(1000_000)
   const many = Array.from({ length: 40 }, () => connect())
@@ -79,7 +79,7 @@ test('together they may not have more unhandled than all of them are given; thos
   expect(next.paused).toBe(false)
 })
 
-test('short messages weigh something too', () => {
+test('short messages count with a minimum size', () => {
   const { connections, connect } = openConnections()
   const client = connect()
   let sent = 0
@@ -90,7 +90,7 @@ test('short messages weigh something too', () => {
   expect(sent).toBeLessThan(11_000)
 })
 
-test('what was sent is told as taken at once, and not while the socket is full', () => {
+test('sent messages are acknowledged at once, and not while the socket is full', () => {
   const { connections, posted, connect } = openConnections()
   const client = connect()
   const taken = () => posted.flatMap((message) => (message.type === 'taken' ? [message.chars] : []))
@@ -104,7 +104,7 @@ test('what was sent is told as taken at once, and not while the socket is full',
   expect(taken()).toEqual([4, 6])
 })
 
-test('a newcomer takes the place of the idlest of its address, and of nobody else’s', () => {
+test('a new connection replaces the idlest one of its address, and no other', () => {
   const { connections, posted, connect, clock } = openConnections()
   const { relayConnectionsPerAddressMax: most, relaySilentSeconds } = limits
   const other = connect(at('other'))
@@ -119,13 +119,13 @@ test('a newcomer takes the place of the idlest of its address, and of nobody els
   const served = [other, ...rest, ...newcomers]
   expect(served.filter(({ code }) => code !== 0)).toEqual([])
   expect(posted).toContainEqual({ type: 'close', connection: mute?.number ?? 0 })
-  // Who left has made room.
+  // A closed connection has made room.
   connections.close(rest[0]?.number ?? 0)
   connect()
   expect(served.filter(({ code }) => code !== 0)).toEqual([])
 })
 
-test('with all places taken, the address that has the most of them makes room', () => {
+test('when all places are taken, the address with the most connections gives one up', () => {
   const { connect } = openConnections()
   const { relayConnectionsPerAddressMax: most, relayConnectionsMax: all } = limits
   const greedy = Array.from({ length: most }, () => connect(at('greedy')))
@@ -135,7 +135,7 @@ test('with all places taken, the address that has the most of them makes room', 
   expect([...others, ...ours].filter(({ code }) => code !== 0)).toEqual([])
 })
 
-test('the service’s own connections neither count nor make room', () => {
+test('connections of the service itself are neither counted nor replaced', () => {
   const { connect } = openConnections()
   const inside = Array.from({ length: 200 }, () => connect({ ...peer, inside: true }))
   const outside = Array.from({ length: limits.relayConnectionsPerAddressMax + 20 }, () => connect())
@@ -143,7 +143,7 @@ test('the service’s own connections neither count nor make room', () => {
   expect(outside.filter(({ code }) => code !== 0).length).toBe(20)
 })
 
-test('a reader for whom too much waits is let go, and the relay told', () => {
+test('a reader with too many unread bytes is disconnected, and the relay is told', () => {
   const { connections, posted, connect } = openConnections()
   const [slow, quick] = [connect(), connect()]
   slow.full = true
@@ -155,7 +155,7 @@ test('a reader for whom too much waits is let go, and the relay told', () => {
   expect(posted).toContainEqual({ type: 'close', connection: slow.number })
 })
 
-test('a reader that has not caught up for a while is let go when more comes for it', () => {
+test('a reader that stayed behind for a while is disconnected when more comes for it', () => {
   const { connections, connect, clock } = openConnections()
   const slow = connect()
   slow.full = true
@@ -168,7 +168,7 @@ test('a reader that has not caught up for a while is let go when more comes for 
   expect(slow.code).toBe(1008)
 })
 
-test('all readers together may keep so much waiting; the slowest goes first', () => {
+test('the unread bytes of all readers together are bounded; the slowest is disconnected first', () => {
   const { connections, connect } = openConnections()
   const many = Array.from({ length: 40 }, () => connect())
   for (const client of many) client.full = true
@@ -178,7 +178,7 @@ test('all readers together may keep so much waiting; the slowest goes first', ()
   const gone = many.filter(({ code }) => code === 1008)
   expect(gone).toHaveLength(8)
   expect(gone).toContain(many[6]!)
-  // Who caught up counts no more.
+  // A reader that caught up counts no more.
   for (const client of many) connections.drained(client.number)
   const next = connect()
   next.full = true
@@ -186,14 +186,14 @@ test('all readers together may keep so much waiting; the slowest goes first', ()
   expect(next.code).toBe(0)
 })
 
-test('one text goes to several connections, in order', () => {
+test('one message goes to several connections, in order', () => {
   const { connections, connect } = openConnections()
   const [a, b] = [connect(), connect()]
   connections.send(['1', a.number, b.number, '2', b.number, '3', 999])
   expect([a.received, b.received]).toEqual([['1'], ['1', '2']])
 })
 
-test('when the relay is gone every client is told to come again', () => {
+test('when the relay thread is gone every client is told to reconnect', () => {
   const { connections, connect } = openConnections()
   const [a, b] = [connect(), connect()]
   connections.drop(a.number, 'reads too slowly')
@@ -211,7 +211,7 @@ function openReaders(count: number) {
   return { readers, roomy }
 }
 
-test('questions wait while too much is unread, and go on when it was taken', () => {
+test('queries wait while too much is unread, and go on once it was read', () => {
   const { readers, roomy } = openReaders(1)
   readers.send([1], 'x'.repeat(limits.relayUnreadPauseChars + 1))
   expect(readers.hasRoom(1)).toBe(false)

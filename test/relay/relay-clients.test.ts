@@ -1,4 +1,4 @@
-/** The clients that people use, through the embedded relay. */
+/** Widely used clients, against the embedded relay. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import NDK, { NDKEvent, NDKPrivateKeySigner, NDKRelayAuthPolicies } from '@nostr-dev-kit/ndk'
 import { SimplePool } from 'nostr-tools/pool'
@@ -54,7 +54,7 @@ describe("nostr-tools' Relay", () => {
     relay.close()
   })
 
-  test('authenticates when it is asked to', async () => {
+  test('authenticates when the relay asks for it', async () => {
     const relay = await Relay.connect(addressOf(guarded))
     const event = sign(generateSecretKey())
     await expect(relay.publish(event)).rejects.toThrow('auth-required:')
@@ -80,7 +80,7 @@ describe("nostr-tools' SimplePool", () => {
     pool.close(relays)
   })
 
-  test('signs in by itself when a relay wants it', async () => {
+  test('authenticates by itself when the relay asks for it', async () => {
     const pool = new SimplePool()
     const relays = [addressOf(guarded)]
     const onauth = async (template: Parameters<typeof finalizeEvent>[0]) =>
@@ -142,7 +142,7 @@ describe('the Nostr Development Kit', () => {
     reader.end()
   })
 
-  test('signs in by its policy when it is asked to, and then may publish what others wrote', async () => {
+  test('authenticates by its policy when the relay asks for it, and then may publish events of others', async () => {
     const { ndk, end } = await connect(guarded, managerSecret, true)
     const [relay] = ndk.pool.relays.values()
     let authenticated = false
@@ -156,7 +156,7 @@ describe('the Nostr Development Kit', () => {
     end()
   })
 
-  test('works without a policy for events of members', async () => {
+  test('publishes events of members without a policy', async () => {
     const { ndk, end } = await connect(guarded, managerSecret, false)
     const note = new NDKEvent(ndk, { kind: 1, content: 'hola', tags: [] } as never)
     expect((await note.publish(undefined, 4000)).size).toBe(1)

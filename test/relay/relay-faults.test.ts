@@ -35,7 +35,7 @@ afterEach(async () => {
   await cleanUp()
 })
 
-test('whatever was answered with OK is there after kill -9, deletions included', async () => {
+test('every event that was answered with OK is stored after kill -9, deletions included', async () => {
   const dataDir = newDirectory()
   const env = { RATE_LIMIT: 'off' }
   const signer = newSigner()
@@ -106,10 +106,10 @@ function openRelay({ rateLimit = true } = {}) {
   return { relay, disk, writers, sent, faults }
 }
 
-test('nobody takes every place for subscriptions, and the service itself always has one', async () => {
+test('one address cannot take all places for subscriptions, and the service itself always has one', async () => {
   const { relay, sent } = openRelay({ rateLimit: false })
   let connections = 0
-  /** The last word to `filters` filters that this address asks to be served. */
+  /** The type of the last answer after this address has opened `filters` filters. */
   const ask = async (address: string, filters: number, inside?: true) => {
     let last = ''
     for (let left = filters; left > 0; ) {
@@ -139,7 +139,7 @@ test('nobody takes every place for subscriptions, and the service itself always 
   expect([await ask('g', 10), await ask('ours', 10, true)]).toEqual(['CLOSED', 'EOSE'])
 })
 
-test('an address that asks by another door has one budget for both, and we have none', async () => {
+test('an address has one budget for queries over HTTP and WebSocket, and the service has none', async () => {
   const { relay, sent } = openRelay()
   const ask = (asker: string | null) => relay.query({ tags: new Map() }, asker)
   for (let left = limits.relayAskBurst; left > 0; left--) expect(await ask('a')).toEqual([])
@@ -150,7 +150,7 @@ test('an address that asks by another door has one budget for both, and we have 
   expect(sent[0]?.[1]).toContain('rate-limited')
 })
 
-test('an address whose filters weigh as much as it may have is refused more, whoever is connected', async () => {
+test('the weight of the filters of one address is bounded, over all its connections', async () => {
   const { relay, sent } = openRelay({ rateLimit: false })
   const values = Array.from({ length: 1000 }, (_, at) => String(at))
   const tags = [...'abcdefghij'].map((letter) => [`#${letter}`, values])
@@ -177,7 +177,7 @@ test('an address whose filters weigh as much as it may have is refused more, who
   expect(await ask(2, 'room again', heavy)).toBe('EOSE')
 })
 
-test('a disk that fails is answered with error:, and it goes on when the disk does', async () => {
+test('an event is answered with error: while the disk fails, and stored once it works', async () => {
   const { relay, disk, writers, sent, faults } = openRelay()
   relay.open(1, { address: 'a', origins: [] })
   relay.open(2, { address: 'b', origins: [] })
@@ -215,7 +215,7 @@ class FakeThread extends EventTarget {
   end = () => this.dispatchEvent(new Event('close'))
 }
 
-test('when the thread ends, whoever waits is answered, clients are closed, and it is started again', async () => {
+test('when the thread ends, waiting calls are answered, clients are closed, and it is started again', async () => {
   const threads: FakeThread[] = []
   const downs: number[] = []
   const settings = {
@@ -283,13 +283,13 @@ test('when the thread ends, whoever waits is answered, clients are closed, and i
   const call = asked?.type === 'accept' ? asked.call : 0
   threads[1]?.tell({ type: 'accepted', call, verdicts: '[{"accepted":true,"message":""}]' })
   expect(await again).toEqual({ accepted: true, message: '' })
-  // It never came up: the next wait is longer.
+  // The thread never came up: the next wait is longer.
   threads[1]?.end()
   expect(downs).toEqual([1, 2])
   await host.stop()
 })
 
-test('an event that cannot be stored fails alone, and a text that is none ends nothing', async () => {
+test('an event that cannot be stored fails alone, and invalid JSON ends nothing', async () => {
   const directory = newDirectory()
   const couponsPath = join(directory, 'cuponera.db')
   const stores = () => ({})
@@ -324,7 +324,7 @@ test('an event that cannot be stored fails alone, and a text that is none ends n
   expect(faults).toEqual(['TypeError'])
 })
 
-test('a relay that cannot open its file keeps neither claims nor publish from going on, and comes back', async () => {
+test('a relay that cannot open its file stops neither claims nor publish, and recovers', async () => {
   const dataDir = newDirectory()
   mkdirSync(join(dataDir, 'relay.db'), { recursive: true })
   const server = await startServer({ dataDir })

@@ -27,7 +27,7 @@ async function expectHealthy(): Promise<void> {
   expect((await call(server.url, '/api/coupons/manager')).status).toBe(200)
 }
 
-test('200 subscribers get every event that matches once and in order', async () => {
+test('200 subscribers get every matching event once and in order', async () => {
   const signer = newSigner()
   const kinds = [1, 7]
   const events = Array.from({ length: 400 }, (_, at) =>
@@ -49,7 +49,7 @@ test('200 subscribers get every event that matches once and in order', async () 
   }
 })
 
-test('large events reach 200 subscribers, and none of them is taken for a slow one', async () => {
+test('large events reach 200 subscribers, and none is disconnected as slow', async () => {
   const signer = newSigner()
   const readers = await Promise.all(Array.from({ length: 200 }, () => connectRelay(server.url)))
   await Promise.all(readers.map((reader) => reader.subscribe('s', { authors: [signer.pubkey] })))
@@ -65,7 +65,7 @@ test('large events reach 200 subscribers, and none of them is taken for a slow o
   }
 })
 
-test('a filter that repeats its values a thousand times holds up nobody, and counts right', async () => {
+test('a filter that repeats its values a thousand times delays nobody, and counts right', async () => {
   const tags = [...'abcdefghij'].map((letter) => [letter, 'x'])
   const signer = newSigner()
   const writer = await connectRelay(server.url)
@@ -78,7 +78,7 @@ test('a filter that repeats its values a thousand times holds up nobody, and cou
   expect(await other.count({ '#a': repeated })).toEqual({ count: 300 })
 })
 
-test('an event of five thousand tags is held against a thousand filters of every letter at once', async () => {
+test('an event of five thousand tags is matched against a thousand heavy filters without a stall', async () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const wanted = Object.fromEntries(letters.map((letter) => [`#${letter}`, ['v']]))
   const filters = Array(10).fill({ ...wanted, limit: 0, '#Z': ['w'] })
@@ -111,7 +111,7 @@ test('a client that sends everything at once is slowed down, not refused, and no
   expect(residentMb(server.pid).now - before).toBeLessThan(150)
 })
 
-test('questions of a client that does not read wait; one that lets live events pile up is let go', async () => {
+test('queries of a client that does not read wait, and a client that lets live events pile up is disconnected', async () => {
   const signer = newSigner()
   const writer = await connectRelay(server.url)
   const large = Array.from({ length: 20 }, () =>
@@ -124,7 +124,7 @@ test('questions of a client that does not read wait; one that lets live events p
   const reading = await openRawSocket(server.url)
   for (let at = 0; at < 50; at++) asking.send(['REQ', `s${at}`, { authors: [signer.pubkey] }])
   for (let at = 0; at < 10; at++) reading.send(['REQ', `s${at}`, { kinds: [1], limit: 0 }])
-  // 50 answers of 4 MB were asked for: at most two of them are made while nobody reads.
+  // 50 answers of 4 MB are due: at most two of them are produced while nobody reads.
   await Bun.sleep(300)
   expect(residentMb(server.pid).now - before).toBeLessThan(100)
 
@@ -138,7 +138,7 @@ test('questions of a client that does not read wait; one that lets live events p
   await expectHealthy()
 })
 
-test('a slow reader that does read gets all it asked for', async () => {
+test('a slow reader gets all the events it asked for', async () => {
   const signer = newSigner()
   const writer = await connectRelay(server.url)
   for (let at = 0; at < 18; at++) {
@@ -153,7 +153,7 @@ test('a slow reader that does read gets all it asked for', async () => {
 })
 
 describe('hostile clients', () => {
-  test('bytes are no message: the connection is closed', async () => {
+  test('a binary message closes the connection', async () => {
     const client = await connectRelay(server.url)
     client.sendRaw(new Uint8Array([1, 2, 3]))
     expect(await client.closed).toBe(1003)
@@ -171,7 +171,7 @@ describe('hostile clients', () => {
     await expectHealthy()
   })
 
-  test('JSON nested a hundred thousand deep is answered like any nonsense', async () => {
+  test('JSON nested a hundred thousand deep is answered like any invalid message', async () => {
     const client = await connectRelay(server.url)
     for (const text of [
       '['.repeat(100_000),
@@ -187,7 +187,7 @@ describe('hostile clients', () => {
   })
 
   const seed = chooseSeed()
-  test(`whatever clients say, the process goes on (SEED=${seed})`, async () => {
+  test(`the process survives random messages, SEED=${seed}`, async () => {
     const random = new Random(seed)
     const event = createEvent()
     for (let round = 0; round < 20; round++) {
@@ -201,7 +201,7 @@ describe('hostile clients', () => {
     await expectHealthy()
   })
 
-  test('who says nothing but nonsense is let go', async () => {
+  test('a client that sends only nonsense is disconnected', async () => {
     const limited = await startServer()
     const client = await connectRelay(limited.url)
     for (let left = 2000; left > 0; left--) client.sendRaw('nonsense')
@@ -213,7 +213,7 @@ function longText(length: number): string {
   return randomBytes(16).toString('hex').padEnd(length, 'x')
 }
 
-/** A message that is nearly right, or not at all. */
+/** A message that is nearly valid, or random. */
 function randomMessage(random: Random, event: object): string {
   const odd: unknown[] = [
     null,

@@ -90,14 +90,14 @@ async function authenticate(
 }
 
 describe('a public service', () => {
-  test('takes events of its manager, its merchants and their minters', async () => {
+  test('accepts events of its manager, its merchants and their minters', async () => {
     const client = await connectRelay(server.url)
     for (const signer of [manager, merchant, minter]) {
       expect(await client.publish(createEvent({ signer }))).toEqual([true, ''])
     }
   })
 
-  test('asks a stranger to authenticate once it matters, and then says no', async () => {
+  test('asks a stranger to authenticate when it publishes, and then refuses', async () => {
     const stranger = newSigner()
     const client = await connectRelay(server.url)
     await client.publish(createEvent({ signer: merchant }))
@@ -123,13 +123,13 @@ describe('a public service', () => {
     await client.wait(([type, name]) => type === 'EVENT' && name === 'remote')
   })
 
-  test('takes what an authenticated minter hands in for somebody else', async () => {
+  test('accepts events of others from an authenticated minter', async () => {
     const client = await connectRelay(server.url)
     expect(await authenticate(client, minter)).toEqual([true, ''])
     expect(await client.publish(createEvent())).toEqual([true, ''])
   })
 
-  test('a minter who is removed is a stranger again', async () => {
+  test('treats a removed minter as a stranger', async () => {
     const gone = newSigner()
     const token = await sessionAt(server.url, merchant)
     await call(server.url, '/api/coupons/minters', { body: { pubkey: gone.pubkey }, token })
@@ -139,7 +139,7 @@ describe('a public service', () => {
     expect((await client.publish(createEvent({ signer: gone })))[0]).toBe(false)
   })
 
-  test('remote signing of strangers has a rate', async () => {
+  test('limits the rate of remote signing by strangers', async () => {
     const client = await connectRelay(server.url)
     const answers: [boolean, string][] = []
     await until('one is refused', async () => {
@@ -200,7 +200,7 @@ describe('an authentication', () => {
     expect(accepted).toBe(false)
   })
 
-  test('may not name the Host a client sent, unless that is this machine', async () => {
+  test('may not name the Host header of the client, unless that is this machine', async () => {
     const client = await connectRelay(server.url, { Host: 'evil.example' })
     expect((await authenticate(client, minter, { relay: 'ws://evil.example/relay' }))[0]).toBe(
       false,
@@ -209,7 +209,7 @@ describe('an authentication', () => {
 })
 
 describe('a private service', () => {
-  test('takes everybody until somebody comes through a proxy', async () => {
+  test('accepts everybody until a request comes through a proxy', async () => {
     const shop = await startServer({ env: { MERCHANTS: 'open' } })
     const restricted = async () =>
       (await call(shop.url, '/relay')).json.limitation.restricted_writes

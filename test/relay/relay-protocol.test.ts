@@ -25,7 +25,7 @@ const sorted = (events: { id: string; created_at: number }[]) =>
     .map(({ id }) => id)
 
 describe('events', () => {
-  test('one that is right is accepted with an empty message, and again as a duplicate', async () => {
+  test('a valid event is accepted with an empty message, and again as a duplicate', async () => {
     const event = createEvent()
     expect(await client.publish(event)).toEqual([true, ''])
     client.messages.length = 0
@@ -33,7 +33,7 @@ describe('events', () => {
     expect(await client.idsOf({ ids: [event.id] })).toEqual([event.id])
   })
 
-  test('what comes back is what was sent, field by field', async () => {
+  test('a stored event comes back field by field as it was sent', async () => {
     const tags = [['t', 'ñandú 🧉'], ['emoji', '\u0000"\\\n'], [], ['t']]
     const event = createEvent({ tags, content: '{"a":"\u2028"}\u0007 é' })
     await client.publish(event)
@@ -73,7 +73,7 @@ describe('events', () => {
     })
   }
 
-  test('an EVENT that is no event is answered with an OK that names nothing', async () => {
+  test('an EVENT without an event is answered with an OK without an id', async () => {
     for (const value of [null, 1, 'x', [], {}, { id: 5 }, { id: 'x'.repeat(500) }]) {
       const fresh = await connectRelay(server.url)
       fresh.send('EVENT', value)
@@ -124,14 +124,14 @@ describe('filters', () => {
     expect(await client.idsOf({ authors, since: until, until: since })).toEqual([])
   })
 
-  test('conditions are combined, values of one are alternatives', async () => {
+  test('conditions are combined with AND, the values of one with OR', async () => {
     const wanted = events.filter((event, at) => event.kind === 7 && [1, 3, 6, 8].includes(at))
     const filter = { authors, kinds: [7, 9999], '#x': ['1', '3', '6', '8'] }
     expect(await client.idsOf(filter)).toEqual(sorted(wanted))
     expect(await client.idsOf({ authors, '#t': ['low'], '#x': ['7'] })).toEqual([])
   })
 
-  test('several filters are alternatives, each with its own limit, and nothing comes twice', async () => {
+  test('several filters are alternatives, each with its own limit, and no event comes twice', async () => {
     const low = sorted(events.slice(0, 6)).slice(0, 2)
     const high = sorted(events.slice(6)).slice(0, 3)
     const ids = await client.idsOf(
@@ -143,7 +143,7 @@ describe('filters', () => {
     expect(ids).toEqual(sorted(wanted))
   })
 
-  test('ids and authors are whole: a prefix is no filter', async () => {
+  test('ids and authors match whole: a prefix matches nothing', async () => {
     await expect(client.idsOf({ ids: [events[0]?.id.slice(0, 10)] })).rejects.toThrow('invalid:')
     await expect(client.idsOf({ authors: [signer.pubkey.slice(0, 63)] })).rejects.toThrow(
       'invalid:',
@@ -162,7 +162,7 @@ describe('filters', () => {
     }
   })
 
-  test('COUNT says how many, once each, whatever the limit', async () => {
+  test('COUNT counts each event once, whatever the limit', async () => {
     expect(await client.count({ authors })).toEqual({ count: 12 })
     expect(
       await client.count({ authors, kinds: [1], limit: 1 }, { authors, '#t': ['low'] }),
@@ -174,7 +174,7 @@ describe('filters', () => {
 })
 
 describe('replaceable events and deletions', () => {
-  test('the newer one stands, whatever the order they come in', async () => {
+  test('the newer event stays, in any order of arrival', async () => {
     const signer = newSigner()
     const [old, current] = [10, 0].map((age) =>
       createEvent({ signer, kind: 30_078, createdAt: now - age, tags: [['d', 'menu']] }),
@@ -184,7 +184,7 @@ describe('replaceable events and deletions', () => {
     expect(await client.idsOf({ authors: [signer.pubkey] })).toEqual([current.id])
   })
 
-  test('at the same second the lower id stands', async () => {
+  test('at the same second the event with the lower id stays', async () => {
     const signer = newSigner()
     const twins = Array.from({ length: 5 }, () => createEvent({ signer, kind: 0, createdAt: now }))
     for (const twin of twins) await client.publish(twin)
@@ -193,7 +193,7 @@ describe('replaceable events and deletions', () => {
     ])
   })
 
-  test('ephemeral events are passed on and not kept', async () => {
+  test('ephemeral events are passed on and not stored', async () => {
     const event = createEvent({ kind: 24_133 })
     await client.subscribe('passing', { ids: [event.id] })
     expect(await client.publish(event)).toEqual([true, ''])
@@ -201,7 +201,7 @@ describe('replaceable events and deletions', () => {
     expect(await client.idsOf({ ids: [event.id] })).toEqual([])
   })
 
-  test('a deletion takes effect, is kept and served, and keeps the event out', async () => {
+  test('a deletion takes effect, is stored and served, and keeps the event out', async () => {
     const signer = newSigner()
     const event = createEvent({ signer })
     await client.publish(event)
@@ -230,7 +230,7 @@ describe('replaceable events and deletions', () => {
 })
 
 describe('subscriptions', () => {
-  test('events that come while one is opened arrive once, without a gap', async () => {
+  test('events that arrive while a subscription is opened come once, without a gap', async () => {
     const signer = newSigner()
     const events = Array.from({ length: 300 }, () => createEvent({ signer, kind: 1 }))
     const writer = await connectRelay(server.url)
@@ -253,7 +253,7 @@ describe('subscriptions', () => {
     }
   })
 
-  test('one that searches hears nothing', async () => {
+  test('a subscription with search gets no events', async () => {
     const event = createEvent()
     const reader = await connectRelay(server.url)
     await reader.subscribe('searches', { authors: [event.pubkey], search: event.content })
@@ -263,7 +263,7 @@ describe('subscriptions', () => {
     expect(reader.eventsOf('searches')).toEqual([])
   })
 
-  test('what is stored already, or replaced, or deleted, is not passed on again', async () => {
+  test('a duplicate, replaced or deleted event is not passed on', async () => {
     const signer = newSigner()
     const reader = await connectRelay(server.url)
     const old = createEvent({ signer, kind: 0, createdAt: now - 9 })
@@ -277,7 +277,7 @@ describe('subscriptions', () => {
     expect(reader.eventsOf('live')).toEqual([current, deletion])
   })
 
-  test('CLOSE ends one, and a REQ of the same name replaces it', async () => {
+  test('CLOSE ends a subscription, and a REQ of the same name replaces it', async () => {
     const signer = newSigner()
     const reader = await connectRelay(server.url)
     const send = async (kind: number) => client.publish(createEvent({ signer, kind }))
@@ -294,7 +294,7 @@ describe('subscriptions', () => {
     expect(reader.eventsOf('one').map(({ kind }) => kind)).toEqual([1, 7])
   })
 
-  test('a name has 1 to 64 characters', async () => {
+  test('a subscription has a name of 1 to 64 characters', async () => {
     const reader = await connectRelay(server.url)
     await reader.subscribe('x'.repeat(64), { limit: 0 })
     for (const name of ['', 'x'.repeat(65), 5, null, {}, { toString: 1 }]) {
@@ -335,7 +335,7 @@ describe('subscriptions', () => {
     })
   }
 
-  test('the fifty-first is refused, and room is made by closing one', async () => {
+  test('the fifty-first subscription is refused, and closing one makes room', async () => {
     const reader = await connectRelay(server.url)
     for (let at = 0; at < 50; at++) await reader.subscribe(`s${at}`, { limit: 0 })
     reader.send('REQ', 'more', { limit: 0 })
@@ -348,7 +348,7 @@ describe('subscriptions', () => {
 })
 
 describe('the address over HTTP', () => {
-  test('GET /relay gives the NIP-11 document to anybody', async () => {
+  test('GET /relay serves the NIP-11 document to everybody', async () => {
     const { status, headers, json } = await call(server.url, '/relay', {
       headers: { Accept: 'application/nostr+json' },
     })
