@@ -48,7 +48,7 @@ function importArguments(file: string, ...more: string[]): string[] {
 
 describe('cuponera keys show', () => {
   test.each(['stopped', 'running'])(
-    'lists the keys and their places, without a secret',
+    'lists the keys and their places, without a secret (%s)',
     async (how) => {
       const dataDir = copyDirectory(sound.dataDir)
       const server = how === 'running' ? await startServer({ dataDir }) : null

@@ -64,7 +64,7 @@ const claims = (over: Json = {}) => ({
   ...over,
 })
 
-describe('what is missing', () => {
+describe('missing credentials', () => {
   const headers: [string, string | null][] = [
     ['no header', null],
     ['an empty header', ''],
@@ -81,7 +81,7 @@ describe('what is missing', () => {
     })
   }
 
-  test('a session is missing where only a signature opens one', async () => {
+  test('a session token counts as missing where only a signature is accepted', async () => {
     const answer = await call(server.url, '/api/auth/session', { body: {}, token })
     expectRefusal(answer, 401, 'auth-missing', { reason: 'missing' })
   })
@@ -118,7 +118,7 @@ describe('the size of the header', () => {
     expectRefusal(answer, 401, 'auth-too-large', { reason: 'too-large' })
   })
 
-  test('a header full of white space is answered as fast as another', async () => {
+  test('a header of white space is answered as fast as any other', async () => {
     const time = async (fill: string) => {
       const started = performance.now()
       for (let at = 0; at < 20; at++) {
@@ -132,7 +132,7 @@ describe('the size of the header', () => {
   })
 })
 
-describe('what is malformed', () => {
+describe('malformed credentials', () => {
   const url = () => `${server.url}/api/coupons`
   const good = () => createProof(signer, url())
   const cases: [string, () => string][] = [
@@ -235,7 +235,7 @@ describe('what is malformed', () => {
   })
 })
 
-describe('what is accepted', () => {
+describe('accepted credentials', () => {
   const url = () => `${server.url}/api/coupons`
   const cases: [string, () => string][] = [
     ['base64 with padding', () => `Nostr ${encoded(createProof(signer, url()))}`],
@@ -305,8 +305,8 @@ describe('what is accepted', () => {
     })
   }
 
-  test('exactly 60 s ago is accepted, 61 is expired', async () => {
-    // Begin with a fresh second, so that none ticks away between signing and checking.
+  test('a signature of exactly 60 s ago is accepted, one of 61 s ago is expired', async () => {
+    // Begin with a fresh second, so that none passes between signing and checking.
     await begun(secondsNow() + 1)
     const edge = [
       signed({ createdAt: secondsNow() - 60 }),
@@ -317,13 +317,13 @@ describe('what is accepted', () => {
     if (late) expectRefusal(late, 401, 'auth-expired', { reason: 'expired' })
   })
 
-  test('61 s ahead is expired', async () => {
+  test('a signature of 61 s ahead is expired', async () => {
     await begun(secondsNow() + 1)
     const answer = await withHeader(signed({ createdAt: secondsNow() + 61 }))
     expectRefusal(answer, 401, 'auth-expired', { reason: 'expired' })
   })
 
-  test('a HEAD is signed as HEAD and gets the headers of GET', async () => {
+  test('a HEAD request is signed as HEAD and gets the headers of GET', async () => {
     const head = (method: string) =>
       callRaw(server.url, {
         method: 'HEAD',
@@ -336,7 +336,7 @@ describe('what is accepted', () => {
     expect((await head('GET')).status).toBe(401)
   })
 
-  test('the query counts byte for byte', async () => {
+  test('the query is compared byte for byte', async () => {
     const path = '/api/coupons?x=%41&y=a+b&z=~'
     expect((await withHeader(signed({}, path), path)).status).toBe(200)
     const decoded = signed({}, '/api/coupons?x=A&y=a+b&z=~')
@@ -345,7 +345,7 @@ describe('what is accepted', () => {
     })
   })
 
-  test('a payload over the exact bytes of the body is accepted, over others it is not', async () => {
+  test('a payload hash of the exact bytes of the body is accepted, any other is not', async () => {
     const body = `{ "name":"Café",\n "benefit":${JSON.stringify(percentBenefit)} }`
     const proof = (over: string) =>
       nostrHeader(createProof(signer, `${server.url}/api/coupons`, { method: 'POST', body: over }))
@@ -357,7 +357,7 @@ describe('what is accepted', () => {
   })
 })
 
-describe('where the signature is for', () => {
+describe('the address of a signature', () => {
   const url = () => `${server.url}/api/coupons`
   const tags = (u: string, method = 'GET') => ({
     tags: [
@@ -449,7 +449,7 @@ describe('the Host header without PUBLIC_URL', () => {
     })
   }
 
-  test('what is no plain host is not repeated', async () => {
+  test('an invalid host is not repeated in the message', async () => {
     for (const host of ['evil.example"><b>', 'a_b', 'user@evil.example', 'x'.repeat(300)]) {
       const answer = await ask(host, 'http://evil.example')
       expectRefusal(answer, 401, 'auth-origin-unknown', { reason: 'url-mismatch' })
@@ -458,7 +458,7 @@ describe('the Host header without PUBLIC_URL', () => {
     }
   })
 
-  test('the log names the setting once for each of the first few', async () => {
+  test('the log names the setting once per host, for the first few hosts', async () => {
     const quiet = await startServer({ env: { RATE_LIMIT: 'off' } })
     for (let turn = 0; turn < 10; turn++) {
       for (const host of ['tienda.example', `evil-${turn}.example`]) {
@@ -475,7 +475,7 @@ describe('the Host header without PUBLIC_URL', () => {
     await quiet.stop()
   })
 
-  test('a request that lies about its host gains nothing with a signature for another', async () => {
+  test('a false Host header does not make a signature for another host valid', async () => {
     expectRefusal(await ask('localhost', 'http://evil.example'), 401, 'auth-url-mismatch', {
       reason: 'url-mismatch',
     })
@@ -505,7 +505,7 @@ describe('the Host header without PUBLIC_URL', () => {
 })
 
 describe('with PUBLIC_URL and TRUSTED_PROXIES', () => {
-  test('the listed origins count, whatever the Host header says', async () => {
+  test('only the listed origins are valid, whatever the Host header says', async () => {
     const open = await startServer({
       env: {
         RATE_LIMIT: 'off',
@@ -530,7 +530,7 @@ describe('with PUBLIC_URL and TRUSTED_PROXIES', () => {
     })
   })
 
-  test('a declared proxy says host and scheme', async () => {
+  test('a declared proxy tells the host and the scheme', async () => {
     const behind = await startServer({
       env: { RATE_LIMIT: 'off', MERCHANTS: 'open', TRUSTED_PROXIES: '127.0.0.0/8' },
     })
@@ -562,13 +562,13 @@ describe('with PUBLIC_URL and TRUSTED_PROXIES', () => {
 describe('replay', () => {
   const replayed = { reason: 'replay' } as const
 
-  test('the same event twice is a replay, in a read as in a write', async () => {
+  test('the same event twice is a replay, for reads as for writes', async () => {
     const header = signed()
     expect((await withHeader(header)).status).toBe(200)
     await refuses(server, () => withHeader(header), 401, 'auth-replay', replayed)
   })
 
-  test('two identical events of one second have one id, and the second is a replay', async () => {
+  test('two identical events of one second have one id, so the second is a replay', async () => {
     const createdAt = secondsNow()
     const tags = [
       ['u', `${server.url}/api/coupons`],
@@ -578,7 +578,7 @@ describe('replay', () => {
     expectRefusal(await withHeader(signed({ createdAt, tags })), 401, 'auth-replay', replayed)
   })
 
-  test('of twenty at once with one event exactly one passes', async () => {
+  test('exactly one of twenty simultaneous requests with one event passes', async () => {
     const header = signed()
     const answers = await Promise.all(Array.from({ length: 20 }, () => withHeader(header)))
     const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
@@ -632,7 +632,7 @@ describe('replay', () => {
     })
   }
 
-  test('an event that authentication refused is not used up', async () => {
+  test('an event that authentication refused can be used later', async () => {
     const proof = createProof(signer, `${server.url}/api/coupons`)
     const header = nostrHeader(proof)
     const post = await call(server.url, '/api/coupons', {
@@ -643,7 +643,7 @@ describe('replay', () => {
     expect((await withHeader(header)).status).toBe(200)
   })
 
-  test('an event stays used after SIGKILL and a restart', async () => {
+  test('a used event stays used after SIGKILL and a restart', async () => {
     const dataDir = newDirectory()
     const env = { RATE_LIMIT: 'off', PUBLIC_URL: 'http://cupones.example', MERCHANTS: 'open' }
     const header = () => nostrHeader(createProof(signer, 'http://cupones.example/api/coupons'))
@@ -674,7 +674,7 @@ describe('replay', () => {
 describe('sessions', () => {
   const bearer = (text: string) => withHeader(`Bearer ${text}`)
 
-  test('a signature opens one of exactly twelve hours', async () => {
+  test('a signature opens a session of exactly twelve hours', async () => {
     const before = secondsNow()
     const { status, json } = await call(server.url, '/api/auth/session', { body: {}, signer })
     expect(status).toBe(200)
@@ -717,13 +717,13 @@ describe('sessions', () => {
     })
   }
 
-  test('a body over 16 KiB opens none', async () => {
+  test('a body over 16 KiB opens no session', async () => {
     const body = 'x'.repeat(16 * 1024 + 1)
     const answer = await call(server.url, '/api/auth/session', { method: 'POST', body, signer })
     expectRefusal(answer, 413, 'too-large', { reason: 'too-large' })
   })
 
-  test('the token names the tenant, with any case of the scheme', async () => {
+  test('the token names the tenant, and the scheme may be in any case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect((await withHeader(`${scheme} ${token}`)).status).toBe(200)
     }
@@ -790,7 +790,7 @@ describe('sessions', () => {
     )
   })
 
-  test('a session that was good expires while it is used', async () => {
+  test('a session that was valid expires while it is in use', async () => {
     const exp = secondsNow() + 2
     const short = jwt(claims({ exp }))
     expect((await bearer(short)).status).toBe(200)
@@ -798,7 +798,7 @@ describe('sessions', () => {
     expectRefusal(await bearer(short), 401, 'auth-session-expired', { reason: 'session-expired' })
   })
 
-  test('sessions live through a restart and end with another secret', async () => {
+  test('sessions survive a restart and end with another secret', async () => {
     const dataDir = newDirectory()
     const first = await startServer({ dataDir })
     const kept = await openSession(first.url, signer)

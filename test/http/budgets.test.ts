@@ -1,4 +1,4 @@
-/** Budgets follow the credential: a crowd behind one address costs a till, a customer and a card there nothing. */
+/** Budgets follow the credential: a crowd behind one address takes nothing from a till, a customer and a card there. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ import { addAccount } from '../support/shops.ts'
 afterEach(cleanUp)
 
 const proxied = { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' }
-/** The router of a shop, as its visitors and its till come by it. */
+/** The address of a shop's router, for its visitors and its till. */
 const crowd = '203.0.113.7'
 
 /** Requests of clients behind that router. */
@@ -38,7 +38,7 @@ function behind(server: TestServer, address = crowd) {
   }
   const anonymous = () => ask('/api/coupons/manager')
   const many = () => Promise.all(Array.from({ length: 60 }, anonymous))
-  /** The address has nothing left for whoever brings nothing. */
+  /** Use up the budget that the address has for requests without a credential. */
   const flood = async () => {
     for (let batch = 0; batch < 60; batch++) {
       if ((await many()).every(({ status }) => status === 429)) return
@@ -52,7 +52,7 @@ function behind(server: TestServer, address = crowd) {
     const [answer] = await Promise.all([ask(path, options), crowded])
     return answer
   }
-  /** Ask until that is refused: what time brings back may go to whoever asks first. */
+  /** Ask until it is refused: the refill of the meantime may let some requests pass. */
   const refused = async (path: string, options: CallOptions = {}): Promise<Answer> => {
     for (let tries = 0; ; tries++) {
       const answer = await over(path, options)
@@ -72,7 +72,7 @@ async function openShop(server: TestServer) {
 
 const withKey = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
-/** Everything that a till and a customer do, while others have used up what their address has. */
+/** All requests of a till and a customer, while others have used up the budget of their address. */
 async function expectServed(server: TestServer, client: ReturnType<typeof behind>) {
   const { merchant, token, couponId, mint } = await openShop(server)
   const { over, refused } = client
@@ -112,7 +112,7 @@ test('a crowd behind the address of a shop refuses neither its till nor its cust
   await expectServed(server, behind(server))
 })
 
-test('so it is behind one IPv6 network, each device with an address of its own', async () => {
+test('a crowd within one IPv6 network, each device with its own address, does not either', async () => {
   const server = await startServer({ env: proxied })
   const manager = '/api/coupons/manager'
   const neighbour = await behind(server, '2001:db8:1:2::77').refused(manager)
@@ -121,7 +121,7 @@ test('so it is behind one IPv6 network, each device with an address of its own',
   await expectServed(server, behind(server, '2001:db8:1:2:ffff::9'))
 })
 
-test('so it is for clients that have no proxy between, and another address knows nothing of it', async () => {
+test('a crowd without a proxy does not either, and another address is not affected', async () => {
   const server = await startServer({ flags: ['--host', '0.0.0.0', '--merchants', 'open'] })
   const base = server.url.replace('0.0.0.0', '127.0.0.1')
   const { mint } = await openShop({ ...server, url: base })
@@ -149,7 +149,7 @@ test('so it is for clients that have no proxy between, and another address knows
   expect((await claim(guess, '127.0.0.8')).status).toBe(404)
 })
 
-test('over its budget an address is refused on every route that gets no good credential', async () => {
+test('an address over its budget is refused on every route without a good credential', async () => {
   const server = await startServer({ env: proxied })
   const { refused } = behind(server)
   const { paths } = (await call(server.url, '/openapi.json')).json
@@ -180,7 +180,7 @@ function withKeyOf({ headers }: CallOptions): CallOptions {
 }
 
 describe('the budget of a credential', () => {
-  test('a nonce that can be claimed has a budget that the ones before it in its chain do not touch', async () => {
+  test('a claimable nonce has its own budget, which earlier nonces of its chain do not use up', async () => {
     const server = await startServer({ env: proxied })
     const { ask, flood, over } = behind(server)
     const { mint } = await openShop(server)
@@ -189,7 +189,7 @@ describe('the budget of a credential', () => {
     const look = (of: string) => over('/api/coupons/preview', { body: { nonce: of } })
     const refresh = { body: { nonce }, ...withKey(newKey()) }
     const next = (await call(server.url, '/api/coupons/refresh', refresh)).json.nonce as string
-    // Looked at by somebody who held it before, until his budget is used up.
+    // A former holder looks at it until his budget is used up.
     const answers = []
     for (let batch = 0; answers.at(-1) !== 429; batch++) {
       const again = () => ask('/api/coupons/preview', { body: { nonce } })
@@ -201,11 +201,11 @@ describe('the budget of a credential', () => {
     expect((await over('/api/coupons/claim', { body: { nonce: next } })).json.status).toBe(
       'success',
     )
-    // And the refresh gets its answer again, always.
+    // The repeated refresh always gets its answer.
     expect((await over('/api/coupons/refresh', refresh)).json.nonce).toBe(next)
   })
 
-  test('keys that nobody knows share what their address has besides, and those known here do not wait for them', async () => {
+  test('unknown keys share the budget of their address, and known keys do not wait for them', async () => {
     const server = await startServer({ env: proxied })
     const { ask, flood, over } = behind(server)
     const { token } = await openShop(server)
@@ -224,7 +224,7 @@ describe('the budget of a credential', () => {
     for (let times = 0; times < 5; times++) expect((await over(path, { token })).status).toBe(200)
   })
 
-  test('a session that has ended is told so, and its key can sign in again', async () => {
+  test('an ended session is reported as ended, and its key can sign in again', async () => {
     const secret = randomBytes(32).toString('base64url')
     const server = await startServer({ env: { ...proxied, SESSION_JWT_SECRET: secret } })
     const { over } = behind(server)
@@ -243,7 +243,7 @@ describe('the budget of a credential', () => {
     expect(session.status).toBe(200)
   })
 
-  test('a card pays, tapped or with its k1, and an old tap is refused', async () => {
+  test('a card pays by tap and by k1, and an old tap is refused', async () => {
     const dataDir = newDirectory()
     // Keys of a card leave over loopback or https only.
     const plain = await startServer({ dataDir, env: cardEnv })
@@ -276,7 +276,7 @@ describe('the budget of a credential', () => {
     expect(linked.status).toBe(403)
   })
 
-  test('a coupon goes to a name of this service', async () => {
+  test('a coupon is sent to a name of this service', async () => {
     const server = await startServer({
       env: { ...proxied, PUBLIC_URL: 'https://shop.test' },
     })
@@ -298,7 +298,7 @@ describe('the budget of a credential', () => {
   })
 })
 
-test('those who send coupons to other services keep nobody from giving one to a name here', async () => {
+test('senders to other services do not keep anybody from sending to a name here', async () => {
   const server = await startServer({
     env: { PUBLIC_URL: 'https://shop.test', MERCHANTS: 'open' },
     command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
@@ -332,7 +332,7 @@ describe('refreshes of one coupon', () => {
   const refresh = (server: TestServer, nonce: string, key = newKey()) =>
     call(server.url, '/api/coupons/refresh', { body: { nonce }, ...withKey(key) })
 
-  test('are twenty at once, then a 429 that burns nothing; repetitions go on', async () => {
+  test('pass twenty times at once, then get a 429 that burns nothing; repetitions pass', async () => {
     const server = await startServer()
     const { mint } = await openShop(server)
     const { done, nonce } = await handOn(server, await mint(), 20)
@@ -350,7 +350,7 @@ describe('refreshes of one coupon', () => {
     expect(claimed.json.status).toBe('success')
   })
 
-  test('count once for all who race for one', async () => {
+  test('count once for all racing requests of one coupon', async () => {
     const server = await startServer()
     const { mint } = await openShop(server)
     const nonce = await mint()
@@ -367,7 +367,7 @@ describe('refreshes of one coupon', () => {
     await handOn(server, await mint(), 30)
   })
 
-  test('are refused to a transfer, too, and the coupon stays where it was', async () => {
+  test('are refused for a transfer, too, and the coupon stays where it was', async () => {
     const server = await startServer({
       env: { PUBLIC_URL: 'https://shop.test', MERCHANTS: 'open' },
     })
@@ -396,7 +396,7 @@ describe('refreshes of one coupon', () => {
   })
 })
 
-test('mistakes of a crowd do not change what a session is told', async () => {
+test('mistakes of a crowd do not change the answers to a session', async () => {
   const server = await startServer({ env: proxied })
   const { over } = behind(server)
   const { token } = await openShop(server)

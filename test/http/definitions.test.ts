@@ -112,7 +112,7 @@ const shown = (value: unknown) => {
   return text.length > 50 ? `${text.slice(0, 40)}… (${text.length})` : text
 }
 
-/** Each field with a value that passes, and how it comes back. */
+/** Each field with a valid value, and the value in the answer. */
 const goodFields: [field: string, value: unknown, back: unknown][] = [
   ['name', emoji.repeat(80), emoji.repeat(80)],
   ['name', ' con espacios ', ' con espacios '],
@@ -196,7 +196,7 @@ describe('POST /api/coupons', () => {
     expect((await list())[0]).toEqual(coupon)
   })
 
-  test('gives back every good value as it was sent, or in canonical form', async () => {
+  test('returns every valid value as it was sent, or in canonical form', async () => {
     for (const [field, value, back] of goodFields) {
       const answer = await post({ name: 'Café', benefit: percentBenefit, [field]: value })
       expect({ field, status: answer.status, back: answer.json.coupon?.[field] }).toEqual({
@@ -221,14 +221,14 @@ describe('POST /api/coupons', () => {
     })
   }
 
-  test('refuses an expiry that does not lie ahead', async () => {
+  test('refuses an expiry in the past', async () => {
     for (const expiresAt of [1, secondsNow() - 1, secondsNow()]) {
       const body = { name: 'Café', benefit: percentBenefit, expiresAt }
       await refuses(server, () => post(body), 400, 'expiry-past', { field: 'expiresAt' })
     }
   })
 
-  test('refuses the 1001st definition of one key, and has room again when one is deleted', async () => {
+  test('refuses the 1001st definition of one key, and accepts one again after a deletion', async () => {
     const full = await openSession(server.url, newSigner())
     const body = { name: 'Café', benefit: percentBenefit }
     const made: string[] = []
@@ -257,7 +257,7 @@ describe('PATCH /api/coupons/{id}', () => {
     })
   })
 
-  test('changes what is there and leaves the rest', async () => {
+  test('changes the given fields and leaves the rest', async () => {
     const before = (await list()).find((coupon) => coupon.id === id)
     const { status, json } = await patch(id, { name: 'Té', x: 1 })
     expect(status).toBe(200)
@@ -265,7 +265,7 @@ describe('PATCH /api/coupons/{id}', () => {
     expect((await list()).find((coupon) => coupon.id === id)).toEqual(json.coupon)
   })
 
-  test('null clears what can be unset', async () => {
+  test('null clears an optional field', async () => {
     const cleared = { description: null, image: null, maxUses: null, expiresAt: null }
     expect((await patch(id, cleared)).json.coupon).toMatchObject({
       description: '',
@@ -275,14 +275,14 @@ describe('PATCH /api/coupons/{id}', () => {
     })
   })
 
-  test('gives back every good value', async () => {
+  test('returns every valid value', async () => {
     for (const [field, value, back] of goodFields) {
       const { status, json } = await patch(id, { [field]: value })
       expect({ field, status, back: json.coupon?.[field] }).toEqual({ field, status: 200, back })
     }
   })
 
-  test('takes an expiry in the past, and fewer uses than were minted', async () => {
+  test('accepts an expiry in the past, and fewer uses than were minted', async () => {
     await mintOne(server.url, token, id)
     await mintOne(server.url, token, id)
     const past = secondsNow() - 5
@@ -291,7 +291,7 @@ describe('PATCH /api/coupons/{id}', () => {
     expect(json.coupon).toMatchObject({ expiresAt: past, maxUses: 1, minted: 2 })
   })
 
-  test('archives and brings back; archived again keeps its time', async () => {
+  test('archives and restores; a second archiving keeps the first time', async () => {
     const first = (await patch(id, { archived: true })).json.coupon.archivedAt
     expect(first).toBeGreaterThan(secondsNow() - 5)
     await begun(secondsNow() + 1)
@@ -300,7 +300,7 @@ describe('PATCH /api/coupons/{id}', () => {
     expect((await patch(id, { archived: false })).json.coupon.archivedAt).toBeNull()
   })
 
-  test('what changes no terms adds no revision, and what changes them adds one', async () => {
+  test('a change of the terms adds a revision, any other change does not', async () => {
     // Of a coupon that was minted: before that, its one revision is written over.
     const minted = await createDefinition(server.url, token)
     await mintOne(server.url, token, minted)
@@ -316,7 +316,7 @@ describe('PATCH /api/coupons/{id}', () => {
     expect(revisions()).toBe(before + 1)
   })
 
-  test('refuses every bad value that a new definition refuses', async () => {
+  test('refuses every value that a new definition refuses', async () => {
     for (const [field, value, code, named] of badFields) {
       await refuses(server, () => patch(id, { [field]: value }), 400, code, {
         field: named ?? field,
@@ -329,18 +329,18 @@ describe('PATCH /api/coupons/{id}', () => {
     }
   })
 
-  test('one bad value changes nothing, whatever else is good', async () => {
+  test('one bad value among good ones changes nothing', async () => {
     const body = { name: 'Nuevo', maxUses: 0 }
     await refuses(server, () => patch(id, body), 400, 'field-invalid', { field: 'maxUses' })
   })
 
-  test('refuses when there is nothing to change', async () => {
+  test('refuses a body that changes nothing', async () => {
     for (const body of [{}, { color: 'azul' }, { id, minted: 0 }]) {
       await refuses(server, () => patch(id, body), 400, 'nothing-to-change')
     }
   })
 
-  test('a definition that does not exist, is not a UUID or is another’s is 404', async () => {
+  test('a definition that is missing, has no UUID or is another’s is 404', async () => {
     const body = { name: 'Ajeno' }
     for (const name of [randomUUID(), 'x', id.slice(1), `${id}x`, '%00', '..%2f']) {
       await refuses(server, () => patch(name, body), 404, 'coupon-unknown')
@@ -348,7 +348,7 @@ describe('PATCH /api/coupons/{id}', () => {
     await refuses(server, () => patch(id, body, stranger), 404, 'coupon-unknown')
   })
 
-  test('the body is judged before the definition is looked for', async () => {
+  test('the body is checked before the definition is looked for', async () => {
     await refuses(server, () => patch('x', {}), 400, 'nothing-to-change')
     await refuses(server, () => patch(id, { name: '' }, stranger), 400, 'field-invalid', {
       field: 'name',
@@ -361,7 +361,7 @@ describe('PATCH /api/coupons/{id}', () => {
 })
 
 describe('DELETE /api/coupons/{id}', () => {
-  test('deletes what was never minted, also after edits', async () => {
+  test('deletes a definition without vouchers, also after edits', async () => {
     const id = await createDefinition(server.url, token)
     await patch(id, { name: 'Otro' })
     const { status, json } = await remove(id)
@@ -370,7 +370,7 @@ describe('DELETE /api/coupons/{id}', () => {
     await refuses(server, () => remove(id), 404, 'coupon-unknown')
   })
 
-  test('archives what was minted, voided or not, and again without harm', async () => {
+  test('archives a definition with vouchers, voided or not; a repetition changes nothing', async () => {
     const id = await createDefinition(server.url, token)
     await mintOne(server.url, token, id)
     await call(server.url, `/api/coupons/${id}/mints`, { method: 'DELETE', token })
@@ -382,7 +382,7 @@ describe('DELETE /api/coupons/{id}', () => {
     expect(coupon).toMatchObject({ minted: 0, archivedAt: expect.any(Number) })
   })
 
-  test('a definition that does not exist, is not a UUID or is another’s is 404', async () => {
+  test('a definition that is missing, has no UUID or is another’s is 404', async () => {
     const id = await createDefinition(server.url, token)
     for (const name of [randomUUID(), 'x']) {
       await refuses(server, () => remove(name), 404, 'coupon-unknown')
@@ -392,7 +392,7 @@ describe('DELETE /api/coupons/{id}', () => {
 })
 
 describe('GET /api/coupons', () => {
-  test('gives definitions, minters and announcement of the caller alone, newest first', async () => {
+  test('returns definitions, minters and announcement of the caller alone, newest first', async () => {
     const own = await openSession(server.url, newSigner())
     const empty = await call(server.url, '/api/coupons', { token: own })
     expect(empty.json).toEqual({ coupons: [], minters: [], discovery: null })

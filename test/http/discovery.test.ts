@@ -50,14 +50,14 @@ const announcement = ({ content = goodContent(), ...over }: Over = {}, by: Signe
   })
 
 describe('PUT /api/coupons/discovery', () => {
-  test('stores a good announcement and answers it alone', async () => {
+  test('stores a valid announcement and answers with it alone', async () => {
     const event = announcement()
     const { status, json } = await put(event)
     expect({ status, json }).toEqual({ status: 200, json: { event } })
     expect(await stored()).toEqual(event)
   })
 
-  test('keeps the seven fields of the event and no others', async () => {
+  test('stores the seven fields of the event and no others', async () => {
     const event = announcement()
     expect((await put({ ...event, relays: ['x'] })).json).toEqual({ event })
     expect(await stored()).toEqual(event)
@@ -252,13 +252,13 @@ describe('PUT /api/coupons/discovery', () => {
     })
   }
 
-  test('takes a created_at 14 minutes ahead', async () => {
+  test('accepts a created_at 14 minutes ahead', async () => {
     expect(
       (await put(announcement({ created_at: secondsNow() + 840 }))).json.warnings,
     ).toBeUndefined()
   })
 
-  test('the newer one wins, the older is 409', async () => {
+  test('the newer announcement stays, and the older is 409', async () => {
     const [older, newer] = [announcement({ created_at: secondsNow() - 10 }), announcement()]
     await put(older)
     expect((await put(newer)).status).toBe(200)
@@ -266,7 +266,7 @@ describe('PUT /api/coupons/discovery', () => {
     expect(await stored()).toEqual(newer)
   })
 
-  test('at the same time the lower id wins', async () => {
+  test('at the same time the lower id stays', async () => {
     const created_at = secondsNow()
     const events = ['a', 'b'].map((client) =>
       announcement({ created_at, tags: [...goodTags(), ['client', client]] }),
@@ -281,14 +281,14 @@ describe('PUT /api/coupons/discovery', () => {
     expect(await stored()).toEqual(lower)
   })
 
-  test('the identical one again is 200, with the same answer', async () => {
+  test('a repetition of the same announcement is 200, with the same answer', async () => {
     const event = announcement({ tags: [['d', 'x']] })
     const first = await put(event)
     const again = await put(event)
     expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
   })
 
-  test('each merchant has one of its own', async () => {
+  test('each merchant has its own announcement', async () => {
     const mine = announcement()
     await put(mine)
     const other = newSigner()
@@ -299,7 +299,7 @@ describe('PUT /api/coupons/discovery', () => {
 })
 
 describe('DELETE /api/coupons/discovery', () => {
-  test('removes it once', async () => {
+  test('removes the announcement once', async () => {
     await put(announcement())
     const { status, json } = await withdraw()
     expect({ status, json }).toEqual({ status: 200, json: { removed: true } })
@@ -307,14 +307,14 @@ describe('DELETE /api/coupons/discovery', () => {
     await refuses(server, withdraw, 404, 'announcement-unknown')
   })
 
-  test('makes room for an older one', async () => {
+  test('allows an older announcement afterwards', async () => {
     await put(announcement())
     await withdraw()
     expect((await put(announcement({ created_at: secondsNow() - 100 }))).status).toBe(200)
   })
 })
 
-test('with PUBLIC_URL its origins are this service, and may be plain http', async () => {
+test('with PUBLIC_URL its origins are those of this service, and may be plain http', async () => {
   const open = await startServer({
     env: {
       RATE_LIMIT: 'off',
@@ -329,7 +329,7 @@ test('with PUBLIC_URL its origins are this service, and may be plain http', asyn
   })
   const { token: by } = session.json
   const { pubkey } = (await call(open.url, '/api/coupons/manager')).json
-  /** What an announcement of addresses under `origin` is answered; withdrawn again. */
+  /** The answer to an announcement of addresses under `origin`, which is then withdrawn. */
   const announced = async (origin: string): Promise<Json> => {
     const content = JSON.stringify({
       v: 2,

@@ -1,4 +1,4 @@
-/** Bodies that are meant to stall whoever reads them: each is refused, and costs no more than a harmless one. */
+/** Bodies that are meant to stall their reader: each is refused, and costs no more than a harmless one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { cardEnv } from '../support/cards.ts'
@@ -9,10 +9,10 @@ import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const arrays = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-/** A body like one that nests, of the same length. */
+/** A harmless body of the same length as one that nests. */
 const harmless = (text: string) => `{"x":"${'a'.repeat(text.length - 8)}"}`
 
-/** Far above what reading costs, far below what printing did. */
+/** Far above the cost of reading a body, and far below the cost of printing it. */
 const ratioMax = 20
 const cpuMsMax = 500
 
@@ -72,7 +72,7 @@ describe.each(deep)('%s, nested to the limit of the body,', (_, nested) => {
   })
 })
 
-test('one level more than 64 is too deep, 64 are not', async () => {
+test('64 levels of nesting are accepted, and 65 are too deep', async () => {
   const at = (levels: number) => post('/nostr/publish', `{"content":${arrays(levels)}}`)
   const claim = (levels: number) => post('/api/coupons/claim', `{"x":${arrays(levels)}}`)
   const answers = [await at(63), await at(64), await claim(63), await claim(64)]
@@ -84,7 +84,7 @@ test('one level more than 64 is too deep, 64 are not', async () => {
   ])
 })
 
-test('a refusal names the field, and repeats nothing of its value', async () => {
+test('a refusal names the field without its value', async () => {
   const marked = `[${'["marca",'.repeat(60)}0${']'.repeat(60)}]`
   const body = `{"action":"voucher","voucher":{},"nonce":[${Array.from({ length: 90 }, () => marked)}]}`
   const { status, text, json } = await cheap('/api/lud16/x/cb', body)
@@ -92,7 +92,7 @@ test('a refusal names the field, and repeats nothing of its value', async () => 
   expect([json.code, json.field, text.includes('marca')]).toEqual(['field-invalid', 'nonce', false])
 })
 
-test('more keys, or more digits of a number, than any body has are refused like that', async () => {
+test('a body with too many keys, or a number with too many digits, is refused in the same way', async () => {
   const digits = `{"x":${'1'.repeat(limits.jsonDigitsMax + 1)}}`
   const keys = `{${'"a":0,'.repeat(limits.jsonKeysMax)}"b":0}`
   const answers = [
@@ -109,7 +109,7 @@ test('more keys, or more digits of a number, than any body has are refused like 
   ])
 })
 
-test('keys that prototypes have lend a body nothing, and change nothing for others', async () => {
+test('keys of prototypes add nothing to a body, and change nothing for others', async () => {
   const inner = '{"nonce":"AAAAAAAAAAAAAAAAAAAAAA","name":"x","content":"","tags":[],"kind":1}'
   for (const key of [
     '__proto__',
@@ -134,7 +134,7 @@ test('keys that prototypes have lend a body nothing, and change nothing for othe
   expect((await post('/api/coupons/claim', '{}')).json.field).toBe('nonce')
 })
 
-test('a body in more chunks than one needs is refused before it has taken time', async () => {
+test('a body in too many chunks is refused before it takes time', async () => {
   const inChunks = (count: number, chunk: string) => {
     const head = 'POST /nostr/publish HTTP/1.1\r\nHost: cupones.example\r\n'
     const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -151,7 +151,7 @@ test('a body in more chunks than one needs is refused before it has taken time',
   expect((await inChunks(limits.bodyChunksMax, ' ')).json.code).toBe('not-json-event')
 })
 
-test('where a request names no JSON or wants none back, that is said first', async () => {
+test('a wrong Content-Type or Accept is refused first', async () => {
   const body = `{"content":${arrays(1000)}}`
   const sent = (headers: Record<string, string>) =>
     call(server.url, '/nostr/publish', { body, headers })
@@ -159,6 +159,6 @@ test('where a request names no JSON or wants none back, that is said first', asy
   expect((await sent({ Accept: 'text/html' })).status).toBe(406)
 })
 
-test('nothing of it was logged as a fault', () => {
+test('none of the requests above was logged as a fault', () => {
   expect(server.output()).not.toContain('"fault"')
 })

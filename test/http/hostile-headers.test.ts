@@ -1,4 +1,4 @@
-/** Long runs of separators in headers that the program reads: no header may stall whoever else asks. */
+/** Long runs of separators in headers that the program reads: no header may stall other clients. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpuSeconds } from '../support/process-figures.ts'
 import { callRaw } from '../support/raw.ts'

@@ -95,7 +95,7 @@ for (const { name, path, status, by, body, other } of routes) {
       expect(readRows(server.dataDir)).toEqual(rows)
     })
 
-    test('another payload under that key is 422, other bytes of the same meaning too', async () => {
+    test('another payload under that key is 422, also other bytes of the same meaning', async () => {
       const [key, sent] = [newKey(), await body()]
       await ask(path, sent, key, by())
       for (const next of [other(sent), `${JSON.stringify(sent)} `]) {
@@ -103,7 +103,7 @@ for (const { name, path, status, by, body, other } of routes) {
       }
     })
 
-    test('twins at the same time get one answer', async () => {
+    test('two simultaneous requests get one answer', async () => {
       const [key, sent] = [newKey(), await body()]
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => ask(path, sent, key, by())),
@@ -133,7 +133,7 @@ for (const { name, path, status, by, body, other } of routes) {
       }
     })
 
-    test('keys of 8 and of 255 characters are taken', async () => {
+    test('keys of 8 and of 255 characters are accepted', async () => {
       for (const key of [newKey().slice(0, 8), newKey().padEnd(255, '~')]) {
         expect((await ask(path, await body(), key, by())).status).toBe(status)
       }
@@ -184,15 +184,15 @@ describe('the scope of a key', () => {
     }
   })
 
-  test('a definition and a mint without a key are made anew each time', async () => {
+  test('a definition or a mint without a key is made anew each time', async () => {
     const a = await call(server.url, '/api/coupons', { body: definition, token })
     const b = await call(server.url, '/api/coupons', { body: definition, token })
     expect(a.json.coupon.id).not.toBe(b.json.coupon.id)
   })
 })
 
-describe('what is kept under a key', () => {
-  test('a claim repeats success, while one without the key says claimed', async () => {
+describe('the answer stored under a key', () => {
+  test('a claim is repeated as success, while one without the key is answered claimed', async () => {
     const key = newKey()
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
     const first = await ask('/api/coupons/claim', { nonce }, key, null)
@@ -204,7 +204,7 @@ describe('what is kept under a key', () => {
     expect((await ask('/api/coupons/claim', { nonce }, newKey(), null)).json.status).toBe('claimed')
   })
 
-  test('a claim that only repeats keeps nothing, so another payload under its key is no mistake', async () => {
+  test('a claim that only repeats stores nothing, so another payload under its key is accepted', async () => {
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
     await ask('/api/coupons/claim', { nonce }, newKey(), null)
     const rows = readRows(server.dataDir)
@@ -216,7 +216,7 @@ describe('what is kept under a key', () => {
     expect(readRows(server.dataDir)).toEqual(rows)
   })
 
-  test('a refusal is not kept: the same request may succeed later', async () => {
+  test('a refusal is not stored: the same request may succeed later', async () => {
     const key = newKey()
     const couponId = await createDefinition(server.url, token, { maxUses: 1 })
     const { nonce } = await mintOne(server.url, token, couponId)
@@ -238,7 +238,7 @@ describe('what is kept under a key', () => {
     expect((await ask('/api/coupons', definition, key)).status).toBe(201)
   })
 
-  test('a mint is repeated when the coupon is used up, archived or the minter gone', async () => {
+  test('a mint is repeated after the coupon is used up or archived, or the minter removed', async () => {
     const till = newSigner()
     const by = await openSession(server.url, till)
     const key = newKey()
@@ -252,7 +252,7 @@ describe('what is kept under a key', () => {
     expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
   })
 
-  test('a claim is repeated when the voucher has expired meanwhile', async () => {
+  test('a claim is repeated after the voucher has expired', async () => {
     const key = newKey()
     const expiresAt = secondsNow() + 2
     const { nonce } = await mintOne(
@@ -265,7 +265,7 @@ describe('what is kept under a key', () => {
     expect((await ask('/api/coupons/claim', { nonce }, key, null)).text).toBe(first.text)
   })
 
-  test('answers outlive SIGKILL and a restart', async () => {
+  test('answers survive SIGKILL and a restart', async () => {
     const dataDir = newDirectory()
     const env = { RATE_LIMIT: 'off' }
     const one = await startServer({ dataDir, env })

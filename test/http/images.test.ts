@@ -30,7 +30,7 @@ const samples: Record<string, [type: string, bytes: Buffer<ArrayBuffer>]> = {
   '/a.avif': ['image/avif', Buffer.from('....ftypavif....')],
 }
 
-/** The far side: what it was asked for, and what it answers. */
+/** The far side: the requests that it got, and its answers. */
 const asked: string[] = []
 let held: Promise<void> | null = null
 let far: ReturnType<typeof Bun.serve>
@@ -48,7 +48,7 @@ beforeAll(async () => {
       asked.push(`${pathname} ${request.headers.get('accept')}`)
       await held
       const sample = samples[pathname]
-      // Whatever it says of it: the bytes decide.
+      // The bytes decide, whatever type the far side declares.
       if (sample) return new Response(sample[1], { headers: { 'Content-Type': 'text/html' } })
       if (pathname === '/big.png') return new Response(Buffer.alloc(limits.imageBytesMax + 1, png))
       if (pathname === '/moved.png') return Response.redirect('https://shop.test/a.png')
@@ -77,7 +77,7 @@ async function get(path: string, base = server.url) {
 
 describe('GET /api/coupons/images/{hash}', () => {
   for (const [path, [type, bytes]] of Object.entries(samples)) {
-    test(`serves ${type} as what its bytes are, harmless and cacheable, fetched once`, async () => {
+    test(`serves ${type} with the type of its bytes, harmless and cacheable, fetched once`, async () => {
       await define(path)
       for (const _ of [1, 2, 3]) {
         const { response, bytes: got } = await get(path)
@@ -115,7 +115,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     })
   }
 
-  test('a crowd asks the far side once', async () => {
+  test('simultaneous requests fetch a picture once', async () => {
     samples['/crowd.png'] = ['image/png', png]
     await define('/crowd.png')
     const gate = Promise.withResolvers<void>()
@@ -128,7 +128,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     expect([statuses, askedFor('/crowd.png')]).toEqual([Array(50).fill(200), 1])
   })
 
-  test('four slow hosts hold up their own pictures, and no other', async () => {
+  test('four slow hosts delay their own pictures and no other', async () => {
     const gate = Promise.withResolvers<void>()
     let begun = 0
     const slow = [1, 2, 3, 4].map(() =>
@@ -158,7 +158,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     for (const one of slow) await one.stop(true)
   })
 
-  test('is no proxy: only what a definition or a voucher names is fetched', async () => {
+  test('fetches only pictures that a definition or a voucher names', async () => {
     const nobody = await call(server.url, routeOf('/unnamed.png'))
     expectRefusal(nobody, 404, 'image-unknown')
     for (const hash of ['x', 'a'.repeat(63), 'g'.repeat(64)]) {
@@ -168,7 +168,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     expect(askedFor('/unnamed.png')).toBe(0)
   })
 
-  test('what no definition names any more is gone, what a voucher promises is not', async () => {
+  test('a picture that no definition names any more is 404, one that a voucher names is not', async () => {
     for (const path of ['/1.png', '/2.png', '/3.png', '/4.png']) samples[path] = ['image/png', png]
     const known = async (path: string) => (await get(path)).response.status === 200
     const edit = (id: string, image: string | null) =>
@@ -185,7 +185,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     expect([await known('/2.png'), await known('/3.png')]).toEqual([true, false])
   })
 
-  test('deleted by hand while the service runs, it is fetched again', async () => {
+  test('a file deleted by hand while the service runs is fetched again', async () => {
     samples['/gone.png'] = ['image/png', png]
     await define('/gone.png')
     expect((await get('/gone.png')).response.status).toBe(200)
@@ -198,7 +198,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     expect(askedFor('/gone.png')).toBe(3)
   })
 
-  test('is kept over a restart, and in no backup', async () => {
+  test('is stored over a restart, and in no backup', async () => {
     const dataDir = newDirectory()
     const first = await startServer({ command, env, dataDir })
     const own = await openSession(first.url, newSigner())
@@ -221,7 +221,7 @@ describe('the store of pictures', () => {
   if (!kind) throw new Error('a picture is none')
   const hash = (letter: string) => letter.repeat(64)
 
-  test('never holds more than its room: those used longest ago go first', async () => {
+  test('never exceeds its size: the least recently used go first', async () => {
     const directory = join(newDirectory(), 'images')
     const files = openImageFiles(directory, 250)
     const bytes = Buffer.alloc(100, png)
@@ -233,12 +233,12 @@ describe('the store of pictures', () => {
       new Set([`${hash('a')}.png`, `${hash('c')}.png`]),
     )
     expect(files.find(hash('b'))).toBeNull()
-    // What is larger than all of it is served all the same, alone.
+    // A picture larger than the whole store is still served, and not stored.
     await files.put(hash('d'), kind, Buffer.alloc(300, png))
     expect(readdirSync(directory)).toEqual([`${hash('d')}.png`])
   })
 
-  test('finds what it had, in the order of age, and clears away what is half written', async () => {
+  test('finds its files at the start, in the order of age, and removes half-written ones', async () => {
     const directory = join(newDirectory(), 'images')
     mkdirSync(directory)
     for (const [letter, age] of [
@@ -259,7 +259,7 @@ describe('the store of pictures', () => {
     )
   })
 
-  test('takes only what begins like a picture', () => {
+  test('accepts only bytes that begin like a picture', () => {
     for (const text of ['', '<svg', '%PDF-1.7', 'GIF88a', 'RIFF....WAVE', '....ftypmp42', 'BM....'])
       expect(imageKind(Buffer.from(text))).toBeNull()
   })

@@ -96,7 +96,7 @@ async function merchant(signer: Signer = newSigner()) {
 }
 
 describe('GET /api/coupons/live', () => {
-  test('tells the owner what tills do, by handle and never by nonce', async () => {
+  test('reports redemptions at tills to the owner, by handle and never by nonce', async () => {
     const { token, signer } = await merchant()
     const stream = await listen(token)
     expect(stream.response.status).toBe(200)
@@ -138,7 +138,7 @@ describe('GET /api/coupons/live', () => {
     const path = `/api/coupons/${couponId}/mints`
     await call(server.url, `${path}/${vouchers[0].nonce}`, remove)
     expect((await stream.next())?.data).toMatchObject({ handle: expect.any(String), count: 1 })
-    // A refused one in between is no news.
+    // A refused one in between causes no event.
     await call(server.url, `${path}/${vouchers[0].nonce}`, remove)
     await call(server.url, path, remove)
     expect(await stream.next()).toMatchObject({ name: 'voided', data: { handle: null, count: 2 } })
@@ -154,7 +154,7 @@ describe('GET /api/coupons/live', () => {
     await stream.leave()
   })
 
-  test('tells the owner what its minters mint, and nobody else anything', async () => {
+  test('reports mints of its minters to the owner, and to nobody else', async () => {
     const { token } = await merchant()
     const stranger = await merchant()
     const minter = await merchant()
@@ -167,7 +167,7 @@ describe('GET /api/coupons/live', () => {
       name: 'minted',
       data: { couponId, mintedBy: minter.signer.pubkey },
     })
-    // Their own is the first that the others hear.
+    // The first event of the others is their own.
     for (const [index, { token: own }] of [stranger, minter].entries()) {
       const theirs = await createDefinition(server.url, own)
       expect((await streams[index + 1]?.next())?.data.couponId).toBe(theirs)
@@ -175,7 +175,7 @@ describe('GET /api/coupons/live', () => {
     for (const stream of streams) await stream.leave()
   })
 
-  test('a signature opens it once, and repeated it takes no place', async () => {
+  test('a signature opens one stream, and a repetition takes no place', async () => {
     const { signer, token } = await merchant()
     const url = `${server.url}/api/coupons/live`
     const headers = { Authorization: nostrHeader(createProof(signer, url)) }
@@ -191,7 +191,7 @@ describe('GET /api/coupons/live', () => {
     await first.body?.cancel()
   })
 
-  test('a HEAD is answered, and takes no place', async () => {
+  test('a HEAD is answered without taking a place', async () => {
     const { token } = await merchant()
     const headers = { Authorization: `Bearer ${token}` }
     for (let asked = 0; asked < limits.livePerKeyMax + 2; asked++) {
@@ -201,7 +201,7 @@ describe('GET /api/coupons/live', () => {
     }
   })
 
-  test('who may not manage here may not listen either', async () => {
+  test('a key that may not manage may not listen', async () => {
     const closed = await startServer({ env: { MERCHANTS: newSigner().pubkey } })
     const token = await openSession(closed.url, newSigner())
     const answer = await call(closed.url, '/api/coupons/live', { token })
@@ -209,7 +209,7 @@ describe('GET /api/coupons/live', () => {
     await closed.stop()
   })
 
-  test('does not begin for a session that was ended while it was asked for', async () => {
+  test('does not open for a session that ends during the request', async () => {
     const caller = { pubkey: newSigner().pubkey, beganAt: 0, until: 1, spend: undefined }
     const ended = () => {
       throw new Refusal('auth-session-expired')
@@ -252,7 +252,7 @@ describe('GET /api/coupons/live', () => {
     expect([answer.status, answer.json.reason]).toEqual([401, 'session-expired'])
   })
 
-  test('eight for a key; one that is left makes room again', async () => {
+  test('has eight places for a key; a closed one is free again', async () => {
     const { token } = await merchant()
     const streams = await Promise.all(
       Array.from({ length: limits.livePerKeyMax }, () => listen(token)),
@@ -272,7 +272,7 @@ describe('GET /api/coupons/live', () => {
     for (const stream of [...streams, next]) await stream.leave()
   })
 
-  test('five hundred together, all of them served; one more takes a place of who has the most', async () => {
+  test('has five hundred places in all; one more takes a place of the key with the most', async () => {
     const full = await startServer({ env: { RATE_LIMIT: 'off' } })
     const keys = Array.from({ length: Math.ceil(limits.liveMax / limits.livePerKeyMax) + 1 }, () =>
       newSigner(),
@@ -324,7 +324,7 @@ describe('the hub', () => {
   const owner = 'a'.repeat(64)
   const change = (at: number) => ({ type: 'coupon' as const, owner, couponId: 'c', at })
 
-  test('shows a hundred of a burst one by one, and says that there was more', async () => {
+  test('sends a hundred events of a burst, then tells that there were more', async () => {
     const live = createLive({ now: () => 0, jobs: aloneJobs, failed: neverFails })
     const heard: string[] = []
     const all = Promise.withResolvers<void>()
@@ -345,7 +345,7 @@ describe('the hub', () => {
     live.close()
   })
 
-  test('lets go of one who does not keep up, and the others hear on', async () => {
+  test('disconnects a slow listener, and the others go on', async () => {
     const live = createLive({ now: () => 0, jobs: aloneJobs, failed: neverFails })
     const ended: string[] = []
     const heard = Promise.withResolvers<void>()
@@ -365,8 +365,8 @@ describe('the hub', () => {
   })
 })
 
-describe('a reader who does not read', () => {
-  test('is ended after a bounded number of bytes, and holds no more than that', async () => {
+describe('a client that does not read', () => {
+  test('is disconnected after a bounded number of bytes, and uses no more memory than that', async () => {
     const stream = openEventStream()
     const served = Bun.serve({ port: 0, fetch: () => stream.response })
     const socket = connect(served.port as number, '127.0.0.1')

@@ -29,7 +29,7 @@ test('this machine reads the metrics, with either spelling of the path', async (
   }
 })
 
-test('a request that came by a proxy is refused, whichever header says so', async () => {
+test('a request that came by a proxy is refused, whichever header tells of it', async () => {
   const spoken = [
     { Forwarded: 'for=203.0.113.7' },
     { Via: '1.1 proxy' },
@@ -46,7 +46,7 @@ test('a request that came by a proxy is refused, whichever header says so', asyn
   }
 })
 
-test('a page that resolves its own name to this machine is refused', async () => {
+test('a page whose own name resolves to this machine is refused', async () => {
   for (const Host of ['rebound.example', 'rebound.example:3000', 'shop.localhost.example']) {
     expectRefusal(await read('/metrics', { Host }), 403, 'metrics-closed')
   }
@@ -55,7 +55,7 @@ test('a page that resolves its own name to this machine is refused', async () =>
   }
 })
 
-test('the token opens them to everybody who has it', async () => {
+test('the token opens the metrics to everybody who has it', async () => {
   const bearer = (text: string) => ({ ...forwarded, Authorization: text })
   for (const path of paths) {
     expect((await read(path, bearer(`Bearer ${token}`))).status).toBe(200)
@@ -68,7 +68,7 @@ test('the token opens them to everybody who has it', async () => {
   expect(server.output()).not.toContain(token)
 })
 
-test('without a token there is none that opens them', async () => {
+test('without METRICS_TOKEN no token opens the metrics', async () => {
   const closed = await startServer()
   for (const Authorization of ['Bearer null', 'Bearer undefined', 'Bearer ']) {
     const answer = await read('/metrics', { ...forwarded, Authorization }, closed)

@@ -44,7 +44,7 @@ const overview = async (id: string): Promise<Json> =>
   )
 const mints = async (id: string): Promise<Json[]> =>
   (await call(server.url, `/api/coupons/${id}/mints?limit=500`, { token })).json.mints
-/** Committed so far, whatever has been answered. */
+/** The rows committed so far. */
 function countIssued(id: string): number {
   const file = new Database(join(server.dataDir, 'cuponera.db'), { readonly: true })
   try {
@@ -78,7 +78,7 @@ const resultFields = [
 ]
 
 describe('POST /api/coupons/mint', () => {
-  test('answers exactly the voucher result, signed by the manager', async () => {
+  test('answers with exactly the voucher result, signed by the manager', async () => {
     const expiresAt = secondsNow() + 1000
     const image = 'https://fotos.example/cafe.png'
     const couponId = await createDefinition(server.url, token, {
@@ -124,7 +124,7 @@ describe('POST /api/coupons/mint', () => {
     expect(verifyEvent(voucher)).toBe(true)
   })
 
-  test('leaves what is unset null in the answer and out of the event', async () => {
+  test('has null for unset fields in the answer, and omits them from the event', async () => {
     const { voucher, ...rest } = await mintOne(
       server.url,
       token,
@@ -161,7 +161,7 @@ describe('POST /api/coupons/mint', () => {
     })
   }
 
-  test('an upper-case couponId is the same definition', async () => {
+  test('an upper-case couponId names the same definition', async () => {
     const couponId = await createDefinition(server.url, token)
     expect((await mint({ couponId: couponId.toUpperCase() })).json.couponId).toBe(couponId)
   })
@@ -186,7 +186,7 @@ describe('POST /api/coupons/mint', () => {
     expect((await mint({ couponId })).status).toBe(200)
   })
 
-  test('a minter may as soon as it is added, and no longer once it is removed', async () => {
+  test('a minter may mint as soon as it is added, and no longer once it is removed', async () => {
     const till = newSigner()
     const by = await openSession(server.url, till)
     const couponId = await createDefinition(server.url, token)
@@ -205,7 +205,7 @@ describe('POST /api/coupons/mint', () => {
     expect((await claim(nonce)).status).toBe(200)
   })
 
-  test('the last slot goes to one of many callers, and a void gives it back', async () => {
+  test('one of many callers gets the last slot, and a void gives it back', async () => {
     const couponId = await createDefinition(server.url, token, { maxUses: 5 })
     const answers = await Promise.all(Array.from({ length: 30 }, () => mint({ couponId })))
     const minted = answers.filter(({ status }) => status === 200)
@@ -221,7 +221,7 @@ describe('POST /api/coupons/mint', () => {
     await refuses(server, () => mint({ couponId }), 409, 'coupon-exhausted')
   })
 
-  test('count mints all or nothing', async () => {
+  test('count mints all or none', async () => {
     const couponId = await createDefinition(server.url, token, { maxUses: 10 })
     const { status, json } = await mint({ couponId, count: 8 })
     expect(status).toBe(200)
@@ -237,9 +237,9 @@ describe('POST /api/coupons/mint', () => {
     expect((await mint({ couponId, count: 2 })).json.vouchers).toHaveLength(2)
   })
 
-  test('a claim does not wait for forty mints of five hundred, and each of those is all or nothing', async () => {
+  test('a claim does not wait for forty mints of five hundred, each of which is all or nothing', async () => {
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
-    // The last of them finds 200 uses too few.
+    // For the last of them 200 uses are too few.
     const couponId = await createDefinition(server.url, token, { maxUses: 19_700 })
     const bulks = Array.from({ length: 40 }, () => mint({ couponId, count: 500 }))
     await Promise.race(bulks)
@@ -256,7 +256,7 @@ describe('POST /api/coupons/mint', () => {
     expect(countIssued(couponId)).toBe(19_500)
   })
 
-  test('a count of 1 is a list of one, 500 is the most', async () => {
+  test('a count of 1 answers with a list of one, and 500 is the maximum', async () => {
     const couponId = await createDefinition(server.url, token)
     const one = await mint({ couponId, count: 1 })
     expect(one.json.vouchers).toHaveLength(1)
@@ -265,7 +265,7 @@ describe('POST /api/coupons/mint', () => {
     expect(await overview(couponId)).toMatchObject({ minted: 501 })
   })
 
-  test('what a voucher promises is frozen; the next one gets the new terms', async () => {
+  test('the terms of a voucher are frozen; the next one gets the new terms', async () => {
     const couponId = await createDefinition(server.url, token, { expiresAt: secondsNow() + 5000 })
     const old = await mintOne(server.url, token, couponId)
     const promised = await preview(old.nonce)
@@ -309,7 +309,7 @@ describe('POST /api/coupons/mint', () => {
     expect(newest).toMatchObject({ name: 'Café gratis', benefit: percentBenefit, couponId })
   })
 
-  test('archiving stops minting alone', async () => {
+  test('archiving stops minting only', async () => {
     const couponId = await createDefinition(server.url, token)
     const [a, b] = [
       await mintOne(server.url, token, couponId),
@@ -321,7 +321,7 @@ describe('POST /api/coupons/mint', () => {
     expect((await refresh(b.nonce)).status).toBe(201)
   })
 
-  test('a voucher expires by itself', async () => {
+  test('a voucher expires without any request', async () => {
     const couponId = await createDefinition(server.url, token, { expiresAt: secondsNow() + 2 })
     const { nonce, expiresAt } = await mintOne(server.url, token, couponId)
     const spare = await mintOne(server.url, token, couponId)
@@ -342,7 +342,7 @@ describe('POST /api/coupons/mint', () => {
 })
 
 describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
-  test('voids by handle and by nonce, and answers the row', async () => {
+  test('voids by handle and by nonce, and answers with the row', async () => {
     const couponId = await createDefinition(server.url, token)
     for (const nameOf of [handleOf, (nonce: string) => nonce]) {
       const { nonce } = await mintOne(server.url, token, couponId)
@@ -369,7 +369,7 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
     }
   })
 
-  test('refuses what is unknown, of another definition, or closed', async () => {
+  test('refuses a voucher that is unknown, of another definition, or closed', async () => {
     const couponId = await createDefinition(server.url, token)
     const other = await createDefinition(server.url, token)
     const [claimed, moved] = [
@@ -397,7 +397,7 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
     })
   })
 
-  test('with chain=1 it voids where refreshes have brought the voucher', async () => {
+  test('with chain=1 voids the voucher at the end of the chain of refreshes', async () => {
     const couponId = await createDefinition(server.url, token)
     const first = await mintOne(server.url, token, couponId)
     const second = (await refresh(first.nonce)).json
@@ -419,7 +419,7 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
     }
   })
 
-  test('with chain=1 a voucher that was never refreshed is voided itself, one claimed at the end is not', async () => {
+  test('with chain=1 voids a voucher that was never refreshed, and refuses one claimed at the end', async () => {
     const couponId = await createDefinition(server.url, token)
     const alone = await mintOne(server.url, token, couponId)
     expect((await voidOne(couponId, alone.nonce, '?chain=1')).json.mint.handle).toBe(
@@ -432,7 +432,7 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
 })
 
 describe('GET /api/coupons/{id}/mints', () => {
-  test('lists each phase with its time, newest first; the successor inherits who minted', async () => {
+  test('lists each phase with its time, newest first; a successor keeps its minter', async () => {
     const couponId = await createDefinition(server.url, token)
     const [claimed, moved, open] = [
       await mintOne(server.url, token, couponId),
@@ -468,7 +468,7 @@ describe('GET /api/coupons/{id}/mints', () => {
 describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
   const rowsMarked = ({ dataDir } = server) =>
     until('the rows are marked', () => (readRows(dataDir).kills ?? []).length === 0)
-  /** Keeps the rows from being marked, so that what is asked meanwhile is decided by the cut-off alone. */
+  /** Keeps the rows from being marked: the cut-off alone decides every request meanwhile. */
   const holdSweep = (hold: boolean) => {
     const file = new Database(join(server.dataDir, 'cuponera.db'), {
       readwrite: true,
@@ -482,7 +482,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     file.close()
   }
 
-  test('voids every open voucher at once, and says the same before and after the rows are marked', async () => {
+  test('voids every open voucher at once, with the same answers before and after the rows are marked', async () => {
     const couponId = await createDefinition(server.url, token)
     const nonces: string[] = []
     for (let batch = 0; batch < 3; batch++) {
@@ -536,7 +536,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     expect((await mints(couponId)).filter(({ voidedAt }) => voidedAt !== null).length).toBe(500)
   })
 
-  test('twice in a row, each voucher keeps the time of the one that stopped it', async () => {
+  test('keeps, when used twice, the time of the first use for each voucher', async () => {
     const couponId = await createDefinition(server.url, token)
     const first = (await mint({ couponId, count: 500 })).json.vouchers
     expect((await voidAll(couponId)).json).toEqual({ voided: 500 })
@@ -552,7 +552,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     expect(await overview(couponId)).toMatchObject({ minted: 0, claimed: 0 })
   })
 
-  test('gives every slot back, and stops the end of a chain', async () => {
+  test('frees every slot, and voids the end of a chain', async () => {
     const couponId = await createDefinition(server.url, token, { maxUses: 2 })
     const a = await mintOne(server.url, token, couponId)
     await mintOne(server.url, token, couponId)
@@ -569,14 +569,14 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     expect((await mint({ couponId, count: 2 })).status).toBe(200)
   })
 
-  test('of a definition without vouchers it voids none, of an unknown one it is 404', async () => {
+  test('voids nothing for a definition without vouchers, and is 404 for an unknown one', async () => {
     expect((await voidAll(await createDefinition(server.url, token))).json).toEqual({ voided: 0 })
     for (const id of [randomUUID(), 'x']) {
       await refuses(server, () => voidAll(id), 404, 'coupon-unknown')
     }
   })
 
-  test('what it stopped stays stopped after a crash before the rows were marked', async () => {
+  test('stays in effect after a crash before the rows were marked', async () => {
     const own = await startServer({ env: { RATE_LIMIT: 'off' } })
     const by = await openSession(own.url, signer)
     const couponId = await createDefinition(own.url, by)

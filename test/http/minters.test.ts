@@ -25,7 +25,7 @@ const list = async (by = token) =>
   (await call(server.url, '/api/coupons/minters', { token: by })).json
 
 describe('POST /api/coupons/minters', () => {
-  test('answers the minter with exactly its fields', async () => {
+  test('answers with exactly the fields of the minter', async () => {
     const { pubkey } = newSigner()
     const { status, json } = await add({ pubkey, label: 'Caja 1' })
     expect(status).toBe(201)
@@ -35,7 +35,7 @@ describe('POST /api/coupons/minters', () => {
     expect((await list()).minters[0]).toEqual(json.minter)
   })
 
-  test('takes every way to write a key, and stores hex', async () => {
+  test('accepts every notation of a key, and stores hex', async () => {
     const forms = (pubkey: string) => [
       pubkey,
       pubkey.toUpperCase(),
@@ -52,7 +52,7 @@ describe('POST /api/coupons/minters', () => {
     }
   })
 
-  test('again is 200: a label replaces the old one, none leaves it, null clears it', async () => {
+  test('adding a minter again is 200: a label replaces the old one, none leaves it, null clears it', async () => {
     const { pubkey } = newSigner()
     const { createdAt } = (await add({ pubkey, label: 'uno' })).json.minter
     const steps: [Json, string | null][] = [
@@ -78,7 +78,7 @@ describe('POST /api/coupons/minters', () => {
     [null, null],
     [undefined, null],
   ]
-  test('gives back every good label', async () => {
+  test('returns every valid label', async () => {
     for (const [label, back] of labels) {
       const { json } = await add({ pubkey: newSigner().pubkey, label })
       expect(json.minter.label).toBe(back)
@@ -134,19 +134,19 @@ describe('POST /api/coupons/minters', () => {
     })
   }
 
-  test('refuses the owner itself, however it is written', async () => {
+  test('refuses the owner itself, in any notation', async () => {
     for (const pubkey of [signer.pubkey, npubEncode(signer.pubkey)]) {
       await refuses(server, () => add({ pubkey }), 400, 'minter-is-owner', { field: 'pubkey' })
     }
   })
 
-  test('a name that resolves to nothing is 404', async () => {
+  test('a name that cannot be resolved is 404', async () => {
     for (const pubkey of ['caja@tienda.invalid', 'tienda.invalid']) {
       await refuses(server, () => add({ pubkey }), 404, 'minter-unknown')
     }
   })
 
-  test('refuses the 1001st minter of one key, but relabels one that is listed', async () => {
+  test('refuses the 1001st minter of one key, but changes the label of a listed one', async () => {
     const full = await openSession(server.url, newSigner())
     // Any 32 bytes name a key; nobody has to sign with these.
     const key = (at: number) => at.toString(16).padStart(64, '0')
@@ -163,7 +163,7 @@ describe('POST /api/coupons/minters', () => {
 })
 
 describe('DELETE /api/coupons/minters/{key}', () => {
-  test('takes an npub, hex of any case and nostr: forms', async () => {
+  test('accepts an npub, hex of any case and nostr: forms', async () => {
     const forms = (pubkey: string) => [
       pubkey,
       pubkey.toUpperCase(),
@@ -180,7 +180,7 @@ describe('DELETE /api/coupons/minters/{key}', () => {
     }
   })
 
-  test('what is not listed, or no key, is 404; another merchant’s minter stays', async () => {
+  test('an unlisted or invalid key is 404; another merchant’s minter stays', async () => {
     const { pubkey } = newSigner()
     await add({ pubkey })
     const other = await openSession(server.url, newSigner())
@@ -192,7 +192,7 @@ describe('DELETE /api/coupons/minters/{key}', () => {
 })
 
 describe('GET /api/coupons/mintable', () => {
-  test('gives what the caller may mint now, its own and that of who lists it', async () => {
+  test('lists the definitions that the caller may mint: its own, and those of merchants that list it', async () => {
     const till = newSigner()
     const by = await openSession(server.url, till)
     const [a, b] = [newSigner(), newSigner()]
@@ -248,7 +248,7 @@ describe('GET /api/coupons/mintable', () => {
     expect(await ids()).toEqual([own])
   })
 
-  test('strangers that list a key and define without end crowd out neither its own nor its first merchants', async () => {
+  test('strangers that list a key hide neither its own definitions nor those of its first merchants', async () => {
     const till = newSigner()
     const by = await openSession(server.url, till)
     const own = await createDefinition(server.url, by, { name: 'Propio' })
@@ -261,7 +261,7 @@ describe('GET /api/coupons/mintable', () => {
     const shown = new Set<string>(json.coupons.map((coupon: Json) => coupon.id))
     expect([shown.has(own), shown.has(trusted)]).toEqual([true, true])
     expect([json.coupons.length, shown.size]).toEqual([limits.mintableMax, limits.mintableMax])
-    // Nobody fills more than his part, and of that the newest are shown.
+    // Each merchant fills its part at most, with its newest.
     for (const ids of crowds) {
       const part = ids.filter((id) => shown.has(id))
       const most = Math.min(part.length, limits.mintablePerMerchantMax)

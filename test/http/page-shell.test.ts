@@ -1,4 +1,4 @@
-/** What a device keeps for when there is no connection, and where the links of coupons lead. */
+/** The pages that a device keeps for use without a connection, and the addresses in links of coupons. */
 import { afterAll, expect, test } from 'bun:test'
 import { createContext, runInContext } from 'node:vm'
 import { createWorker } from '../../src/ui/app-files.ts'
@@ -66,7 +66,7 @@ function openWorker(script = worker, kept = new Map<string, Map<string, string>>
     listeners.get(name)?.({ waitUntil: (promise: unknown) => (done = promise) })
     await done
   }
-  /** What the worker answers; null where it leaves the request to the browser. */
+  /** The answer of the worker; null where it leaves the request to the browser. */
   const ask = async (path: string, init: { method?: string; navigate?: boolean } = {}) => {
     const { method = 'GET', navigate = false } = init
     let reply: Promise<Response> | null = null
@@ -79,7 +79,7 @@ function openWorker(script = worker, kept = new Map<string, Map<string, string>>
   return { kept, network, live, ask }
 }
 
-test('pages come from the service while it answers, and from the device when it does not', async () => {
+test('pages come from the service while it answers, and from the device otherwise', async () => {
   const { live, ask, network } = openWorker()
   await live('install')
   expect(await ask('/caja', { navigate: true })).toBe('fresh /caja')
@@ -89,7 +89,7 @@ test('pages come from the service while it answers, and from the device when it 
   expect(await ask(bundle.style)).toBe('kept')
 })
 
-test('no answer of the service is touched', async () => {
+test('the worker leaves answers of the API alone', async () => {
   const { live, ask } = openWorker()
   await live('install')
   for (const path of ['/api/coupons/manager', '/api/coupons/claim', '/nostr/fetch', '/metrics']) {
@@ -99,7 +99,7 @@ test('no answer of the service is touched', async () => {
   expect(await ask('/caja', { method: 'POST', navigate: true })).toBeNull()
 })
 
-test('both pages are kept whole, with what they only load later', () => {
+test('both pages are cached whole, with the parts that load later', () => {
   const { kept } = openWorker()
   expect(kept.size).toBe(0)
   const wanted = [bundle.pages.caja, bundle.pages.c].flatMap(({ scripts, preload }) => {
@@ -114,7 +114,7 @@ test('both pages are kept whole, with what they only load later', () => {
   expect(reader.some(([name]) => bundle.offline.includes(`/ui/${name}`))).toBe(true)
 })
 
-test('a new build replaces the old, but for the one that a page may still be from', async () => {
+test('a new build replaces the old ones, except the one that an open page may use', async () => {
   const kept = new Map<string, Map<string, string>>()
   for (const build of ['one', 'two', 'three']) {
     const script = createWorker({ ...bundle, style: `/ui/style-${build}.css` })
@@ -127,7 +127,7 @@ test('a new build replaces the old, but for the one that a page may still be fro
   expect([...kept.keys()]).toContain('of-somebody-else')
 })
 
-test('links of coupons lead to the public address, signers to a relay, and phones past a certificate they do not trust', async () => {
+test('links of coupons use the public address, signers a relay, and phones avoid an untrusted certificate', async () => {
   const at = (place: Parameters<typeof createPage>[2]) => createPage('caja', bundle, place).html
   expect(at({ couponOrigin: null, relay: null, httpPort: null })).toContain(
     '<html lang="es-AR" data-page="caja">',

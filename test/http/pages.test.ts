@@ -104,7 +104,7 @@ for (const { name, path, field } of lists) {
       })
     }
 
-    test('refuses a cursor that another page gave, once it is changed', async () => {
+    test('refuses the cursor of another page after any change to it', async () => {
       const { next } = await page('?limit=10')
       for (const cursor of [`${next}=`, `${next} `, `${next}A`]) {
         const query = `?cursor=${encodeURIComponent(cursor)}`
@@ -117,7 +117,7 @@ for (const { name, path, field } of lists) {
       }
     })
 
-    test('pages join without gap or repeat, newest first, while new rows arrive', async () => {
+    test('pages follow without gap or repetition, newest first, while new rows arrive', async () => {
       const whole: Json[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
         const query: string = cursor === '' ? '?limit=500' : `?limit=500&cursor=${cursor}`
@@ -131,7 +131,7 @@ for (const { name, path, field } of lists) {
         const { rows, next } = await page(query)
         walked.push(...rows)
         cursor = next
-        // Newer rows belong to no page that is still to come.
+        // Newer rows are on none of the following pages.
         await claim((await mintOne(server.url, token, couponId)).nonce)
       }
       expect(walked.length).toBeGreaterThanOrEqual(vouchers)
@@ -160,7 +160,7 @@ for (const { name, path, field } of lists) {
   })
 }
 
-test('a cursor of one definition shows nothing of another’s', async () => {
+test('a cursor of one definition shows no row of another', async () => {
   const other = await createDefinition(server.url, token)
   const { nonce } = await mintOne(server.url, token, other)
   expect(nonce).toBeString()

@@ -67,7 +67,7 @@ describe('on a service for any key', () => {
     await refuses(server, () => refresh(second, newKey()), 429, 'rate-limited', late)
     const again = await refresh(first, key)
     expect([again.status, again.text]).toEqual([200, text])
-    // It stays what it was: the till takes it, and another merchant's coupons still change hands.
+    // The coupon stays valid: the till redeems it, and another merchant's coupons still change hands.
     const redeemed = await call(server.url, '/api/coupons/claim', { body: { nonce: second } })
     expect(redeemed.json.status).toBe('success')
     const other = await newMerchant(server)
@@ -75,7 +75,7 @@ describe('on a service for any key', () => {
     expect((await refresh(theirs, newKey())).status).toBe(201)
   })
 
-  test('a merchant mints ten thousand vouchers a day, whoever mints them', async () => {
+  test('a merchant mints ten thousand vouchers a day, by all its minters together', async () => {
     const server = await startOpen()
     const { url } = server
     const { token, couponId } = await newMerchant(server)
@@ -95,14 +95,14 @@ describe('on a service for any key', () => {
     const { json } = await refuses(server, () => mint(1), 429, 'vouchers-day-full', late)
     expect(json.retryAfter).toBeLessThanOrEqual(86_400)
     await refuses(server, () => mint(1, by), 429, 'vouchers-day-full', late)
-    // The day of one merchant is not that of another, and a day ends.
+    // Each merchant has its own count, and it ends with the day.
     const other = await newMerchant(server)
     expect(await mintOne(url, other.token, other.couponId)).toHaveProperty('nonce')
     damage(server.dataDir, 'UPDATE merchant_days SET day = day - 2')
     expect((await mint(1)).status).toBe(200)
   })
 
-  test('a merchant writes so many bytes a day, and redeems all the same', async () => {
+  test('the bytes that a merchant writes in a day are limited, and redemptions still pass', async () => {
     const server = await startOpen()
     const { url } = server
     const { signer, token, couponId } = await newMerchant(server)
@@ -141,7 +141,7 @@ describe('on a service for any key', () => {
       })
       return call(url, '/api/coupons/discovery', { method: 'PUT', body: { event }, token })
     }
-    // Each has its cost; a change of no text has none.
+    // Each change of a text has its cost; one without has none.
     const cost = await grown(define)
     expect(cost).toBeGreaterThan(100)
     expect(await grown(kept)).toBe(cost * 2)
@@ -167,7 +167,7 @@ describe('on a service for any key', () => {
     ])
   })
 
-  test('the days that are over are forgotten', async () => {
+  test('past days are deleted', async () => {
     const first = await startOpen()
     const { dataDir } = first
     await newMerchant(first)
@@ -197,7 +197,7 @@ test.each<[string, Record<string, string>, boolean]>([
   expect(daysOf(server)).toEqual(before)
 })
 
-test('a service on the loopback has quotas from when a proxy was seen', async () => {
+test('a service on the loopback has quotas once a proxy was seen', async () => {
   const server = await startServer({ env: { RATE_LIMIT: 'off', MERCHANTS: 'open' } })
   const { token, couponId } = await newMerchant(server)
   await mintOne(server.url, token, couponId)

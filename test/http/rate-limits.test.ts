@@ -32,7 +32,7 @@ async function untilLimited(ask: () => Promise<Answer>, most = 3000) {
   throw new Error(`not limited after ${most} requests`)
 }
 
-test('failures of one client throttle neither known nonces nor good keys behind its address', async () => {
+test('failures of one client limit neither known nonces nor good keys behind its address', async () => {
   const server = await startServer()
   const signer = newSigner()
   const token = await openSession(server.url, signer)
@@ -79,7 +79,7 @@ test('failures of one client throttle neither known nonces nor good keys behind 
   )
 })
 
-test('mistakes of one client take nothing from others behind its address', async () => {
+test('mistakes of one client do not limit others behind its address', async () => {
   const server = await startServer()
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
@@ -100,7 +100,7 @@ test('mistakes of one client take nothing from others behind its address', async
   expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).status).toBe(200)
 })
 
-test('claims of vouchers that are gone take nothing from others behind the address', async () => {
+test('claims of closed vouchers do not limit others behind the address', async () => {
   const server = await startServer()
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
@@ -119,12 +119,12 @@ test('claims of vouchers that are gone take nothing from others behind the addre
     const nonces = Array.from({ length: 50 }, (_, at) => (at % 2 ? voided : refreshed))
     for (const { status } of await Promise.all(nonces.map(claim))) seen.add(status)
   }
-  // Whoever repeats them is told to wait in the end, and nobody else.
+  // Only the client that repeats them is limited in the end.
   expect(seen).toEqual(new Set([410, 429]))
   expect((await claim(good)).json.status).toBe('success')
 })
 
-test('a session that expired is told so, also when the mistakes of its address are used up', async () => {
+test('an expired session is reported as expired, also when the mistakes of its address are used up', async () => {
   const secret = randomBytes(32).toString('base64url')
   const server = await startServer({ env: { SESSION_JWT_SECRET: secret } })
   const past = secondsNow() - 10
@@ -148,7 +148,7 @@ test('a session that expired is told so, also when the mistakes of its address a
   }
 })
 
-test('who repeats an overheard signature uses up his own failures, not the share of its key', async () => {
+test('repeating an overheard signature uses up the failures of the sender, not the share of its key', async () => {
   const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
   const owner = newSigner()
   const overheard = nostrHeader(createProof(owner, `${server.url}/api/coupons`))
@@ -179,7 +179,7 @@ test('who repeats an overheard signature uses up his own failures, not the share
   }
 })
 
-test('an overheard signature for a mint of many does not use up the share of its key either', async () => {
+test('an overheard signature for a large mint does not use up the share of its key either', async () => {
   const server = await startServer()
   const owner = newSigner()
   const token = await openSession(server.url, owner)
@@ -197,7 +197,7 @@ test('an overheard signature for a mint of many does not use up the share of its
   expect(limited).toHaveLength(0)
 })
 
-test('a refused request changes no row, and may pass when the time named has gone by', async () => {
+test('a refused request changes no row, and may pass after the time that it names', async () => {
   const server = await startServer()
   const { limited } = await untilLimited(() => call(server.url, '/api/coupons/claim', unknown))
   await refuses(
@@ -232,7 +232,7 @@ test('a shop that redeems 300 vouchers in a burst, each with its preview, is not
   }
 })
 
-test('X-Forwarded-For of an undeclared proxy neither helps who sends it nor harms who is named', async () => {
+test('X-Forwarded-For of an undeclared proxy neither helps its sender nor harms the address in it', async () => {
   const server = await startServer()
   let turn = 0
   const spoofed = () =>
@@ -251,7 +251,7 @@ test('behind a declared proxy each client is counted by its own address', async 
   await untilLimited(from('203.0.113.7'))
   expect((await from('203.0.113.8')()).status).toBe(404)
   expect((await call(server.url, '/api/coupons/claim', unknown)).status).toBe(404)
-  // What the client itself wrote stands left of what the proxy added, and does not count.
+  // The client's own entries stand left of the one that the proxy added, and do not count.
   expect((await from('198.51.100.1, 203.0.113.7')()).status).toBe(429)
   // One household has a /64.
   await untilLimited(from('2001:db8:1:2::1'))
@@ -259,7 +259,7 @@ test('behind a declared proxy each client is counted by its own address', async 
   expect((await from('2001:db8:1:3::1')()).status).toBe(404)
 })
 
-test('one key that asks without end is limited by itself, wherever it asks from', async () => {
+test('the requests of one key are limited together, from all addresses', async () => {
   const server = await startServer({ env: { TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: 'open' } })
   const busy = newSigner()
   const token = await openSession(server.url, busy)
@@ -297,7 +297,7 @@ test('a signed event is used up also when its key is limited', async () => {
   }
 })
 
-test('wrong keys for a burned voucher are throttled, and not those for another', async () => {
+test('wrong keys for a burned voucher are limited, and not those for another', async () => {
   const server = await startServer()
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)

@@ -50,7 +50,7 @@ const paths: [path: string, methods: string[]][] = [
 ]
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']
 
-/** What an Allow header names, and what it should, in one order. */
+/** The methods in an Allow header, and the expected ones, in one order. */
 const listed = (header: string | null) => inOrder((header ?? '').split(', '))
 const inOrder = (methods: readonly string[]) => [...methods].sort((a, b) => a.localeCompare(b))
 
@@ -143,13 +143,13 @@ describe('paths', () => {
     })
   }
 
-  test('an unknown path is 404 whatever its body and credentials are', async () => {
+  test('an unknown path is 404 with any body and credentials', async () => {
     const body = 'x'.repeat(bodyMax + 1)
     const answer = await call(server.url, '/api/nada', { body, token: 'x' })
     expectRefusal(answer, 404, 'not-found')
   })
 
-  test('a trailing slash is tolerated on every route, and signed as it was sent', async () => {
+  test('a trailing slash is accepted on every route, and signed as it was sent', async () => {
     const couponId = await createDefinition(server.url, token)
     const { nonce } = await mintOne(server.url, token, couponId)
     const signed: [string, string, unknown, number][] = [
@@ -189,7 +189,7 @@ describe('paths', () => {
 })
 
 describe('GET /api/coupons/manager', () => {
-  test('gives the key that signs vouchers, and may be kept for five minutes', async () => {
+  test('returns the key that signs vouchers, cacheable for five minutes', async () => {
     const answer = await call(server.url, '/api/coupons/manager')
     expect(answer.status).toBe(200)
     expect(new Set(Object.keys(answer.json))).toEqual(new Set(['npub', 'pubkey']))
@@ -286,7 +286,7 @@ describe('bodies', () => {
     })
   }
 
-  test('the Content-Type is not looked at', async () => {
+  test('the Content-Type is ignored', async () => {
     const types = [
       null,
       'text/plain',
@@ -327,7 +327,7 @@ describe('bodies', () => {
     expect(json.coupon.id).not.toBe('mine')
   })
 
-  test('of a key that comes twice the last counts', async () => {
+  test('the last of duplicate keys counts', async () => {
     const body = '{"name":"uno","benefit":{"type":"percent","percent":5},"name":"dos"}'
     expect((await call(server.url, '/api/coupons', { body, token })).json.coupon.name).toBe('dos')
   })
@@ -349,7 +349,7 @@ describe('bodies', () => {
     )
   })
 
-  test('413 has no reason where no credentials are taken', async () => {
+  test('413 has no reason on routes without credentials', async () => {
     for (const path of ['/api/coupons/claim', '/api/coupons/preview', '/api/coupons/refresh']) {
       const body = 'x'.repeat(bodyMax + 1)
       await refuses(server, () => call(server.url, path, { body }), 413, 'too-large')
@@ -407,7 +407,7 @@ describe('bodies', () => {
     expectRefusal(declared, 413, 'too-large')
   })
 
-  test('a Content-Length that is no number, negative or given twice never reaches a route', async () => {
+  test('a request with an invalid, negative or repeated Content-Length never reaches a route', async () => {
     for (const lengths of [['abc'], ['-1'], ['2', '3']]) {
       const headers = lengths.map((length) => ['Content-Length', length] as const)
       const answer = await callRaw(server.url, {
@@ -420,7 +420,7 @@ describe('bodies', () => {
     }
   })
 
-  test('a Content-Length shorter than what is sent cuts the body there', async () => {
+  test('a Content-Length shorter than the body cuts it there', async () => {
     const answer = await callRaw(server.url, {
       method: 'POST',
       target: '/api/coupons/preview',
@@ -441,15 +441,15 @@ describe('bodies', () => {
     expectRefusal(answer, 404, 'voucher-unknown')
   })
 
-  test('what is no HTTP at all is turned away, and the service goes on', async () => {
+  test('bytes that are not HTTP are refused, and the service goes on', async () => {
     const answer = await sendBytes(server.url, Buffer.from('HOLA\r\n\r\n'))
     expect(answer.status).toBe(400)
     expect((await call(server.url, '/api/coupons/manager')).status).toBe(200)
   })
 })
 
-describe('what every answer carries', () => {
-  test('good answers have CORS, no-store and a JSON type', async () => {
+describe('every answer', () => {
+  test('has CORS, no-store and a JSON type when it is a success', async () => {
     const couponId = await createDefinition(server.url, token)
     const { nonce } = await mintOne(server.url, token, couponId)
     const asked: [string, string, unknown][] = [
@@ -479,7 +479,7 @@ describe('what every answer carries', () => {
     }
   })
 
-  test('wrong credentials are ignored where a nonce pays', async () => {
+  test('ignores wrong credentials on routes that a nonce authorises', async () => {
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
     const headers = { Authorization: `Nostr ${'x'.repeat(9000)}` }
     expect(
@@ -500,7 +500,7 @@ describe('what every answer carries', () => {
     expect(claimed.status).toBe(200)
   })
 
-  test('sentences for people differ by code and never repeat what was sent', async () => {
+  test('has, when it refuses, a sentence that differs by code and never repeats the input', async () => {
     const answers: Json[] = []
     for (const path of ['/api/coupons/claim', '/api/coupons/preview']) {
       answers.push((await call(server.url, path, { body: { nonce: '<script>' } })).json)

@@ -27,7 +27,7 @@ afterAll(cleanUp)
 const manage = (url: string, token: string) => call(url, '/api/coupons', { token })
 const setup = { setup: true } as const
 
-describe('management waits for the setup code', () => {
+describe('management needs the setup code', () => {
   const reached: [string, Record<string, string>][] = [
     ['beyond the loopback', {}],
     ['with a public origin', { HOST: '127.0.0.1', PUBLIC_URL: 'http://127.0.0.1:1' }],
@@ -44,7 +44,7 @@ describe('management waits for the setup code', () => {
     expectRefusal(refused, 403, 'merchant-not-allowed', setup)
   })
 
-  test('and for nothing else: sessions, what is mintable, previews and claims go on', async () => {
+  test('but sessions, mintable definitions, previews and claims do not', async () => {
     const server = await startClosed()
     const { token } = await letIn(server)
     const couponId = await createDefinition(server.url, token)
@@ -60,7 +60,7 @@ describe('management waits for the setup code', () => {
   })
 })
 
-test('the code lets its caller in, once, and through restarts', async () => {
+test('the code lets one caller in, once, also after restarts', async () => {
   const first = await startClosed()
   const { dataDir, code } = first
   const [merchant, late] = [newSigner(), newSigner()]
@@ -81,7 +81,7 @@ test('the code lets its caller in, once, and through restarts', async () => {
   for (const signer of [late, merchant]) {
     expectRefusal(await sendCode(second.url, signer, code), 403, 'setup-code-wrong')
   }
-  // Nobody is told of a code that is gone.
+  // A stranger is not told of a code that is used up.
   const stranger = await openSession(second.url, late)
   expectRefusal(await manage(second.url, stranger), 403, 'merchant-not-allowed')
 
@@ -125,7 +125,7 @@ test('the setup route refuses in the order of the protocol', async () => {
   expectRefusal(await send(), 401, 'auth-replay', { reason: 'replay' })
 })
 
-test('tries are limited by address, and no code outlives its thousandth wrong one', async () => {
+test('tries are limited by address, and the code is replaced after its thousandth wrong one', async () => {
   const env = { RATE_LIMIT: 'on', TRUSTED_PROXIES: '127.0.0.1' }
   const server = await startClosed({ env })
   const { url, dataDir, code } = server
@@ -151,7 +151,7 @@ test('tries are limited by address, and no code outlives its thousandth wrong on
   expect((await guess('203.0.113.2', other)).status).toBe(201)
 })
 
-test('of many processes with the right code one is let in', async () => {
+test('exactly one of many processes with the right code is let in', async () => {
   const racers = startRacers(6)
   try {
     for (let round = 0; round < 3; round++) {
@@ -181,7 +181,7 @@ test('of many processes with the right code one is let in', async () => {
   }
 })
 
-test('a server that is killed between code and answer has let one in, or nobody', async () => {
+test('a server killed between code and answer has let in one caller or none', async () => {
   for (let round = 0; round < 4; round++) {
     const server = await startClosed()
     const { dataDir, code } = server
@@ -207,7 +207,7 @@ test('a server that is killed between code and answer has let one in, or nobody'
   }
 })
 
-test('neither the log, the database nor a backup has the code', async () => {
+test('neither the log, the database nor a backup contains the code', async () => {
   const server = await startClosed({ env: { LOG_LEVEL: 'debug' } })
   const { dataDir, code } = server
   await sendCode(server.url, newSigner(), `${code}A`)
@@ -231,7 +231,7 @@ test('neither the log, the database nor a backup has the code', async () => {
   }
 })
 
-test('a restored backup does not make a used code good again', async () => {
+test('a restored backup does not make a used code valid again', async () => {
   const server = await startClosed()
   const { dataDir, code } = server
   const file = join(newDirectory(), 'backup.db')
@@ -245,7 +245,7 @@ test('a restored backup does not make a used code good again', async () => {
   expectRefusal(await sendCode(restored.url, newSigner(), code), 403, 'setup-code-wrong')
 })
 
-test('a clock that is behind keeps no service from its start, and the code waits for it', async () => {
+test('a service starts with a clock that is behind, and offers the code once it is right', async () => {
   const first = await startServer()
   const { dataDir } = first
   await first.stop()
@@ -274,7 +274,7 @@ describe('on the loopback any key manages', () => {
     expect(server.output()).toContain('open to any key (this machine only)')
     const token = await openSession(url, newSigner())
     expect((await manage(url, token)).status).toBe(200)
-    // It is closed for the very request that brings it.
+    // Management is closed already for the request that comes by the proxy.
     const forwarded = await call(url, '/api/coupons', { token, headers: { [name]: value } })
     expectRefusal(forwarded, 403, 'merchant-not-allowed', setup)
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', setup)
@@ -287,14 +287,14 @@ describe('on the loopback any key manages', () => {
     expect((await sendCode(again.url, newSigner(), code)).status).toBe(201)
   })
 
-  test.each(['/livez', '/no-such-path', '/relay'])('until one comes for %s', async (path) => {
+  test.each(['/livez', '/no-such-path', '/relay'])('until a request comes for %s', async (path) => {
     const { url } = await startServer({ env: { RATE_LIMIT: 'off' } })
     const token = await openSession(url, newSigner())
     await fetch(`${url}${path}`, { headers: { 'X-Forwarded-For': '203.0.113.9' } })
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', setup)
   })
 
-  test('until one comes by a proxy that is trusted', async () => {
+  test('until a request comes by a trusted proxy', async () => {
     const env = { RATE_LIMIT: 'off', TRUSTED_PROXIES: '127.0.0.1' }
     const { url } = await startServer({ env })
     const token = await openSession(url, newSigner())
@@ -303,18 +303,18 @@ describe('on the loopback any key manages', () => {
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', setup)
   })
 
-  test('and the streams that were open then end', async () => {
+  test('and the streams that were open end then', async () => {
     const { url } = await startServer()
     const token = await openSession(url, newSigner())
     const headers = { Authorization: `Bearer ${token}` }
     const stream = await fetch(`${url}/api/coupons/live`, { headers })
     expect(stream.status).toBe(200)
     await call(url, '/livez', { headers: { Via: '1.1 tunnel' } })
-    // It has an end now.
+    // The session has an end now.
     await stream.text()
   })
 
-  test('and there is neither a code nor a list of merchants', async () => {
+  test('without a code and a list of merchants', async () => {
     const { url } = await startServer()
     const signer = newSigner()
     expectRefusal(await sendCode(url, signer, 'AAAA-AAAA-AAAA'), 403, 'setup-code-wrong')
@@ -324,7 +324,7 @@ describe('on the loopback any key manages', () => {
 })
 
 describe('MERCHANTS', () => {
-  test('with open lets any key manage, wherever the service is reached', async () => {
+  test('=open lets any key manage, at any address of the service', async () => {
     const server = await startClosed({ env: { MERCHANTS: 'open' } })
     expect(server.code).toBe('')
     expect(server.output()).toContain('open to any key by MERCHANTS=open')
@@ -341,7 +341,7 @@ describe('MERCHANTS', () => {
     expectRefusal(added, 409, 'merchants-by-setting')
   })
 
-  test('as a list takes the place of those that were let in, who are back without it', async () => {
+  test('as a list replaces the merchants of the service, who are back without it', async () => {
     const first = await startClosed()
     const { dataDir } = first
     const { token, signer } = await letIn(first)
@@ -367,7 +367,7 @@ describe('MERCHANTS', () => {
 })
 
 describe('the merchant of the code', () => {
-  test('adds, lists and removes others, who do neither', async () => {
+  test('adds, lists and removes others, who may not do so', async () => {
     const server = await startClosed()
     const { url, dataDir } = server
     const { token, signer } = await letIn(server)
@@ -447,7 +447,7 @@ describe('the merchant of the code', () => {
     expectRefusal(await drop(key, token), 404, 'merchant-unknown')
   })
 
-  test('adds as many as fit', async () => {
+  test('adds merchants up to the maximum', async () => {
     const server = await startClosed()
     const { token } = await letIn(server)
     const known = newSigner().pubkey
@@ -462,7 +462,7 @@ describe('the merchant of the code', () => {
     expect((await add(known)).status).toBe(200)
   })
 
-  test('is an issuer of identities no more than anybody', async () => {
+  test('is not an issuer of identities by that', async () => {
     const server = await startClosed()
     const { signer } = await letIn(server)
     const fields = { kind: 1112, created_at: secondsNow(), content: '' }
@@ -472,7 +472,7 @@ describe('the merchant of the code', () => {
   })
 })
 
-test('the relay takes events of a merchant that was let in, before its first coupon', async () => {
+test('the relay accepts events of a merchant that was let in, before its first coupon', async () => {
   const server = await startClosed()
   const { signer } = await letIn(server)
   const publish = async (by: typeof signer) => {

@@ -1,4 +1,4 @@
-/** A main thread that answers nobody for a while: what the log and the metrics tell of it. */
+/** The log and the metrics after the main thread answered nobody for a while. */
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { call, newSigner } from '../support/client.ts'
@@ -9,7 +9,7 @@ const child = join(import.meta.dir, '../support/loopback-child.ts')
 
 afterAll(cleanUp)
 
-test('a stall is logged with the pattern of the route behind it, and told by a metric', async () => {
+test('a stall is logged with the pattern of its route, and shown by a metric', async () => {
   const env = { FAULT: 'hold /.well-known/nostr.json', HTTPS_PORT: '1' }
   const server = await startServer({ command: [process.execPath, child], env })
   const path = '/api/coupons/minters?secret=1'

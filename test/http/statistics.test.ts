@@ -45,7 +45,7 @@ const refresh = async (nonce: string) => {
 }
 
 describe('GET /api/coupons/stats', () => {
-  test('counts what was minted and redeemed today, by coupon; refreshes and voids change nothing', async () => {
+  test('counts mints and redemptions of today by coupon; refreshes and voids change nothing', async () => {
     const { token, ask, stats, define } = await merchant()
     const [quiet, first, second] = [await define(), await define(), await define()]
     const body = { couponId: second, count: 5 }
@@ -66,7 +66,7 @@ describe('GET /api/coupons/stats', () => {
     expect(Date.parse(to) - Date.parse(from)).toBe(29 * 86_400_000)
   })
 
-  test('days begin at the midnight of the offset that was asked for', async () => {
+  test('days begin at midnight of the requested offset', async () => {
     const { stats, define } = await merchant()
     const couponId = await define()
     writeHours(couponId, [
@@ -115,7 +115,7 @@ describe('GET /api/coupons/stats', () => {
     expect(second.coupons[0].days).toHaveLength(365)
   })
 
-  test('another merchant sees nothing of it', async () => {
+  test('another merchant sees none of it', async () => {
     const { token, define } = await merchant()
     await mintOne(server.url, token, await define())
     expect((await (await merchant()).stats()).coupons).toEqual([])
@@ -146,7 +146,7 @@ describe('GET /api/coupons/stats', () => {
 })
 
 describe('GET /api/coupons/{id}/mints?chain=', () => {
-  test('is the way of one voucher, oldest first, from any handle in it, in pages', async () => {
+  test('lists the chain of one voucher, oldest first, from any handle in it, in pages', async () => {
     const { token, ask, define } = await merchant()
     const couponId = await define()
     await mintOne(server.url, token, couponId)
@@ -175,7 +175,7 @@ describe('GET /api/coupons/{id}/mints?chain=', () => {
     expect(pages).toEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4)])
   })
 
-  test('a cursor of another chain shows nothing of that one', async () => {
+  test('a cursor of another chain shows no row of that one', async () => {
     const { token, ask, define } = await merchant()
     const couponId = await define()
     const { nonce } = await mintOne(server.url, token, couponId)
@@ -189,7 +189,7 @@ describe('GET /api/coupons/{id}/mints?chain=', () => {
     expect(json).toEqual({ mints: [], next: null })
   })
 
-  test('refusals in their order leave every row as it was', async () => {
+  test('every refusal, in their order, leaves every row as it was', async () => {
     const { token, ask, define } = await merchant()
     const [couponId, other] = [await define(), await define()]
     const { nonce } = await mintOne(server.url, token, couponId)

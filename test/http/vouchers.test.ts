@@ -85,11 +85,11 @@ for (const route of routes) {
       })
     }
 
-    test('a nonce that nobody was given is 404', async () => {
+    test('an unknown nonce is 404', async () => {
       await refuses(server, () => ask({ nonce: 'A'.repeat(22) }), 404, 'voucher-unknown')
     })
 
-    test('a handle is no nonce', async () => {
+    test('a handle is refused as nonce', async () => {
       const { mints } = (
         await call(server.url, `/api/coupons/${couponId}/mints?limit=1`, { token })
       ).json
@@ -119,7 +119,7 @@ describe('GET /api/coupons/claim', () => {
     })
   }
 
-  test('a nonce that nobody was given is 404', async () => {
+  test('an unknown nonce is 404', async () => {
     await refuses(server, () => previewInQuery('A'.repeat(22)), 404, 'voucher-unknown')
   })
 
@@ -129,7 +129,7 @@ describe('GET /api/coupons/claim', () => {
 })
 
 describe('preview', () => {
-  test('says what a nonce is worth in every phase, by GET as by POST, and changes nothing', async () => {
+  test('shows the terms of a nonce in every phase, by GET and by POST, and changes nothing', async () => {
     const expectBoth = async (status: string, claimedAt: number | null = null) => {
       const rows = readRows(server.dataDir)
       for (const ask of [preview, previewInQuery]) {
@@ -182,14 +182,14 @@ describe('POST /api/coupons/claim', () => {
     expect(readRows(server.dataDir)).toEqual(rows)
   })
 
-  test('of many at once exactly one succeeds', async () => {
+  test('exactly one of many simultaneous claims succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => claim(nonce)))
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     expect(answers.filter(({ json }) => json.status === 'success')).toHaveLength(1)
     expect(new Set(answers.map(({ json }) => json.voucher.id)).size).toBe(1)
   })
 
-  test('claim against refresh: one wins, the other is refused', async () => {
+  test('of a claim and a refresh at once, one succeeds and the other is refused', async () => {
     const [claimed, refreshed] = await Promise.all([claim(nonce), refresh(nonce)])
     if (claimed.status === 200) {
       expect([refreshed.status, refreshed.json.code]).toEqual([409, 'voucher-claimed'])
@@ -202,7 +202,7 @@ describe('POST /api/coupons/claim', () => {
     }
   })
 
-  test('redeems with the owner of the voucher, in capitals too, or null', async () => {
+  test('redeems with the owner of the voucher, also in capitals or as null', async () => {
     expect((await claim(nonce, { owner: signer.pubkey })).json.status).toBe('success')
     const shouted = await mintOne(server.url, token, couponId)
     const owner = signer.pubkey.toUpperCase()
@@ -211,7 +211,7 @@ describe('POST /api/coupons/claim', () => {
     expect((await claim(silent.nonce, { owner: null })).json.status).toBe('success')
   })
 
-  test('refuses the voucher of another merchant in every phase alike, and burns nothing', async () => {
+  test('refuses the voucher of another merchant in every phase, and burns nothing', async () => {
     const owner = newSigner().pubkey
     const refused = () => refuses(server, () => claim(nonce, { owner }), 409, 'other-merchant')
     await refused()
@@ -228,7 +228,7 @@ describe('POST /api/coupons/claim', () => {
     await refuses(server, () => claim(nobodys, { owner }), 404, 'voucher-unknown')
   })
 
-  test('refuses another merchant also under the key that redeemed it', async () => {
+  test('refuses another merchant also with the key that redeemed it', async () => {
     const key = { 'Idempotency-Key': newKey() }
     const first = await claim(nonce, { owner: signer.pubkey }, key)
     const owner = newSigner().pubkey
@@ -262,7 +262,7 @@ describe('POST /api/coupons/claim', () => {
   })
 })
 
-describe('what is filed with a redemption', () => {
+describe('the data filed with a redemption', () => {
   /** A zap request for this coupon. */
   const order = (over: Json = {}) =>
     customer.sign({
@@ -276,7 +276,7 @@ describe('what is filed with a redemption', () => {
       ...over,
     })
 
-  test('a zap request is filed as it was sent, as an object and as a string', async () => {
+  test('files a zap request as it was sent, as an object and as a string', async () => {
     const object = order()
     await claim(nonce, { zapRequest: object, amountMsat: 21_000 })
     expect(await newest()).toEqual({
@@ -299,13 +299,13 @@ describe('what is filed with a redemption', () => {
     })
   })
 
-  test('keys beyond the seven stay in the order as sent', async () => {
+  test('keeps additional keys in the order in which they were sent', async () => {
     const zapRequest = { ...order(), lnurl: 'x' }
     await claim(nonce, { zapRequest })
     expect((await newest()).order).toEqual(zapRequest)
   })
 
-  test('a zap request that takes exactly 8000 characters is filed, one of 8001 is not', async () => {
+  test('files a zap request of exactly 8000 characters, and drops one of 8001', async () => {
     const sized = (size: number) => {
       const spare = size - JSON.stringify(order({ content: '' })).length
       return order({ content: 'x'.repeat(spare) })
@@ -319,7 +319,7 @@ describe('what is filed with a redemption', () => {
     expect((await newest()).order).toBeNull()
   })
 
-  test('the length is counted in code points', async () => {
+  test('counts the length in code points', async () => {
     const text = JSON.stringify(order({ content: '🧉'.repeat(3500) }))
     expect([...text].length).toBeLessThan(8000)
     await claim(nonce, { zapRequest: JSON.parse(text) })
@@ -373,7 +373,7 @@ describe('what is filed with a redemption', () => {
       },
     ],
   ]
-  test('lists nested deeper than any JSON may be are no body, and nothing is burned', async () => {
+  test('refuses a body that nests too deep, and burns nothing', async () => {
     const zapRequest = JSON.parse(lists(limits.jsonDepthMax))
     const { status, json } = await claim(nonce, { zapRequest })
     expect([status, json.code]).toEqual([400, 'body-invalid'])
@@ -413,7 +413,7 @@ describe('what is filed with a redemption', () => {
     })
   }
 
-  test('what a second claim brings is not filed', async () => {
+  test('ignores the data of a second claim', async () => {
     await claim(nonce)
     await claim(nonce, { zapRequest: order(), amountMsat: 9 })
     expect(await newest()).toMatchObject({ order: null, amountMsat: null })
@@ -421,7 +421,7 @@ describe('what is filed with a redemption', () => {
 })
 
 describe('POST /api/coupons/refresh', () => {
-  test('burns the nonce and answers a voucher of the same worth', async () => {
+  test('burns the nonce and answers with a voucher of the same terms', async () => {
     const { status, json } = await refresh(nonce)
     expect(status).toBe(201)
     const { voucher, ...rest } = json
@@ -438,7 +438,7 @@ describe('POST /api/coupons/refresh', () => {
     expect((await preview(rest.nonce)).json.status).toBe('minted')
   })
 
-  test('changes no counter', async () => {
+  test('changes no count', async () => {
     const counters = async () => {
       const { coupons } = (await call(server.url, '/api/coupons', { token })).json
       const { minted, claimed } = coupons.find((one: Json) => one.id === couponId)
@@ -449,7 +449,7 @@ describe('POST /api/coupons/refresh', () => {
     expect(await counters()).toEqual(before)
   })
 
-  test('a retry with the same key gets the same bytes, whatever became of the successor', async () => {
+  test('a retry with the same key gets the same bytes in every phase of the successor', async () => {
     const key = newKey()
     const first = await refresh(nonce, key)
     const replays = async () => {
@@ -505,7 +505,7 @@ describe('POST /api/coupons/refresh', () => {
     expect(after.headers.get('content-type')).toBe(before.headers.get('content-type') ?? '')
   })
 
-  test('another key on a burned nonce is 409 and learns nothing', async () => {
+  test('another key for a burned nonce is 409 and learns nothing', async () => {
     const key = newKey()
     const { json } = await refresh(nonce, key)
     for (const other of [newKey(), `${key}x`, key.slice(0, -1), key.toUpperCase()]) {
@@ -514,7 +514,7 @@ describe('POST /api/coupons/refresh', () => {
     }
   })
 
-  test('one key may serve several nonces', async () => {
+  test('one key may be used for several nonces', async () => {
     const key = newKey()
     const { nonce: other } = await mintOne(server.url, token, couponId)
     const [a, b] = [await refresh(nonce, key), await refresh(other, key)]
@@ -524,14 +524,14 @@ describe('POST /api/coupons/refresh', () => {
     expect((await refresh(other, key)).text).toBe(b.text)
   })
 
-  test('racing with one key: one 201, the others 200, all the same bytes', async () => {
+  test('races with one key: one 201, the others 200, all with the same bytes', async () => {
     const key = newKey()
     const answers = await Promise.all(Array.from({ length: 30 }, () => refresh(nonce, key)))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(29).fill(200), 201])
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('racing with many keys: one 201, the others 409', async () => {
+  test('races with many keys: one 201, the others 409', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => refresh(nonce)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(29).fill(409)])
   })
@@ -580,7 +580,7 @@ describe('POST /api/coupons/refresh', () => {
     })
   }
 
-  test('spaces around a key belong to the header, not to the key', async () => {
+  test('ignores spaces around a key', async () => {
     expect((await raw(['  12345678 '])).status).toBe(201)
     expect((await raw(['12345678'])).status).toBe(200)
   })

@@ -1,4 +1,4 @@
-/** One-time codes of cards: how long they are, and how often they can be tried. */
+/** One-time codes of cards: their length, and the limit of tries. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { codeMac } from '../../src/wallet/cards/code.ts'
 import {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(cleanUp)
 
 let addresses = 0
-/** An address that nobody asked from before. */
+/** A fresh client address. */
 const newAddress = () => `203.0.${Math.floor(++addresses / 250)}.${(addresses % 250) + 1}`
 
 /** POST /ntag424, through a proxy that speaks https; the code that the service made. */
@@ -64,20 +64,20 @@ async function guess(times: number, from: () => string, holder?: Holder) {
 const wrong = '404 otc-unknown'
 const limited = '429 rate-limited'
 
-/** So many wrong ones, or a few more on a slow machine, and then no more. */
+/** So many wrong codes, or a few more on a slow machine, and then no more. */
 function expectThenLimited(answers: string[], tries: number): void {
   const at = answers.indexOf(limited)
   expect(at).toBeGreaterThanOrEqual(tries)
   expect(new Set(answers.slice(0, at))).toEqual(new Set([wrong]))
 }
 
-describe('a code that somebody chose', () => {
+describe('a code that the writer chose', () => {
   test('has twelve characters', async () => {
     const { code } = await linkedCard('0123456789ab')
     expect((await activate(code, newAddress())).status).toBe(201)
   })
 
-  test('has fewer where it was linked before that was asked for', async () => {
+  test('may be shorter when it was linked before that rule', async () => {
     const uid = newUid()
     await initCard(uid)
     const mac = Buffer.from(codeMac(storeKey, '1234')).toString('hex')
@@ -90,7 +90,7 @@ describe('a code that somebody chose', () => {
     expect((await activate('1234', newAddress())).status).toBe(201)
   })
 
-  test('is tried thirty times from one address; then a right one is told apart from no wrong one', async () => {
+  test('can be tried thirty times from one address; after that a right one looks like a wrong one', async () => {
     const address = newAddress()
     const [first, second] = [await linkedCard(), await linkedCard()]
     const holder = newHolder()
@@ -99,14 +99,14 @@ describe('a code that somebody chose', () => {
     const refused = await activate(second.code, address)
     expect([refused.status, refused.json.code]).toEqual([429, 'rate-limited'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // Others go on: with it from elsewhere, with a code of ours, and with the one that is theirs.
+    // Others go on: from another address, with a generated code, and with their own code.
     expect((await activate(second.code, newAddress())).status).toBe(201)
     expect((await activate(await initCard(newUid()), address)).status).toBe(201)
     expect((await activate(first.code, address, holder)).status).toBe(201)
     expect((await activate(first.code, address)).json.code).toBe('rate-limited')
   })
 
-  test('is tried ten times by one key, from wherever', async () => {
+  test('can be tried ten times by one key, from any address', async () => {
     const { code } = await linkedCard()
     const holder = newHolder()
     expectThenLimited(await guess(20, newAddress, holder), 10)
@@ -114,7 +114,7 @@ describe('a code that somebody chose', () => {
     expect((await activate(code, newAddress())).status).toBe(201)
   })
 
-  test('costs a right one nothing, nor what is refused for another reason', async () => {
+  test('is not counted when it is right, or refused for another reason', async () => {
     const address = newAddress()
     for (let at = 0; at < 35; at++) {
       const stale = cardEvent('card-activation-request', {}, { createdAt: 5 })
@@ -129,7 +129,7 @@ describe('a code that somebody chose', () => {
     expect(await guess(1, () => address)).toEqual([wrong])
   })
 
-  test('tried at once is tried no more often', async () => {
+  test('tried in parallel is limited in the same way', async () => {
     const address = newAddress()
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => activate(crypto.randomUUID(), address)),
@@ -138,8 +138,8 @@ describe('a code that somebody chose', () => {
     expectThenLimited(codes.sort(), 30)
   })
 
-  // The last of this file: it uses up what all have together.
-  test('is tried by many addresses only so often, and the first tries of another are left', async () => {
+  // The last test of this file: it uses up the limit of all addresses together.
+  test('is limited over all addresses, and the first tries of another address remain', async () => {
     const { code } = await linkedCard()
     let guesser = newAddress()
     let tried = 0
@@ -156,7 +156,7 @@ describe('a code that somebody chose', () => {
   })
 })
 
-test('a code of ours has 128 bits', async () => {
+test('a generated code has 128 bits', async () => {
   const uids = Array.from({ length: 20 }, newUid)
   const codes = await Promise.all(uids.map(initCard))
   expect(new Set(codes).size).toBe(20)

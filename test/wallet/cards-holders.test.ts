@@ -1,4 +1,4 @@
-/** Holders: POST /card, what they ask for, and what they change. */
+/** Holders: POST /card, their queries, and their changes. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ async function refuses(ask: () => Promise<Answer>, status: number, code: string)
 }
 
 describe('POST /card', () => {
-  test('makes whoever brings the code the holder, with the limits of a new card', async () => {
+  test('makes the sender of the code the holder, with the limits of a new card', async () => {
     const uid = newUid()
     const holder = newHolder()
     const { otc } = await initCard(server, uid, { design: { name: 'Luna' } })
@@ -89,7 +89,7 @@ describe('POST /card', () => {
     })
   })
 
-  test('again by the holder: the same card; the very same event: the same bytes', async () => {
+  test('repeated by the holder returns the same card; the very same event the same bytes', async () => {
     const holder = newHolder()
     const { otc } = await initCard(server, newUid())
     const content = { otc, delegation: delegationOf(holder) }
@@ -115,7 +115,7 @@ describe('POST /card', () => {
     expect(found).toEqual([false, false, false, false])
   })
 
-  test('is done once, whoever races for the code', async () => {
+  test('succeeds once, however many requests race for the code', async () => {
     const racers = startRacers(4)
     try {
       const { otc } = await initCard(server, newUid())
@@ -128,7 +128,7 @@ describe('POST /card', () => {
       const answers = await racers.race(server.url, lists)
       const winners = answers.filter((list) => list.some(({ status }) => status === 201))
       expect(winners).toHaveLength(1)
-      // The winner's own repetitions are his, too.
+      // The winner's own repetitions succeed, too.
       expect(winners[0]?.map(({ status }) => status)).toEqual([201, 201, 201, 201])
     } finally {
       await racers.stop()
@@ -183,7 +183,7 @@ describe('POST /card', () => {
     expect((await activation({ otc, delegation: good }, parts)).status).toBe(201)
   })
 
-  test('the real activation event is right, only old', async () => {
+  test('accepts the form of a real activation event, which is only too old', async () => {
     const event = {
       id: '8fad06887f4f0475889f93e2291d0151da1157d2b7551a38afb865d47554b2e8',
       pubkey: '49001062a54bc52153dcc69b65927833be519104249324e462eab45d494a0c46',
@@ -203,7 +203,7 @@ describe('POST /card', () => {
     await refuses(() => call(server.url, '/card', { body: changed }), 422, 'card-event-invalid')
   })
 
-  test('the npm client of LaWallet activates a card unchanged', async () => {
+  test('works with the unchanged npm client of LaWallet', async () => {
     const { uid, holder } = await (async () => {
       const fresh = { uid: newUid(), holder: newHolder() }
       const { otc } = await initCard(server, fresh.uid)
@@ -222,13 +222,13 @@ describe('POST /card', () => {
   })
 })
 
-describe('what a holder asks for', () => {
+describe('a query of a holder', () => {
   const ask = (what: string, signer: Holder, parts = {}) =>
     call(server.url, `/card/${what}/request`, {
       body: cardEvent(`card-${what}-request`, '', { signer, ...parts }),
     })
 
-  test('is how his cards look, and what he decided about them; nobody else’s', async () => {
+  test('returns the state and settings of his own cards, and no other', async () => {
     const holder = newHolder()
     const cards = [await newCard(server, holder), await newCard(server, holder)]
     await newCard(server)
@@ -263,7 +263,7 @@ describe('what a holder asks for', () => {
     expect((await ask('data', newHolder())).json).toEqual({})
   })
 
-  test.each(['data', 'config'])('by an event of his, once (%s)', async (what) => {
+  test.each(['data', 'config'])('is sent as an event of the holder, once (%s)', async (what) => {
     const holder = newHolder()
     const path = `/card/${what}/request`
     await refuses(() => ask(what, holder, { kind: 1 }), 422, 'card-event-invalid')
@@ -275,7 +275,7 @@ describe('what a holder asks for', () => {
     await refuses(() => call(server.url, path, { body }), 409, 'event-repeated')
   })
 
-  test('also when strangers have filled their part of what is remembered', async () => {
+  test('works also when strangers have filled their part of the remembered requests', async () => {
     const { holder } = await newCard(server)
     const uid = newUid()
     const { otc } = await initCard(server, uid)
@@ -288,7 +288,7 @@ describe('what a holder asks for', () => {
     load(-limits.requestsOfStrangersMax)
   })
 
-  test.each(['data', 'config'])('is told to nobody whom he delegated to (%s)', async (what) => {
+  test.each(['data', 'config'])('is refused for a key that he delegated to (%s)', async (what) => {
     const { holder, uuid } = await newCard(server)
     const federation = newSigner()
     const asked = (signer: Signer) => ({
@@ -305,7 +305,7 @@ describe('what a holder asks for', () => {
     expect([answer.status, answer.text.includes(uuid)]).toEqual([200, true])
   })
 
-  test('is not the reset or the donation of a card', async () => {
+  test('does not reset or donate a card', async () => {
     for (const [method, path] of [
       ['POST', '/card/reset/request'],
       ['POST', '/card/reset/claim'],
@@ -321,7 +321,7 @@ describe('what a holder asks for', () => {
   })
 })
 
-describe('what a holder changes', () => {
+describe('a change by a holder', () => {
   type Change = { signer?: Signer; createdAt?: number; kind?: number; tags?: string[][] }
   const change = (content: unknown, { kind = 1112, ...parts }: Change) =>
     cardEvent('card-config-change', content, { kind, ...parts })
@@ -332,7 +332,7 @@ describe('what a holder changes', () => {
   }
   const limit = { name: 'Por pago', description: 'x', token: 'PESO', amount: '70', delta: 0 }
 
-  test('is taken from a published event, part by part, on his own cards alone', async () => {
+  test('is read from a published event, part by part, and applies to his own cards only', async () => {
     const { holder, uuid, uid } = await newCard(server)
     const other = await newCard(server)
     const merchant = newSigner().pubkey
@@ -369,7 +369,7 @@ describe('what a holder changes', () => {
     })
   })
 
-  test('is read plain, encrypted to the manager, and in the form that LaWallet gives it', async () => {
+  test('is accepted plain, encrypted to the manager, and in the format of LaWallet', async () => {
     const { holder, uuid } = await newCard(server)
     const text = (name: string) => JSON.stringify({ cards: { [uuid]: { name } } })
     const named = async () => (await configOf(holder)).cards[uuid].name
@@ -389,7 +389,7 @@ describe('what a holder changes', () => {
     const event = holder.sign({ kind: 1112, created_at: secondsNow(), tags, content })
     expect((await publish(event)).status).toBe(202)
     expect(await named()).toBe('múltiple ☕')
-    // Any byte of it changed: nothing happens.
+    // With any byte of it changed, nothing happens.
     const parts = JSON.parse(content)
     const twisted = [
       { ...parts, mac: parts.mac.replace(/^./, (first: string) => (first === 'A' ? 'B' : 'A')) },
@@ -407,7 +407,7 @@ describe('what a holder changes', () => {
     }
   })
 
-  test('counts once, and never after a newer one; nor when it is old, or another’s', async () => {
+  test('applies once, never after a newer one, and not when it is old or of somebody else', async () => {
     const { holder, uuid } = await newCard(server)
     const named = async () => (await configOf(holder)).cards[uuid].name
     const call = (name: string) => ({ cards: { [uuid]: { name } } })
@@ -419,7 +419,7 @@ describe('what a holder changes', () => {
     expect(await named()).toBe('dos')
     await publish(change(call('tarde'), { signer: holder, createdAt: now - 45 }))
     expect(await named()).toBe('dos')
-    // Two within a second: in the order they come.
+    // Two within a second apply in the order of their arrival.
     await publish(change(call('tres'), { signer: holder, createdAt: now - 40 }))
     expect(await named()).toBe('tres')
     const unheard = [
@@ -438,7 +438,7 @@ describe('what a holder changes', () => {
     expect(await named()).toBe('tres')
   })
 
-  test('is nothing that he delegated to another service', async () => {
+  test('cannot be delegated to another service', async () => {
     const { holder, uuid } = await newCard(server)
     const federation = newSigner()
     const before = await configOf(holder)
@@ -453,7 +453,7 @@ describe('what a holder changes', () => {
     expect((await configOf(holder)).cards[uuid].limits).toEqual([])
   })
 
-  test('is of the card whose UID it names, or nothing at all', async () => {
+  test('applies to the card whose UID it names, or to none', async () => {
     const { holder, uuid, uid } = await newCard(server)
     const second = await newCard(server, holder)
     const other = await newCard(server)
@@ -490,7 +490,7 @@ describe('what a holder changes', () => {
     expect(await configOf(holder)).toMatchObject(merchants)
   })
 
-  test('changes nothing when any part of it makes no sense', async () => {
+  test('changes nothing when any part of it is invalid', async () => {
     const { holder, uuid } = await newCard(server)
     const before = await configOf(holder)
     const card = (parts: unknown) => ({ cards: { [uuid]: parts } })
@@ -525,7 +525,7 @@ describe('what a holder changes', () => {
     expect(await configOf(holder)).toEqual(before)
   })
 
-  test('is heard from the embedded relay, too', async () => {
+  test('is read from the embedded relay, too', async () => {
     const { holder, uuid } = await newCard(server)
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/relay`)
     await new Promise((resolve) => socket.addEventListener('open', resolve))

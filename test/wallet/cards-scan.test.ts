@@ -73,7 +73,7 @@ async function refuses(ask: () => Promise<Answer>, status: number, code: string)
 }
 
 describe('a tap', () => {
-  test('of a card is answered as LUD-03 has it, within balance and limits', async () => {
+  test('of a card is answered as LUD-03 demands, within balance and limits', async () => {
     const { uid } = await newCard(server)
     const { status, json, headers } = await scan(uid, 1)
     expect(status).toBe(200)
@@ -92,7 +92,7 @@ describe('a tap', () => {
     expect(JSON.stringify(readRows(server.dataDir))).not.toContain(json.k1)
   })
 
-  test('with a Host that no URL can hold leads back to where the service listens', async () => {
+  test('with a Host that no URL can hold gets a callback to the listening address', async () => {
     const { uid } = await newCard(server)
     for (const [at, host] of ['[x', '%%%', 'x:99999'].entries()) {
       const { status, json } = await callRaw(server.url, { target: scanPath(uid, at + 1), host })
@@ -104,7 +104,7 @@ describe('a tap', () => {
     }
   })
 
-  test('that a till of this federation asks more of gets every token, or those it names', async () => {
+  test('of a till of this federation gets every token, or those that it names', async () => {
     const { uid, holder } = await newCard(server)
     const peso = async (counter: number, more = '') =>
       (await scan(uid, counter, asking('extendedScan', more))).json
@@ -127,7 +127,7 @@ describe('a tap', () => {
     expect((await scan(uid, 4, { headers })).json.tag).toBe('laWallet:withdrawRequest')
   })
 
-  test('that names one token again and again looks it up once', async () => {
+  test('that names one token repeatedly reads it once', async () => {
     const rows = Array.from({ length: limits.cardLimitsMax }, (_, at) => `${at};;PESO;9;${at + 9}`)
     const env = { ...cardEnv, DEFAULT_LIMITS: rows.join(':'), RATE_LIMIT: 'off' }
     const other = await startServer({ env })
@@ -145,7 +145,7 @@ describe('a tap', () => {
     expect(Math.min(await cost(3, 'PESO'), await cost(4, 'PESO'))).toBeLessThan(usual + 80)
   })
 
-  test('gets a till of another federation what every wallet understands', async () => {
+  test('of a till of another federation gets the plain LUD-03 answer', async () => {
     const { uid } = await newCard(server)
     const headers = { 'X-LaWallet-Action': 'extendedScan', 'X-LaWallet-Param': 'federationId=otra' }
     expect((await scan(uid, 1, { headers })).json.tag).toBe('withdrawRequest')
@@ -153,7 +153,7 @@ describe('a tap', () => {
     expect((await scan(uid, 2, { headers: bare })).json.tag).toBe('withdrawRequest')
   })
 
-  test('tells whose card it is, and how to pay him', async () => {
+  test('names the holder of the card and his payment address', async () => {
     const { uid, holder } = await newCard(server)
     expect((await scan(uid, 1, asking('identityQuery'))).json).toEqual({
       tag: 'laWallet:identityQuery',
@@ -180,7 +180,7 @@ describe('a tap', () => {
     })
   })
 
-  test('tells how far a card has come, and never a code or a delegation', async () => {
+  test('shows the state of the card, and never a code or a delegation', async () => {
     const uid = newUid()
     const { otc } = await initCard(server, uid, { design: { name: 'Luna' } })
     const ask = async (counter: number) => (await scan(uid, counter, asking('info'))).json.info
@@ -220,7 +220,7 @@ describe('a tap', () => {
 })
 
 describe('the counter', () => {
-  test('moves up alone, by any step, and ends where the tag ends', async () => {
+  test('only increases, by any step, and ends where the tag ends', async () => {
     const { uid } = await newCard(server)
     const outcome = async (counter: number) => (await scan(uid, counter)).json.code ?? 'passed'
     const outcomes: string[] = []
@@ -231,7 +231,7 @@ describe('the counter', () => {
     expect(outcomes).toEqual([yes, no, no, yes, no, no, yes, no, no, yes, no, no, no])
   })
 
-  test('lets one of many identical taps pass, from whatever process', async () => {
+  test('lets one of many identical taps pass, across processes', async () => {
     const { uid } = await newCard(server)
     for (let round = 1; round <= 5; round++) {
       const path = scanPath(uid, round)
@@ -246,7 +246,7 @@ describe('the counter', () => {
     expect(scans.filter((one) => (one as { card_id: number }).card_id === card?.id)).toHaveLength(5)
   })
 
-  test('is not moved by a tap whose MAC is wrong', async () => {
+  test('is not changed by a tap with a wrong MAC', async () => {
     const { uid } = await newCard(server)
     const forged = tapQuery(uid, 9).replace(/..$/, (last) => (last === '00' ? '11' : '00'))
     const before = readRows(server.dataDir)
@@ -260,7 +260,7 @@ describe('a tap is refused', () => {
   test('in this order', async () => {
     const uid = newUid()
     const { otc } = await initCard(server, uid)
-    // Form and action, before anything of the card is looked at.
+    // Form and action, before the card is looked up.
     const unknown = asking('fly')
     await refuses(() => call(server.url, '/card/scan', unknown), 400, 'action-unknown')
     for (const query of ['', 'p=1&c=2', tapQuery(uid, 1).slice(0, -1), `${tapQuery(uid, 1)}0`]) {
@@ -279,7 +279,7 @@ describe('a tap is refused', () => {
     await refuses(() => scan(uid, 5), 400, 'card-unconfirmed')
     damage(server.dataDir, `UPDATE cards SET counter_known = 1 WHERE cid = x'${uid}'`)
     await refuses(() => scan(uid, 5), 400, 'tap-used')
-    // What the card is; its taps are used up by now.
+    // The state of the card; its taps are used up by now.
     await refuses(() => scan(uid, 6), 400, 'card-inactive')
     await refuses(() => scan(uid, 6), 400, 'tap-used')
     const holder = newHolder()
@@ -298,7 +298,7 @@ describe('a tap is refused', () => {
     expect((await scan(uid, 53)).status).toBe(200)
   })
 
-  test('when its delegation is over, and the holder renews it with the code he used', async () => {
+  test('when its delegation has expired, and the holder renews it with the used code', async () => {
     const uid = newUid()
     const holder = newHolder()
     const { otc } = await initCard(server, uid)
@@ -313,7 +313,7 @@ describe('a tap is refused', () => {
     expect((await scan(uid, 4)).status).toBe(200)
   })
 
-  test('without a gateway, unless it pays the tokens of the shop', async () => {
+  test('without a gateway, unless it pays tokens of the shop', async () => {
     const { GATEWAY_PUBKEY, ...env } = cardEnv
     expect(GATEWAY_PUBKEY).toBeDefined()
     const closed = await startServer({ env })
@@ -333,7 +333,7 @@ describe('a tap is refused', () => {
   })
 })
 
-test('forged taps from one address are slowed down; real ones go on', async () => {
+test('forged taps from one address are limited; real ones go on', async () => {
   const limited = await startServer({ env: cardEnv })
   const { uid } = await newCard(limited)
   const wrong = `/card/scan?${tapQuery(uid, 1, 1, 'f'.repeat(32))}`
@@ -344,7 +344,7 @@ test('forged taps from one address are slowed down; real ones go on', async () =
   expect((await call(limited.url, scanPath(uid, 2))).status).toBe(200)
 })
 
-test('a limit of a token that there is none of is warned of', async () => {
+test('a limit of an unknown token causes a warning', async () => {
   const env = { ...cardEnv, DEFAULT_LIMITS: 'día;;PESOS;1;60:vez;;PESO;1;0' }
   const mistaken = await startServer({ env })
   await mistaken.stop()
@@ -352,7 +352,7 @@ test('a limit of a token that there is none of is warned of', async () => {
   expect(told).toEqual([expect.stringContaining('"limit":"día","token":"PESOS"')])
 })
 
-test('the keys of cards outlive the database', async () => {
+test('the keys of cards survive a loss of the database', async () => {
   const { uid } = await newCard(server)
   const lost = await startServer({ env: cardEnv })
   expect((await call(lost.url, scanPath(uid, 40))).json.code).toBe('card-unknown')
@@ -363,7 +363,7 @@ test('the keys of cards outlive the database', async () => {
   expect(masterKey).toHaveLength(32)
 })
 
-test('a tap that was answered stays used, also when the process dies on the spot', async () => {
+test('an answered tap stays used, also when the process dies at once', async () => {
   const first = await startServer({ env: cardEnv })
   const { uid } = await newCard(first)
   const path = scanPath(uid, 1)
@@ -383,7 +383,7 @@ test('a tap that was answered stays used, also when the process dies on the spot
   expect(answered.json.tag).toBe('withdrawRequest')
 })
 
-test('another CARD_MASTER_KEY than the cards have stops the start', async () => {
+test('another CARD_MASTER_KEY than that of the cards stops the start', async () => {
   const first = await startServer({ env: cardEnv })
   await newCard(first)
   await first.stop()
@@ -398,7 +398,7 @@ test('another CARD_MASTER_KEY than the cards have stops the start', async () => 
   await without.catch(() => undefined)
 })
 
-test('a stranger cannot become a member; a holder of a card is one', async () => {
+test('a stranger is no member of the relay; the holder of a card is one', async () => {
   const env = { ...cardEnv, PUBLIC_URL: 'https://cupones.example' }
   const open = await startServer({ env })
   const { holder } = await newCard(open)

@@ -80,7 +80,7 @@ async function refuses(ask: () => Promise<Answer>, status: number, code: string)
 }
 
 describe('POST /ntag424', () => {
-  test('answers with the keys that follow from UID and version, as an event of the manager', async () => {
+  test('answers with the keys that follow from UID and version, in an event of the manager', async () => {
     const uid = newUid()
     const design = { name: 'Feria de diciembre' }
     const event = cardEvent('card-init-request', { cid: uid.toUpperCase(), ctr: 3, design })
@@ -113,18 +113,18 @@ describe('POST /ntag424', () => {
     expect(other.otc).not.toBe(said.otc)
   })
 
-  test('again for the same tag: the same', async () => {
+  test('answers the same again for the same tag', async () => {
     const uid = newUid()
     const first = await initCard(server, uid)
     expect(await initCard(server, uid)).toEqual(first)
-    // A counter that somebody read moves ours up, never down.
+    // The counter in a request moves the stored one up, never down.
     expect((await initCard(server, uid, { ctr: 9 })).ctr).toBe(9)
     expect((await initCard(server, uid, { ctr: 5 })).ctr).toBe(9)
     const uuid = crypto.randomUUID()
     expect((await initCard(server, uid, { design: { uuid, name: 'x' } })).designUuid).toBe(uuid)
   })
 
-  test('encrypts the answer to the writer who asks for that', async () => {
+  test('encrypts the answer to a writer that asks for it', async () => {
     const uid = newUid()
     const tags = [['encrypted']]
     const answer = await init({ cid: uid }, { tags })
@@ -132,7 +132,7 @@ describe('POST /ntag424', () => {
     expect(opened(answer)).toEqual(await initCard(server, uid))
   })
 
-  test('encrypts it to the writer whenever the very same event comes again', async () => {
+  test('encrypts it to the writer also for a repetition of the very same event', async () => {
     for (const tags of [[], [['encrypted']]]) {
       const event = cardEvent('card-init-request', { cid: newUid() }, { tags })
       const ask = () => call(server.url, '/ntag424', { body: event })
@@ -150,7 +150,7 @@ describe('POST /ntag424', () => {
     }
   })
 
-  test('gives keys in clear on this machine alone, unless the way is https', async () => {
+  test('sends keys in clear on this machine only, unless the connection is https', async () => {
     const forwarded = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
     const tag = () => ({ cid: newUid() })
     const heard = cardEvent('card-init-request', tag())
@@ -158,7 +158,7 @@ describe('POST /ntag424', () => {
       call(server.url, '/ntag424', { body: heard, ...options })
     expect((await ask(forwarded)).json.code).toBe('encryption-needed')
     expect((await ask(forwarded)).json.code).toBe('encryption-needed')
-    // Whoever listened has it answered on no other way.
+    // An eavesdropper gets no answer over another connection.
     expect((await ask()).json.code).toBe('event-repeated')
     expect((await init(tag(), { tags: [['encrypted']] }, forwarded)).status).toBe(201)
     const behind = await startServer({ env: { ...cardEnv, TRUSTED_PROXIES: '127.0.0.1' } })
@@ -229,7 +229,7 @@ describe('POST /ntag424', () => {
     await refuses(() => init({ cid: last }), 409, 'card-versions-over')
   })
 
-  test('is for the writers of CARD_WRITERS, when there are any', async () => {
+  test('is limited to the keys of CARD_WRITERS, when there are any', async () => {
     const writer = newSigner()
     const listed = await startServer({ env: { ...cardEnv, CARD_WRITERS: writer.pubkey } })
     const ask = (signer: typeof writer) => {
@@ -240,7 +240,7 @@ describe('POST /ntag424', () => {
     expect((await ask(manager)).json.code).toBe('card-writer-only')
   })
 
-  test('every reading of keys is in the log, the keys are not, and the file has neither them nor codes', async () => {
+  test('is logged for every read of keys; neither keys nor codes are in the log or the file', async () => {
     const uid = newUid()
     const said = await initCard(server, uid)
     await remove({ cid: uid })
@@ -260,7 +260,7 @@ describe('POST /ntag424', () => {
 })
 
 describe('PATCH /ntag424', () => {
-  test('links a code to the card that was tapped; the same pair again stays', async () => {
+  test('links a code to the tapped card; a repetition changes nothing', async () => {
     const uid = newUid()
     const { otc: first } = await initCard(server, uid)
     const otc = `folleto ${uid}`
@@ -273,7 +273,7 @@ describe('PATCH /ntag424', () => {
     expect((await patch(tapQuery(uid, 3), { otc })).status).toBe(204)
   })
 
-  test('is of the card that was tapped, where it names one', async () => {
+  test('is refused when it names another card than the tapped one', async () => {
     const [uid, other] = [newUid(), newUid()]
     await initCard(server, uid)
     const { otc: untouched } = await initCard(server, other)
@@ -289,7 +289,7 @@ describe('PATCH /ntag424', () => {
     expect((await initCard(server, uid)).otc).toBeNull()
   })
 
-  test('takes no answer of ours for a writer’s word, whatever a stranger had it repeat', async () => {
+  test('does not accept the service’s own answer as a request of a writer', async () => {
     const uid = newUid()
     await initCard(server, uid)
     const thief = newHolder()
@@ -339,7 +339,7 @@ describe('PATCH /ntag424', () => {
     await refuses(() => patch(tapQuery(newUid(), 1), { otc }), 404, 'card-unknown')
     expect((await patch(good, { otc })).status).toBe(204)
     await refuses(() => patch(good, { otc }), 400, 'tap-used')
-    // What follows uses the tap up: the counter has moved.
+    // The following requests use the tap up: the counter has moved.
     expect((await patch(tapQuery(uid, 2), { otc: `${otc}x` })).json.code).toBe('card-linked')
     expect((await patch(tapQuery(other, 1), { otc })).json.code).toBe('otc-linked')
     await refuses(() => patch(tapQuery(other, 1), { otc }), 400, 'tap-used')
@@ -349,7 +349,7 @@ describe('PATCH /ntag424', () => {
 })
 
 describe('DELETE /ntag424', () => {
-  test('gives the keys to wipe the tag with, again and again, and the card stops working', async () => {
+  test('returns the keys to wipe the tag with, also repeatedly, and the card stops working', async () => {
     const { uid, otc, holder } = await newCard(server)
     const written = await initCard(server, uid)
     const answer = await remove({ cid: uid })
@@ -366,7 +366,7 @@ describe('DELETE /ntag424', () => {
     expect((await activateCard(server, holder, otc)).json.code).toBe('otc-unknown')
   })
 
-  test('a tag that is written again gets other keys, and its old taps are worth nothing', async () => {
+  test('gives other keys to a tag that is written again, whose old taps are refused', async () => {
     const { uid } = await newCard(server)
     await remove({ cid: uid })
     const { k0, otc } = await initCard(server, uid)
@@ -413,7 +413,7 @@ describe('DELETE /ntag424', () => {
 })
 
 describe('after a restore', () => {
-  test('a card is taken back with a higher counter alone', async () => {
+  test('a card is accepted again with a higher counter only', async () => {
     const { uid } = await newCard(server)
     expect((await call(server.url, scanPath(uid, 5))).status).toBe(200)
     damage(
@@ -422,17 +422,17 @@ describe('after a restore', () => {
     )
     await refuses(() => call(server.url, scanPath(uid, 6)), 400, 'card-unconfirmed')
     for (const ctr of [0, 5]) await refuses(() => init({ cid: uid, ctr }), 409, 'card-counter-low')
-    // The keys can be read, to read the counter with.
+    // The keys can be read, so that the writer can read the counter.
     expect((await initCard(server, uid)).ctr).toBe(5)
     await refuses(() => call(server.url, scanPath(uid, 9)), 400, 'card-unconfirmed')
     expect((await initCard(server, uid, { ctr: 8 })).ctr).toBe(8)
     await refuses(() => call(server.url, scanPath(uid, 8)), 400, 'tap-used')
     expect((await call(server.url, scanPath(uid, 9))).status).toBe(200)
-    // Nor does a tag that the backup did not know begin at zero unasked.
+    // A tag that is not in the backup does not begin at zero unasked.
     const unknown = newUid()
     await refuses(() => init({ cid: unknown }), 409, 'card-counter-unknown')
     expect((await init({ cid: unknown, ctr: 0 })).status).toBe(201)
-    // Nor one that was deleted: it may have had the next keys in the time that is lost.
+    // Nor does a deleted one: it may have got the next keys in the lost time.
     expect((await remove({ cid: unknown })).status).toBe(200)
     await refuses(() => init({ cid: unknown }), 409, 'card-counter-unknown')
     expect((await init({ cid: unknown, ctr: 7 })).status).toBe(201)

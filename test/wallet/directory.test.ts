@@ -27,7 +27,7 @@ const child = [process.execPath, join(import.meta.dir, '../support/loopback-chil
 let server: TestServer
 
 beforeAll(async () => {
-  // Over the loopback's own way out: the program never has one.
+  // Connections may go to the loopback, which the program never allows.
   server = await startServer({ command: child, env: managerEnv })
   await add(server, { name: 'ana', pubkey: payee.pubkey, lud16 })
   await add(server, { name: 'solo', pubkey: plain.pubkey })
@@ -56,7 +56,7 @@ function expectError({ status, json }: Answer, expected: number, code: string, f
   })
 }
 
-/** What LUD-06 and LUD-16 ask of the first answer, and nothing of ours. */
+/** The fields that LUD-06 and LUD-16 demand of the first answer, and no other. */
 function expectPayRequest(json: Json) {
   expect(json.tag).toBe('payRequest')
   expect(URL.canParse(json.callback)).toBe(true)
@@ -69,7 +69,7 @@ function expectPayRequest(json: Json) {
   expect(of('text/identifier')[0]?.[1]).toMatch(/^[a-z0-9._-]+@[a-z0-9.:-]+$/)
 }
 
-/** What NIP-05 asks of the document. */
+/** The document as NIP-05 demands it. */
 function expectNamesDocument({ status, json, headers }: Answer) {
   expect({ status, cors: headers.get('access-control-allow-origin') }).toEqual({
     status: 200,
@@ -86,7 +86,7 @@ function expectNamesDocument({ status, json, headers }: Answer) {
 }
 
 describe('NIP-05', () => {
-  test('a name leads to its key and the relays of this service', async () => {
+  test('resolves a name to its key and the relays of this service', async () => {
     for (const name of ['ana', 'ANA']) {
       const answer = await ask(`/.well-known/nostr.json?name=${name}`)
       expectNamesDocument(answer)
@@ -99,12 +99,12 @@ describe('NIP-05', () => {
     }
   })
 
-  test('`_` is the service itself', async () => {
+  test('resolves `_` to the service itself', async () => {
     const { json } = await ask('/.well-known/nostr.json?name=_')
     expect(json.names).toEqual({ _: manager.pubkey })
   })
 
-  test('a name that is nobody’s is not an error', async () => {
+  test('answers an unknown name without an error', async () => {
     for (const query of ['?name=nadie', '?name=', '', '?name=__proto__', '?name=a%00b', '?x=1']) {
       const { status, json } = await ask(`/.well-known/nostr.json${query}`)
       expect({ status, ...json }).toEqual({ status: 200, names: {}, relays: {} })
@@ -113,7 +113,7 @@ describe('NIP-05', () => {
 })
 
 describe('LUD-16', () => {
-  test('answers what the wallet does, with a callback of ours', async () => {
+  test('answers as the wallet does, with a callback of this service', async () => {
     const paths = ['/.well-known/lnurlp/ana', '/api/lud16/ana', '/api/lud16/ANA/']
     for (const path of paths) {
       const { status, json } = await ask(path)
@@ -130,7 +130,7 @@ describe('LUD-16', () => {
     }
   })
 
-  test('an account without a wallet takes vouchers, in the form of LUD-06', async () => {
+  test('lets an account without a wallet take vouchers, in the format of LUD-06', async () => {
     const { json } = await ask('/api/lud16/solo')
     expectPayRequest(json)
     const address = `solo@${new URL(server.url).host}`
@@ -149,7 +149,7 @@ describe('LUD-16', () => {
     })
   })
 
-  test('nobody, and an account that takes nothing, is 404', async () => {
+  test('answers 404 for an unknown name, and for an account that takes nothing', async () => {
     await add(server, { name: 'nada', pubkey: newSigner().pubkey })
     damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 0 WHERE name IN ('nada', 'ana')")
     for (const name of ['nadie', 'nada', '_', '%00', 'a'.repeat(300)]) {
@@ -162,7 +162,7 @@ describe('LUD-16', () => {
     damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 1 WHERE name = 'ana'")
   })
 
-  test('the public origin and the federation are those of the settings', async () => {
+  test('uses the public origin and the federation of the settings', async () => {
     const env = { ...managerEnv, PUBLIC_URL: 'https://cupones.example,https://otra.example' }
     const asked = async (more: Record<string, string>) => {
       const shop = await startServer({ env: { ...env, ...more } })
@@ -181,7 +181,7 @@ describe('LUD-16', () => {
 describe('a payment', () => {
   const cb = (query: string, name = 'ana') => ask(`/api/lud16/${name}/cb${query}`)
 
-  test('is asked of the wallet, whose answer comes back as it is', async () => {
+  test('is requested from the wallet, whose answer is returned unchanged', async () => {
     answer = () => new Response(`{ "pr":"lnbc1", "routes":[] }`)
     const nostr = JSON.stringify({ kind: 9734, content: 'ñ & ¿?' })
     const query = new URLSearchParams({
@@ -221,7 +221,7 @@ describe('a payment', () => {
     }
   })
 
-  test('needs an amount that the wallet takes', async () => {
+  test('needs an amount that the wallet accepts', async () => {
     const before = wallet.asked.length
     for (const query of [
       '',
@@ -241,7 +241,7 @@ describe('a payment', () => {
     expect(wallet.asked.length).toBe(before)
   })
 
-  test('is not taken where there is no wallet', async () => {
+  test('is refused where there is no wallet', async () => {
     expectError(await cb('?amount=1', 'solo'), 400, 'payments-not-taken')
   })
 
@@ -254,13 +254,13 @@ describe('a payment', () => {
     ['sends us on', () => Response.redirect('https://127.0.0.1/')],
   ]
   for (const [name, say] of away) {
-    test(`comes to nothing when the wallet ${name}`, async () => {
+    test(`fails when the wallet ${name}`, async () => {
       answer = say
       expectError(await cb('?amount=1000'), 400, 'wallet-unreachable')
     })
   }
 
-  test('to a slow wallet keeps its own payers waiting, and nobody else', async () => {
+  test('to a slow wallet delays its own payers only', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     answer = () => promise.then(() => Response.json(invoice))
     const before = wallet.asked.length
@@ -278,7 +278,7 @@ describe('a payment', () => {
     expect((await cb('?amount=1000')).status).toBe(200)
   })
 
-  test('to four slow wallets leaves room for every other', async () => {
+  test('to four slow wallets leaves room for all others', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const slow = ['lenta-1', 'lenta-2', 'lenta-3', 'lenta-4'].map((name) => {
       const own = startWallet(() => promise.then(() => Response.json(invoice)))
@@ -301,7 +301,7 @@ describe('a payment', () => {
     for (const { own } of slow) own.stop()
   })
 
-  test('never goes to an address inside', async () => {
+  test('never connects to a private address', async () => {
     const shop = await startServer({ env: managerEnv })
     const nonce = await newIdentityNonce(shop.url, manager)
     const wanted = { name: 'ana', pubkey: payee.pubkey, lud16 }
@@ -309,7 +309,7 @@ describe('a payment', () => {
     const refused = await call(shop.url, '/api/identity', { body })
     expect(refused.json.code).toBe('identity-lud16-invalid')
     await add(shop, { name: 'ana', pubkey: payee.pubkey })
-    // As if it had been registered before there was that rule: the way out has its own.
+    // As if it had been registered before that rule: outgoing requests are checked, too.
     damage(shop.dataDir, `UPDATE accounts SET lud16 = '${JSON.stringify(lud16)}'`)
     const before = wallet.asked.length
     expectError(await call(shop.url, '/api/lud16/ana/cb?amount=1000'), 400, 'wallet-unreachable')
@@ -318,7 +318,7 @@ describe('a payment', () => {
 })
 
 describe('the name of a key', () => {
-  test('is told for hex and npub', async () => {
+  test('is found for hex and npub', async () => {
     for (const key of [payee.pubkey, payee.pubkey.toUpperCase(), npubOf(payee.pubkey)]) {
       const { status, json } = await ask(`/api/pubkey/${key}`)
       expect({ http: status, ...json }).toEqual({
@@ -330,7 +330,7 @@ describe('the name of a key', () => {
     }
   })
 
-  test('is unknown for a key without one, and for what is no key', async () => {
+  test('is unknown for a key without one, and for an invalid key', async () => {
     for (const key of [
       newSigner().pubkey,
       manager.pubkey,

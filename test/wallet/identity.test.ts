@@ -37,7 +37,7 @@ type Account = { name: string; nonce_id: number }
 const accounts = (of = server) => readRows(of.dataDir).accounts as Account[]
 
 describe('an identity', () => {
-  test('is a name for a key, and burns the nonce that was given for it', async () => {
+  test('binds a name to a key, and burns its nonce', async () => {
     const holder = newSigner()
     const nonce = await newNonce()
     const state = () => call(server.url, `/api/nonce/${nonce}`)
@@ -69,7 +69,7 @@ describe('an identity', () => {
     })
   })
 
-  test('can be asked for with an npub, with content as an object, and without a type', async () => {
+  test('can be requested with an npub, with an object as content, and without a type', async () => {
     const holder = newSigner()
     const wanted = { name: 'eva', pubkey: npubOf(holder.pubkey) }
     const tags = [['nonce', await newNonce()]]
@@ -78,14 +78,14 @@ describe('an identity', () => {
     expect(answer.json).toMatchObject({ success: true, pubkey: holder.pubkey })
   })
 
-  test('is told apart from a name that is free', async () => {
+  test('is distinguished from a free name', async () => {
     const { status, json } = await call(server.url, '/api/identity?name=TOMADA')
     expect({ status, names: json.names }).toEqual({ status: 200, names: { tomada: taken.pubkey } })
     const free = await call(server.url, '/api/identity?name=libre')
     expectIdentityRefusal(free, 404, 'identity-unknown', 'Not found')
   })
 
-  test('is registered by a delegation that is meant for this, and by no other of an issuer', async () => {
+  test('is registered by a delegation for this purpose, and by no other of an issuer', async () => {
     const issuer = newHolder(managerSecret)
     const phone = newSigner()
     const nonce = await newNonce()
@@ -128,7 +128,7 @@ describe('a nonce that nobody made', () => {
     expect(json).toEqual({ status: false, success: false, reason, code: 'nonce-unknown' })
   })
 
-  test('cannot be guessed for ever', async () => {
+  test('cannot be guessed without limit', async () => {
     const victim = await startServer()
     const guess = (path: string) => call(victim.url, path)
     const answers = await Promise.all(
@@ -153,7 +153,7 @@ describe('a request for an identity is refused, in this order', () => {
   type Refused = readonly [number, string, string]
   type Case = [name: string, body: () => unknown, refused: Refused]
 
-  // Each is wrong in what comes later, too: the first in the order is what is heard.
+  // Each is wrong in the later checks, too: the first in the order is reported.
   const cases: Case[] = [
     ['no body', () => '', noEvent],
     ['no JSON', () => 'x', noEvent],
@@ -190,7 +190,7 @@ describe('a request for an identity is refused, in this order', () => {
         badName,
       ]
     }),
-    // The last two lie off the curve: nobody can sign with them, or open what is sealed for them.
+    // The last two lie off the curve: nobody can sign with them, or open a sealed text for them.
     ...['', 'x', 'a'.repeat(63), 7, '0'.repeat(64), 'f'.repeat(64)].map((pubkey): Case => {
       const wanted = { name: 'x', pubkey, lud16: 1 }
       return [
@@ -234,7 +234,7 @@ describe('a request for an identity is refused, in this order', () => {
     })
   }
 
-  test('403: a name that the service keeps for itself or its operator', async () => {
+  test('403: a name that is reserved for the service or its operator', async () => {
     const nonce = await newNonce()
     for (const name of ['Admin', '_', '..', '...', 'www', 'gerente', 'COCINA']) {
       const wanted = { name, pubkey: taken.pubkey }
@@ -243,7 +243,7 @@ describe('a request for an identity is refused, in this order', () => {
     expect((await call(server.url, `/api/nonce/${nonce}`)).status).toBe(200)
   })
 
-  test('409: a taken name, then a taken key; the nonce stays good', async () => {
+  test('409: a taken name, then a key with a name; the nonce stays valid', async () => {
     const nonce = await newNonce()
     const refused = async (wanted: object, ...expected: [string, string]) => {
       const before = readRows(server.dataDir)
@@ -259,14 +259,14 @@ describe('a request for an identity is refused, in this order', () => {
     expect((await register(identityEvent(manager, nonce, wanted))).status).toBe(200)
   })
 
-  test('403: the same event again, whose nonce is burned', async () => {
+  test('403: a repeated event, whose nonce is burned', async () => {
     const event = identityEvent(manager, await newNonce(), fresh())
     expect((await register(event)).status).toBe(200)
     const again = [403, 'identity-nonce-burned', 'Nonce already used'] as const
     expectIdentityRefusal(await register(event), ...again)
   })
 
-  test('405: any method but POST, and GET that names nobody', async () => {
+  test('405: any method but POST, and GET without a name', async () => {
     const both = 'POST, GET, HEAD, OPTIONS'
     const requests: [method: string, path: string, allow: string][] = [
       ['PUT', '/api/identity', both],
@@ -292,7 +292,7 @@ describe('a request for an identity is refused, in this order', () => {
     expect(large).toMatchObject({ status: 413, json: { success: false, code: 'too-large' } })
   })
 
-  test('503: when nothing can be written, the nonce stays good', async () => {
+  test('503: when nothing can be written; the nonce stays valid', async () => {
     const broken = await startServer({ env: managerEnv })
     const nonce = await newNonce(broken)
     damage(broken.dataDir, 'ALTER TABLE accounts RENAME TO gone')
@@ -303,8 +303,8 @@ describe('a request for an identity is refused, in this order', () => {
   })
 })
 
-describe('where sign-up is open', () => {
-  test('whoever has a nonce signs for himself, with the name in a tag', async () => {
+describe('where sign-up is open to everybody', () => {
+  test('the owner of a nonce registers himself, with the name in a tag', async () => {
     const holder = newSigner()
     const tags = [
       ['t', 'create-identity'],
@@ -319,14 +319,14 @@ describe('where sign-up is open', () => {
     expect(accounts(open).at(-1)?.name).toBe('sola')
   })
 
-  test('or in the content, as for an issuer', async () => {
+  test('the name may be in the content, as for an issuer', async () => {
     const holder = newSigner()
     const wanted = { name: 'sol', pubkey: holder.pubkey }
     const event = identityEvent(holder, await newNonce(open), wanted)
     expect((await register(event, open)).status).toBe(200)
   })
 
-  test('nobody signs for another, or without a nonce', async () => {
+  test('nobody registers another, or without a nonce', async () => {
     const holder = newSigner()
     const other = { name: 'luz', pubkey: newSigner().pubkey }
     const denied = await register(identityEvent(holder, await newNonce(open), other), open)

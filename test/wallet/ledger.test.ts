@@ -1,4 +1,4 @@
-/** The embedded ledger over HTTP and relays: what settles, what is refused, and what is told of it. */
+/** The embedded ledger over HTTP and relays: transactions, refusals and the answers to both. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ async function answersTo(id: string, count = 1): Promise<NostrEvent[]> {
 const contentOf = ({ content }: NostrEvent) => JSON.parse(content)
 
 describe('a transaction', () => {
-  test('moves tokens when the 202 has come, and is answered with ok and both balances', async () => {
+  test('has moved its tokens when the 202 comes, and is answered with ok and both balances', async () => {
     const payer = await funded(1000)
     const shop = newSigner()
     const event = start(
@@ -124,7 +124,7 @@ describe('a transaction', () => {
     expect(await balancesOf(server.url, shop)).toEqual({ ARS: 50, PTS: 1 })
   })
 
-  test('is settled once, however often and on whatever way it comes', async () => {
+  test('is settled once, however often and by whatever route it arrives', async () => {
     const payer = await funded(100)
     const shop = newSigner()
     const event = start(payer, shop.pubkey, { ARS: 60 })
@@ -136,7 +136,7 @@ describe('a transaction', () => {
     expect(await answersTo(event.id)).toHaveLength(1)
   })
 
-  test('that was refused stays refused when its sender has the funds later', async () => {
+  test('that was refused stays refused when its sender has funds later', async () => {
     const payer = newSigner()
     const shop = newSigner()
     const event = start(payer, shop.pubkey, { ARS: 5 })
@@ -155,14 +155,14 @@ describe('a transaction', () => {
     await until('settled', async () => (await balancesOf(server.url, shop)).ARS === 10)
   })
 
-  test('beyond what a double can count is exact', async () => {
+  test('with amounts beyond a double is exact', async () => {
     const rich = newSigner()
     await publish(server.url, start(issuer, rich.pubkey, { PTS: '900000000000000001' }))
     await publish(server.url, start(issuer, rich.pubkey, { PTS: '2' }))
     expect(await balancesOf(server.url, rich)).toEqual({ PTS: '900000000000000003' })
   })
 
-  test('of a hundred racing for the same funds pays as far as they reach', async () => {
+  test('of a hundred that race for the same funds pays until the funds are used', async () => {
     const payer = await funded(30)
     const shop = newSigner()
     const events = Array.from({ length: 100 }, (_, at) =>
@@ -174,7 +174,7 @@ describe('a transaction', () => {
   })
 })
 
-describe('refused with an error event', () => {
+describe('a transaction refused with an error event', () => {
   const receiver = newSigner().pubkey
   const engine = openSchnorr()
   const delegator = newSigner()
@@ -249,7 +249,7 @@ describe('refused with an error event', () => {
   test.each(wrong)('%s', async (_, create, message) => {
     const event = create()
     const { status } = await publish(server.url, event)
-    // A delegation is checked by the gateway already where it does not hold at all.
+    // The gateway has refused an invalid delegation already.
     expect(status).toBe(202)
     const [error] = await answersTo(event.id)
     expect(error?.tags).toContainEqual(['t', 'internal-transaction-error'])
@@ -257,7 +257,7 @@ describe('refused with an error event', () => {
     expect(error && contentOf(error).messages).toEqual([expect.stringMatching(message)])
   })
 
-  test('that relays forget where its sender has nothing to do with the ledger', async () => {
+  test('expires at relays when its sender has nothing to do with the ledger', async () => {
     const owner = await funded(1)
     for (const [from, expires] of [
       [newSigner(), true],
@@ -273,7 +273,7 @@ describe('refused with an error event', () => {
   })
 })
 
-test('strangers together have a bound, over HTTP as from relays, and owners are not in it', async () => {
+test('the requests of all strangers together are limited, over HTTP and relays; those of owners are not', async () => {
   const { RATE_LIMIT: _, ...limited } = env as Record<string, string>
   const bounded = await startServer({ env: limited })
   const send = (from: Signer) =>
@@ -295,7 +295,7 @@ test('strangers together have a bound, over HTTP as from relays, and owners are 
   await bounded.stop()
 })
 
-describe('left alone', () => {
+describe('an event that is ignored', () => {
   const receiver = newSigner().pubkey
   const alone: [name: string, event: () => NostrEvent][] = [
     [
@@ -342,7 +342,7 @@ describe('left alone', () => {
 })
 
 describe('relays outside', () => {
-  test('bring transactions, once, before and after they were away', async () => {
+  test('deliver transactions once, before and after an outage', async () => {
     const there = startFaultyRelay()
     const other = startFaultyRelay()
     const ledger = newLedger()
@@ -355,7 +355,7 @@ describe('relays outside', () => {
         tokens: { ARS: amount },
       })
     const event = issue(5)
-    // What it keeps is found at the beginning.
+    // The stored events are read at the beginning.
     there.stored.push(event)
     other.stored.push(event)
     const outside = await startServer({
@@ -372,7 +372,7 @@ describe('relays outside', () => {
     expect({ code, problems }).toEqual({ code: 0, problems: [] })
   })
 
-  test('cannot bring a forged one', async () => {
+  test('cannot deliver a forged transaction', async () => {
     const there = startFaultyRelay()
     const ledger = newLedger()
     const shop = newSigner()
@@ -413,7 +413,7 @@ async function stopAndCheck(target: TestServer) {
 }
 
 describe('GET /api/ledger/balances', () => {
-  test('shows a key its balances and movements, newest first', async () => {
+  test('shows a key its own balances and movements, newest first', async () => {
     const payer = await funded(100)
     const shop = newSigner()
     const event = start(payer, shop.pubkey, { ARS: 30 }, { memo: 'Café' })
@@ -447,7 +447,7 @@ describe('GET /api/ledger/balances', () => {
     })
   })
 
-  test('shows an issuer the tokens that he issues, and nobody else anything', async () => {
+  test('shows an issuer its own tokens, and nobody else anything', async () => {
     const payer = await funded(100)
     const path = `/api/ledger/balances/${payer.pubkey}`
     expect((await call(server.url, path, { signer: issuer })).json.balances).toHaveLength(1)
@@ -460,7 +460,7 @@ describe('GET /api/ledger/balances', () => {
 })
 
 describe('a public service', () => {
-  test('takes the first event of an issuer, and of whoever he pays, but of no stranger', async () => {
+  test('accepts the first event of an issuer, and of anybody he pays, but of no stranger', async () => {
     const ledger = newLedger()
     const PUBLIC_URL = 'https://cupones.example'
     const open = await startServer({ env: { ...ledger.env, PUBLIC_URL } })
@@ -485,7 +485,7 @@ describe('a public service', () => {
     const [accepted] = await relay.publish(createStart({ ...start, tokens: { ARS: 2 } }))
     expect(accepted).toBe(true)
     const { dataDir } = await stopAndCheck(open)
-    // Whoever the settings no longer name, and who owns nothing, is a stranger again.
+    // A key that the settings no longer name, and that owns nothing, is a stranger again.
     const { TOKENS: _, ...env } = ledger.env
     const later = await startServer({ dataDir, env: { ...env, PUBLIC_URL } })
     const gone = new Sqlite(join(later.dataDir, 'cuponera.db'), { readonly: true })
@@ -496,7 +496,7 @@ describe('a public service', () => {
 })
 
 describe('TOKENS', () => {
-  test('cannot change the terms of a token that has accounts', async () => {
+  test('may not change the terms of a token that has accounts', async () => {
     const ledger = newLedger()
     const first = await startServer({ env: ledger.env })
     const event = createStart({
@@ -512,7 +512,7 @@ describe('TOKENS', () => {
     expect(startServer({ dataDir, env: { ...ledger.env, TOKENS: changed } })).rejects.toThrow(
       /TOKENS: ARS has accounts with other decimals or another issuer/,
     )
-    // One that nobody has used may change, and one may be left out.
+    // The terms of an unused token may change, and it may be removed.
     const free = `PTS:3:${newSigner().pubkey}`
     const again = await startServer({ dataDir, env: { ...ledger.env, TOKENS: free } })
     await again.stop()

@@ -52,7 +52,7 @@ describe('a nonce for an identity', () => {
     }
   })
 
-  test('is the one proposed, and kept as its hash alone', async () => {
+  test('may be proposed, and is stored as its hash only', async () => {
     const nonce = sha256Hex('proposed')
     const { json } = await create(request({ tags: proposing(nonce) }))
     expect(json).toEqual({ success: true, nonce })
@@ -88,7 +88,7 @@ describe('a nonce for an identity', () => {
     await refuses(() => create(request({ signer: stranger })), ...denied)
   })
 
-  test('is made for a delegation that is meant for this, and for no other of an issuer', async () => {
+  test('is made for a delegation for this purpose, and for no other of an issuer', async () => {
     const issuer = newHolder(secret)
     const [stranger, phone] = [newSigner(), newSigner()]
     const asked = (signer: Signer, conditions: string, to: string[]) =>
@@ -115,7 +115,7 @@ describe('a nonce for an identity', () => {
     expect(status).toBe(200)
   })
 
-  test('is made once for an event, and never twice the same', async () => {
+  test('is made once for an event, and never the same twice', async () => {
     const event = request({
       tags: proposing('the same nonce'.padEnd(30, '-').replaceAll(' ', '-')),
     })
@@ -125,7 +125,7 @@ describe('a nonce for an identity', () => {
     await refuses(() => create(again), 409, 'identity-nonce-taken', 'Nonce already exists')
   })
 
-  test('is refused with a method that is none of it, in the same envelope', async () => {
+  test('is refused for another method, in the same envelope', async () => {
     for (const path of ['/api/nonce', '/api/nonce/create']) {
       const answer = await call(server.url, path)
       expect({ status: answer.status, ...answer.json }).toEqual({
@@ -138,7 +138,7 @@ describe('a nonce for an identity', () => {
     }
   })
 
-  test('is one of so many of an issuer', async () => {
+  test('counts towards the maximum of its issuer', async () => {
     const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limits.openNoncesMax})
       INSERT INTO identity_nonces (hash, issuer, created_at) SELECT randomblob(32), x'${merchant.pubkey}', 1 FROM n`
     damage(server.dataDir, rows)
@@ -147,7 +147,7 @@ describe('a nonce for an identity', () => {
     expect((await create(request())).status).toBe(200)
   })
 
-  test('is made for the listed issuers alone, when there is a list', async () => {
+  test('is made only for the listed issuers, when there is a list', async () => {
     const issuer = newSigner()
     const env = { MERCHANTS: merchant.pubkey, IDENTITY_ISSUERS: issuer.pubkey }
     const listed = await startServer({ env })

@@ -1,4 +1,4 @@
-/** Paying where the ledger is elsewhere: its ok commits, its error releases, its silence is not an OK. */
+/** Payments with a ledger elsewhere: its ok commits, its error releases, its silence is not an OK. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
@@ -45,7 +45,7 @@ const request = async (server: TestServer, card: PaidCard, amount = tokens) =>
 
 const k1Of = ({ content }: { content: string }) => JSON.parse(content).k1 as string
 
-/** The start event is there after so long, or much sooner. */
+/** The start event arrives after so long at most. */
 async function startAt(ledger: ReturnType<typeof startLedgerElsewhere>, at = 0) {
   await until('started', () => ledger.starts.length > at)
   return ledger.starts[at] as (typeof ledger.starts)[number]
@@ -65,7 +65,7 @@ async function sound(server: TestServer): Promise<void> {
   expect(problems).toEqual([])
 }
 
-test('its ok is OK, and the same request then is OK without it', async () => {
+test('the ok of the ledger is OK, and the same request is OK again without it', async () => {
   const { ledger, server, card } = await open()
   const event = await request(server, card)
   const waiting = pay(server, event)
@@ -88,7 +88,7 @@ test('its ok is OK, and the same request then is OK without it', async () => {
   await sound(server)
 })
 
-test('its error is a refusal in its words, for ever; the k1 and the limits are free again', async () => {
+test('the error of the ledger is a final refusal in its words; the k1 and the limits are free again', async () => {
   const { ledger, server, card } = await open()
   await limitTo(server, card, 5)
   ledger.always((start) => ledger.error(start, 'No hay\nsaldo'))
@@ -108,7 +108,7 @@ test('its error is a refusal in its words, for ever; the k1 and the limits are f
   await sound(server)
 })
 
-test('nobody else answers for it, nor for another payment', async () => {
+test('only the ledger’s own event answers, and only for its payment', async () => {
   const { ledger, server, card } = await open()
   const waiting = pay(server, await request(server, card))
   const start = await startAt(ledger)
@@ -123,7 +123,7 @@ test('nobody else answers for it, nor for another payment', async () => {
   expect((await waiting).json.code).toBe('ledger-refused')
 })
 
-test('nor a transaction of somebody else that names this one', async () => {
+test('a transaction of somebody else that names this one does not answer it', async () => {
   const { ledger, server, card } = await open()
   const event = await request(server, card)
   const waiting = pay(server, event)
@@ -148,7 +148,7 @@ test('nor a transaction of somebody else that names this one', async () => {
   expect((await waiting).json).toEqual({ status: 'OK' })
 })
 
-test('what is in flight holds the limits', async () => {
+test('payments in flight count towards the limits', async () => {
   const { ledger, server, card } = await open()
   await limitTo(server, card, 5)
   const waiting = pay(server, await request(server, card))
@@ -159,7 +159,7 @@ test('what is in flight holds the limits', async () => {
   expect((await waiting).json).toEqual({ status: 'OK' })
 })
 
-test('what was open when the ledger came in here is let go in its time, and no answer counts', async () => {
+test('a payment that was open when the ledger moved in here expires, and no answer counts', async () => {
   const { ledger, server, card, env } = await open()
   const event = await request(server, card)
   const waiting = pay(server, event)
@@ -175,7 +175,7 @@ test('what was open when the ledger came in here is let go in its time, and no a
   await sound(again)
 })
 
-test('another ledger does not answer for what the one before was asked', async () => {
+test('another ledger does not answer for a payment of the one before', async () => {
   const { ledger, server, card, env } = await open()
   const event = await request(server, card)
   const waiting = pay(server, event)
@@ -192,18 +192,18 @@ test('another ledger does not answer for what the one before was asked', async (
   await sound(again)
 })
 
-test('its answer may come over HTTP', async () => {
+test('the answer of the ledger may come over HTTP', async () => {
   const { ledger, server, card } = await open()
   const waiting = pay(server, await request(server, card))
   const start = await startAt(ledger)
-  // Its relay does not tell us.
+  // Its relay does not deliver the answer.
   await ledger.relay.stop()
   const answer = ledger.ok(start)
   expect((await publish(server.url, answer)).status).toBe(202)
   expect((await waiting).json).toEqual({ status: 'OK' })
 })
 
-test('its silence is PENDING, then unknown; a late ok counts and is shown', async () => {
+test('without an answer a payment is PENDING, then unknown; a late ok counts and is shown', async () => {
   const { ledger, server, card } = await open()
   await limitTo(server, card, 5)
   const event = await request(server, card)
@@ -220,7 +220,7 @@ test('its silence is PENDING, then unknown; a late ok counts and is shown', asyn
   const answer = await waiting
   expect([answer.status, answer.json.code]).toEqual([400, 'ledger-silent'])
   expect(await outcomeOf(server, k1Of(event))).toMatchObject({ status: 'ERROR', state: 'released' })
-  // What was let go is no longer held against the limits; what was paid late is.
+  // An expired payment no longer counts towards the limits; one that was paid late does.
   const inBetween = await request(server, card)
   ledger.always((other) => ledger.error(other, 'no'))
   expect((await pay(server, inBetween)).json.code).toBe('ledger-refused')
@@ -235,7 +235,7 @@ test('its silence is PENDING, then unknown; a late ok counts and is shown', asyn
   await sound(server)
 })
 
-test('who waits when the service stops is told PENDING', async () => {
+test('a waiting caller gets PENDING when the service stops', async () => {
   const { ledger, server, card } = await open()
   const waiting = pay(server, await request(server, card))
   await startAt(ledger)
@@ -245,7 +245,7 @@ test('who waits when the service stops is told PENDING', async () => {
 })
 
 describe('after kill -9', () => {
-  test('before the ledger answered: its answer is found again, from before the start', async () => {
+  test('before the ledger answered: its answer is found, although it is older than the start', async () => {
     const { ledger, server, card, env } = await open()
     const event = await request(server, card)
     const waiting = pay(server, event).catch(() => null)
@@ -260,7 +260,7 @@ describe('after kill -9', () => {
     await sound(again)
   })
 
-  test('an old answer is asked for by name', async () => {
+  test('an old answer is queried by its name', async () => {
     const { ledger, server, card, env } = await open()
     const event = await request(server, card)
     const waiting = pay(server, event).catch(() => null)
@@ -313,7 +313,7 @@ async function freePort(): Promise<number> {
   return port as number
 }
 
-test('a card may pay what its holder has elsewhere: the limits alone are known here', async () => {
+test('a card can pay from an account elsewhere: only the limits are known here', async () => {
   const { ledger, server, card } = await open()
   ledger.always((start) => ledger.ok(start))
   const answers = await Promise.all(

@@ -1,4 +1,4 @@
-/** POST /card/pay, GET /card/pay and what came of it, with the embedded ledger. */
+/** POST /card/pay, GET /card/pay and the state of a payment, with the embedded ledger. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -127,7 +127,7 @@ describe('a payment', () => {
     })
   })
 
-  test('takes a recipient in hex, an event of kind 1112, amounts as text, several tokens', async () => {
+  test('accepts a recipient in hex, an event of kind 1112, amounts as text, several tokens', async () => {
     const card = await newFundedCard(server, { PESO: 10, BTC: 20 })
     const k1 = await tap(server, card)
     const content = { k1, pubkey: shop.pubkey, tokens: { PESO: '10', BTC: 5 } }
@@ -135,7 +135,7 @@ describe('a payment', () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 0, BTC: 15 })
   })
 
-  test('is answered the same when the same request comes again, and paid once', async () => {
+  test('is answered the same for a repeated request, and paid once', async () => {
     const card = await newFundedCard(server, { PESO: 100 })
     const k1 = await tap(server, card)
     const event = payEvent({ k1, npub, tokens: { PESO: 60 } })
@@ -144,7 +144,7 @@ describe('a payment', () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 40 })
   })
 
-  test('that was refused is refused the same way again, and its k1 pays another', async () => {
+  test('that was refused is refused in the same way again, and its k1 pays another', async () => {
     const card = await newFundedCard(server, { PESO: 10 })
     const k1 = await tap(server, card)
     const event = payEvent({ k1, npub, tokens: { PESO: 11 } })
@@ -165,7 +165,7 @@ describe('a payment', () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 9 })
   })
 
-  test('of more refusals than are kept can still be made', async () => {
+  test('succeeds after more refusals than are remembered', async () => {
     const card = await newFundedCard(server, { PESO: 1 })
     const k1 = await tap(server, card)
     for (let at = 0; at < 25; at++) {
@@ -196,7 +196,7 @@ describe('tills in several processes', () => {
       ]),
     )
 
-  test('with one k1: one pays', async () => {
+  test('pay once with one k1', async () => {
     const card = await newFundedCard(server, { PESO: 100 })
     const k1 = await tap(server, card)
     const answers = await race(() => payEvent({ k1, npub, tokens: { PESO: 1 } }))
@@ -204,14 +204,14 @@ describe('tills in several processes', () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 99 })
   })
 
-  test('with one request: all hear the same, and it is paid once', async () => {
+  test('get one answer for one request, which is paid once', async () => {
     const card = await newFundedCard(server, { PESO: 100 })
     const event = payEvent({ k1: await tap(server, card), npub, tokens: { PESO: 60 } })
     expect(counted(await race(() => event))).toEqual({ OK: 12 })
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 40 })
   })
 
-  test('at two cards of one holder: as far as his balance reaches', async () => {
+  test('pay with two cards of one holder until his balance is used', async () => {
     const one = await newFundedCard(server, { PESO: 7 })
     const other = await newFundedCard(server, {}, one.holder)
     const k1s: string[] = []
@@ -228,7 +228,7 @@ describe('POST /card/pay refuses, in this order', () => {
     card = await newFundedCard(server, { PESO: 1000 })
   })
 
-  /** The refusal changes no balance and takes no k1. */
+  /** The refusal changes no balance and uses up no k1. */
   async function refuses(event: NostrEvent | string, status: number, code: string): Promise<void> {
     const { ledger_accounts, ledger_movements, card_scans } = readRows(server.dataDir)
     refused(await call(server.url, '/card/pay', { body: event }), status, code)
@@ -239,7 +239,7 @@ describe('POST /card/pay refuses, in this order', () => {
     })
   }
 
-  test('what is no event, an event of another kind or time, or without an object', async () => {
+  test('an invalid event, another kind or time, or content that is no object', async () => {
     await refuses('[]', 422, 'card-event-invalid')
     const good = payEvent({ k1: 'x' })
     await refuses({ ...good, content: '{}' }, 422, 'card-event-invalid')
@@ -248,7 +248,7 @@ describe('POST /card/pay refuses, in this order', () => {
     await refuses(payEvent('x'), 422, 'card-content-invalid')
   })
 
-  test('a recipient, amounts and a k1 that are none', async () => {
+  test('an invalid recipient, amount or k1', async () => {
     const k1 = await tap(server, card)
     await refuses(payEvent({ k1, tokens: { PESO: 1 } }), 400, 'recipient-invalid')
     await refuses(payEvent({ k1, npub: 'x', tokens: { PESO: 1 } }), 400, 'recipient-invalid')
@@ -265,7 +265,7 @@ describe('POST /card/pay refuses, in this order', () => {
     await refuses(payEvent({ k1, npub, tokens }), 400, 'k1-used')
   })
 
-  test('a k1 that has expired', async () => {
+  test('an expired k1', async () => {
     const k1 = await tap(server, card)
     damage(server.dataDir, "UPDATE card_scans SET expires_at = 1 WHERE state = 'free'")
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), 400, 'k1-expired')
@@ -290,7 +290,7 @@ describe('POST /card/pay refuses, in this order', () => {
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), status, code)
   })
 
-  test('a delegation that is over', async () => {
+  test('an expired delegation', async () => {
     const holder = newHolder()
     const uid = newUid()
     const until = secondsNow() + 2
@@ -303,7 +303,7 @@ describe('POST /card/pay refuses, in this order', () => {
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), 400, 'delegation-over')
   })
 
-  test('a merchant whom the holder does not trust, once he trusts any', async () => {
+  test('a merchant outside of the holder’s list of trusted ones, when there is one', async () => {
     const other = await newFundedCard(server, { PESO: 5 })
     const k1 = await tap(server, other)
     await configure(other, { 'trusted-merchants': [{ pubkey: newSigner().pubkey }] })
@@ -313,7 +313,7 @@ describe('POST /card/pay refuses, in this order', () => {
     ok(await pay(server, payEvent({ k1, npub, tokens: { PESO: 1 } })))
   })
 
-  test('an unknown token, a limit, an empty account, and oneself', async () => {
+  test('an unknown token, a limit, an empty account, and the holder himself', async () => {
     const other = await newFundedCard(server, { PESO: 50 })
     await limitsOf(other, { name: 'x', description: '', token: 'PESO', amount: 40, delta: 0 })
     const k1 = await tap(server, other)
@@ -327,7 +327,7 @@ describe('POST /card/pay refuses, in this order', () => {
 })
 
 describe('limits', () => {
-  test('hold over their window, each of them, and count what was paid alone', async () => {
+  test('apply over their window, each of them, and count paid amounts only', async () => {
     const card = await newFundedCard(server, { PESO: 1000, BTC: 1000 })
     await limitsOf(
       card,
@@ -339,7 +339,7 @@ describe('limits', () => {
     refused(await once({ PESO: 61 }), 400, 'limit-exceeded')
     ok(await once({ PESO: 60 }))
     refused(await once({ PESO: 41 }), 400, 'limit-exceeded')
-    // What was refused has taken nothing, and other tokens have no limit.
+    // A refused payment counts towards no limit, and other tokens have none.
     ok(await once({ PESO: 40, BTC: 500 }))
     refused(await once({ PESO: 1 }), 400, 'limit-exceeded')
     ok(await once({ BTC: 500 }))
@@ -348,7 +348,7 @@ describe('limits', () => {
     ok(await once({ PESO: 60 }))
   })
 
-  test('begin anew for the next holder of a card, and not for one who has it back', async () => {
+  test('start again for the next holder of a card, and not for the one who gets it back', async () => {
     const card = await newFundedCard(server, { PESO: 1000 })
     const row = { name: 'día', description: '', token: 'PESO', amount: 50, delta: 86_400 }
     const once = async (held: PaidCard, amount: number) =>
@@ -375,7 +375,7 @@ describe('limits', () => {
     ok(await once(card, 10))
   })
 
-  test('hold when many payments race', async () => {
+  test('apply when many payments race', async () => {
     const card = await newFundedCard(server, { PESO: 1000 })
     await limitsOf(card, { name: 'h', description: '', token: 'PESO', amount: 5, delta: 60 })
     const k1s: string[] = []
@@ -387,7 +387,7 @@ describe('limits', () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: 995 })
   })
 
-  test('are told by the scan as what is left', async () => {
+  test('are shown by the scan as remaining amounts', async () => {
     const card = await newFundedCard(server, { PESO: 1000 })
     await limitsOf(card, { name: 'h', description: '', token: 'PESO', amount: 50, delta: 60 })
     ok(await pay(server, payEvent({ k1: await tap(server, card), npub, tokens: { PESO: 20 } })))
@@ -401,7 +401,7 @@ describe('limits', () => {
 })
 
 describe('an invoice (LUD-03)', () => {
-  test('is paid to the gateway, and its start event carries it', async () => {
+  test('is paid to the gateway, and its start event contains it', async () => {
     const card = await newFundedCard(server, { BTC: 50_000 })
     const k1 = await tapStandard(server, card)
     const pr = createInvoice({ amount: '100n' })
@@ -415,7 +415,7 @@ describe('an invoice (LUD-03)', () => {
     expect(answer?.tags).toContainEqual(['bolt11', pr])
   })
 
-  test('is paid by no HEAD, as which a preview may open the address', async () => {
+  test('is not paid by a HEAD request, which a preview may send', async () => {
     const card = await newFundedCard(server, { BTC: 50_000 })
     const query = `k1=${await tapStandard(server, card)}&pr=${createInvoice()}`
     for (const path of [`/card/pay?${query}`, scanPath(card.uid, card.counter)]) {
@@ -485,8 +485,8 @@ describe('an invoice (LUD-03)', () => {
   })
 })
 
-describe('what came of a k1', () => {
-  test('is unknown where nobody was given it, and nothing yet where nobody has paid', async () => {
+describe('the state of a k1', () => {
+  test('is unknown for a k1 that was not issued, and open for one without a payment', async () => {
     for (const k1 of ['x', 'A'.repeat(22)]) {
       refused(await call(server.url, `/card/pay/${k1}`), 404, 'k1-unknown')
     }
@@ -496,7 +496,7 @@ describe('what came of a k1', () => {
     expect(await outcomeOf(server, k1)).toMatchObject({ state: 'settled' })
   })
 
-  test('may be asked as often as a till likes, and guessed seldom', async () => {
+  test('may be queried as often as a till likes, but hardly guessed', async () => {
     const limited = await startServer({ env: cardEnv })
     const k1 = await tap(limited, await newFundedCard(limited, { PESO: 10 }))
     const ask = async (text: string) => (await call(limited.url, `/card/pay/${text}`)).json.code
@@ -511,7 +511,7 @@ describe('what came of a k1', () => {
   })
 })
 
-test('a start event in the name of a holder is taken from nobody but the gateway', async () => {
+test('a start event in the name of a holder is accepted from the gateway only', async () => {
   const card = await newFundedCard(server, { PESO: 10 })
   const thief = newSigner()
   const tags = [delegationTag(card.holder, thief)]

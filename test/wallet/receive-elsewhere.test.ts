@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Minted = ReturnType<typeof foreign.mint>
 
-/** A holder of its own for each test, so that nobody's room runs out. */
+/** A new holder for each test, so that no inbox gets full. */
 function newName(): Holder {
   const holder = newHolder(`holder${count++}`)
   addAccount(shop.dataDir, holder.name, holder.signer.pubkey)
@@ -81,8 +81,8 @@ function write(sql: string): void {
 const keysFor = ({ nonce }: Minted) =>
   foreign.asked.filter((one) => one.nonce === nonce).map(({ key }) => key)
 
-describe('a voucher of a service that is known', () => {
-  test('is swapped there, once, and kept for its holder', async () => {
+describe('a voucher of a known service', () => {
+  test('is swapped there once, and stored for its holder', async () => {
     const holder = newName()
     const minted = foreign.mint({ description: 'Con limón', expiresAt: 4_000_000_000 })
     expect(await arrive(holder, minted, 'Hola')).toEqual({ status: 'ACCEPTED' })
@@ -108,7 +108,7 @@ describe('a voucher of a service that is known', () => {
     expect(await inboxOf(holder)).toHaveLength(1)
   })
 
-  test('is swapped once for many who bring it at the same moment', async () => {
+  test('is swapped once for many simultaneous requests', async () => {
     const [holder, rival] = [newName(), newName()]
     const minted = foreign.mint()
     const gate = Promise.withResolvers<void>()
@@ -125,14 +125,14 @@ describe('a voucher of a service that is known', () => {
     expect(keysFor(minted)).toHaveLength(1)
   })
 
-  test('has a key of its own every time', async () => {
+  test('gets its own Idempotency-Key every time', async () => {
     const holder = newName()
     const both = [foreign.mint(), foreign.mint()]
     for (const one of both) await arrive(holder, one)
     expect(new Set(both.flatMap(keysFor)).size).toBe(2)
   })
 
-  test('counts towards the room of its holder while it is under way', async () => {
+  test('counts towards the inbox of its holder during the swap', async () => {
     const holder = newName()
     const batch = Array.from({ length: limits.inboxPerMerchantMax }, () => foreign.mint())
     const gate = Promise.withResolvers<void>()
@@ -153,7 +153,7 @@ describe('a voucher of a service that is known', () => {
 describe('a service that is out of order', () => {
   const down: Reply = () => new Response('', { status: 502 })
 
-  test('keeps nobody waiting who brings the voucher of another', async () => {
+  test('does not delay vouchers of other services', async () => {
     const gate = Promise.withResolvers<void>()
     const holders = Array.from({ length: 5 }, newName)
     const running = holders.flatMap((holder) =>
@@ -173,7 +173,7 @@ describe('a service that is out of order', () => {
     await Promise.all(running)
   })
 
-  test('takes no more than its own room', async () => {
+  test('uses no more than its own share of open transfers', async () => {
     const key = `unhex('${other.manager}')`
     write(`INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
       WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ${limits.intentsPerServiceMax})
@@ -184,7 +184,7 @@ describe('a service that is out of order', () => {
     expect(await arrive(newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
   })
 
-  test('is never given up, and takes no room from its holder for ever', async () => {
+  test('is retried without end, and does not fill the inbox of a holder for ever', async () => {
     const holder = newName()
     const batch = Array.from({ length: limits.inboxPerMerchantMax }, () => foreign.mint())
     for (const { nonce } of batch) foreign.replies.set(nonce, down)
@@ -209,7 +209,7 @@ describe('a service that is out of order', () => {
   })
 })
 
-describe('a service that says no', () => {
+describe('a service that refuses', () => {
   const json =
     (status: number, body: Json): Reply =>
     () =>
@@ -223,21 +223,21 @@ describe('a service that says no', () => {
     [410, { error: 'no' }, 'voucher-expired'],
   ]
   test.each(refusals)(
-    'with %i is believed, and nothing is left of it',
+    'with %i is believed, and nothing is left of the transfer',
     async (status, body, code) => {
       const holder = newName()
       const minted = foreign.mint()
       foreign.replies.set(minted.nonce, json(status, body))
       expect(await arrive(holder, minted)).toMatchObject({ status: 'ERROR', code })
       expect(intents()).toEqual([])
-      // Should it change its mind, the next one is a new attempt.
+      // If the service changes its mind, the next request is a new attempt.
       foreign.replies.delete(minted.nonce)
       expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
       expect(new Set(keysFor(minted)).size).toBe(2)
     },
   )
 
-  test('is not believed when it may be its gateway that speaks, and an earlier attempt may have swapped it', async () => {
+  test('is not believed when the refusal may come from a proxy, and an earlier attempt may have swapped it', async () => {
     const holder = newName()
     const minted = foreign.mint()
     const says = [502, 404, 410]
@@ -254,7 +254,7 @@ describe('a service that says no', () => {
     expect(await inboxOf(holder)).toHaveLength(1)
   })
 
-  test('before it is asked: what has expired, and what nobody knows', async () => {
+  test('is not asked for an expired or an unknown voucher', async () => {
     const holder = newName()
     const expired = foreign.mint({ expiresAt: 1_700_000_000 })
     expect(await arrive(holder, expired)).toMatchObject({ code: 'voucher-expired' })
@@ -329,9 +329,9 @@ describe('a service that lies, fails or is slow', () => {
     ['a redirect', () => Response.redirect('https://localhost:1/', 307)],
   ]
 
-  test('is asked again with the same key until it says what it must', async () => {
+  test('is asked again with the same key until it gives a valid answer', async () => {
     const before = newName()
-    // The replacement of the first becomes, in a lie, that of another.
+    // A false answer gives the successor of the first as that of another.
     const first = foreign.mint()
     foreign.replies.set(first.nonce, () =>
       Response.json({ nonce: given.nonce, voucher: given.voucher }),
@@ -361,7 +361,7 @@ describe('a service that lies, fails or is slow', () => {
     }
     for (const { holder } of cases) expect(await inboxOf(holder)).toEqual([])
 
-    // It mends its ways. Half are brought again, the others come by themselves.
+    // It answers correctly from now on. Half are sent again, the others are retried.
     for (const { minted } of cases) foreign.replies.delete(minted.nonce)
     const again = cases.filter((_, at) => at % 2 === 0)
     const second = await Promise.all(again.map(({ holder, minted }) => arrive(holder, minted)))
@@ -384,7 +384,7 @@ describe('a service that lies, fails or is slow', () => {
     for (const { minted } of cases) expect(logged).not.toContain(minted.nonce)
   })
 
-  test('that cannot be reached has not heard of it, and nothing is kept', async () => {
+  test('that cannot be reached has not seen the voucher, and nothing is stored', async () => {
     const holder = newName()
     const dead = startForeignService()
     const plan = await planShop('localhost')
@@ -403,7 +403,7 @@ describe('a service that lies, fails or is slow', () => {
   })
 })
 
-test('a nonce of another form is taken, as long as it is bounded', async () => {
+test('a nonce of another format is accepted up to a maximum length', async () => {
   const holder = newName()
   const nonce = randomBytes(64).toString('hex')
   const { voucher } = foreign.mint()

@@ -79,7 +79,7 @@ async function expectRefused(ask: () => Promise<Answer>, code: string): Promise<
 }
 
 describe('a voucher of this service that is sent to a name', () => {
-  test('is accepted, and its holder alone can read what it became', async () => {
+  test('is accepted, and only its holder can read the successor', async () => {
     const minted = await mint()
     const answer = await arrive('ANA', offer(minted, { comment: 'Feliz cumple' }))
     expect([answer.status, answer.json]).toEqual([200, { status: 'ACCEPTED' }])
@@ -109,7 +109,7 @@ describe('a voucher of this service that is sent to a name', () => {
     expect((await openInbox(server.url, ana))[0]).toMatchObject({ id, status: 'claimed' })
   })
 
-  test('keeps a name that nobody could give today', async () => {
+  test('is accepted for a name that could not be registered today', async () => {
     const named = '\u202eotsug\u200b'
     const id = await createDefinition(server.url, token)
     damage(
@@ -135,7 +135,7 @@ describe('a voucher of this service that is sent to a name', () => {
     expect(status).toBe(200)
   })
 
-  test('is accepted again however often it comes, also when it was thrown away', async () => {
+  test('is accepted again however often it is sent, also after it was deleted', async () => {
     const minted = await mint()
     expect((await arrive('ana', offer(minted))).json).toEqual({ status: 'ACCEPTED' })
     const rows = readRows(server.dataDir)
@@ -164,7 +164,7 @@ describe('a voucher of this service that is sent to a name', () => {
     }
   })
 
-  test('brings a comment along, unless that gives the nonce away', async () => {
+  test('keeps a comment, unless it contains the nonce', async () => {
     for (const comment of [null, '', undefined, 'x'.repeat(200), '🎉'.repeat(200)]) {
       await arrive('eva', offer(await mint(), { comment }))
       const [held] = await openInbox(server.url, eva)
@@ -243,7 +243,7 @@ describe('a voucher is refused', () => {
     await expectRefused(() => arrive('ana', forged(minted, manager, change)), 'voucher-invalid')
   })
 
-  test('that is no event, or not as it was signed', async () => {
+  test('that is no event, or was changed after it was signed', async () => {
     const minted = await mint()
     const { voucher } = minted
     const wrong = [
@@ -262,13 +262,13 @@ describe('a voucher is refused', () => {
     }
   })
 
-  test('before anybody looks at the name', async () => {
+  test('before the name is looked up', async () => {
     const minted = await mint()
     const body = forged(minted, manager, (event) => Object.assign(event, { kind: 1 }))
     await expectRefused(() => arrive('nobody', body), 'voucher-invalid')
   })
 
-  test('for a name that is nobody’s or takes none, before anybody looks at its service', async () => {
+  test('for a name that is unknown or takes none, before its service is looked up', async () => {
     const minted = await mint()
     const strange = forged(minted, newSigner(), () => undefined)
     for (const name of ['nobody', 'leo', '%00', 'ana%2f..']) {
@@ -277,7 +277,7 @@ describe('a voucher is refused', () => {
     }
   })
 
-  test('of a service that this one does not know', async () => {
+  test('of an unknown service', async () => {
     const strange = forged(await mint(), newSigner(), () => undefined)
     await expectRefused(() => arrive('ana', strange), 'service-unknown')
   })
@@ -307,7 +307,7 @@ describe('a voucher is refused', () => {
   })
 })
 
-describe('the room of a holder', () => {
+describe('the inbox of a holder', () => {
   const many = newHolder('many')
   /** Vouchers of a merchant of its own, as many as asked for. */
   async function mintBatch(count: number): Promise<Minted[]> {
@@ -317,7 +317,7 @@ describe('the room of a holder', () => {
     return (await call(server.url, '/api/coupons/mint', { body, token: merchant })).json.vouchers
   }
 
-  test('is twenty of one merchant, a hundred in all, and what is spent does not count', async () => {
+  test('holds twenty of one merchant and a hundred in all; spent ones do not count', async () => {
     addAccount(server.dataDir, many.name, many.signer.pubkey)
     const arriveAll = async (batch: Minted[]) => {
       for (const one of batch) {
@@ -331,7 +331,7 @@ describe('the room of a holder', () => {
     const [more] = await mintBatch(1)
     await expectRefused(() => arrive('many', offer(more as Minted)), 'inbox-full')
     await expectRefused(() => arrive('many', offer(first[20] as Minted)), 'inbox-full')
-    // A repetition needs no room.
+    // A repetition needs no new room.
     expect((await arrive('many', offer(first[0] as Minted))).json).toEqual({ status: 'ACCEPTED' })
 
     const held = await openInbox(server.url, many)
@@ -343,7 +343,7 @@ describe('the room of a holder', () => {
     expect(await openInbox(server.url, many)).toHaveLength(101)
   })
 
-  test('is made by letting the oldest go that are spent', async () => {
+  test('drops the oldest spent ones to make room', async () => {
     const headers = { 'Idempotency-Key': newKey() }
     for (const { nonce, status } of await openInbox(server.url, many)) {
       if (status !== 'minted') continue
@@ -357,13 +357,13 @@ describe('the room of a holder', () => {
   })
 })
 
-test('the file holds neither nonce nor anything sealed once all is settled', () => {
+test('the file contains neither nonce nor sealed text once all is settled', () => {
   const file = new Database(join(server.dataDir, 'cuponera.db'), { readonly: true })
   expect(file.query('SELECT * FROM transfer_intents').all()).toEqual([])
   file.close()
 })
 
-test('a name receives so many vouchers, then whoever sends waits', async () => {
+test('a name receives a limited number of vouchers, then senders have to wait', async () => {
   const limited = await startServer()
   const nobody = () =>
     call(limited.url, '/api/lud16/nobody/cb', {
@@ -381,7 +381,7 @@ test('a name receives so many vouchers, then whoever sends waits', async () => {
   expect(other.status).toBe(200)
 })
 
-test('names that nobody can have are limited together: they would fill the memory', async () => {
+test('invalid names share one rate-limit bucket, so that they cannot fill the memory', async () => {
   const limited = await startServer()
   const answers = await Promise.all(
     Array.from({ length: 70 }, (_, at) =>

@@ -74,7 +74,7 @@ const evaAt = () => `eva@${there.host}`
 const anaAt = () => `ana@${here.host}`
 
 describe('a voucher of this service', () => {
-  test('reaches a name elsewhere, with and without its event, and in any case', async () => {
+  test('reaches a name elsewhere, with and without its event, in any case', async () => {
     for (const given of [true, false]) {
       const { nonce, voucher } = await mint()
       const to = given ? evaAt() : ` EVA@${there.host.toUpperCase()} `
@@ -84,7 +84,7 @@ describe('a voucher of this service', () => {
       const [held] = await openInbox(there.server.url, eva, there.url)
       expect(held).toMatchObject({ status: 'unknown', comment: 'Hola', couponId })
       expect(await statusOf(held?.nonce ?? '')).toBe('minted')
-      // The same event as the one that was minted, whoever sent it along.
+      // The minted event, whether the sender included it or not.
       const { tags, content, created_at } = held?.voucher ?? {}
       expect(JSON.parse(content ?? '').coupon).toEqual(JSON.parse(voucher.content).coupon)
       expect(tags?.length).toBe(voucher.tags.length)
@@ -102,7 +102,7 @@ describe('a voucher of this service', () => {
     expect(await statusOf(held?.nonce ?? '')).toBe('minted')
   })
 
-  test('that was sent before is sent again to the same name, and has moved for all others', async () => {
+  test('that was sent before is sent again to the same name, and is spent for all others', async () => {
     const remote = await mint()
     const local = await mint()
     expect((await transfer({ nonce: remote.nonce, to: evaAt() })).status).toBe('SENT')
@@ -121,7 +121,7 @@ describe('a voucher of this service', () => {
     }
   })
 
-  test('goes out once, however many send it at the same moment', async () => {
+  test('is sent once, however many requests send it at the same moment', async () => {
     for (const to of [evaAt(), anaAt()]) {
       const { nonce, voucher } = await mint()
       const sent = await Promise.all(Array(5).fill({ nonce, voucher, to }).map(transfer))
@@ -137,7 +137,7 @@ describe('the nonce has not left', () => {
     expect(sent.reason).toMatch(/\.$/)
   }
 
-  test('when its sender has as many on their way to a slow host as one may, and others pass', async () => {
+  test('when its sender has too many open transfers to a slow host, and others pass', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     const slow = await openDoor({ take: () => promise.then((answer) => answer.clone()) })
     const { nonce } = await mint()
@@ -169,21 +169,21 @@ describe('the nonce has not left', () => {
     quick.stop()
   })
 
-  test('when the address leads nowhere, or to whom takes none', async () => {
+  test('when the address does not exist, or its owner takes none', async () => {
     const { nonce } = await mint()
     const off = { method: 'PUT', body: { allowVouchers: false }, signer: eva.signer }
     await notSent({ nonce, to: `nobody@${there.host}` }, 'address-unknown')
     await notSent({ nonce, to: `nobody@${here.host}` }, 'vouchers-not-taken')
     await notSent({ nonce, to: 'eva@127.0.0.9:1' }, 'address-silent')
     await callAs(there.server.url, there.url, '/api/wallet/settings', off)
-    // She has no wallet either: the address is nobody's.
+    // She has no wallet either: the address belongs to nobody.
     await notSent({ nonce, to: evaAt() }, 'address-unknown')
     const on = { ...off, body: { allowVouchers: true } }
     await callAs(there.server.url, there.url, '/api/wallet/settings', on)
     expect(await statusOf(nonce)).toBe('minted')
   })
 
-  test('when what the address says makes no sense', async () => {
+  test('when the answer of the address is invalid', async () => {
     const { nonce } = await mint()
     const answers: [answer: unknown, code: string][] = [
       [{ tag: 'payRequest', callback: 'https://localhost:1/' }, 'vouchers-not-taken'],
@@ -207,7 +207,7 @@ describe('the nonce has not left', () => {
     expect(await statusOf(nonce)).toBe('minted')
   })
 
-  test('when the voucher is not open any more, or was never there', async () => {
+  test('when the voucher is not open any more, or unknown', async () => {
     const [claimed, voided] = [await mint(), await mint()]
     await call(here.server.url, '/api/coupons/claim', { body: { nonce: claimed.nonce } })
     const path = `/api/coupons/${couponId}/mints/${voided.nonce}`
@@ -220,7 +220,7 @@ describe('the nonce has not left', () => {
   })
 })
 
-/** Somebody else's service, with a name that takes vouchers. */
+/** A foreign service, with a name that takes vouchers. */
 async function openDoor(says: {
   pay?: () => Response
   take?: (offer: Json) => Response | Promise<Response>
@@ -271,7 +271,7 @@ describe('the nonce has left', () => {
     ['sends it elsewhere', () => Response.redirect('https://shop.test:1/', 308), /no lo aceptó/],
     ['says far too much', () => new Response('x'.repeat(20_000)), /no lo aceptó/],
   ]
-  test.each(refusals)('to somebody who %s: it may still be taken', async (_, take, reason) => {
+  test.each(refusals)('to a service that %s: it may still be accepted', async (_, take, reason) => {
     const door = await openDoor({ take })
     const { nonce } = await mint()
     const sent = await transfer({ nonce, to: door.address })
@@ -282,7 +282,7 @@ describe('the nonce has left', () => {
     door.stop()
   })
 
-  test('with everything the other side needs, and nothing more', async () => {
+  test('with all the fields that the other side needs, and no other', async () => {
     const door = await openDoor({})
     const { nonce, voucher } = await mint()
     expect(await transfer({ nonce, to: door.address })).toEqual({ status: 'SENT' })
@@ -296,7 +296,7 @@ describe('the nonce has left', () => {
     door.stop()
   })
 
-  test('to somebody who takes it and says he did not: it has moved', async () => {
+  test('to a service that takes it and denies it: it has moved', async () => {
     const door = await openDoor({
       async take({ nonce }) {
         const headers = { 'Idempotency-Key': newKey() }
@@ -310,7 +310,7 @@ describe('the nonce has left', () => {
     door.stop()
   })
 
-  test('when the connection breaks before there is an answer', async () => {
+  test('when the connection breaks before an answer', async () => {
     const door = await openDoor({ take: () => new Promise(() => undefined) })
     const { nonce } = await mint()
     const sending = transfer({ nonce, to: door.address })
@@ -321,7 +321,7 @@ describe('the nonce has left', () => {
 })
 
 describe('a voucher of another service', () => {
-  test('that is known goes on, to a name here or elsewhere', async () => {
+  test('of a known service is sent on, to a name here or elsewhere', async () => {
     for (const to of [evaAt(), anaAt()]) {
       const { nonce, voucher } = foreign.mint()
       expect(await transfer({ nonce, voucher, to })).toEqual({ status: 'SENT' })
@@ -329,7 +329,7 @@ describe('a voucher of another service', () => {
     expect((await openInbox(here.server.url, ana, here.url))[0]?.status).toBe('unknown')
   })
 
-  test('is asked for by its preview when somebody refused it', async () => {
+  test('is looked up by its preview when somebody refused it', async () => {
     for (const [said, status] of [
       ['refreshed', 'MOVED'],
       ['minted', 'UNKNOWN'],
@@ -343,7 +343,7 @@ describe('a voucher of another service', () => {
     }
   })
 
-  test('that a name here cannot swap is said to be where it is', async () => {
+  test('is reported as unchanged when a name here cannot swap it', async () => {
     const asked = foreign.asked.length
     const gone = foreign.mint()
     foreign.replies.set(gone.nonce, () => Response.json({ error: 'x' }, { status: 409 }))
@@ -408,7 +408,7 @@ describe('the request', () => {
     expect([answer.status, answer.json.status, answer.json.code]).toEqual([400, 'ERROR', code])
   })
 
-  test('for a voucher of a service that nobody knows, or of another nonce, is refused', async () => {
+  test('for a voucher of an unknown service, or with another nonce, is refused', async () => {
     const { nonce: own, voucher } = await mint()
     const { kind, created_at, tags, content } = voucher
     const strange = newSigner().sign({ kind, created_at, tags, content })
@@ -426,7 +426,7 @@ describe('the routes of the holder', () => {
     return callAs(here.server.url, here.url, path, options)
   }
 
-  test('list what is his alone, and forget it', async () => {
+  test('list his own vouchers only, and delete one', async () => {
     const { nonce } = await mint()
     await transfer({ nonce, to: anaAt() })
     const [first] = (await as('GET', '/api/wallet/vouchers')).json.vouchers
@@ -444,7 +444,7 @@ describe('the routes of the holder', () => {
     expect(none.json).toEqual({ vouchers: [] })
   })
 
-  test('refuse whoever does not sign, and what makes no sense, in this order', async () => {
+  test('refuse unsigned and invalid requests, in this order', async () => {
     const settings = '/api/wallet/settings'
     const put = (body: unknown) => ({ method: 'PUT', body })
     const open = () => call(here.server.url, settings, put({ allowVouchers: 1 }))
