@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts'
 import { type Peer, type ToRelay, weightOf } from './messages.ts'
 
 /** One client's connection, as the server carries it. */
-export type Carrier = {
+export type ClientSocket = {
   /** False when it has to wait in our memory; `drained` is told when that is over. */
   send(text: string): boolean
   /** Bytes that wait in our memory. */
@@ -15,7 +15,7 @@ export type Carrier = {
 }
 
 type Connection = {
-  carrier: Carrier
+  socket: ClientSocket
   /** Null: the service's own, which makes room for nobody. */
   address: string | null
   /** Milliseconds of a steady clock when its client last said something, at first when it came. */
@@ -64,7 +64,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     const connection = connections.get(number)
     post({ type: 'close', connection: number })
     forget(number)
-    connection?.carrier.close(code, reason)
+    connection?.socket.close(code, reason)
   }
   /** The connection of an address that does least: one that never said a word, else the one that was silent longest. */
   const idlest = (address: string, newcomer: number) => {
@@ -83,7 +83,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       const owner = shares.overfull(address, shareMax, max)
       const number = owner === null ? 0 : idlest(owner, newcomer)
       if (number === 0) return
-      connections.get(number)?.carrier.send('["NOTICE","closed: too many connections"]')
+      connections.get(number)?.socket.send('["NOTICE","closed: too many connections"]')
       letGo(number, 1013, 'too many connections')
     }
   }
@@ -98,10 +98,10 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
   }
 
   return {
-    open(carrier: Carrier, peer: Peer): number {
+    open(socket: ClientSocket, peer: Peer): number {
       const number = ++serial
       connections.set(number, {
-        carrier,
+        socket: socket,
         address: peer.inside ? null : peer.address,
         heardAt: steadyMs(),
         silent: true,
@@ -135,7 +135,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         waitingTotal > limits.relayInboxTotalCharsMax
       if (!tooMuch || connection.paused) return
       connection.paused = true
-      connection.carrier.pause()
+      connection.socket.pause()
     },
 
     /** Numbers of connections and the weight of what was dealt with, in turn. */
@@ -149,7 +149,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         if (!connection.paused || connection.waiting > limits.relayInboxCharsMax / 2) continue
         if (connection.waiting > 0 && waitingTotal > limits.relayInboxTotalCharsMax) continue
         connection.paused = false
-        connection.carrier.resume()
+        connection.socket.resume()
       }
     },
 
@@ -166,10 +166,10 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         if (!connection) continue
         touched.add(item)
         connection.untold += text.length
-        if (connection.carrier.send(text)) continue
+        if (connection.socket.send(text)) continue
         if (!connection.full) connection.caughtUp = steadyMs()
         connection.full = true
-        measure(connection, connection.carrier.buffered())
+        measure(connection, connection.socket.buffered())
         const behindSeconds = (steadyMs() - connection.caughtUp) / 1000
         const tooMuch = connection.backlog > limits.relayUnreadBytesMax
         if (tooMuch || behindSeconds > limits.relaySlowSeconds) letGoSlow(item)
@@ -198,7 +198,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     drop(number: number, reason: string): void {
       const connection = connections.get(number)
       forget(number)
-      connection?.carrier.close(1008, reason)
+      connection?.socket.close(1008, reason)
     },
 
     /** The client closed it. */
@@ -209,11 +209,11 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
 
     /** The relay's thread is gone: clients connect again. */
     closeAll(): void {
-      const carriers = [...connections.values()].map(({ carrier }) => carrier)
+      const sockets = [...connections.values()].map(({ socket }) => socket)
       for (const number of [...connections.keys()]) forget(number)
       waitingTotal = 0
       backlogTotal = 0
-      for (const carrier of carriers) carrier.close(1012, 'the relay is being started again')
+      for (const socket of sockets) socket.close(1012, 'the relay is being started again')
     },
   }
 }

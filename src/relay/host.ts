@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
-import { type Carrier, createConnections } from './connections.ts'
+import { type ClientSocket, createConnections } from './connections.ts'
 import type {
   EventPlace,
   Fault,
@@ -17,7 +17,7 @@ import type {
 export type RelayHost = {
   /** False while its thread is being started again. */
   ready(): boolean
-  open(carrier: Carrier, peer: Peer): number
+  open(socket: ClientSocket, peer: Peer): number
   message(connection: number, text: string): void
   /** What was sent to a connection before has left. */
   drained(connection: number): void
@@ -161,12 +161,12 @@ export function startRelay(
   begin()
   return {
     ready: () => thread !== null,
-    open(carrier, peer) {
+    open(socket, peer) {
       if (thread === null) {
-        carrier.close(1013, 'the relay is being started again')
+        socket.close(1013, 'the relay is being started again')
         return 0
       }
-      return connections.open(carrier, peer)
+      return connections.open(socket, peer)
     },
     message: connections.message,
     drained: connections.drained,
