@@ -76,11 +76,11 @@ async function withoutSuperseded(gateway: Gateway, events: NostrEvent[]): Promis
   const end = AbortSignal.timeout(limits.fetchCheckSeconds * 1000)
   for (let at = 0; at < once.length; at += limits.fetchMax) {
     const page = once.slice(at, at + limits.fetchMax)
-    const places = page.map((event) => {
+    const versions = page.map((event) => {
       const { id, pubkey, kind, created_at } = event
       return { id, pubkey, kind, created_at, d: addressOf(event) }
     })
-    const superseded = await within(gateway.superseded(places), end, false)
+    const superseded = await within(gateway.superseded(versions), end, false)
     if (superseded === null) throw new Refusal('overloaded', { retryAfter: 1 })
     kept.push(...page.filter((_, index) => !superseded[index]))
   }

@@ -4,7 +4,7 @@ import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import type { MemberStore } from '../relay/member-store.ts'
-import type { EventPlace } from '../relay/messages.ts'
+import type { EventVersion } from '../relay/messages.ts'
 import type { WriteQuotas } from '../relay/quotas.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
@@ -41,7 +41,7 @@ export type Gateway = {
   /** The embedded relay's events, for an address that asks; null when it is not a source. Refuses `rate-limited`. */
   local: ((filter: Filter, asker: string) => Promise<NostrEvent[]>) | null
   /** Which of these it knows to be deleted or replaced. Refuses `overloaded`. */
-  superseded: (places: EventPlace[]) => Promise<boolean[]>
+  superseded: (versions: EventVersion[]) => Promise<boolean[]>
   /**
    * Ask every relay outside; those that are connected have equal shares of the bytes a fetch may
    * take. Refuses `overloaded` when too many fetches do.

@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts'
 
 /** As many of the first as one answer carries. */
-export function fitting<K extends { text: string }>(events: readonly K[]): K[] {
+export function fitAnswer<K extends { text: string }>(events: readonly K[]): K[] {
   let chars = 0
   const end = events.findIndex(({ text }) => {
     chars += text.length

@@ -4,7 +4,7 @@ import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import { type ClientSocket, createConnections } from './connections.ts'
 import type {
-  EventPlace,
+  EventVersion,
   Fault,
   FromRelay,
   Peer,
@@ -30,7 +30,7 @@ export type RelayHost = {
    */
   query(filter: Filter, asker: string | null): Promise<NostrEvent[]>
   /** Which of these were deleted by their author or replaced, as far as is known here. Refuses `overloaded`. */
-  superseded(places: EventPlace[]): Promise<boolean[]>
+  superseded(versions: EventVersion[]): Promise<boolean[]>
   /** Strangers may no longer write. */
   expose(): void
   /** Whether the disk has little room. */
@@ -69,7 +69,7 @@ export function startRelay(
   let timer: ReturnType<typeof setTimeout> | undefined
   const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
   const queries = new Map<number, (events: NostrEvent[] | 'rate-limited' | null) => void>()
-  const judgements = new Map<number, (superseded: boolean[] | null) => void>()
+  const checks = new Map<number, (superseded: boolean[] | null) => void>()
   let batch: { text: string; resolve: (verdict: Verdict | null) => void }[] = []
   const ended = Promise.withResolvers<void>()
   const post = (message: ToRelay) => thread?.postMessage(message)
@@ -90,10 +90,10 @@ export function startRelay(
     thread = null
     connections.closeAll()
     for (const resolve of accepts.values()) resolve([])
-    for (const resolve of [...queries.values(), ...judgements.values()]) resolve(null)
+    for (const resolve of [...queries.values(), ...checks.values()]) resolve(null)
     accepts.clear()
     queries.clear()
-    judgements.clear()
+    checks.clear()
     if (stopped) return ended.resolve()
     const wait = Math.min(limits.relayRestartSeconds * 2 ** failures, limits.relayRestartSecondsMax)
     failures++
@@ -119,9 +119,9 @@ export function startRelay(
         queries.get(message.call)?.(message.events)
         queries.delete(message.call)
         return
-      case 'judged':
-        judgements.get(message.call)?.(message.superseded)
-        judgements.delete(message.call)
+      case 'superseded':
+        checks.get(message.call)?.(message.superseded)
+        checks.delete(message.call)
         return
       case 'fault':
         return events.fault(message.fault)
@@ -183,7 +183,7 @@ export function startRelay(
       if (found === 'rate-limited') throw new Refusal('rate-limited', { retryAfter: 1 })
       return found
     },
-    superseded: (places) => ask(judgements, (call) => ({ type: 'judge', call, places })),
+    superseded: (versions) => ask(checks, (call) => ({ type: 'find-superseded', call, versions })),
     expose() {
       open = false
       post({ type: 'exposed' })

@@ -21,7 +21,7 @@ export type Peer = {
 }
 
 /** What decides whether an event was replaced or deleted; `d` as NIP-01 compares it, null where nothing is replaced. */
-export type EventPlace = Pick<NostrEvent, 'id' | 'pubkey' | 'kind' | 'created_at'> & {
+export type EventVersion = Pick<NostrEvent, 'id' | 'pubkey' | 'kind' | 'created_at'> & {
   d: string | null
 }
 
@@ -50,7 +50,7 @@ export type ToRunningRelay =
   | { type: 'accept'; call: number; events: string }
   /** `asker`: the address that asks over HTTP, or null. */
   | { type: 'query'; call: number; filter: Filter; asker: string | null }
-  | { type: 'judge'; call: number; places: EventPlace[] }
+  | { type: 'find-superseded'; call: number; versions: EventVersion[] }
   /** The service turned out to be public: strangers may no longer write. */
   | { type: 'exposed' }
   /** The disk has little room, or has some again. */
@@ -71,6 +71,6 @@ export type FromRelay =
   /** For each event its verdict, or null: a list in JSON, too. */
   | { type: 'accepted'; call: number; verdicts: string }
   | { type: 'found'; call: number; events: NostrEvent[] | 'rate-limited' | null }
-  | { type: 'judged'; call: number; superseded: boolean[] | null }
+  | { type: 'superseded'; call: number; superseded: boolean[] | null }
   | { type: 'fault'; fault: Fault }
   | { type: 'ended' }

@@ -4,7 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
-import { fitting } from './answer.ts'
+import { fitAnswer } from './answer.ts'
 
 /** `tie` orders those of one second. */
 type EventRow = { event: string; created_at: number; tie: Uint8Array | number }
@@ -47,14 +47,14 @@ export function createQueryStore(sql: Sql) {
       values.map((value) => cursors.tag(range, letter, value)),
     )
     if (authors && kinds && authors.length * kinds.length <= limits.relayCursorsMax) {
-      const places = filter.tags.get('d')
+      const identifiers = filter.tags.get('d')
       const pairs = authors.flatMap((author) => kinds.map((kind) => [author, kind] as const))
       found.push(pairs.map(([author, kind]) => cursors.authorKind(range, author, kind)))
-      if (places && kinds.every((kind) => classOf(kind) === 'addressable')) {
+      if (identifiers && kinds.every((kind) => classOf(kind) === 'addressable')) {
         const addresses = pairs.flatMap(([author, kind]) =>
-          places.flatMap((d) => [
+          identifiers.flatMap((d) => [
             cursors.address(range, author, kind, d),
-            cursors.tag(range, furtherPlace, addressText(author, kind, d)),
+            cursors.tag(range, furtherIdentifier, addressText(author, kind, d)),
           ]),
         )
         if (addresses.length <= limits.relayCursorsMax) found.push(addresses)
@@ -71,7 +71,7 @@ export function createQueryStore(sql: Sql) {
   ): Promise<Collected<K>> => {
     if (filter.search !== undefined || most === 0) return { kept: [], visited: 0, cut: false }
     const { since = 0, until = Number.MAX_SAFE_INTEGER } = filter
-    const { plan, counted } = await fewest(plans(filter, { since, until, now }), rowsMax)
+    const { plan, counted } = await findShortest(plans(filter, { since, until, now }), rowsMax)
     const matches = createMatcher(filter)
     const found = await collect(plan, { matches, since, most, rowsMax, keep })
     return { ...found, visited: found.visited + counted }
@@ -112,7 +112,7 @@ export function createQueryStore(sql: Sql) {
  * The plan with the fewest rows, and how many were counted to know; counting one stops where it can
  * no longer be that, and counting altogether at the bound of what a filter may look at.
  */
-async function fewest(
+async function findShortest(
   plans: Cursor[][],
   rowsMax: number,
 ): Promise<{ plan: Cursor[]; counted: number }> {
@@ -162,7 +162,7 @@ async function collect<K extends Kept>(
   /** Keep the newest `most` that one answer carries; older ones are not asked for any more. */
   const trim = () => {
     if (found.size < most && chars <= limits.relayAnswerCharsMax) return
-    const newest = fitting([...found.values()].sort(byTime).slice(0, most))
+    const newest = fitAnswer([...found.values()].sort(byTime).slice(0, most))
     found.clear()
     chars = 0
     for (const one of newest) {
@@ -298,7 +298,7 @@ function indexedValue(value: string): string {
 }
 
 /** No letter of a filter: further `d` tags of addressable events are indexed here, with kind and author. */
-const furtherPlace = 'd+'
+const furtherIdentifier = 'd+'
 
 function addressText(author: string, kind: number, d: string): string {
   return `${kind}:${author}:${d}`
@@ -316,7 +316,7 @@ export function indexedTags({ kind, pubkey, tags }: NostrEvent): (readonly [stri
     const further = name === 'd' && ++places > 1 && classOf(kind) === 'addressable'
     if (value === undefined || !/^[a-zA-Z]$/.test(name)) continue
     rows.push([name, indexedValue(value)])
-    if (further) rows.push([furtherPlace, indexedValue(addressText(pubkey, kind, value))])
+    if (further) rows.push([furtherIdentifier, indexedValue(addressText(pubkey, kind, value))])
   }
   return rows
 }

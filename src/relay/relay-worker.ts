@@ -41,8 +41,8 @@ function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
       return void accept(relay, message)
     case 'query':
       return void find(relay, message)
-    case 'judge':
-      return void judge(relay, message)
+    case 'find-superseded':
+      return void findSuperseded(relay, message)
     case 'exposed':
       exposure.open = false
       return
@@ -59,9 +59,12 @@ async function find(relay: Relay, message: Extract<ToRunningRelay, { type: 'quer
   post({ type: 'found', call, events: await orNull(relay.query(filter, asker)) })
 }
 
-async function judge(relay: Relay, { call, places }: Extract<ToRunningRelay, { type: 'judge' }>) {
-  const superseded = await orNull(Promise.all(places.map(relay.superseded)))
-  post({ type: 'judged', call, superseded })
+async function findSuperseded(
+  relay: Relay,
+  { call, versions }: Extract<ToRunningRelay, { type: 'find-superseded' }>,
+) {
+  const superseded = await orNull(Promise.all(versions.map(relay.superseded)))
+  post({ type: 'superseded', call, superseded })
 }
 
 /** Null where the file cannot be read; the log says why. */

@@ -6,7 +6,7 @@ import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nost
 import { createMatcher, type Filter, type TagValues, tagValuesOf } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { fitting } from './answer.ts'
+import { fitAnswer } from './answer.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
 import type { RelayPolicy } from './policy.ts'
@@ -133,7 +133,7 @@ export function createRelay(options: RelayOptions) {
       visited += found.visited
       const once = new Map([...newest, ...found.events].map((one) => [one.event.id, one]))
       const sorted = [...once.values()].sort((a, b) => (newer(a.event, b.event) ? -1 : 1))
-      newest = fitting(sorted)
+      newest = fitAnswer(sorted)
     }
     return { events: newest, visited }
   }

@@ -4,10 +4,10 @@ import type { Sql } from '../db/sql.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, classOf, expirationOf, newer } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
-import type { EventPlace } from './messages.ts'
+import type { EventVersion } from './messages.ts'
 import { createQueryStore, indexedTags } from './query-store.ts'
 
-type Placed = Pick<NostrEvent, 'id' | 'kind' | 'created_at'>
+type Deletable = Pick<NostrEvent, 'id' | 'kind' | 'created_at'>
 type EventRow = { id: number; event: string; created_at: number }
 
 /** What became of an event that was to be stored. */
@@ -49,7 +49,7 @@ export function createEventStore(sql: Sql) {
     'SELECT id FROM events WHERE expires_at <= ? ORDER BY expires_at LIMIT ?',
   )
 
-  const deleted = async (event: Placed, pubkey: Uint8Array, d: string | null) => {
+  const deleted = async (event: Deletable, pubkey: Uint8Array, d: string | null) => {
     // NIP-09: a deletion of a deletion has no effect.
     if (event.kind === kinds.deletion) return false
     if (await findDeletion.get(pubkey, event.id)) return true
@@ -106,7 +106,7 @@ export function createEventStore(sql: Sql) {
     },
 
     /** True when its author deleted it, or a newer version has its place. */
-    async superseded(event: EventPlace): Promise<boolean> {
+    async superseded(event: EventVersion): Promise<boolean> {
       const { kind, d } = event
       const pubkey = bytesOf(event.pubkey)
       if (await deleted(event, pubkey, d)) return true
