@@ -22,10 +22,10 @@ type Connection = {
   heardAt: number
   silent: boolean
   /** Weight of messages the thread has not dealt with yet. */
-  waiting: number
+  unhandled: number
   paused: boolean
   /** Characters sent since the thread was last told that they were taken. */
-  untold: number
+  unreported: number
   full: boolean
   /** Bytes that waited in our memory when it was last looked at. */
   backlog: number
@@ -42,16 +42,16 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
   const connections = new Map<number, Connection>()
   const shares = new FairShares<number>()
   let serial = 0
-  let waitingTotal = 0
+  let unhandledTotal = 0
   let backlogTotal = 0
 
-  const tellTaken = (number: number, connection: Connection) => {
-    post({ type: 'taken', connection: number, chars: connection.untold })
-    connection.untold = 0
+  const reportFlushed = (number: number, connection: Connection) => {
+    post({ type: 'flushed', connection: number, chars: connection.unreported })
+    connection.unreported = 0
   }
   const forget = (number: number) => {
     const connection = connections.get(number)
-    waitingTotal -= connection?.waiting ?? 0
+    unhandledTotal -= connection?.unhandled ?? 0
     backlogTotal -= connection?.backlog ?? 0
     if (connection?.address) shares.remove(connection.address, number)
     connections.delete(number)
@@ -60,7 +60,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     backlogTotal += bytes - connection.backlog
     connection.backlog = bytes
   }
-  const letGo = (number: number, code: number, reason: string) => {
+  const evict = (number: number, code: number, reason: string) => {
     const connection = connections.get(number)
     post({ type: 'close', connection: number })
     forget(number)
@@ -84,11 +84,11 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       const number = owner === null ? 0 : idlest(owner, newcomer)
       if (number === 0) return
       connections.get(number)?.socket.send('["NOTICE","closed: too many connections"]')
-      letGo(number, 1013, 'too many connections')
+      evict(number, 1013, 'too many connections')
     }
   }
   /** A reader that does not keep up is let go, not remembered. */
-  const letGoSlow = (number: number) => letGo(number, 1008, 'reads too slowly')
+  const evictSlow = (number: number) => evict(number, 1008, 'reads too slowly')
   const slowest = () => {
     let found: [number, Connection] | undefined
     for (const entry of connections) {
@@ -105,9 +105,9 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         address: peer.inside ? null : peer.address,
         heardAt: steadyMs(),
         silent: true,
-        waiting: 0,
+        unhandled: 0,
         paused: false,
-        untold: 0,
+        unreported: 0,
         full: false,
         backlog: 0,
         caughtUp: 0,
@@ -127,12 +127,12 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       const weight = weightOf(text)
       connection.heardAt = steadyMs()
       connection.silent = false
-      connection.waiting += weight
-      waitingTotal += weight
+      connection.unhandled += weight
+      unhandledTotal += weight
       post({ type: 'message', connection: number, text })
       const tooMuch =
-        connection.waiting > limits.relayInboxCharsMax ||
-        waitingTotal > limits.relayInboxTotalCharsMax
+        connection.unhandled > limits.relayInboxCharsMax ||
+        unhandledTotal > limits.relayInboxTotalCharsMax
       if (!tooMuch || connection.paused) return
       connection.paused = true
       connection.socket.pause()
@@ -144,10 +144,10 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         const connection = connections.get(list[at] ?? 0)
         const weight = list[at + 1] ?? 0
         if (!connection) continue
-        connection.waiting -= weight
-        waitingTotal -= weight
-        if (!connection.paused || connection.waiting > limits.relayInboxCharsMax / 2) continue
-        if (connection.waiting > 0 && waitingTotal > limits.relayInboxTotalCharsMax) continue
+        connection.unhandled -= weight
+        unhandledTotal -= weight
+        if (!connection.paused || connection.unhandled > limits.relayInboxCharsMax / 2) continue
+        if (connection.unhandled > 0 && unhandledTotal > limits.relayInboxTotalCharsMax) continue
         connection.paused = false
         connection.socket.resume()
       }
@@ -165,23 +165,23 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         const connection = connections.get(item)
         if (!connection) continue
         touched.add(item)
-        connection.untold += text.length
+        connection.unreported += text.length
         if (connection.socket.send(text)) continue
         if (!connection.full) connection.caughtUp = steadyMs()
         connection.full = true
         measure(connection, connection.socket.buffered())
         const behindSeconds = (steadyMs() - connection.caughtUp) / 1000
         const tooMuch = connection.backlog > limits.relayUnreadBytesMax
-        if (tooMuch || behindSeconds > limits.relaySlowSeconds) letGoSlow(item)
+        if (tooMuch || behindSeconds > limits.relaySlowSeconds) evictSlow(item)
         while (backlogTotal > limits.relayUnreadTotalBytesMax) {
           const number = slowest()
           if (number === undefined) break
-          letGoSlow(number)
+          evictSlow(number)
         }
       }
       for (const number of touched) {
         const connection = connections.get(number)
-        if (connection && !connection.full) tellTaken(number, connection)
+        if (connection && !connection.full) reportFlushed(number, connection)
       }
     },
 
@@ -191,7 +191,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       if (!connection) return
       connection.full = false
       measure(connection, 0)
-      tellTaken(number, connection)
+      reportFlushed(number, connection)
     },
 
     /** The relay has let go of this connection. */
@@ -211,7 +211,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     closeAll(): void {
       const sockets = [...connections.values()].map(({ socket }) => socket)
       for (const number of [...connections.keys()]) forget(number)
-      waitingTotal = 0
+      unhandledTotal = 0
       backlogTotal = 0
       for (const socket of sockets) socket.close(1012, 'the relay is being started again')
     },

@@ -44,7 +44,7 @@ export type ToRunningRelay =
   | { type: 'open'; connection: number; peer: Peer }
   | { type: 'message'; connection: number; text: string }
   /** This many characters left our memory towards the client. */
-  | { type: 'taken'; connection: number; chars: number }
+  | { type: 'flushed'; connection: number; chars: number }
   | { type: 'close'; connection: number }
   /** Verified events: a list in JSON, which is cheaper to pass than what it says. */
   | { type: 'accept'; call: number; events: string }

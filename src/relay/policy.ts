@@ -60,7 +60,7 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
     },
 
     /** An event that may be written was there already. */
-    wasKnown: (event: NostrEvent, chars: number): void => quotas.giveBack(event.pubkey, chars),
+    giveBack: (event: NostrEvent, chars: number): void => quotas.giveBack(event.pubkey, chars),
 
     /** May this address ask, or say something that is not understood? */
     mayAsk: (address: string): boolean => !rateLimit || questions.take(address, seconds()) === 0,

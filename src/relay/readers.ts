@@ -6,14 +6,14 @@ type ReaderOptions = {
   /** Texts for connections, in order. */
   send: (connections: readonly number[], text: string) => void
   /** A reader has room again for the answer to a question. */
-  roomy: (connection: number) => void
+  hasRoomAgain: (connection: number) => void
 }
 
 /**
  * What each connection has yet to take: questions of one that is behind wait. Letting go of a reader
  * is for who holds the socket: what is on its way there is not yet slow.
  */
-export function createReaders({ send, roomy }: ReaderOptions) {
+export function createReaders({ send, hasRoomAgain }: ReaderOptions) {
   const readers = new Map<number, Reader>()
 
   return {
@@ -32,11 +32,11 @@ export function createReaders({ send, roomy }: ReaderOptions) {
     },
 
     /** This much of it left our memory. */
-    taken(connection: number, chars: number): void {
+    flushed(connection: number, chars: number): void {
       const reader = readers.get(connection)
       if (!reader) return
       reader.unread -= chars
-      if (reader.unread <= limits.relayUnreadPauseChars) roomy(connection)
+      if (reader.unread <= limits.relayUnreadPauseChars) hasRoomAgain(connection)
     },
 
     /** False while a question of this connection has to wait. */

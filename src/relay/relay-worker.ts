@@ -33,8 +33,8 @@ function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
       return relay.open(message.connection, message.peer)
     case 'message':
       return relay.message(message.connection, message.text)
-    case 'taken':
-      return relay.taken(message.connection, message.chars)
+    case 'flushed':
+      return relay.flushed(message.connection, message.chars)
     case 'close':
       return relay.close(message.connection)
     case 'accept':

@@ -37,7 +37,7 @@ type Subscription = {
   size: SubscriptionSize
   matches: (event: NostrEvent, values: TagValues) => boolean
   /** Events that came in while the stored ones are being read; null once those were sent. */
-  waiting: NostrEvent[] | null
+  queued: NostrEvent[] | null
 }
 
 type Client = Peer & {
@@ -67,7 +67,7 @@ export function createRelay(options: RelayOptions) {
   }
   const readers = createReaders({
     send: options.send,
-    roomy: (connection) => void work(clients.get(connection)),
+    hasRoomAgain: (connection) => void work(clients.get(connection)),
   })
   const tell = ({ connection }: Client, ...message: unknown[]) =>
     readers.send([connection], JSON.stringify(message))
@@ -78,7 +78,7 @@ export function createRelay(options: RelayOptions) {
     subscriptions.delete(name)
   }
 
-  const hasPlace = ({ address, inside, subscriptions }: Client, size: SubscriptionSize): boolean =>
+  const fitsQuota = ({ address, inside, subscriptions }: Client, size: SubscriptionSize): boolean =>
     inside === true ||
     (subscriptions.size < limits.relaySubscriptionsMax && quota.fits(address, size))
 
@@ -104,11 +104,11 @@ export function createRelay(options: RelayOptions) {
     const listeners = new Map<string, number[]>()
     const values = tagValuesOf(event)
     for (const { connection, subscriptions } of clients.values()) {
-      for (const [name, { matches, waiting }] of subscriptions) {
+      for (const [name, { matches, queued }] of subscriptions) {
         if (!matches(event, values)) continue
-        if (waiting) {
+        if (queued) {
           // Beyond the bound the newest are missing from the answer, as after a lost connection.
-          if (waiting.length < limits.relayWaitingMax) waiting.push(event)
+          if (queued.length < limits.relayWaitingMax) queued.push(event)
           continue
         }
         const others = listeners.get(name)
@@ -161,7 +161,7 @@ export function createRelay(options: RelayOptions) {
     }
     try {
       const verdict = await accept(event)
-      if (verdict !== verdicts.stored) policy.wasKnown(event, chars)
+      if (verdict !== verdicts.stored) policy.giveBack(event, chars)
       tell(client, 'OK', event.id, verdict.accepted, verdict.message)
     } catch (cause) {
       options.log(cause)
@@ -180,15 +180,15 @@ export function createRelay(options: RelayOptions) {
     // Closed or replaced: whatever becomes of this request, the one before it has ended.
     unsubscribe(client, name)
     const size = sizeOf(filters)
-    if (!hasPlace(client, size)) {
+    if (!fitsQuota(client, size)) {
       return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
     }
     const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
     const matches: Subscription['matches'] = (event, values) =>
       matchers.some((matcher) => matcher(event, values))
     // It listens before it reads: what is committed meanwhile waits. Neither gap nor double.
-    const waiting: NostrEvent[] = []
-    const subscription: Subscription = { size, matches, waiting }
+    const queued: NostrEvent[] = []
+    const subscription: Subscription = { size, matches, queued }
     client.subscriptions.set(name, subscription)
     quota.add(client.address, size)
     const current = () => client.subscriptions.get(name) === subscription
@@ -202,9 +202,9 @@ export function createRelay(options: RelayOptions) {
       readers.send([client.connection], eventMessage(name, text))
     }
     tell(client, 'EOSE', name)
-    subscription.waiting = null
+    subscription.queued = null
     const sent = new Set(found.events.map(({ event }) => event.id))
-    for (const event of waiting) {
+    for (const event of queued) {
       if (sent.has(event.id)) continue
       readers.send([client.connection], eventMessage(name, JSON.stringify(event)))
     }
@@ -329,7 +329,7 @@ export function createRelay(options: RelayOptions) {
       void work(client)
     },
 
-    taken: readers.taken,
+    flushed: readers.flushed,
     accept,
 
     superseded: events.superseded,

@@ -93,7 +93,8 @@ test('short messages count with a minimum size', () => {
 test('sent messages are acknowledged at once, and not while the socket is full', () => {
   const { connections, posted, connect } = openConnections()
   const client = connect()
-  const taken = () => posted.flatMap((message) => (message.type === 'taken' ? [message.chars] : []))
+  const taken = () =>
+    posted.flatMap((message) => (message.type === 'flushed' ? [message.chars] : []))
   connections.send(['xx', client.number, 'yy', client.number])
   expect(taken()).toEqual([4])
   client.full = true
@@ -205,7 +206,7 @@ function openReaders(count: number) {
   const roomy: number[] = []
   const readers = createReaders({
     send: () => undefined,
-    roomy: (connection) => roomy.push(connection),
+    hasRoomAgain: (connection) => roomy.push(connection),
   })
   for (let connection = 1; connection <= count; connection++) readers.open(connection)
   return { readers, roomy }
@@ -215,6 +216,6 @@ test('queries wait while too much is unread, and go on once it was read', () => 
   const { readers, roomy } = openReaders(1)
   readers.send([1], 'x'.repeat(limits.relayUnreadPauseChars + 1))
   expect(readers.hasRoom(1)).toBe(false)
-  readers.taken(1, 1)
+  readers.flushed(1, 1)
   expect([readers.hasRoom(1), roomy]).toEqual([true, [1]])
 })
