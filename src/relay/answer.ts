@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 
-/** As many of the first as one answer carries. */
+/** The first events, as many as one answer may hold (`relayAnswerCharsMax`), and at least one. */
 export function fitAnswer<K extends { text: string }>(events: readonly K[]): K[] {
   let chars = 0
   const end = events.findIndex(({ text }) => {

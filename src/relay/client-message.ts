@@ -2,16 +2,16 @@ import { parseJsonArray } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { type Filter, parseFilter } from '../nostr/filter.ts'
 
-/** A message of a client (NIP-01, 42, 45), as far as it can be told without its meaning. */
+/** A message of a client (NIP-01, NIP-42, NIP-45). Events are not read yet. */
 export type ClientMessage =
   | { type: 'EVENT' | 'AUTH'; event: unknown }
   | { type: 'REQ' | 'COUNT'; name: string; filters: Filter[] }
-  /** A request that has a name but is wrong: it is answered with CLOSED. */
+  /** An invalid REQ or COUNT with a subscription id. It is answered with CLOSED. */
   | { type: 'refused'; name: string; reason: string }
   | { type: 'CLOSE'; name: string }
   | { type: 'unknown'; reason: string }
 
-/** What `text` says. Never throws. */
+/** Read a message. Never throws. */
 export function parseClientMessage(text: string): ClientMessage {
   const value = parseJsonArray(text, limits.relayMessageBytesMax)
   if (!value) return unknown('not a JSON array')

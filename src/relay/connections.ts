@@ -2,13 +2,13 @@ import { FairShares } from '../base/fair-shares.ts'
 import { limits } from '../base/limits.ts'
 import { type Peer, type ToRelay, weightOf } from './messages.ts'
 
-/** One client's connection, as the server carries it. */
+/** The WebSocket of one client. */
 export type ClientSocket = {
-  /** False when it has to wait in our memory; `drained` is told when that is over. */
+  /** Send a text. False if it stays in this process's memory; `drained` is called when all was sent. */
   send(text: string): boolean
-  /** Bytes that wait in our memory. */
+  /** Bytes that are not sent yet. */
   buffered(): number
-  /** Stop and go on reading from it. */
+  /** Stop reading from the socket (backpressure), and go on. */
   pause(): void
   resume(): void
   close(code: number, reason: string): void
@@ -16,27 +16,27 @@ export type ClientSocket = {
 
 type Connection = {
   socket: ClientSocket
-  /** Null: the service's own, which makes room for nobody. */
+  /** Client address. Null for the service's own connection, which is never closed to make room. */
   address: string | null
-  /** Milliseconds of a steady clock when its client last said something, at first when it came. */
+  /** Time of its last message, at first of its opening, in milliseconds of a monotonic clock. */
   heardAt: number
   silent: boolean
-  /** Weight of messages the thread has not dealt with yet. */
+  /** Weight of messages that the relay's thread has not handled yet. */
   unhandled: number
   paused: boolean
-  /** Characters sent since the thread was last told that they were taken. */
+  /** Characters sent since the last report to the relay's thread. */
   unreported: number
   full: boolean
-  /** Bytes that waited in our memory when it was last looked at. */
+  /** Unsent bytes at the last measurement. */
   backlog: number
-  /** Milliseconds of a steady clock when it last had nothing waiting. */
+  /** Last time without unsent bytes, in milliseconds of a monotonic clock. */
   caughtUp: number
 }
 
 /**
- * The main thread's side of the relay's connections: passes messages on, and stops reading from
- * whoever sends faster than the relay works, so that nothing piles up between the two.
- * `steadyMs` reads a steady clock in milliseconds.
+ * Create the main thread's side of the relay's connections. It passes messages between sockets and the relay's
+ * thread. It stops reading from clients that send faster than the relay works, so that no queue grows between the
+ * threads. `steadyMs` reads a monotonic clock in milliseconds.
  */
 export function createConnections(post: (message: ToRelay) => void, steadyMs: () => number) {
   const connections = new Map<number, Connection>()
@@ -66,7 +66,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     forget(number)
     connection?.socket.close(code, reason)
   }
-  /** The connection of an address that does least: one that never said a word, else the one that was silent longest. */
+  /** The least active connection of an address: one that never sent a message, else the one silent for longest. */
   const idlest = (address: string, newcomer: number) => {
     const silentBefore = steadyMs() - limits.relaySilentSeconds * 1000
     const rank = (number: number) => {
@@ -76,7 +76,10 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     const others = shares.itemsOf(address).filter((number) => number !== newcomer)
     return others.reduce((one, other) => (rank(other) < rank(one) ? other : one), others[0] ?? 0)
   }
-  /** A newcomer is served: an address that holds its share, or the most of all, loses a connection. */
+  /**
+   * Make room for a new connection. An address over its share, or the one with the most, loses its least active one.
+   * Refusing the new one in place of that would let idle clients keep everybody out.
+   */
   const makeRoom = (address: string, newcomer: number) => {
     const { relayConnectionsPerAddressMax: shareMax, relayConnectionsMax: max } = limits
     for (;;) {
@@ -87,7 +90,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       evict(number, 1013, 'too many connections')
     }
   }
-  /** A reader that does not keep up is let go, not remembered. */
+  /** Close the connection of a client that reads too slowly, because its unsent data fills the memory. */
   const evictSlow = (number: number) => evict(number, 1008, 'reads too slowly')
   const slowest = () => {
     let found: [number, Connection] | undefined
@@ -120,7 +123,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       return number
     },
 
-    /** A message came in. */
+    /** Pass a message of a client to the relay's thread. */
     message(number: number, text: string): void {
       const connection = connections.get(number)
       if (!connection) return
@@ -138,7 +141,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       connection.socket.pause()
     },
 
-    /** Numbers of connections and the weight of what was dealt with, in turn. */
+    /** Count handled messages, and resume paused sockets. The list has connection and weight in turn. */
     handled(list: readonly number[]): void {
       for (let at = 0; at < list.length; at += 2) {
         const connection = connections.get(list[at] ?? 0)
@@ -153,7 +156,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       }
     },
 
-    /** Texts, each followed by the connections it is for. */
+    /** Send texts. In the list, each text is followed by its connections. */
     send(messages: readonly (string | number)[]): void {
       let text = ''
       const touched = new Set<number>()
@@ -185,7 +188,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       }
     },
 
-    /** Everything that was sent to this connection has left. */
+    /** All texts for this connection were sent. */
     drained(number: number): void {
       const connection = connections.get(number)
       if (!connection) return
@@ -194,20 +197,20 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
       reportFlushed(number, connection)
     },
 
-    /** The relay has let go of this connection. */
+    /** The relay closed this connection. */
     drop(number: number, reason: string): void {
       const connection = connections.get(number)
       forget(number)
       connection?.socket.close(1008, reason)
     },
 
-    /** The client closed it. */
+    /** The client closed this connection. */
     close(number: number): void {
       if (connections.has(number)) post({ type: 'close', connection: number })
       forget(number)
     },
 
-    /** The relay's thread is gone: clients connect again. */
+    /** The relay's thread ended. Clients must connect again. */
     closeAll(): void {
       const sockets = [...connections.values()].map(({ socket }) => socket)
       for (const number of [...connections.keys()]) forget(number)

@@ -13,48 +13,48 @@ import type {
   Verdict,
 } from './messages.ts'
 
-/** The embedded relay in its own thread, so that its traffic never holds up a claim. */
+/** The embedded relay. It runs in its own thread, so that its traffic never delays a claim. */
 export type RelayHost = {
-  /** False while its thread is being started again. */
+  /** False while its thread is restarted. */
   ready(): boolean
   open(socket: ClientSocket, peer: Peer): number
   message(connection: number, text: string): void
-  /** What was sent to a connection before has left. */
+  /** All texts for a connection were sent. */
   drained(connection: number): void
   close(connection: number): void
-  /** Store a verified event, which is JSON, and pass it on; null when it could not be stored now. */
+  /** Store a verified event (its JSON) and send it to subscribers. Null if it could not be stored now. */
   accept(text: string): Promise<Verdict | null>
   /**
-   * `asker`: the address that asks over HTTP, null for ourselves. Refuses `rate-limited` when it asked for
-   * too much, and `overloaded` while the thread is being started again.
+   * Find events. `asker` is the client address of an HTTP request, null for the service itself. Refuses
+   * `rate-limited`, and `overloaded` while the thread is restarted.
    */
   query(filter: Filter, asker: string | null): Promise<NostrEvent[]>
-  /** Which of these were deleted by their author or replaced, as far as is known here. Refuses `overloaded`. */
+  /** True for each event that its author deleted or replaced, as far as this relay knows. Refuses `overloaded`. */
   superseded(versions: EventVersion[]): Promise<boolean[]>
-  /** Strangers may no longer write. */
+  /** The service is public: strangers may no longer write. */
   expose(): void
-  /** Whether the disk has little room. */
+  /** Set if the disk has little room. Clients cannot store events then. */
   setDiskLow(low: boolean): void
-  /** Close the relay's database clean and end its thread. */
+  /** Close the relay's database cleanly and end its thread. */
   stop(): Promise<void>
 }
 
-/** What the host tells, and the one thing it asks. */
+/** Callbacks of the host, and its clock. */
 type RelayEvents = {
-  /** The thread opened its database, for the first time or again. */
+  /** The thread has opened its database, at the start or after a restart. */
   up: () => void
-  /** The thread ended by itself; it is started again after so many seconds. */
+  /** The thread ended unexpectedly. It is restarted after `retrySeconds`. */
   down: (retrySeconds: number) => void
   fault: (fault: Fault) => void
-  /** Milliseconds of a steady clock. */
+  /** A monotonic clock in milliseconds. */
   steadyMs: () => number
 }
 
 const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.url))
 
 /**
- * Start the relay's thread, and again whenever it ends by itself: nothing but the relay depends on
- * it. Returns at once; what is asked meanwhile waits for the thread.
+ * Start the relay's thread, and restart it with backoff whenever it ends. A fault of the relay must not stop the
+ * service. Returns at once; calls wait until the thread is ready.
  */
 export function startRelay(
   settings: RelaySettings,
@@ -79,7 +79,7 @@ export function startRelay(
     const worker = spawn()
     thread = worker
     worker.onmessage = ({ data }: MessageEvent<FromRelay>) => receive(data)
-    // The cause is in the `close` that follows; without a listener it would end the process.
+    // Without a listener for `error`, a fault of the thread would end the process. The restart follows on `close`.
     worker.onerror = (event) => event.preventDefault()
     worker.addEventListener('close', () => lost(worker))
     post({ type: 'begin', settings: { ...settings, open, diskLow } })
@@ -130,7 +130,7 @@ export function startRelay(
     }
   }
 
-  /** Events of one turn of the loop go together: passing each alone costs more than storing it. */
+  /** Send the events of one turn of the event loop together: a message to a thread costs more than storing one. */
   const sendBatch = () => {
     const sent = batch
     batch = []
@@ -143,7 +143,7 @@ export function startRelay(
     post({ type: 'accept', call, events: `[${sent.map(({ text }) => text).join(',')}]` })
   }
 
-  /** Ask the thread and wait; refuses `overloaded` while it is being started again. */
+  /** Ask the thread and wait for its answer. Refuses `overloaded` while it is restarted. */
   async function ask<T>(
     waiting: Map<number, (answer: T | null) => void>,
     question: (call: number) => ToRelay,

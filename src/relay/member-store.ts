@@ -2,15 +2,14 @@ import { bytesOf, hexOf } from '../base/bytes.ts'
 import { openReader } from '../db/open.ts'
 import type { Sql } from '../db/sql.ts'
 
-/** Before every key. */
+/** A key before all others in the order of the table. */
 const first = new Uint8Array()
 
 export type MemberStore = ReturnType<typeof createMemberStore>
 
 /**
- * Who belongs to this shop: the manager, its merchants (those that were let in, also before their first
- * coupon), their minters, identities, holders of cards and of tokens, and keys that the settings name;
- * on one connection.
+ * Store of the members, who may write to the relay: the manager, merchants (also before their first coupon), their
+ * minters, identities, holders of cards and of tokens, and keys that the settings name.
  */
 export function createMemberStore(sql: Sql) {
   const find = sql.query<{ member: number }, [Uint8Array, string]>(
@@ -36,12 +35,12 @@ export function createMemberStore(sql: Sql) {
   )
 
   return {
-    /** The keys that the settings named last, in hex. */
+    /** The keys of the settings at the last start, in hex. */
     async named(): Promise<string[]> {
       return (await named.all(first)).map(({ pubkey }) => hexOf(pubkey))
     },
 
-    /** Take over the keys that the settings name, in hex; those of before are nobody's any more. */
+    /** Replace the keys of the settings, in hex. Keys that are no longer named lose their membership. */
     async setNamed(pubkeys: readonly string[]): Promise<void> {
       drop.run(first)
       for (const pubkey of pubkeys) name.run(bytesOf(pubkey))
@@ -53,7 +52,7 @@ export function createMemberStore(sql: Sql) {
   }
 }
 
-/** The members on a connection of their own, for another thread; the coupon database is only read. */
+/** Open the members for the relay's thread, on its own read-only connection to the coupon database. */
 export function openMemberReader(path: string) {
   const { sql, close } = openReader(path)
   return { ...createMemberStore(sql), close }

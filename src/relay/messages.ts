@@ -1,74 +1,74 @@
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 
-/** What the relay's thread needs to begin. */
+/** Settings of the relay's thread. */
 export type RelaySettings = {
   relayPath: string
   couponsPath: string
-  /** Anyone may write: the service is private. */
+  /** True if everyone may write, because the service is private. */
   open: boolean
-  /** The disk has little room: what clients send is not stored. */
+  /** True if the disk has little room. Events of clients are not stored then. */
   diskLow: boolean
   rateLimit: boolean
 }
 
-/** Who connected: the address that quotas count by, and the origins a NIP-42 event may name. */
+/** The client of a connection: its address for quotas, and the origins that a NIP-42 event may name. */
 export type Peer = {
   address: string
   origins: readonly string[]
-  /** The service itself: it is always served. */
+  /** Set for the service itself, which no quota limits. */
   inside?: true
 }
 
-/** What decides whether an event was replaced or deleted; `d` as NIP-01 compares it, null where nothing is replaced. */
+/** The fields that decide if an event was replaced or deleted. `d` as `addressOf` returns it. */
 export type EventVersion = Pick<NostrEvent, 'id' | 'pubkey' | 'kind' | 'created_at'> & {
   d: string | null
 }
 
-/** What became of an event: an `OK` with its NIP-01 prefix and sentence. */
+/** The answer to an event: the content of an `OK` (NIP-01). */
 export type Verdict = { accepted: boolean; message: string }
 
-/** What went wrong in the thread, fit for the log. */
+/** A fault of the thread, without untrusted data, for the log. */
 export type Fault = { name: string; code: string }
 
-/** What a message counts for while it waits: its characters, and what it costs however short it is. */
+/** Weight of a waiting message: its characters, and a constant for its object in memory. */
 export function weightOf(text: string): number {
   return text.length + 100
 }
 
-/** From the main thread to the relay's. */
+/** Messages from the main thread to the relay's thread. */
 export type ToRelay = { type: 'begin'; settings: RelaySettings } | ToRunningRelay
 
-/** The same, once it has begun. Connections and calls are numbered by the sender. */
+/** Messages to the running thread. The main thread numbers connections and calls. */
 export type ToRunningRelay =
   | { type: 'open'; connection: number; peer: Peer }
   | { type: 'message'; connection: number; text: string }
-  /** This many characters left our memory towards the client. */
+  /** So many characters were sent to the client. */
   | { type: 'flushed'; connection: number; chars: number }
   | { type: 'close'; connection: number }
-  /** Verified events: a list in JSON, which is cheaper to pass than what it says. */
+  /** Verified events as a JSON list. A text is cheaper to pass between threads than objects. */
   | { type: 'accept'; call: number; events: string }
-  /** `asker`: the address that asks over HTTP, or null. */
+  /** `asker` is the client address of an HTTP request, or null. */
   | { type: 'query'; call: number; filter: Filter; asker: string | null }
   | { type: 'find-superseded'; call: number; versions: EventVersion[] }
-  /** The service turned out to be public: strangers may no longer write. */
+  /** The service is public: strangers may no longer write. */
   | { type: 'exposed' }
-  /** The disk has little room, or has some again. */
+  /** The disk has little room, or enough again. */
   | { type: 'disk'; low: boolean }
   | { type: 'end' }
 
-/** From the relay's thread. */
+/** Messages from the relay's thread. */
 export type FromRelay =
   | { type: 'ready' }
   | {
       type: 'turn'
-      /** Texts in order, each followed by the connections it is for. */
+      /** Texts in order, each followed by its connections. */
       messages: (string | number)[]
-      /** Connections and the weight of what was dealt with of theirs, in turn. */
+      /** Connection and weight of its handled messages, in turn. */
       handled: number[]
     }
   | { type: 'drop'; connection: number; reason: string }
-  /** For each event its verdict, or null: a list in JSON, too. */
+  /** Verdicts of the events, or null for a fault, as a JSON list. */
   | { type: 'accepted'; call: number; verdicts: string }
   | { type: 'found'; call: number; events: NostrEvent[] | 'rate-limited' | null }
   | { type: 'superseded'; call: number; superseded: boolean[] | null }

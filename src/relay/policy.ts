@@ -5,24 +5,25 @@ import { classOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { createWriteQuotas } from './quotas.ts'
 
-/** Where an event comes from: an address, and the keys its connection proved (NIP-42). */
+/** The sender of an event: its address, and the keys that it authenticated (NIP-42). */
 type Sender = { address: string; authenticated: ReadonlySet<string> }
 
 type PolicyOptions = {
-  /** Anyone may write; asked each time, since a private service can turn out to be public. */
+  /** True if everyone may write. Read each time, because a private service may become public while it runs. */
   open: () => boolean
   isMember: (pubkey: string) => Promise<boolean>
-  /** False: no quotas. */
+  /** False switches quotas off. */
   rateLimit: boolean
-  /** Seconds of a steady clock. */
+  /** A monotonic clock in seconds. */
   seconds: () => number
 }
 
 export type RelayPolicy = ReturnType<typeof createPolicy>
 
 /**
- * Who may write to the embedded relay: anyone while the service is private, else its own people,
- * whoever an authenticated one of them vouches for, and remote signing (NIP-46) now and then.
+ * Create the write policy of the embedded relay. Everyone may write while the service is private. On a public one,
+ * members may write, also events of other keys on a connection that they authenticated. Strangers may send few
+ * events for remote signing (NIP-46).
  */
 export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptions) {
   const quotas = createWriteQuotas({ rateLimit, seconds })
@@ -33,10 +34,10 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
   })
 
   return {
-    /** May this address send an event of this size at all? Asked before anything costly is done with it. */
+    /** True if this address may send an event of this size. Checked first, because it costs nothing. */
     maySend: (address: string, chars: number): boolean => quotas.address(address, chars) === 0,
 
-    /** May this event, which is what it says it is, be written? `auth`: perhaps, for a key that is proved. */
+    /** Decide if a verified event may be written. `auth` means that authentication (NIP-42) may help. */
     async mayWrite(
       event: NostrEvent,
       chars: number,
@@ -49,7 +50,8 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
         return false
       }
       if (open() || (await ours())) {
-        // What is not kept cannot be told from what is sent again: it counts by address alone.
+        // Ephemeral events are not stored, so a repeat by somebody else cannot be recognised. It must not use up the
+        // quota of the key, so only the address is charged.
         if (classOf(event.kind) === 'ephemeral') return 'yes'
         return quotas.key(event.pubkey, chars) === 0 ? 'yes' : 'later'
       }
@@ -59,13 +61,13 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
       return authenticated.size > 0 ? 'no' : 'auth'
     },
 
-    /** An event that may be written was there already. */
+    /** Give back the quota of the key, for an event that is stored already. */
     giveBack: (event: NostrEvent, chars: number): void => quotas.giveBack(event.pubkey, chars),
 
-    /** May this address ask, or say something that is not understood? */
+    /** True if this address may send a REQ, a COUNT or an invalid message. */
     mayAsk: (address: string): boolean => !rateLimit || questions.take(address, seconds()) === 0,
 
-    /** A question had this many rows looked at: it costs more than it seemed to. */
+    /** Charge an address for the rows that its REQ or COUNT read. The cost is known only afterwards. */
     asked(address: string, rows: number): void {
       const cost = Math.floor(rows / limits.relayAskRows)
       if (rateLimit && cost > 0) questions.charge(address, seconds(), cost)

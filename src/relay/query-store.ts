@@ -6,40 +6,40 @@ import { createMatcher, type Filter } from '../nostr/filter.ts'
 import { classOf, newer } from '../nostr/kind-class.ts'
 import { fitAnswer } from './answer.ts'
 
-/** `tie` orders those of one second. */
+/** A row of an index. `tie` orders the events of one second. */
 type EventRow = { event: string; created_at: number; tie: Uint8Array | number }
 
-/** Before every event id. */
+/** An id before all event ids. */
 const beforeAll = new Uint8Array()
 
-/** An event as it is stored: its seven fields, and their JSON. */
+/** A stored event, and its JSON text. */
 export type StoredEvent = { event: NostrEvent; text: string }
 
 type Looked = {
-  /** Rows that were looked at; large ones count more than once (`relayRowChars`). */
+  /** Rows that were read. Large ones count several times (`relayRowChars`). */
   visited: number
-  /** There may be more than was looked at. */
+  /** True if the bound of rows was reached, so that events may be missing. */
   cut: boolean
 }
 
-/** Newest first and, at the same second, lower id first (NIP-01). */
+/** Result of a query, newest first, and at the same second the lower id first (NIP-01). */
 type Found = Looked & { events: StoredEvent[] }
 
-/** Part of an index, newest first: what one value of a filter's lists selects. */
+/** A range of an index, newest first. One value of a filter's lists selects it. */
 type Cursor = {
-  /** Up to `most` rows behind `last`, or from the first on. */
+  /** Up to `most` rows after `last`, or from the start. */
   page(since: number, last: EventRow | null, most: number): Promise<EventRow[]>
-  /** How many rows there are, counted up to `limits.relayProbeRows`. */
+  /** Number of rows, counted up to `relayProbeRows`. */
   probe(): Promise<number>
 }
 
 type Range = { since: number; until: number; now: number }
 
-/** Queries of the embedded relay: every filter is answered from the index with the fewest rows for it. */
+/** Create the queries of the embedded relay. Each filter reads the index that has the fewest rows for it. */
 export function createQueryStore(sql: Sql) {
   const cursors = prepareCursors(sql)
 
-  /** Every way to find a filter's events, each by one index. */
+  /** All plans that find the events of a filter, each by one index. */
   const plans = (filter: Filter, range: Range): Cursor[][] => {
     const { ids, authors, kinds } = filter
     if (ids) return [ids.map((id) => cursors.id(range, id))]
@@ -79,8 +79,8 @@ export function createQueryStore(sql: Sql) {
 
   return {
     /**
-     * The newest events that match, at most `most` and as many as one answer carries. At most `rowsMax`
-     * rows are looked at: a filter that matches little among much may be answered in part, and `cut` says so.
+     * Find the newest matching events: up to `most`, and as many as one answer may hold. It reads up to `rowsMax`
+     * rows. A filter that matches few of many rows may get a part only, and `cut` is true then.
      */
     async find(
       filter: Filter,
@@ -93,13 +93,13 @@ export function createQueryStore(sql: Sql) {
       return { ...looked, events: kept }
     },
 
-    /** The ids of all events that match; like `find`, in part where that is more than `rowsMax` rows. */
+    /** Find the ids of all matching events. It reads up to `rowsMax` rows, like `find`. */
     async count(
       filter: Filter,
       now: number,
       rowsMax: number = limits.relayRowsVisitedMax,
     ): Promise<Looked & { ids: string[] }> {
-      // Without their texts: there may be thousands of events of 256 KiB.
+      // The texts are dropped at once, because there may be thousands of events of 256 KiB.
       const keep = ({ id, created_at }: NostrEvent) => ({ event: { id, created_at }, text: '' })
       const most = Number.POSITIVE_INFINITY
       const { kept, ...looked } = await look(filter, now, { most, rowsMax, keep })
@@ -109,8 +109,8 @@ export function createQueryStore(sql: Sql) {
 }
 
 /**
- * The plan with the fewest rows, and how many were counted to know; counting one stops where it can
- * no longer be that, and counting altogether at the bound of what a filter may look at.
+ * Find the plan with the fewest rows, and return how many rows were counted for it. The count of a plan stops when
+ * another one is shorter, and all counting stops at `rowsMax`, because counting reads rows, too.
  */
 async function findShortest(
   plans: Cursor[][],
@@ -126,7 +126,7 @@ async function findShortest(
       if (rows >= best.rows || counted >= rowsMax) break
       const found = await cursor.probe()
       rows += found
-      // Finding nothing takes a look, too.
+      // An empty range costs one look-up.
       counted += Math.max(found, 1)
     }
     if (counted >= rowsMax) break
@@ -135,7 +135,7 @@ async function findShortest(
   return { plan: best.plan, counted }
 }
 
-/** As much of an event as has to be remembered until all rows were looked at. */
+/** The part of an event that is kept until all rows are read. */
 type Kept = { event: Pick<NostrEvent, 'id' | 'created_at'>; text: string }
 type Collected<K> = Looked & { kept: K[] }
 type Wanted<K> = {
@@ -147,8 +147,8 @@ type Wanted<K> = {
 }
 
 /**
- * The newest of all lists together. First a share of each; the most recent `most` of these set the
- * second from which the lists that had more to give are read on.
+ * Merge the ranges of a plan and return the newest events. First it reads an equal part of each range. The newest
+ * `most` of them set the oldest second that still matters, and the unfinished ranges are read on down to it.
  */
 async function collect<K extends Kept>(
   cursors: readonly Cursor[],
@@ -159,7 +159,7 @@ async function collect<K extends Kept>(
   let from = since
   let visited = 0
 
-  /** Keep the newest `most` that one answer carries; older ones are not asked for any more. */
+  /** Keep the newest `most` events that fit one answer. Older ones are not read any more. */
   const trim = () => {
     if (found.size < most && chars <= limits.relayAnswerCharsMax) return
     const newest = fitAnswer([...found.values()].sort(byTime).slice(0, most))
@@ -173,13 +173,13 @@ async function collect<K extends Kept>(
   }
   let rowsRead = 0
   let charsRead = 0
-  /** How many rows to read next: as large as those before, they come to a page. */
+  /** Number of rows to read next, so that they fill one page if they are as large as the rows before. */
   const pageRows = (wanted: number) => {
     const first = limits.relayFirstPageRows
     const fit = rowsRead === 0 ? first : (limits.relayPageChars * rowsRead) / charsRead
     return Math.ceil(Math.min(Math.max(wanted + 1, first), fit, limits.relayPageRowsMax))
   }
-  /** Take the `wanted` newest that match, and whoever shares the last one's second; false when there may be more. */
+  /** Take the `wanted` newest matches, and all of the last one's second. False if the range may have more. */
   const take = async (cursor: Cursor, wanted: number, visitsMax: number): Promise<boolean> => {
     const ceiling = Math.min(visited + visitsMax, rowsMax)
     const charsMax = chars + limits.relayAnswerCharsMax
@@ -228,9 +228,9 @@ async function collect<K extends Kept>(
   return { kept: [...found.values()].sort(byTime), visited, cut }
 }
 
-/** The statements behind the cursors: each reads one index, and nothing but its range of it. */
+/** Prepare the statements of the cursors. Each reads one range of one index. */
 function prepareCursors(sql: Sql) {
-  /** A cursor of each value of one kind of index, whose first columns these are. */
+  /** Prepare the cursors of an index that begins with these columns. */
   const prepare = <Key extends (string | number | Uint8Array)[]>(...columns: string[]) => {
     const key = columns.map((column, at) => `${column} = ?${at + 1} AND `).join('')
     const parameter = (number: number) => `?${columns.length + number}`
@@ -292,12 +292,12 @@ function prepareCursors(sql: Sql) {
   }
 }
 
-/** The index of tags keeps the start of a value; the whole is compared afterwards. */
+/** The indexed start of a tag value. The matcher compares the whole value afterwards. */
 function indexedValue(value: string): string {
   return value.slice(0, limits.relayTagCharsMax)
 }
 
-/** No letter of a filter: further `d` tags of addressable events are indexed here, with kind and author. */
+/** Index name of further `d` tags of addressable events, with kind and author. No filter can ask for it. */
 const furtherIdentifier = 'd+'
 
 function addressText(author: string, kind: number, d: string): string {
@@ -305,9 +305,9 @@ function addressText(author: string, kind: number, d: string): string {
 }
 
 /**
- * The rows that an event has in the index of tags: letter and value. The first `d` tag of an addressable
- * event is its address, but a `#d` filter selects it by any of them: those behind the first are indexed
- * by author and kind as well, so that a query by address finds the event.
+ * Rows of an event in the tag index: letter and value. Only the first `d` tag of an addressable event is its
+ * address, but a `#d` filter matches any of them (NIP-01). Further ones are indexed with author and kind as well, so
+ * that the plan by address finds the event.
  */
 export function indexedTags({ kind, pubkey, tags }: NostrEvent): (readonly [string, string])[] {
   const rows: (readonly [string, string])[] = []

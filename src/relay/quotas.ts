@@ -2,9 +2,9 @@ import { Buckets } from '../base/buckets.ts'
 import { limits } from '../base/limits.ts'
 
 type QuotaOptions = {
-  /** False: no quotas. */
+  /** False switches quotas off. */
   rateLimit: boolean
-  /** Seconds of a steady clock. */
+  /** A monotonic clock in seconds. */
   seconds: () => number
 }
 
@@ -13,8 +13,8 @@ export type WriteQuotas = ReturnType<typeof createWriteQuotas>
 const entriesMax = limits.relayQuotasMax
 
 /**
- * How much may be written, over a WebSocket or over HTTP; each door counts for itself. What is taken
- * grows with the size. Answers are seconds to wait, 0 when it was taken.
+ * Create the write quotas of the relay's WebSocket or of publishing over HTTP; each has its own. The cost grows with
+ * the size. The functions return 0, or the seconds to wait.
  */
 export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
   const byKey = new Buckets({
@@ -47,21 +47,21 @@ export function createWriteQuotas({ rateLimit, seconds }: QuotaOptions) {
   const costOf = (size: number) => Math.ceil(size / limits.relayQuotaBytes)
 
   return {
-    /** Whatever this address sends; asked before anything costly is done with it. */
+    /** Take from the quota of an address, for any event. Called before the signature is verified. */
     address: (address: string, size: number): number => take(byAddress, address, costOf(size)),
-    /** What this key signed. */
+    /** Take from the quota of a key. Called for verified events only, so that nobody uses up another key's quota. */
     key: (pubkey: string, size: number): number => take(byKey, pubkey, costOf(size)),
-    /** It was written before: whoever sends again what a key once signed uses up nothing of the key's. */
+    /** Give back the quota of a key for an event that is stored already, because anybody can send it again. */
     giveBack(pubkey: string, size: number): void {
       byKey.give(pubkey, costOf(size))
       busyKeys.give(pubkey)
     },
-    /** Token buckets per key and address. Above them a delivery gets a low priority. */
+    /** Take from the delivery quotas of key and address. Above them, a delivery gets low priority. */
     withinQuota(pubkey: string, address: string): boolean {
       const waits = [busyKeys.take(pubkey, seconds()), busyAddresses.take(address, seconds())]
       return waits.every((wait) => wait === 0)
     },
-    /** Remote signing (NIP-46) of strangers, by address. */
+    /** Take from the quota of an address for remote signing (NIP-46) by strangers. */
     stranger: (address: string): number => take(strangers, address, 1),
   }
 }

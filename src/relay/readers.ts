@@ -3,15 +3,15 @@ import { limits } from '../base/limits.ts'
 type Reader = { unread: number }
 
 type ReaderOptions = {
-  /** Texts for connections, in order. */
+  /** Send a text to connections, in order. */
   send: (connections: readonly number[], text: string) => void
-  /** A reader has room again for the answer to a question. */
+  /** Called when a connection can take the answer to a REQ again. */
   hasRoomAgain: (connection: number) => void
 }
 
 /**
- * What each connection has yet to take: questions of one that is behind wait. Letting go of a reader
- * is for who holds the socket: what is on its way there is not yet slow.
+ * Create the flow control of the relay's thread. It counts unread characters per connection, so that the REQs of a
+ * slow reader wait. The main thread closes slow readers, because only it sees the state of the socket.
  */
 export function createReaders({ send, hasRoomAgain }: ReaderOptions) {
   const readers = new Map<number, Reader>()
@@ -20,7 +20,7 @@ export function createReaders({ send, hasRoomAgain }: ReaderOptions) {
     open: (connection: number) => void readers.set(connection, { unread: 0 }),
     close: (connection: number) => void readers.delete(connection),
 
-    /** Send one text to several connections; whoever left is passed over. */
+    /** Send one text to several connections. Closed ones are skipped. */
     send(connections: readonly number[], text: string): void {
       const present = connections.filter((connection) => readers.has(connection))
       if (present.length === 0) return
@@ -31,7 +31,7 @@ export function createReaders({ send, hasRoomAgain }: ReaderOptions) {
       }
     },
 
-    /** This much of it left our memory. */
+    /** Count characters that were sent to the client. */
     flushed(connection: number, chars: number): void {
       const reader = readers.get(connection)
       if (!reader) return
@@ -39,7 +39,7 @@ export function createReaders({ send, hasRoomAgain }: ReaderOptions) {
       if (reader.unread <= limits.relayUnreadPauseChars) hasRoomAgain(connection)
     },
 
-    /** False while a question of this connection has to wait. */
+    /** False while the REQs of this connection must wait. */
     hasRoom: (connection: number): boolean =>
       (readers.get(connection)?.unread ?? 0) <= limits.relayUnreadPauseChars,
   }

@@ -18,7 +18,7 @@ type Exposure = Pick<RelaySettings, 'open' | 'diskLow'>
 type Running = { relay: Relay; exposure: Exposure; end: () => Promise<void> }
 
 let running: Running | null = null
-/** What leaves at the end of this turn of the loop: passing each alone costs more than handling it. */
+/** Output of this turn of the event loop. It is posted at once, because each message to a thread is costly. */
 let turn: { messages: (string | number)[]; handled: number[] } | null = null
 let faultAt = Number.NEGATIVE_INFINITY
 
@@ -67,7 +67,7 @@ async function findSuperseded(
   post({ type: 'superseded', call, superseded })
 }
 
-/** Null where the file cannot be read; the log says why. */
+/** The result, or null if the database cannot be read. The cause is logged. */
 async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
@@ -90,7 +90,7 @@ async function accept(relay: Relay, { call, events }: Extract<ToRunningRelay, { 
   post({ type: 'accepted', call, verdicts: JSON.stringify(verdicts) })
 }
 
-/** Nothing, where a damaged file brought something that is no JSON: none of them has a verdict then. */
+/** The events of a JSON list. Empty if it is not JSON, which a damaged database file may cause. */
 function listIn(events: string): NostrEvent[] {
   try {
     return JSON.parse(events) as NostrEvent[]
@@ -168,7 +168,7 @@ function endTurn(): void {
   if (ended) post({ type: 'turn', ...ended })
 }
 
-/** A line of the log; a disk that is full fails with every event, and is told now and then. */
+/** Log a fault, but not more often than `relayFaultSeconds`. On a full disk every event fails. */
 function report(cause: unknown): void {
   if (seconds() < faultAt + limits.relayFaultSeconds) return
   faultAt = seconds()

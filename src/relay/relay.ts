@@ -18,17 +18,17 @@ import { findValidationError } from './validation-error.ts'
 
 type RelayOptions = {
   database: Database<{ events: EventStore }>
-  /** Reads of what is committed. */
+  /** Reads of committed events, on another connection. */
   events: Pick<EventStore, 'find' | 'count' | 'superseded'>
   verify: VerifyEvent
   policy: RelayPolicy
   now: Clock
-  /** Events of clients are not stored while this is true; ephemeral ones are passed on. */
+  /** While true, events of clients are not stored. Ephemeral ones are still sent to subscribers. */
   diskLow: () => boolean
   send: (connections: readonly number[], text: string) => void
-  /** Close a connection, which is forgotten here. */
+  /** Close a connection that this side has dropped. */
   drop: (connection: number, reason: string) => void
-  /** A message of this weight was dealt with. */
+  /** Report that a message of this weight is handled. */
   handled: (connection: number, weight: number) => void
   log: (cause: unknown) => void
 }
@@ -36,7 +36,7 @@ type RelayOptions = {
 type Subscription = {
   size: SubscriptionSize
   matches: (event: NostrEvent, values: TagValues) => boolean
-  /** Events that came in while the stored ones are being read; null once those were sent. */
+  /** New events while the stored ones are being read. Null after EOSE. */
   queued: NostrEvent[] | null
 }
 
@@ -46,15 +46,15 @@ type Client = Peer & {
   challenged: boolean
   authenticated: Set<string>
   subscriptions: Map<string, Subscription>
-  /** Messages that wait, in order, for room for an answer. */
+  /** Messages that wait, in order, until the client has read enough. */
   inbox: string[]
-  /** Its inbox is being worked through. */
+  /** True while its inbox is handled. */
   working: boolean
 }
 
 export type Relay = ReturnType<typeof createRelay>
 
-/** The embedded relay's protocol: NIP-01, 09, 40, 42, 45 over messages, whatever carries them. */
+/** Create the protocol of the embedded relay (NIP-01, NIP-09, NIP-40, NIP-42, NIP-45), without its transport. */
 export function createRelay(options: RelayOptions) {
   const { database, events, verify, policy, now, handled } = options
   const clients = new Map<number, Client>()
@@ -82,7 +82,7 @@ export function createRelay(options: RelayOptions) {
     inside === true ||
     (subscriptions.size < limits.relaySubscriptionsMax && quota.fits(address, size))
 
-  /** Check, store, and pass on to whoever listens; the answer is given when it is on disk. */
+  /** Check an event, store it and send it to subscribers. The verdict is given after the event is on disk. */
   const accept = async (event: NostrEvent): Promise<Verdict> => {
     const wrong = findValidationError(event, now())
     if (wrong !== null) return { accepted: false, message: wrong }
@@ -99,7 +99,7 @@ export function createRelay(options: RelayOptions) {
     return verdicts[stored]
   }
 
-  /** To everybody who subscribed to it: one text for all that gave their subscription the same name. */
+  /** Send an event to all matching subscriptions. Those with the same id share one text. */
   const passOn = (event: NostrEvent) => {
     const listeners = new Map<string, number[]>()
     const values = tagValuesOf(event)
@@ -107,7 +107,7 @@ export function createRelay(options: RelayOptions) {
       for (const [name, { matches, queued }] of subscriptions) {
         if (!matches(event, values)) continue
         if (queued) {
-          // Beyond the bound the newest are missing from the answer, as after a lost connection.
+          // Above the bound the newest events are dropped, as they are when a connection is lost.
           if (queued.length < limits.relayWaitingMax) queued.push(event)
           continue
         }
@@ -121,7 +121,7 @@ export function createRelay(options: RelayOptions) {
     for (const [name, connections] of listeners) readers.send(connections, eventMessage(name, text))
   }
 
-  /** What several filters select together, each with its own limit: newest first, nothing twice. */
+  /** Events of several filters, each with its own limit: newest first, without duplicates. */
   const select = async (
     filters: readonly Filter[],
   ): Promise<{ events: StoredEvent[]; visited: number }> => {
@@ -169,7 +169,7 @@ export function createRelay(options: RelayOptions) {
     }
   }
 
-  /** Only when it matters: some clients do not reconnect while a challenge is unanswered. */
+  /** Send the NIP-42 challenge when it is needed. Some clients do not work while a challenge is unanswered. */
   const challenge = (client: Client) => {
     if (client.challenged) return
     client.challenged = true
@@ -177,7 +177,7 @@ export function createRelay(options: RelayOptions) {
   }
 
   const onReq = async (client: Client, name: string, filters: Filter[]) => {
-    // Closed or replaced: whatever becomes of this request, the one before it has ended.
+    // NIP-01: a REQ replaces the subscription of the same id, even if the new one is refused.
     unsubscribe(client, name)
     const size = sizeOf(filters)
     if (!fitsQuota(client, size)) {
@@ -186,7 +186,7 @@ export function createRelay(options: RelayOptions) {
     const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
     const matches: Subscription['matches'] = (event, values) =>
       matchers.some((matcher) => matcher(event, values))
-    // It listens before it reads: what is committed meanwhile waits. Neither gap nor double.
+    // The subscription begins before the read, and new events are queued. So no event is missed or sent twice.
     const queued: NostrEvent[] = []
     const subscription: Subscription = { size, matches, queued }
     client.subscriptions.set(name, subscription)
@@ -265,7 +265,7 @@ export function createRelay(options: RelayOptions) {
     }
   }
 
-  /** Handle what waits, in order, as long as there is room for answers. */
+  /** Handle the inbox of a client in order, as long as it reads the answers. */
   const work = async (client: Client | undefined) => {
     if (!client || client.working) return
     client.working = true
@@ -274,7 +274,7 @@ export function createRelay(options: RelayOptions) {
       const text = client.inbox.shift() ?? ''
       const message = parseClientMessage(text)
       const handling = handle(client, text, message)
-      // A question ends before the next message; events share a commit.
+      // A REQ is answered before the next message. Events are not awaited, so that they share a commit.
       if (message.type === 'REQ' || message.type === 'COUNT') await handling
     }
     client.working = false
@@ -322,7 +322,7 @@ export function createRelay(options: RelayOptions) {
 
     close,
 
-    /** One message of a client. Never throws. */
+    /** Handle one message of a client. Never throws. */
     message(connection: number, text: string): void {
       const client = clients.get(connection)
       client?.inbox.push(text)
@@ -335,8 +335,8 @@ export function createRelay(options: RelayOptions) {
     superseded: events.superseded,
 
     /**
-     * Events that match one filter, newest first. `asker`: the address that asks by another door, null for
-     * ourselves; an address that asked for too much is told so.
+     * Find the events of one filter, newest first. `asker` is the client address of an HTTP request, which has the
+     * same quota as over a WebSocket. Null for the service itself.
      */
     async query(filter: Filter, asker: string | null): Promise<NostrEvent[] | 'rate-limited'> {
       if (asker !== null && !policy.mayAsk(asker)) return 'rate-limited'
@@ -354,19 +354,19 @@ const verdicts: Record<Stored, Verdict> = {
   deleted: { accepted: false, message: 'blocked: deleted by its author' },
 }
 
-/** What a client may not send although it can be stored: dates from the future head every list. */
+/** The refusal of an event from the future, or null. Clients only: such events would stay first in every list. */
 function untimely(event: NostrEvent, now: number): string | null {
   const ahead = event.created_at - now
   return ahead > limits.relayAheadSeconds ? 'invalid: created_at is too far ahead' : null
 }
 
-/** True when a relay's address lies at one of these http(s) origins (NIP-42: its host is enough). */
+/** True if the URL of a relay has one of these http(s) origins. NIP-42 asks for the same host only. */
 function namesOneOf(origins: readonly string[], address: string): boolean {
   const url = URL.parse(address)
   return url !== null && origins.includes(`${url.protocol.replace(/^ws/, 'http')}//${url.host}`)
 }
 
-/** The rows that a filter may look at: those before it leave it at least its share of the question's. */
+/** Rows that filter number `at` may read: its equal part of the remaining rows. */
 function shareOfRows(filters: readonly Filter[], at: number, visited: number): number {
   return Math.max(1, Math.ceil((limits.relayRowsVisitedMax - visited) / (filters.length - at)))
 }
@@ -375,7 +375,7 @@ function eventMessage(name: string, text: string): string {
   return `["EVENT",${JSON.stringify(name)},${text}]`
 }
 
-/** What an OK names when the event cannot be read: its id, or nothing. */
+/** The id for the OK of an unreadable event, or ''. */
 function idIn(value: unknown): string {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : ''
   return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id) ? id : ''

@@ -6,11 +6,11 @@ import { replyJson } from '../http/reply.ts'
 type RelayInformation = {
   version: string
   manager: string
-  /** Anyone may write, as things are now. */
+  /** True if everyone may write at present. */
   open: () => boolean
 }
 
-/** The relay's document (NIP-11), for whoever asks its address over HTTP. */
+/** Route of the relay's information document (NIP-11), at the URL of its WebSocket. */
 export function relayRoutes({ version, manager, open }: RelayInformation) {
   const document = () => ({
     name: 'Cuponera',

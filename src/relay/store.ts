@@ -10,12 +10,12 @@ import { createQueryStore, indexedTags } from './query-store.ts'
 type Deletable = Pick<NostrEvent, 'id' | 'kind' | 'created_at'>
 type EventRow = { id: number; event: string; created_at: number }
 
-/** What became of an event that was to be stored. */
+/** Outcome of storing an event. */
 export type Stored = 'stored' | 'duplicate' | 'older' | 'deleted'
 
 export type EventStore = ReturnType<typeof createEventStore>
 
-/** Events and deletions of the embedded relay; on one connection. */
+/** Store of the embedded relay's events and deletions. */
 export function createEventStore(sql: Sql) {
   const find = sql.query<EventRow, [Uint8Array]>(
     'SELECT id, event, created_at FROM events WHERE event_id = ?',
@@ -24,7 +24,7 @@ export function createEventStore(sql: Sql) {
   const atAddress = sql.query<EventRow, [Uint8Array, number, string]>(
     'SELECT id, event, created_at FROM events WHERE pubkey = ? AND kind = ? AND d = ?',
   )
-  // Without RETURNING, which costs as much as the rest.
+  // Without RETURNING, which doubles the cost of the insert. Only events with indexed tags need the row id.
   const insert = sql.query<
     null,
     [Uint8Array, Uint8Array, number, number, string | null, number | null, string]
@@ -50,7 +50,7 @@ export function createEventStore(sql: Sql) {
   )
 
   const deleted = async (event: Deletable, pubkey: Uint8Array, d: string | null) => {
-    // NIP-09: a deletion of a deletion has no effect.
+    // A deletion of a deletion has no effect (NIP-09).
     if (event.kind === kinds.deletion) return false
     if (await findDeletion.get(pubkey, event.id)) return true
     if (d === null) return false
@@ -62,7 +62,7 @@ export function createEventStore(sql: Sql) {
     const row = await find.get(bytesOf(id))
     const event = row && (JSON.parse(row.event) as NostrEvent)
     if (event?.kind === kinds.deletion) return
-    // Written down also for an event not seen yet: it counts when its author is this one.
+    // The deletion is kept also for an unknown event, which may arrive later. It counts if the author is the same.
     insertDeletion.run(pubkey, id, request.created_at)
     if (row && event?.pubkey === request.pubkey) remove.run(row.id)
   }
@@ -80,7 +80,7 @@ export function createEventStore(sql: Sql) {
   return {
     ...createQueryStore(sql),
 
-    /** Store an event of any class but ephemeral, as NIP-01 and NIP-09 want it. */
+    /** Store an event that is not ephemeral, by the rules of NIP-01 (replacement) and NIP-09 (deletion). */
     async insert(event: NostrEvent): Promise<Stored> {
       const id = bytesOf(event.id)
       if (await exists.get(id)) return 'duplicate'
@@ -105,7 +105,7 @@ export function createEventStore(sql: Sql) {
       return 'stored'
     },
 
-    /** True when its author deleted it, or a newer version has its place. */
+    /** True if its author deleted the event, or a newer version replaced it. */
     async superseded(event: EventVersion): Promise<boolean> {
       const { kind, d } = event
       const pubkey = bytesOf(event.pubkey)
@@ -116,7 +116,7 @@ export function createEventStore(sql: Sql) {
       return newer(JSON.parse(current.event) as NostrEvent, event)
     },
 
-    /** Carry out a deletion request (NIP-09): only its own author's events, and never deletions. */
+    /** Execute a deletion request (NIP-09). It deletes events of its author only, and never deletions. */
     async delete(request: NostrEvent): Promise<void> {
       const pubkey = bytesOf(request.pubkey)
       for (const [name, value = ''] of request.tags) {
@@ -125,7 +125,7 @@ export function createEventStore(sql: Sql) {
       }
     },
 
-    /** Delete up to `rowsMax` events whose time is over (NIP-40); how many there were. */
+    /** Delete up to `rowsMax` expired events (NIP-40). Returns their number. */
     async prune(now: number, rowsMax: number): Promise<number> {
       const rows = await expired.all(now, rowsMax)
       for (const { id } of rows) remove.run(id)
@@ -134,7 +134,7 @@ export function createEventStore(sql: Sql) {
   }
 }
 
-/** The store for reading alone, on a connection of its own; it sees what is committed. */
+/** Open the store for reading, on its own connection, which sees committed events only. */
 export function openEventReader(path: string) {
   const { sql, close } = openReader(path)
   return { events: createEventStore(sql), close }

@@ -1,10 +1,10 @@
 import { limits } from '../base/limits.ts'
 import type { Filter } from '../nostr/filter.ts'
 
-/** Size of a subscription: the count of its filters, and their weight in memory and time. */
+/** Size of a subscription: the number of its filters, and their weight (`relayFilterEntryWeight`). */
 export type SubscriptionSize = { filters: number; weight: number }
 
-/** Room that open subscriptions take, in all and for each client address. */
+/** Quota of open subscriptions, in all and per client address. */
 type SubscriptionQuota = {
   fits(address: string, size: SubscriptionSize): boolean
   add(address: string, size: SubscriptionSize): void

@@ -3,7 +3,7 @@ import type { NostrEvent } from '../nostr/event.ts'
 import { addressOf, expirationOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
 
-/** The reason for which the relay takes an event from nobody (machine-readable prefix of NIP-01), or null. */
+/** The reason to refuse an event from any sender, with its NIP-01 prefix, or null. */
 export function findValidationError(event: NostrEvent, now: number): string | null {
   if (event.kind === kinds.voucher) return 'blocked: vouchers are never published'
   if (event.kind === kinds.clientAuth) return 'blocked: an authentication is not published'
