@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
+import { announcementTemplate } from '../client/announcement.ts'
 import { handleOf, handleText } from '../coupons/nonce.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createSigner, createVerifier } from '../crypto/sign-event.ts'
@@ -356,19 +357,8 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
 }
 
 function announce(merchant: Signer, manager: string, base: string): NostrEvent {
-  const [mintUrl, claimUrl, refreshUrl] = ['mint', 'claim', 'refresh'].map(
-    (last) => `${base}/api/coupons/${last}`,
-  )
-  return merchant.sign({
-    kind: kinds.announcement,
-    created_at: systemClock(),
-    tags: [
-      ['d', 'lacrypta.merchant/coupons'],
-      ['p', manager],
-      ['client', 'cuponera demo'],
-    ],
-    content: JSON.stringify({ v: 2, mintUrl, claimUrl, refreshUrl }),
-  })
+  const from = { origin: base, manager, client: 'cuponera demo', createdAt: systemClock() }
+  return merchant.sign(announcementTemplate(from))
 }
 
 function signOrder(customer: Signer, couponId: string, amountMsat: number): NostrEvent {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { couponPicture } from '../../client/coupon-picture.ts'
+import { imagePath } from '../../client/images.ts'
 import { couponLink, shareLink } from '../browser/share.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
@@ -74,7 +74,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   return (
     <>
       <CouponCard
-        coupon={{ name, description, benefit, expiresAt, image: couponPicture(held.image) }}
+        coupon={{ name, description, benefit, expiresAt, image: imagePath(held.image) }}
         spent={!live}
       />
       <p class="with-icon">

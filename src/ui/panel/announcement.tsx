@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
+import { fetchDelivery, type RelayState } from '../../client/announcement.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { language } from '../browser/language.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -8,7 +9,7 @@ import { Badge, Notice, type Tone } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
-import { announce, deliveryOf, type RelayState, withdraw } from './state.ts'
+import { announce, withdraw } from './state.ts'
 
 const relayTones: Record<RelayState['status'], Tone> = {
   pending: 'wait',
@@ -92,7 +93,7 @@ function Delivery({ id }: { id: string }) {
     let timer: ReturnType<typeof setTimeout> | undefined
     let gone = false
     const look = async (waitMs: number) => {
-      const states = await deliveryOf(id).catch((cause: unknown) => {
+      const states = await fetchDelivery(id).catch((cause: unknown) => {
         // Long forgotten; or nobody answers, and it is asked again.
         if (!(cause instanceof ApiError)) throw cause
         return cause.unknown ? null : []

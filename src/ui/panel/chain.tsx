@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { followChain } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
@@ -8,7 +9,7 @@ import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { moment, short } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
-import { followChain, voidVoucher } from './state.ts'
+import { session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
 
 type Props = { coupon: Definition; voucher: Issuance; onClose: () => void }
@@ -20,7 +21,7 @@ export function Chain({ coupon, voucher, onClose }: Props) {
   const loading = useAttempt()
   const voiding = useAttempt()
   const load = () =>
-    loading.attempt(async () => setLinks(await followChain(coupon.id, voucher.handle)))
+    loading.attempt(async () => setLinks(await followChain(session, coupon.id, voucher.handle)))
   useEffect(() => void load(), [voucher.handle])
 
   const last = links?.at(-1)

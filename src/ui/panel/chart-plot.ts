@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
+import type { DayCount } from '../../client/management.ts'
 import { locale } from '../browser/language.ts'
 import { shopWords as t } from '../words/shop.ts'
-import type { DayCount } from './state.ts'
 
 const height = 240
 

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { type DayCount, fetchStatistics, type Statistics } from '../../client/management.ts'
 import { language } from '../browser/language.ts'
 import { shown as shownTheme } from '../browser/theme.ts'
 import { Select } from '../parts/field.tsx'
@@ -7,7 +8,7 @@ import { number } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { useReload } from './reload.ts'
-import { type DayCount, loadStatistics, overview, type Statistics } from './state.ts'
+import { overview, session } from './state.ts'
 
 const ranges = ['7', '30', '90', '365'] as const
 type Range = (typeof ranges)[number]
@@ -20,7 +21,10 @@ export function Chart({ only }: { only?: string }) {
   const couponId = only ?? chosen
 
   const failure = useReload(range, async () => {
-    const found = await loadStatistics(dayBefore(Number(range) - 1), dayBefore(0))
+    const [from, to] = [dayBefore(Number(range) - 1), dayBefore(0)]
+    // Days begin where they begin on the clock of this device.
+    const offset = Math.round(-new Date().getTimezoneOffset() / 60)
+    const found = await fetchStatistics(session, { from, to, offset })
     return () => setStatistics(found)
   })
 

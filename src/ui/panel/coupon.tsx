@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { couponPicture } from '../../client/coupon-picture.ts'
+import { imagePath, isUnavailable } from '../../client/images.ts'
 import type { Definition } from '../../client/models.ts'
 import { go, hrefTo } from '../browser/route.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -16,7 +16,7 @@ import { failureText } from '../words/signer.ts'
 import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
-import { changeCoupon, deleteCoupon, isUnavailable, voidAll } from './state.ts'
+import { changeCoupon, deleteCoupon, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
 
 type Part = 'issued' | 'chart' | 'manage'
@@ -49,7 +49,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
       </div>
       <div class="coupon-top">
         <CouponCard
-          coupon={{ ...coupon, image: couponPicture(image) }}
+          coupon={{ ...coupon, image: imagePath(image) }}
           spent={over}
           onLost={() => void lookAt(image)}
         />

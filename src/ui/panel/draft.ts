@@ -2,12 +2,12 @@ import { systemClock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { isPlainName, isPlainText } from '../../base/words.ts'
+import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
 import type { Language } from '../browser/language.ts'
 import { parseAmount, typed } from '../words/amount.ts'
 import { plainBenefitText } from '../words/benefit-text.ts'
-import type { Authored } from './state.ts'
 
 export type Currency = 'ARS' | 'USD' | 'SAT'
 export type BenefitType = Benefit['type']

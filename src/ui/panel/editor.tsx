@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { couponPicture } from '../../client/coupon-picture.ts'
+import { imagePath } from '../../client/images.ts'
+import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
 import { language } from '../browser/language.ts'
 import { go } from '../browser/route.ts'
@@ -24,7 +25,7 @@ import {
   retyped,
   type Wrongs,
 } from './draft.ts'
-import { type Authored, changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
+import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
 import { findUnsaved, keepUnsaved } from './unsaved.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
@@ -282,7 +283,7 @@ function Preview({ draft, saved }: { draft: Draft; saved: string | null }) {
             description: draft.description,
             benefit,
             expiresAt: expiryOf(draft),
-            image: chosen === saved ? couponPicture(saved) : null,
+            image: chosen === saved ? imagePath(saved) : null,
           }}
         />
       ) : (

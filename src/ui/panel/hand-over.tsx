@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { couponPicture } from '../../client/coupon-picture.ts'
+import { imagePath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
 import { copyText } from '../browser/clipboard.ts'
 import { canShare, couponLink, localOrigin, shareLink } from '../browser/share.ts'
@@ -62,7 +62,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
             issue()
           }}
         >
-          <CouponCard coupon={{ ...coupon, image: couponPicture(coupon.image) }} />
+          <CouponCard coupon={{ ...coupon, image: imagePath(coupon.image) }} />
           {many && (
             <Field
               data-begin

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { listIssuances } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -12,7 +13,7 @@ import { moment, short } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
 import { Chain } from './chain.tsx'
 import { useReload } from './reload.ts'
-import { listIssuances, nameOfKey, session, voidVoucher } from './state.ts'
+import { nameOfKey, session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
 
 /** Every voucher of a coupon, by its harmless handle. */
@@ -25,7 +26,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   const missed = useReload(coupon.id, async () => {
     // As many as were shown: what somebody looks at does not shrink under them.
     const limit = Math.min(500, Math.max(25, mints?.length ?? 0))
-    const page = await listIssuances(coupon.id, { limit })
+    const page = await listIssuances(session, coupon.id, { limit })
     return () => {
       setMints(page.mints)
       setNext(page.next)
@@ -35,7 +36,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
 
   const more = () =>
     void attempt(async () => {
-      const page = await listIssuances(coupon.id, { cursor: next })
+      const page = await listIssuances(session, coupon.id, { cursor: next })
       setMints([...(mints ?? []), ...page.mints])
       setNext(page.next)
     })

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../../client/api-error.ts'
+import { addMerchant, listMerchants, removeMerchant } from '../../client/management.ts'
 import type { Merchant } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
@@ -12,14 +14,14 @@ import { say } from '../parts/toast.tsx'
 import { parseShop } from '../state/shops.ts'
 import { day, short } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
-import { addMerchant, listMerchants, removeMerchant, session } from './state.ts'
+import { session } from './state.ts'
 
 /** The merchants of this service, for the one who adds and removes them; nothing for others. */
 export function Merchants() {
   const [list, setList] = useState<readonly Merchant[] | null>(null)
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Merchant | null>(null)
-  const load = async () => setList(await listMerchants())
+  const load = async () => setList(await loadMerchants())
   useEffect(() => void load(), [])
   if (list === null) return null
   const me = session.who.value?.pubkey
@@ -72,7 +74,7 @@ export function Merchants() {
           danger
           onClose={() => setRemoving(null)}
           onConfirm={async () => {
-            await removeMerchant(removing.npub)
+            await removeMerchant(session, removing.npub)
             await load()
             say(t('merchants.removed'))
             setRemoving(null)
@@ -83,6 +85,16 @@ export function Merchants() {
       )}
     </section>
   )
+}
+
+/** Null where the service does not tell this key its merchants. */
+async function loadMerchants(): Promise<Merchant[] | null> {
+  try {
+    return await listMerchants(session)
+  } catch (cause) {
+    if (cause instanceof ApiError) return null
+    throw cause
+  }
 }
 
 function nameOf({ label, npub }: Merchant): string {
@@ -102,7 +114,7 @@ function AddMerchant({ onClose, onAdded }: AddProps) {
     setWrong(npub === null)
     if (npub === null) return
     void attempt(async () => {
-      await addMerchant(npub, label)
+      await addMerchant(session, npub, label)
       await onAdded()
       say(t('merchants.added'))
       onClose()

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { listRedemptions } from '../../client/management.ts'
 import type { Definition, Redemption } from '../../client/models.ts'
 import { saveFile } from '../browser/clipboard.ts'
 import { language } from '../browser/language.ts'
@@ -13,7 +14,7 @@ import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { csvOf } from './csv.ts'
 import { useReload } from './reload.ts'
-import { listRedemptions } from './state.ts'
+import { session } from './state.ts'
 
 type Filter = { couponId: string; from: string; to: string }
 const everything: Filter = { couponId: '', from: '', to: '' }
@@ -139,7 +140,7 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
   let cursor = start
   do {
     const limit = filter === everything && Number.isFinite(wanted) ? 100 : 500
-    const page = await listRedemptions({ cursor, limit })
+    const page = await listRedemptions(session, { cursor, limit })
     cursor = page.next
     for (const row of page.redemptions) {
       const here = filter.couponId === '' || row.couponId === filter.couponId

@@ -1,20 +1,18 @@
+/** The state of the panel: who is signed in, and all that the merchant has. */
 import { signal } from '@preact/signals'
-import { request, requestAs } from '../../client/api.ts'
+import * as announcement from '../../client/announcement.ts'
+import { request } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
-import { couponPicture } from '../../client/coupon-picture.ts'
+import * as management from '../../client/management.ts'
+import { mintMany } from '../../client/mint.ts'
 import type {
   Announced,
   Definition,
   Issuance,
-  Issuances,
-  Manager,
-  Merchant,
   Minter,
   Overview,
-  Redemptions,
   VoucherResult,
 } from '../../client/models.ts'
-import { once } from '../../client/once.ts'
 import { signPost } from '../../client/proof.ts'
 import type { Identity } from '../../client/session.ts'
 import type { PageSigner } from '../../client/signer.ts'
@@ -29,19 +27,20 @@ import { forgetUnsaved } from './unsaved.ts'
 /** The merchant's own key, where it was made or brought here. */
 export const keyBox = openKeyBox('merchant')
 
-/** Who manages. */
+/** The session of the merchant. */
 export const session = openPageSession('panel', restore)
 
-/** All that the panel shows, or null before it is there. */
+/** The coupons, tills and announcement of the merchant; null before they are loaded. */
 export const overview = signal<Overview | null>(null)
 
-/** Why it is not there. */
+/** The reason why the last load of the overview failed; null when it did not. */
 export const failure = signal<unknown>(null)
 
-/** Counts up when a key that might not manage may: what waits to ask again asks now. */
+/** Counts how often a key that might not manage was let in; the live stream, which was refused, asks again then. */
 export const letIn = signal(0)
 
 async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
+  // A key of this device needs its PIN, so the person.
   if (kind === 'local') return null
   if (kind === 'remote') return remoteSigners.restore(pubkey)
   if (!hasExtension()) return null
@@ -50,14 +49,11 @@ async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
   return signer.pubkey === pubkey ? signer : null
 }
 
-const coupons = '/api/coupons'
-const ask = <T>(path: string, options?: Parameters<typeof requestAs>[2]) =>
-  requestAs<T>(session, `${coupons}${path}`, options)
-
-/** Load what the panel shows; what was there stays until the new is. */
+/** Load the overview; the old one shows until the new one is there. */
 export async function loadOverview(): Promise<void> {
   try {
-    overview.value = await ask<Overview>('')
+    overview.value = await management.fetchOverview(session)
+    // This key manages: a setup code has done its work.
     forgetSetupCode()
     const before = failure.peek()
     failure.value = null
@@ -76,7 +72,7 @@ export async function setUp(code: string): Promise<void> {
     const headers = { Authorization: await signPost(signer, `${location.origin}${path}`, body) }
     await request(path, { body, headers })
   } catch (cause) {
-    // An answer that was lost may have been the good one, and the code is gone with it.
+    // A code works once, and the answer that was lost may have been the good one.
     if (!(await mayManage())) throw cause
   }
   await loadOverview()
@@ -84,7 +80,7 @@ export async function setUp(code: string): Promise<void> {
 
 async function mayManage(): Promise<boolean> {
   try {
-    await ask('')
+    await management.fetchOverview(session)
     return true
   } catch (cause) {
     if (cause instanceof ApiError) return false
@@ -92,29 +88,9 @@ async function mayManage(): Promise<boolean> {
   }
 }
 
-const merchants = '/api/merchants'
-
-/** The merchants of this service; null where the service does not tell them to this key. */
-export async function listMerchants(): Promise<Merchant[] | null> {
-  try {
-    return (await requestAs<{ merchants: Merchant[] }>(session, merchants)).merchants
-  } catch (cause) {
-    if (cause instanceof ApiError) return null
-    throw cause
-  }
-}
-
-export async function addMerchant(pubkey: string, label: string): Promise<void> {
-  const body = { pubkey, ...(label.trim() !== '' && { label: label.trim() }) }
-  await requestAs(session, merchants, { body })
-}
-
-export async function removeMerchant(npub: string): Promise<void> {
-  await requestAs(session, `${merchants}/${npub}`, { method: 'DELETE' })
-}
-
 export function signOut(): void {
   session.signOut()
+  // The next person at this device must find nothing of this one.
   forgetSetupCode()
   forgetUnsaved()
   overview.value = null
@@ -125,64 +101,27 @@ export function findCoupon(id: string): Definition | null {
   return overview.value?.coupons.find((coupon) => coupon.id === id) ?? null
 }
 
-/** Who a key is, in the merchant's own words; null for a stranger. */
+/** The name that the merchant gave to a till's key; null for another key. */
 export function nameOfKey(pubkey: string): string | null {
   return overview.value?.minters.find((minter) => minter.pubkey === pubkey)?.label ?? null
 }
 
-/** What a merchant authors. */
-export type Authored = {
-  name: string
-  description: string
-  image: string | null
-  benefit: Definition['benefit']
-  maxUses: number | null
-  expiresAt: number | null
-}
-
-export async function createCoupon(authored: Authored): Promise<Definition> {
-  const body = JSON.stringify(authored)
-  const { coupon } = await once(
-    'create',
-    body,
-    (key) => ask<{ coupon: Definition }>('', { body, headers: { 'Idempotency-Key': key } }),
-    tab,
-  )
-  keep(coupon)
+export async function createCoupon(authored: management.Authored): Promise<Definition> {
+  // The key is kept by tab: two tabs that each create the same coupon want two.
+  const coupon = await management.createCoupon(session, authored, tab)
+  show(coupon)
   return coupon
 }
 
 export async function changeCoupon(
   id: string,
-  changes: Partial<Authored> & { archived?: boolean },
+  changes: Partial<management.Authored> & { archived?: boolean },
 ): Promise<void> {
-  const { coupon } = await ask<{ coupon: Definition }>(`/${id}`, {
-    method: 'PATCH',
-    body: changes,
-  })
-  keep(coupon)
+  show(await management.changeCoupon(session, id, changes))
 }
 
-/** Whether the service says that it cannot have the picture of that address. */
-export async function isUnavailable(image: string | null): Promise<boolean> {
-  const path = couponPicture(image)
-  if (path === null) return false
-  try {
-    await request(path)
-    return false
-  } catch (cause) {
-    return cause instanceof ApiError && cause.code === 'image-unavailable'
-  }
-}
-
-/** True when it is gone; false when it was archived, since vouchers of it are out. */
-export async function deleteCoupon(id: string): Promise<boolean> {
-  const { deleted } = await ask<{ deleted: boolean }>(`/${id}`, { method: 'DELETE' })
-  await loadOverview()
-  return deleted
-}
-
-function keep(coupon: Definition): void {
+/** The answer holds the coupon: it shows at once, without loading the others again. */
+function show(coupon: Definition): void {
   const { value } = overview
   if (!value) return
   const known = value.coupons.some(({ id }) => id === coupon.id)
@@ -192,134 +131,56 @@ function keep(coupon: Definition): void {
   overview.value = { ...value, coupons: list }
 }
 
-/** Issue so many; a lost answer is asked for again and costs nothing. */
+/** True when it is gone; false when it was archived, since vouchers of it are out. */
+export async function deleteCoupon(id: string): Promise<boolean> {
+  const deleted = await management.deleteCoupon(session, id)
+  await loadOverview()
+  return deleted
+}
+
 export async function mint(couponId: string, count: number): Promise<VoucherResult[]> {
-  const body = JSON.stringify({ couponId, count })
-  const { vouchers } = await once(
-    `mint:${couponId}`,
-    body,
-    (key) =>
-      ask<{ vouchers: VoucherResult[] }>('/mint', { body, headers: { 'Idempotency-Key': key } }),
-    tab,
-  )
+  const vouchers = await mintMany(session, couponId, count, tab)
+  // The codes are on the screen already; the counters may follow.
   void loadOverview()
   return vouchers
 }
 
-type Page = { cursor?: string | null; limit?: number }
-
-function query(asked: Record<string, string | number | null | undefined>): string {
-  const entries = Object.entries(asked).flatMap(([name, value]) =>
-    value === null || value === undefined ? [] : [[name, String(value)]],
-  )
-  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
-}
-
-export function listIssuances(id: string, { cursor, limit = 25 }: Page = {}): Promise<Issuances> {
-  return ask(`/${id}/mints${query({ limit, cursor })}`)
-}
-
-/** Every hand a coupon went through, oldest first. */
-export async function followChain(id: string, handle: string): Promise<Issuance[]> {
-  const { mints } = await ask<Issuances>(`/${id}/mints${query({ chain: handle, limit: 500 })}`)
-  return mints
-}
-
 /** Void one voucher, or with `chain` the one that it has become. */
 export async function voidVoucher(id: string, handle: string, chain: boolean): Promise<Issuance> {
-  const path = `/${id}/mints/${handle}${chain ? '?chain=1' : ''}`
-  const { mint: voided } = await ask<{ mint: Issuance }>(path, { method: 'DELETE' })
+  const voided = await management.voidVoucher(session, id, handle, chain)
   void loadOverview()
   return voided
 }
 
-/** The kill switch; how many were open. */
+/** Void every open voucher of a coupon; how many there were. */
 export async function voidAll(id: string): Promise<number> {
-  const { voided } = await ask<{ voided: number }>(`/${id}/mints`, { method: 'DELETE' })
+  const voided = await management.voidAll(session, id)
   void loadOverview()
   return voided
-}
-
-export function listRedemptions({ cursor, limit = 100 }: Page = {}): Promise<Redemptions> {
-  return ask(`/redemptions${query({ limit, cursor })}`)
 }
 
 export async function addMinter(pubkey: string, label: string): Promise<Minter> {
-  const body = { pubkey, ...(label.trim() !== '' && { label: label.trim() }) }
-  const { minter } = await ask<{ minter: Minter }>('/minters', { body })
+  const minter = await management.addMinter(session, pubkey, label)
   await loadOverview()
   return minter
 }
 
 export async function removeMinter(pubkey: string): Promise<void> {
-  await ask(`/minters/${pubkey}`, { method: 'DELETE' })
+  await management.removeMinter(session, pubkey)
   await loadOverview()
 }
 
-export type DayCount = { day: string; minted: number; claimed: number }
-export type Statistics = {
-  from: string
-  to: string
-  coupons: { couponId: string; days: DayCount[] }[]
-  next: string | null
-}
-
-/** Counts by coupon and day, on the clock of this device. */
-export async function loadStatistics(from: string, to: string): Promise<Statistics> {
-  const offset = Math.round(-new Date().getTimezoneOffset() / 60)
-  const read = (cursor: string | null) =>
-    ask<Statistics>(`/stats${query({ from, to, offset, cursor })}`)
-  const all = await read(null)
-  for (let { next } = all; next !== null; ) {
-    const page = await read(next)
-    all.coupons.push(...page.coupons)
-    next = page.next
-  }
-  return all
-}
-
-export type RelayState = {
-  url: string
-  status: 'pending' | 'delivered' | 'refused' | 'expired'
-  lastError: string | null
-}
-
-/** Build and sign the announcement (kind 30078) and hand it to the service. */
+/** Sign the announcement and hand it to the service. */
 export async function announce(createdAt: number): Promise<Announced> {
-  const { pubkey } = await request<Manager>(`${coupons}/manager`)
-  const signer = await session.needSigner()
-  // The public address of the service, where it has one: what is announced is for everybody.
+  // An announcement is for everybody, so it names the public address of the service where there is one.
   const origin = document.documentElement.dataset.couponOrigin ?? location.origin
-  const here = `${origin}${coupons}`
-  const content = {
-    v: 2,
-    mintUrl: `${here}/mint`,
-    claimUrl: `${here}/claim`,
-    refreshUrl: `${here}/refresh`,
-  }
-  const event = await signer.sign({
-    kind: 30_078,
-    created_at: createdAt,
-    tags: [
-      ['d', 'lacrypta.merchant/coupons'],
-      ['p', pubkey],
-      ['client', 'Cuponera'],
-    ],
-    content: JSON.stringify(content),
-  })
-  const announced = await ask<Announced>('/discovery', { method: 'PUT', body: { event } })
+  const announced = await announcement.announce(session, origin, createdAt)
   if (overview.value) overview.value = { ...overview.value, discovery: announced.event }
   return announced
 }
 
-/** It is sent out no more. */
+/** Stop publishing the announcement. */
 export async function withdraw(): Promise<void> {
-  await ask('/discovery', { method: 'DELETE' })
+  await announcement.withdraw(session)
   if (overview.value) overview.value = { ...overview.value, discovery: null }
-}
-
-/** How far the announcement has come, relay by relay. */
-export async function deliveryOf(eventId: string): Promise<RelayState[]> {
-  const { relays } = await request<{ relays: RelayState[] }>(`/nostr/publish/${eventId}`)
-  return relays
 }

@@ -1,8 +1,7 @@
 /** Issuing at the till: who signs, what may be issued, and the coupon that waits for its customer. */
 import { signal } from '@preact/signals'
-import { requestAs } from '../../client/api.ts'
 import { parseRecord } from '../../client/json.ts'
-import { once } from '../../client/once.ts'
+import { listMintable, type Mintable, mintOne } from '../../client/mint.ts'
 import type { Identity } from '../../client/session.ts'
 import { openExtension } from '../../client/signer-extension.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
@@ -11,16 +10,6 @@ import { openKeyBox } from '../state/key-box.ts'
 import { reachable } from '../state/reach.ts'
 import { openPageSession } from '../state/session.ts'
 import { adoptShop } from '../state/shops.ts'
-
-export type Mintable = {
-  id: string
-  name: string
-  description: string
-  coupon: Benefit
-  npub: string
-  remaining: number | null
-  expiresAt: number | null
-}
 
 /** One that was issued and not handed over yet: the screen holds the only copy of its code. */
 export type Issued = {
@@ -51,12 +40,12 @@ async function restore({ kind }: Identity) {
 
 export async function loadMintable(): Promise<void> {
   try {
-    const answer = await requestAs<{ coupons: Mintable[] }>(session, '/api/coupons/mintable')
+    const coupons = await listMintable(session)
     reachable.value = true
-    mintable.value = answer.coupons
+    mintable.value = coupons
     trouble.value = null
     // Anybody may name this key as a minter: only the first to do so is taken at its word.
-    const [npub, ...others] = new Set(answer.coupons.map((one) => one.npub))
+    const [npub, ...others] = new Set(coupons.map((one) => one.npub))
     if (npub && others.length === 0) adoptShop(npub)
   } catch (cause) {
     trouble.value = cause
@@ -68,14 +57,9 @@ export async function mint({ id }: Mintable): Promise<void> {
   if (minting.peek() !== null) return
   minting.value = id
   trouble.value = null
-  const body = JSON.stringify({ couponId: id })
   try {
-    const send = (key: string) => {
-      const headers = { 'Idempotency-Key': key }
-      return requestAs<Issued>(session, '/api/coupons/mint', { body, headers })
-    }
-    // Of this tab: two tabs that each issue one want two.
-    const voucher = await once(`mint:${id}`, body, send, tab)
+    // The key is kept by tab: two tabs that each issue one want two.
+    const voucher = await mintOne(session, id, tab)
     const { nonce, name, description, coupon, npub, expiresAt } = voucher
     issued.value = { nonce, name, description, coupon, npub, expiresAt }
     tab.write(issuedPlace, JSON.stringify(issued.value))

@@ -1,5 +1,6 @@
 import { npubEncode } from 'nostr-tools/nip19'
 import { useEffect } from 'preact/hooks'
+import type { Mintable } from '../../client/mint.ts'
 import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
@@ -10,7 +11,6 @@ import { tillWords as t } from '../words/till.ts'
 import {
   issued,
   loadMintable,
-  type Mintable,
   mint,
   mintable,
   minting,

@@ -1,0 +1,162 @@
+/** The requests of a merchant who manages coupons, each with the merchant's session. */
+import { requestAs } from './api.ts'
+import type {
+  Definition,
+  Issuance,
+  Issuances,
+  Merchant,
+  Minter,
+  Overview,
+  Redemptions,
+} from './models.ts'
+import { once } from './once.ts'
+import type { Session } from './session.ts'
+import type { TextStore } from './texts.ts'
+
+const coupons = '/api/coupons'
+const merchants = '/api/merchants'
+
+/** The fields of a definition that a merchant writes. */
+export type Authored = {
+  name: string
+  description: string
+  image: string | null
+  benefit: Definition['benefit']
+  maxUses: number | null
+  expiresAt: number | null
+}
+
+export function fetchOverview(session: Session): Promise<Overview> {
+  return requestAs(session, coupons)
+}
+
+/** Create a coupon; a lost answer is fetched by the next call with the same fields. */
+export async function createCoupon(
+  session: Session,
+  authored: Authored,
+  store: TextStore,
+): Promise<Definition> {
+  const body = JSON.stringify(authored)
+  const send = (key: string) => {
+    const headers = { 'Idempotency-Key': key }
+    return requestAs<{ coupon: Definition }>(session, coupons, { body, headers })
+  }
+  return (await once('create', body, send, store)).coupon
+}
+
+export async function changeCoupon(
+  session: Session,
+  id: string,
+  changes: Partial<Authored> & { archived?: boolean },
+): Promise<Definition> {
+  const options = { method: 'PATCH', body: changes } as const
+  return (await requestAs<{ coupon: Definition }>(session, `${coupons}/${id}`, options)).coupon
+}
+
+/** True when it is gone; false when it was archived, since vouchers of it are out. */
+export async function deleteCoupon(session: Session, id: string): Promise<boolean> {
+  const options = { method: 'DELETE' } as const
+  return (await requestAs<{ deleted: boolean }>(session, `${coupons}/${id}`, options)).deleted
+}
+
+type Page = { cursor?: string | null; limit?: number }
+
+export function listIssuances(
+  session: Session,
+  id: string,
+  { cursor, limit = 25 }: Page = {},
+): Promise<Issuances> {
+  return requestAs(session, `${coupons}/${id}/mints${query({ limit, cursor })}`)
+}
+
+/** Every voucher that one became, oldest first. */
+export async function followChain(
+  session: Session,
+  id: string,
+  handle: string,
+): Promise<Issuance[]> {
+  const path = `${coupons}/${id}/mints${query({ chain: handle, limit: 500 })}`
+  return (await requestAs<Issuances>(session, path)).mints
+}
+
+/** Void one voucher, or with `chain` the one that it has become. */
+export async function voidVoucher(
+  session: Session,
+  id: string,
+  handle: string,
+  chain: boolean,
+): Promise<Issuance> {
+  const path = `${coupons}/${id}/mints/${handle}${chain ? '?chain=1' : ''}`
+  return (await requestAs<{ mint: Issuance }>(session, path, { method: 'DELETE' })).mint
+}
+
+/** Void every open voucher of a coupon; how many there were. */
+export async function voidAll(session: Session, id: string): Promise<number> {
+  const path = `${coupons}/${id}/mints`
+  return (await requestAs<{ voided: number }>(session, path, { method: 'DELETE' })).voided
+}
+
+export function listRedemptions(
+  session: Session,
+  { cursor, limit = 100 }: Page = {},
+): Promise<Redemptions> {
+  return requestAs(session, `${coupons}/redemptions${query({ limit, cursor })}`)
+}
+
+export async function addMinter(session: Session, pubkey: string, label: string): Promise<Minter> {
+  const options = { body: named(pubkey, label) }
+  return (await requestAs<{ minter: Minter }>(session, `${coupons}/minters`, options)).minter
+}
+
+export async function removeMinter(session: Session, pubkey: string): Promise<void> {
+  await requestAs(session, `${coupons}/minters/${pubkey}`, { method: 'DELETE' })
+}
+
+export async function listMerchants(session: Session): Promise<Merchant[]> {
+  return (await requestAs<{ merchants: Merchant[] }>(session, merchants)).merchants
+}
+
+export async function addMerchant(session: Session, pubkey: string, label: string): Promise<void> {
+  await requestAs(session, merchants, { body: named(pubkey, label) })
+}
+
+export async function removeMerchant(session: Session, npub: string): Promise<void> {
+  await requestAs(session, `${merchants}/${npub}`, { method: 'DELETE' })
+}
+
+export type DayCount = { day: string; minted: number; claimed: number }
+
+export type Statistics = {
+  from: string
+  to: string
+  coupons: { couponId: string; days: DayCount[] }[]
+  next: string | null
+}
+
+/** A period in days, `YYYY-MM-DD`; `offset` says in hours where a day begins, east of UTC. */
+type Period = { from: string; to: string; offset: number }
+
+/** Counts by coupon and day, all pages of the answer in one. */
+export async function fetchStatistics(session: Session, period: Period): Promise<Statistics> {
+  const read = (cursor: string | null) =>
+    requestAs<Statistics>(session, `${coupons}/stats${query({ ...period, cursor })}`)
+  const all = await read(null)
+  for (let { next } = all; next !== null; ) {
+    const page = await read(next)
+    all.coupons.push(...page.coupons)
+    next = page.next
+  }
+  return all
+}
+
+function named(pubkey: string, label: string) {
+  const trimmed = label.trim()
+  return { pubkey, ...(trimmed !== '' && { label: trimmed }) }
+}
+
+function query(asked: Record<string, string | number | null | undefined>): string {
+  const entries = Object.entries(asked).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)]],
+  )
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
+}
