@@ -1,4 +1,5 @@
 /** The requests of a merchant who manages coupons, each with the merchant's session. */
+import { limits } from '../base/limits.ts'
 import { requestAs } from './api.ts'
 import type {
   Definition,
@@ -75,7 +76,7 @@ export async function followChain(
   id: string,
   handle: string,
 ): Promise<Issuance[]> {
-  const path = `${coupons}/${id}/mints${query({ chain: handle, limit: 500 })}`
+  const path = `${coupons}/${id}/mints${query({ chain: handle, limit: limits.pageMax })}`
   return (await requestAs<Issuances>(session, path)).mints
 }
 

@@ -3,15 +3,19 @@ import { beforeAll, expect, test } from 'bun:test'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 type Drafts = typeof import('../../src/ui/panel/draft.ts')
+type Checks = typeof import('../../src/ui/panel/draft-check.ts')
+
 let drafts: Drafts
+let checks: Checks
 
 beforeAll(async () => {
   pretendBrowser()
   drafts = await import('../../src/ui/panel/draft.ts')
+  checks = await import('../../src/ui/panel/draft-check.ts')
 })
 
 const outcome = (fields: { name?: string; description?: string }) =>
-  drafts.authoredOf({ ...drafts.emptyDraft, percent: '10', name: 'Café', ...fields })
+  checks.authoredOf({ ...drafts.emptyDraft, percent: '10', name: 'Café', ...fields })
 
 test('a name that cannot be seen, or turns text, is said beside its field', () => {
   for (const name of ['\u3164', 'Café\u202e']) {

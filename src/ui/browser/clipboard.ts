@@ -29,5 +29,6 @@ export function saveFile(name: string, content: Blob): void {
   link.href = address
   link.download = name
   link.click()
+  // The download holds the bytes itself by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

@@ -68,14 +68,14 @@ function StatusBadge({ held }: { held: Held }) {
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const [sending, setSending] = useState(false)
   const status = statusNow(held, systemClock())
-  const live = status === 'minted'
+  const usable = status === 'minted'
   const { name, description, coupon: benefit, expiresAt, npub } = held
   const who = knownName(npub)
   return (
     <>
       <CouponCard
         coupon={{ name, description, benefit, expiresAt, image: imagePath(held.image) }}
-        spent={!live}
+        spent={!usable}
       />
       <p class="with-icon">
         <Icon name="shop" />
@@ -93,12 +93,12 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         </Notice>
       )}
       <TakingNotice />
-      {live ? (
-        <Live held={held} onSend={() => setSending(true)} />
+      {usable ? (
+        <Usable held={held} onSend={() => setSending(true)} />
       ) : (
         <Ended held={held} status={status} />
       )}
-      {/* Here, and not with what a live coupon can do: it tells that the coupon has gone. */}
+      {/* Here, and not with what a usable coupon can do: it tells that the coupon has gone. */}
       {sending && <SendView held={held} onClose={() => setSending(false)} />}
     </>
   )
@@ -114,7 +114,7 @@ function Ended({ held, status }: { held: Held; status: Status }) {
   )
 }
 
-function Live({ held, onSend }: { held: Held; onSend: () => void }) {
+function Usable({ held, onSend }: { held: Held; onSend: () => void }) {
   const busy = taking.value?.step === 'taking'
   if (busy) return null
   return (

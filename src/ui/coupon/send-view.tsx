@@ -5,7 +5,8 @@ import { Field } from '../parts/field.tsx'
 import { Notice, type Tone } from '../parts/notice.tsx'
 import { couponWords as t } from '../words/coupon.ts'
 import type { Held } from './holdings.ts'
-import { type Sending, send, take } from './state.ts'
+import { type Sending, send } from './send.ts'
+import { take } from './state.ts'
 
 const tones = {
   sent: 'good',

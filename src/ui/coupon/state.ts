@@ -7,7 +7,6 @@ import { codeOf, settles } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { isNonce, type Scanned } from '../../client/scan.ts'
 import { messageOf, termsOf } from '../../client/voucher-terms.ts'
-import { parseEvent } from '../../nostr/event.ts'
 import { device } from '../browser/storage.ts'
 import { say } from '../parts/toast.tsx'
 import { ask, reachable } from '../state/reach.ts'
@@ -24,7 +23,7 @@ type View =
   /** `message`: why the service, which was there, could not tell. */
   | { step: 'unreachable'; message: string | null }
 
-const holdings = openHoldings(device, 'coupons')
+export const holdings = openHoldings(device, 'coupons')
 const pauses = createPauses()
 const pending = openPendingList({
   store: device,
@@ -184,53 +183,6 @@ export async function lookAtAll(): Promise<void> {
     for (let one = waiting.shift(); one; one = waiting.shift()) await look(one.nonce)
   }
   await Promise.all(Array.from({ length: looksAtOnce }, worker))
-}
-
-// ── Sending it to an address
-
-export type Sending =
-  | { step: 'sending' }
-  | { step: 'sent' | 'not-sent' | 'moved' | 'unknown'; to: string; reason: string | null }
-  | { step: 'refused'; reason: string | null }
-
-const outcomes: Record<string, 'sent' | 'not-sent' | 'moved' | 'unknown'> = {
-  SENT: 'sent',
-  NOT_SENT: 'not-sent',
-  MOVED: 'moved',
-  UNKNOWN: 'unknown',
-}
-
-/** The service asks the other side twice before it answers. */
-const transferMs = 40_000
-
-/** Hand a coupon to a lightning address. Without an answer nobody knows whether it left: `unknown`. */
-export async function send(held: Held, to: string, comment: string): Promise<Sending> {
-  const at = systemClock()
-  const mark = (outcome: 'trying' | 'sent' | 'unknown' | null) => {
-    const before = holdings.find(held.nonce)
-    if (before) keep({ ...before, sent: outcome && { to, at, outcome } })
-  }
-  mark('trying')
-  const { nonce, voucher } = held
-  const body = {
-    nonce,
-    ...(parseEvent(voucher) && { voucher }),
-    to,
-    ...(comment !== '' && { comment }),
-  }
-  const answer = await ask('/api/transfer', body, undefined, { patienceMs: transferMs })
-  const { body: told, status } = answer
-  const outcome = typeof told.status === 'string' ? outcomes[told.status] : undefined
-  const text = told.reason ?? told.error
-  const reason = typeof text === 'string' && text !== '' ? text : null
-  if (!outcome && status >= 400 && status < 500 && status !== 408) {
-    mark(null)
-    return { step: 'refused', reason }
-  }
-  const step = outcome ?? 'unknown'
-  mark(step === 'sent' ? 'sent' : step === 'unknown' ? 'unknown' : null)
-  await look(nonce)
-  return { step, to, reason }
 }
 
 /** Finish what a page before this one left half-way, and go on when the service is back. */

@@ -1,7 +1,9 @@
+import { limits } from '../../base/limits.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Check, Field, Select } from '../parts/field.tsx'
 import { couponWords as t } from '../words/coupons.ts'
-import type { Currency, Draft, Wrongs } from './draft.ts'
+import type { Currency, Draft } from './draft.ts'
+import type { Wrongs } from './draft-check.ts'
 
 type Props = {
   draft: Draft
@@ -171,7 +173,7 @@ function Items({ draft: { items }, wrong, onChange }: ItemsProps) {
           )}
         </div>
       ))}
-      {items.length < 50 && (
+      {items.length < limits.itemsMax && (
         <div>
           <Button
             kind="quiet"

@@ -27,9 +27,9 @@ export function Coupon({ coupon }: { coupon: Definition }) {
   const [handing, setHanding] = useState<'one' | 'many' | null>(null)
   const [pictureless, setPictureless] = useState<string | null>(null)
   const { minted, claimed, maxUses, expiresAt, archivedAt, image } = coupon
-  const left = maxUses === null ? null : Math.max(0, maxUses - minted)
+  const remaining = maxUses === null ? null : Math.max(0, maxUses - minted)
   const expired = expiresAt !== null && expiresAt <= systemClock()
-  const over = archivedAt !== null || expired || left === 0
+  const over = archivedAt !== null || expired || remaining === 0
   // Why there is none is for the service to say; one that is out of reach says nothing of the address.
   const lookAt = async (lost: string | null) => {
     if (await isUnavailable(lost)) setPictureless(lost)
@@ -59,7 +59,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
               {t('coupon.pictureless')}
             </Notice>
           )}
-          <Totals minted={minted} claimed={claimed} left={left} />
+          <Totals minted={minted} claimed={claimed} remaining={remaining} />
           {over ? (
             <p class="soft">{t('coupon.spent')}</p>
           ) : (

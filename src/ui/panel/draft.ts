@@ -1,13 +1,7 @@
-import { systemClock } from '../../base/clock.ts'
-import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
-import { isPlainName, isPlainText } from '../../base/words.ts'
-import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
-import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
+import type { Benefit } from '../../coupons/benefit.ts'
 import type { Language } from '../browser/language.ts'
 import { parseAmount, typed } from '../words/amount.ts'
-import { plainBenefitText } from '../words/benefit-text.ts'
 
 export type Currency = 'ARS' | 'USD' | 'SAT'
 export type BenefitType = Benefit['type']
@@ -43,22 +37,6 @@ export type Draft = {
   /** The moment that `expires` was read from: it stays, clock time and all, while that day does. */
   expiresAt: number | null
 }
-
-/** What is wrong with a draft, by the path of the field; each is a key of the words under `wrong.`. */
-export type Wrongs = Readonly<Record<string, WrongKey>>
-type WrongKey =
-  | 'wrong.percent'
-  | 'wrong.amount'
-  | 'wrong.quantity'
-  | 'wrong.pay'
-  | 'wrong.products'
-  | 'wrong.product'
-  | 'wrong.items'
-  | 'wrong.name'
-  | 'wrong.hidden'
-  | 'wrong.image'
-  | 'wrong.max'
-  | 'wrong.expires'
 
 export const emptyDraft: Draft = {
   type: 'percent',
@@ -143,104 +121,8 @@ export function retyped(draft: Draft, before: Language): Draft {
   }
 }
 
-/** The benefit of a draft, or what is wrong with it: the service's own rules, before it is asked. */
-export function benefitOf(draft: Draft): { benefit: Benefit | null; wrongs: Wrongs } {
-  try {
-    return { benefit: parseBenefit(sentBenefit(draft)), wrongs: {} }
-  } catch (cause) {
-    if (!(cause instanceof Refusal)) throw cause
-    const field = (cause.detail.field ?? 'benefit').replace(/^benefit\./, '')
-    return { benefit: null, wrongs: { [field]: wrongOf(field) } }
-  }
-}
-
-function wrongOf(field: string): WrongKey {
-  if (field === 'percent') return 'wrong.percent'
-  if (field === 'payQty') return 'wrong.pay'
-  if (field.endsWith('amount')) return 'wrong.amount'
-  if (field.startsWith('productDs')) return 'wrong.products'
-  if (/ProductD$|\.d$/.test(field)) return 'wrong.product'
-  if (/qty$/i.test(field)) return 'wrong.quantity'
-  return 'wrong.items'
-}
-
-function sentBenefit(draft: Draft): Record<string, unknown> {
-  const { type, capped } = draft
-  const cap = capped && {
-    cap: { amount: parseAmount(draft.capAmount), currency: draft.capCurrency },
-  }
-  const named = draft.products.split(',').map((one) => one.trim())
-  const products = { productDs: named.filter((one) => one !== '') }
-  switch (type) {
-    case 'percent':
-      return { type, percent: parseAmount(draft.percent), ...products, ...cap }
-    case 'fixed':
-      // What is a fixed amount is its own cap.
-      return { type, amount: parseAmount(draft.amount), currency: draft.currency, ...products }
-    case 'multibuy': {
-      const quantities = { buyQty: parseAmount(draft.buyQty), payQty: parseAmount(draft.payQty) }
-      return { type, ...quantities, ...products, ...cap }
-    }
-    case 'buyXgetY': {
-      const pair = { buyProductD: draft.bought.trim(), giftProductD: draft.gift.trim() }
-      return { type, ...pair, ...cap }
-    }
-    case 'freeItems': {
-      const items = draft.items.map(({ d, qty }) => ({ d: d.trim(), qty: parseAmount(qty) }))
-      return { type, items, ...cap }
-    }
-  }
-}
-
-/** The name as typed, or one that follows from the benefit. */
-export function nameOf(draft: Draft): string {
-  const { benefit } = benefitOf(draft)
-  const typedName = draft.name.trim()
-  if (typedName !== '' || !benefit) return typedName
-  const { cap: _, ...uncapped } = benefit
-  return [...plainBenefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
-}
-
-/** What the service is sent, or what is wrong. */
-export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: Wrongs } {
-  const { benefit, wrongs } = benefitOf(draft)
-  const found: Record<string, WrongKey> = { ...wrongs }
-  const name = nameOf(draft)
-  if (name === '' || [...name].length > limits.nameCharsMax) found.name = 'wrong.name'
-  else if (!isPlainName(name)) found.name = 'wrong.hidden'
-  const description = draft.description.trim()
-  if (!isPlainText(description)) found.description = 'wrong.hidden'
-  const image = draft.image.trim()
-  if (image !== '' && !/^https:\/\/[^\s@]+$/.test(image)) found.image = 'wrong.image'
-  const maxUses = draft.maxUses.trim() === '' ? null : parseAmount(draft.maxUses)
-  if (
-    maxUses !== null &&
-    !(Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= limits.maxUsesMax)
-  ) {
-    found.maxUses = 'wrong.max'
-  }
-  const expiresAt = expiryOf(draft)
-  const past = expiresAt !== null && !(expiresAt > systemClock())
-  // One that was there before may be past.
-  if (past && expiresAt !== draft.expiresAt) found.expires = 'wrong.expires'
-  if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
-  const terms = { name, description, image: image === '' ? null : image }
-  return { authored: { ...terms, benefit, maxUses, expiresAt }, wrongs: {} }
-}
-
-/** When it expires; null for never. */
-export function expiryOf({ expires, expiresAt }: Draft): number | null {
-  if (expires === '') return null
-  return expiresAt !== null && dayOf(expiresAt) === expires ? expiresAt : endOf(expires)
-}
-
-/** The last second of a day on the clock of this device; NaN for no day. */
-function endOf(day: string): number {
-  const [year = Number.NaN, month = 1, date = 1] = day.split('-').map(Number)
-  return Math.floor(new Date(year, month - 1, date, 23, 59, 59).getTime() / 1000)
-}
-
-function dayOf(seconds: number): string {
+/** `YYYY-MM-DD` on the clock of this device. */
+export function dayOf(seconds: number): string {
   const date = new Date(seconds * 1000)
   const two = (value: number) => String(value).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`

@@ -1,31 +1,27 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { imagePath } from '../../client/images.ts'
 import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
 import { language } from '../browser/language.ts'
 import { go } from '../browser/route.ts'
 import { Button } from '../parts/button.tsx'
-import { CouponCard } from '../parts/coupon-card.tsx'
-import { Choices, Field, TextArea } from '../parts/field.tsx'
+import { Choices } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { BenefitFields } from './benefit-fields.tsx'
 import {
-  authoredOf,
   type BenefitType,
-  benefitOf,
   benefitTypes,
   type Draft,
   draftOf,
   emptyDraft,
-  expiryOf,
-  nameOf,
   retyped,
-  type Wrongs,
 } from './draft.ts'
+import { authoredOf, benefitOf, type Wrongs } from './draft-check.ts'
+import { EditorPreview } from './editor-preview.tsx'
 import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
+import { TermsFields } from './terms-fields.tsx'
 import { findUnsaved, keepUnsaved } from './unsaved.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
@@ -135,10 +131,6 @@ export function Editor({ coupon, place }: Props) {
     }
     show(at + 1)
   }
-  const wrong = (field: string) => {
-    const key = wrongs[field]
-    return key ? t(key) : null
-  }
   return (
     <div class="stack wide">
       <h1>{coupon ? t('edit.title') : t('new.title')}</h1>
@@ -176,55 +168,7 @@ export function Editor({ coupon, place }: Props) {
             />
           )}
           {step === 'benefit' && <BenefitFields draft={draft} wrongs={wrongs} onChange={change} />}
-          {step === 'terms' && (
-            <div class="stack">
-              <Field
-                label={t('field.name')}
-                hint={t('field.name.hint')}
-                placeholder={nameOf(draft)}
-                maxLength={80}
-                value={draft.name}
-                onText={(name) => change({ name })}
-                error={wrong('name')}
-              />
-              <TextArea
-                label={t('field.description')}
-                placeholder={t('field.description.example')}
-                maxLength={500}
-                value={draft.description}
-                onText={(description) => change({ description })}
-                error={wrong('description')}
-              />
-              <div class="pair wordy">
-                <Field
-                  label={t('field.max')}
-                  hint={t('field.max.hint')}
-                  inputMode="numeric"
-                  value={draft.maxUses}
-                  onText={(maxUses) => change({ maxUses })}
-                  error={wrong('maxUses')}
-                />
-                <Field
-                  label={t('field.expires')}
-                  hint={t('field.expires.hint')}
-                  type="date"
-                  value={draft.expires}
-                  onText={(expires) => change({ expires })}
-                  error={wrong('expires')}
-                />
-              </div>
-              <Field
-                label={t('field.image')}
-                hint={t('field.image.hint')}
-                type="url"
-                inputMode="url"
-                autoComplete="off"
-                value={draft.image}
-                onText={(image) => change({ image })}
-                error={wrong('image')}
-              />
-            </div>
-          )}
+          {step === 'terms' && <TermsFields draft={draft} wrongs={wrongs} onChange={change} />}
           {!busy && coupon && isNewer(coupon) && (
             <Notice tone="wait">
               <div class="stack tight">
@@ -250,7 +194,7 @@ export function Editor({ coupon, place }: Props) {
             </Button>
           </div>
         </form>
-        <Preview draft={draft} saved={coupon?.image ?? null} />
+        <EditorPreview draft={draft} saved={coupon?.image ?? null} />
       </div>
     </div>
   )
@@ -267,34 +211,4 @@ function sameTerms(one: Authored, other: Authored | null): boolean {
 
 function termsOf({ name, description, image, benefit, maxUses, expiresAt }: Authored): string {
   return JSON.stringify([name, description, image, benefit, maxUses, expiresAt])
-}
-
-/** `saved`: the picture that the service has already. */
-function Preview({ draft, saved }: { draft: Draft; saved: string | null }) {
-  const { benefit } = benefitOf(draft)
-  const chosen = draft.image.trim()
-  return (
-    <aside class="stack tight wizard-preview" aria-label={t('preview')}>
-      <p class="soft small">{t('preview')}</p>
-      {benefit ? (
-        <CouponCard
-          coupon={{
-            name: nameOf(draft),
-            description: draft.description,
-            benefit,
-            expiresAt: expiryOf(draft),
-            image: chosen === saved ? imagePath(saved) : null,
-          }}
-        />
-      ) : (
-        <p class="ghost">{t('preview.placeholder')}</p>
-      )}
-      {/* No page asks a stranger for anything: the service does, once it has the address. */}
-      {chosen.startsWith('https://') && chosen !== saved && (
-        <Notice tone="idle" icon="image">
-          {t('preview.picture')}
-        </Notice>
-      )}
-    </aside>
-  )
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { limits } from '../../base/limits.ts'
 import { imagePath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
 import { copyText } from '../browser/clipboard.ts'
@@ -37,7 +38,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
 
   const issue = () => {
     const wanted = Number(count)
-    const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= 500
+    const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= limits.mintCountMax
     setWrong(!sensible)
     if (sensible) {
       void attempt(async () => {

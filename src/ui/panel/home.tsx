@@ -7,7 +7,7 @@ import { panelWords as t } from '../words/panel.ts'
 import { Backup, needsBackup } from './account.tsx'
 import { Chart } from './chart.tsx'
 import { Checklist } from './checklist.tsx'
-import { happenings, listening } from './live.ts'
+import { happenings, listening } from './live-stream.ts'
 import { findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
 
@@ -26,7 +26,7 @@ export function Home({ overview }: { overview: Overview }) {
       <h1 ref={heading}>{t('home.title')}</h1>
       {backup && urgent && <Backup onDone={() => setAsked((times) => times + 1)} />}
       <Checklist overview={overview} />
-      {minted > 0 && <Totals minted={minted} claimed={claimed} left={null} />}
+      {minted > 0 && <Totals minted={minted} claimed={claimed} remaining={null} />}
       <div class="beside">
         <Now />
         {minted > 0 && (

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { limits } from '../../base/limits.ts'
 import { listIssuances } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
 import { npubOf } from '../../nostr/keys.ts'
@@ -25,7 +26,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   const { busy, failure: failed, attempt } = useAttempt()
   const missed = useReload(coupon.id, async () => {
     // As many as were shown: what somebody looks at does not shrink under them.
-    const limit = Math.min(500, Math.max(25, mints?.length ?? 0))
+    const limit = Math.min(limits.pageMax, Math.max(25, mints?.length ?? 0))
     const page = await listIssuances(session, coupon.id, { limit })
     return () => {
       setMints(page.mints)

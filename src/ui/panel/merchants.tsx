@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { limits } from '../../base/limits.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { addMerchant, listMerchants, removeMerchant } from '../../client/management.ts'
 import type { Merchant } from '../../client/models.ts'
@@ -142,7 +143,7 @@ function AddMerchant({ onClose, onAdded }: AddProps) {
         <Field
           label={t('merchants.label')}
           placeholder={t('merchants.label.example')}
-          maxLength={80}
+          maxLength={limits.labelCharsMax}
           value={label}
           onText={setLabel}
         />

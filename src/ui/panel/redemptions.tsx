@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { limits } from '../../base/limits.ts'
 import { listRedemptions } from '../../client/management.ts'
 import type { Definition, Redemption } from '../../client/models.ts'
 import { saveFile } from '../browser/clipboard.ts'
@@ -139,7 +140,7 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
   const rows: Redemption[] = []
   let cursor = start
   do {
-    const limit = filter === everything && Number.isFinite(wanted) ? 100 : 500
+    const limit = filter === everything && Number.isFinite(wanted) ? 100 : limits.pageMax
     const page = await listRedemptions(session, { cursor, limit })
     cursor = page.next
     for (const row of page.redemptions) {

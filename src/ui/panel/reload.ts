@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { changes } from './live.ts'
+import { changes } from './live-stream.ts'
 
 /**
  * Load what shows, and again with every change at a till: one at a time, since a busy shop changes faster

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { limits } from '../../base/limits.ts'
 import type { Minter } from '../../client/models.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { localOrigin } from '../browser/share.ts'
@@ -118,7 +119,7 @@ function AddTill() {
       <Field
         label={t('tills.label')}
         placeholder={t('tills.label.example')}
-        maxLength={80}
+        maxLength={limits.labelCharsMax}
         value={label}
         onText={setLabel}
       />

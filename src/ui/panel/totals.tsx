@@ -1,16 +1,16 @@
 import { couponWords as t } from '../words/coupons.ts'
 import { number } from '../words/format.ts'
 
-type Props = { minted: number; claimed: number; left: number | null }
+type Props = { minted: number; claimed: number; remaining: number | null }
 
 /** The counters, in big numbers. */
-export function Totals({ minted, claimed, left }: Props) {
+export function Totals({ minted, claimed, remaining }: Props) {
   return (
     <dl class="totals">
       <Total value={minted} label={t('total.minted', { n: minted })} />
       <Total value={claimed} label={t('total.claimed', { n: claimed })} />
       <Total value={minted - claimed} label={t('total.open')} />
-      {left !== null && <Total value={left} label={t('total.left', { n: left })} />}
+      {remaining !== null && <Total value={remaining} label={t('total.left', { n: remaining })} />}
     </dl>
   )
 }

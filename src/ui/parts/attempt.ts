@@ -1,8 +1,15 @@
 import { useState } from 'preact/hooks'
 import { SignerError } from '../../client/signer.ts'
 
-/** One attempt at a time, and what it came to. */
-export function useAttempt() {
+export type Attempt = {
+  busy: boolean
+  /** The reason why the last attempt failed; null when it did not, or was cancelled by the person. */
+  failure: unknown
+  attempt: (action: () => Promise<void>) => Promise<void>
+}
+
+/** An action of a person that may fail: its button is busy meanwhile, and its failure shows. */
+export function useAttempt(): Attempt {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const attempt = async (action: () => Promise<void>) => {

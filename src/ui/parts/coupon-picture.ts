@@ -1,6 +1,7 @@
 /** A coupon as a picture to keep: drawn here, so its code goes nowhere. */
 
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
+import { saveFile } from '../browser/clipboard.ts'
 import { couponLink } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { untilText } from '../words/until.ts'
@@ -22,14 +23,7 @@ export async function saveImage(held: Pictured, who: string): Promise<void> {
   if (!context) return
   paint(context, held, who)
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
-  if (!blob) return
-  const address = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = address
-  link.download = `${fileName(held.name)}.png`
-  link.click()
-  // The download has its own hold on it by then.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+  if (blob) saveFile(`${fileName(held.name)}.png`, blob)
 }
 
 function paint(context: CanvasRenderingContext2D, held: Pictured, who: string): void {

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { commonWords as t } from '../words/common.ts'
 import { failureText } from '../words/signer.ts'
 import { arrive } from './arrival.ts'
+import { useAttempt } from './attempt.ts'
 import { Button, IconButton } from './button.tsx'
 import { Notice } from './notice.tsx'
 import { Toasts, useToastPlace } from './toast.tsx'
@@ -84,18 +85,7 @@ export function Confirm({
   onConfirm,
   onClose,
 }: ConfirmProps) {
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
-  const confirm = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
-      await onConfirm()
-    } catch (cause) {
-      setFailure(cause)
-    }
-    setBusy(false)
-  }
+  const { busy, failure, attempt } = useAttempt()
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="stack">
@@ -110,7 +100,7 @@ export function Confirm({
         <Button
           kind={danger ? 'danger' : 'primary'}
           busy={busy}
-          onClick={() => void confirm()}
+          onClick={() => void attempt(onConfirm)}
           {...(!danger && begin)}
         >
           {action}

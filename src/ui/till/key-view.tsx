@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { PageSigner } from '../../client/signer.ts'
 import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { pinCharsMin } from '../../client/signer-local.ts'
+import { type Attempt, useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Failure } from '../parts/failure.tsx'
@@ -13,8 +14,8 @@ import { hasKey, keyBox, session, signOut } from './issue-state.ts'
 
 /** Signing in at a till: its own key under a PIN, or any other signer. */
 export function KeyView() {
-  // Here, and not in the forms: a key that was made and could not sign in has another form by then.
-  const [failure, setFailure] = useState<unknown>(null)
+  // The attempt is not the form's: a key that was made but could not sign in has another form by then.
+  const { failure, ...attempt } = useAttempt()
   return (
     <div class="stack wide">
       <div class="stack tight">
@@ -22,7 +23,7 @@ export function KeyView() {
         <p class="soft">{t('key.lead')}</p>
       </div>
       <Fleeting />
-      {hasKey.value ? <Unlock onEnd={setFailure} /> : <Create onEnd={setFailure} />}
+      {hasKey.value ? <Unlock {...attempt} /> : <Create {...attempt} />}
       {failure !== null && <Failure cause={failure} />}
       {hasExtension() && <Extension />}
     </div>
@@ -36,19 +37,12 @@ export function Fleeting() {
 
 /** The key of a browser extension. A remote signer is for the panel: a till talks to its service alone. */
 function Extension() {
-  const [failure, setFailure] = useState<unknown>(null)
-  const signIn = async () => {
-    setFailure(null)
-    try {
-      await session.signIn(await openExtension())
-    } catch (cause) {
-      setFailure(cause)
-    }
-  }
+  const { failure, attempt } = useAttempt()
+  const signIn = () => void attempt(async () => session.signIn(await openExtension()))
   return (
     <div class="stack">
       {failure !== null && <Failure cause={failure} />}
-      <Button icon="puzzle" wide onClick={() => void signIn()}>
+      <Button icon="puzzle" wide onClick={signIn}>
         {t('key.extension')}
       </Button>
     </div>
@@ -66,19 +60,18 @@ export function AskPin() {
 }
 
 function UnlockAgain() {
-  const [failure, setFailure] = useState<unknown>(null)
+  const { failure, ...attempt } = useAttempt()
   return (
     <div class="stack">
-      <Unlock onEnd={setFailure} />
+      <Unlock {...attempt} />
       {failure !== null && <Failure cause={failure} />}
     </div>
   )
 }
 
-/** `onEnd` is told how it ended: what went wrong, or null. */
-type EndProps = { onEnd: (failure: unknown) => void }
+type AttemptProps = Pick<Attempt, 'busy' | 'attempt'>
 
-function Create({ onEnd }: EndProps) {
+function Create(attempt: AttemptProps) {
   const [pin, setPin] = useState('')
   const [again, setAgain] = useState('')
   const differs = again !== '' && pin !== again
@@ -86,7 +79,7 @@ function Create({ onEnd }: EndProps) {
     <KeyForm
       action={t('key.create')}
       ready={pin.length >= pinCharsMin && pin === again}
-      onEnd={onEnd}
+      {...attempt}
       open={() => keyBox.create(pin)}
     >
       <PinField label={t('key.pin')} value={pin} onText={setPin} fresh />
@@ -104,13 +97,13 @@ function Create({ onEnd }: EndProps) {
   )
 }
 
-function Unlock({ onEnd }: EndProps) {
+function Unlock(attempt: AttemptProps) {
   const [pin, setPin] = useState('')
   return (
     <KeyForm
       action={t('key.unlock')}
       ready={pin.length >= pinCharsMin}
-      onEnd={onEnd}
+      {...attempt}
       open={() => keyBox.unlock(pin)}
     >
       <PinField data-begin label={t('key.pin')} value={pin} onText={setPin} />
@@ -138,34 +131,26 @@ function PinField({ fresh = false, ...field }: PinProps) {
   )
 }
 
-type FormProps = EndProps & {
+type FormProps = AttemptProps & {
   action: string
   ready: boolean
   open: () => Promise<PageSigner>
   children: ComponentChildren
 }
 
-function KeyForm({ action, ready, onEnd, open, children }: FormProps) {
-  const [busy, setBusy] = useState(false)
-  const submit = async () => {
-    setBusy(true)
-    onEnd(null)
-    try {
+function KeyForm({ action, ready, busy, attempt, open, children }: FormProps) {
+  const submit = () =>
+    void attempt(async () => {
       const signer = await open()
       hasKey.value = true
       await session.signIn(signer)
-    } catch (cause) {
-      onEnd(cause)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return (
     <form
       class="sheet stack"
       onSubmit={(event) => {
         event.preventDefault()
-        if (ready && !busy) void submit()
+        if (ready && !busy) submit()
       }}
     >
       {children}

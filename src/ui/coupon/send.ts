@@ -1,0 +1,29 @@
+import { systemClock } from '../../base/clock.ts'
+import { transfer } from '../../client/transfer.ts'
+import { parseEvent } from '../../nostr/event.ts'
+import { ask } from '../state/reach.ts'
+import type { Held } from './holdings.ts'
+import { holdings, keep, look } from './state.ts'
+
+export type Sending =
+  | { step: 'sending' }
+  | { step: 'sent' | 'not-sent' | 'moved' | 'unknown'; to: string; reason: string | null }
+  | { step: 'refused'; reason: string | null }
+
+/** Hand a coupon to a lightning address. Without an answer nobody knows whether it left: `unknown`. */
+export async function send(held: Held, to: string, comment: string): Promise<Sending> {
+  const at = systemClock()
+  const { nonce } = held
+  const mark = (outcome: 'trying' | 'sent' | 'unknown' | null) => {
+    const before = holdings.find(nonce)
+    if (before) keep({ ...before, sent: outcome && { to, at, outcome } })
+  }
+  // Kept before the request leaves: after a crash the holder still learns that it may be gone.
+  mark('trying')
+  const voucher = parseEvent(held.voucher)
+  const { outcome, reason } = await transfer(ask, { nonce, voucher, to, comment })
+  mark(outcome === 'sent' || outcome === 'unknown' ? outcome : null)
+  if (outcome === 'refused') return { step: 'refused', reason }
+  await look(nonce)
+  return { step: outcome, to, reason }
+}

@@ -1,0 +1,42 @@
+import { imagePath } from '../../client/images.ts'
+import { CouponCard } from '../parts/coupon-card.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import type { Draft } from './draft.ts'
+import { benefitOf, expiryOf, nameOf } from './draft-check.ts'
+
+type Props = {
+  draft: Draft
+  /** The address of the picture that the service has already. */
+  saved: string | null
+}
+
+/** The coupon as its customers will see it. */
+export function EditorPreview({ draft, saved }: Props) {
+  const { benefit } = benefitOf(draft)
+  const chosen = draft.image.trim()
+  return (
+    <aside class="stack tight wizard-preview" aria-label={t('preview')}>
+      <p class="soft small">{t('preview')}</p>
+      {benefit ? (
+        <CouponCard
+          coupon={{
+            name: nameOf(draft),
+            description: draft.description,
+            benefit,
+            expiresAt: expiryOf(draft),
+            image: chosen === saved ? imagePath(saved) : null,
+          }}
+        />
+      ) : (
+        <p class="ghost">{t('preview.placeholder')}</p>
+      )}
+      {/* No page asks a stranger for anything: the service does, once it has the address. */}
+      {chosen.startsWith('https://') && chosen !== saved && (
+        <Notice tone="idle" icon="image">
+          {t('preview.picture')}
+        </Notice>
+      )}
+    </aside>
+  )
+}

@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks'
+import { SignerError } from '../../client/signer.ts'
+import { npubOf } from '../../nostr/keys.ts'
+import { useArrival } from '../parts/arrival.ts'
+import { useAttempt } from '../parts/attempt.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Field } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { short } from '../words/format.ts'
+import { panelWords as t } from '../words/panel.ts'
+import { failureText } from '../words/signer.ts'
+import { BackButton, type EnterProps } from './enter.tsx'
+import { keyBox } from './state.ts'
+
+type UnlockProps = EnterProps & {
+  pubkey: string
+  /** In the middle of something: no time to forget a key. */
+  asked: boolean
+}
+
+/** The key of this device, by its PIN. */
+export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
+  const [pin, setPin] = useState('')
+  const [forgetting, setForgetting] = useState(false)
+  const heading = useArrival()
+  const { busy, failure, attempt } = useAttempt()
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void attempt(async () => enter(await keyBox.unlock(pin)))
+      }}
+    >
+      <h2 ref={heading}>{t('in.unlock')}</h2>
+      <p class="soft small mono">{short(npubOf(pubkey))}</p>
+      <Field
+        data-begin
+        label={t('pin')}
+        type="password"
+        inputMode="numeric"
+        autoComplete="current-password"
+        value={pin}
+        onText={setPin}
+        error={failure instanceof SignerError ? failureText(failure) : null}
+      />
+      {failure !== null && !(failure instanceof SignerError) && <Failure cause={failure} />}
+      <Button kind="primary" wide type="submit" icon="lock" busy={busy}>
+        {t('in.enter')}
+      </Button>
+      <div class="row apart">
+        <BackButton onBack={onBack} />
+        {!asked && (
+          <Button kind="quiet" onClick={() => setForgetting(true)}>
+            {t('key.forget')}
+          </Button>
+        )}
+      </div>
+      {forgetting && (
+        <Confirm
+          title={t('key.forget.title')}
+          action={t('key.forget')}
+          danger
+          onClose={() => setForgetting(false)}
+          onConfirm={async () => {
+            keyBox.remove()
+            setForgetting(false)
+            onBack()
+          }}
+        >
+          <p>{t('key.forget.why')}</p>
+        </Confirm>
+      )}
+    </form>
+  )
+}
+
+type NewKeyProps = EnterProps & { bring?: boolean; only?: string | undefined }
+
+/** A key made here, or one that the person brings; both are kept under a PIN. */
+export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
+  const heading = useArrival()
+  const [text, setText] = useState('')
+  const [pin, setPin] = useState('')
+  const [again, setAgain] = useState('')
+  const [differ, setDiffer] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+  // An encrypted key comes with its own password: nothing to repeat.
+  const encrypted = bring && text.trim().startsWith('ncryptsec1')
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const wrong = !encrypted && pin !== again
+    setDiffer(wrong)
+    if (wrong) return
+    void attempt(async () =>
+      enter(await (bring ? keyBox.bring(text, pin, only) : keyBox.create(pin))),
+    )
+  }
+  return (
+    <form class="stack" onSubmit={submit}>
+      <h2 ref={heading}>{bring ? t('key.bring') : t('in.local')}</h2>
+      {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
+      {bring && (
+        <Field
+          label={t('key.text')}
+          hint={t('key.text.hint')}
+          type="password"
+          autoComplete="off"
+          spellcheck={false}
+          value={text}
+          onText={setText}
+        />
+      )}
+      <Field
+        label={encrypted ? t('pin') : t('pin.new')}
+        hint={t('pin.hint')}
+        type="password"
+        inputMode={encrypted ? 'text' : 'numeric'}
+        autoComplete={encrypted ? 'current-password' : 'new-password'}
+        value={pin}
+        onText={setPin}
+      />
+      {!encrypted && (
+        <Field
+          label={t('pin.again')}
+          type="password"
+          inputMode="numeric"
+          autoComplete="new-password"
+          value={again}
+          onText={setAgain}
+          error={differ ? t('pin.differ') : null}
+        />
+      )}
+      {failure !== null && <Failure cause={failure} />}
+      <Button kind="primary" wide type="submit" icon="key" busy={busy}>
+        {bring ? t('in.enter') : t('key.make')}
+      </Button>
+      <BackButton onBack={onBack} />
+    </form>
+  )
+}

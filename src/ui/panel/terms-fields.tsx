@@ -1,0 +1,68 @@
+import { limits } from '../../base/limits.ts'
+import { Field, TextArea } from '../parts/field.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import type { Draft } from './draft.ts'
+import { nameOf, type Wrongs } from './draft-check.ts'
+
+type Props = {
+  draft: Draft
+  wrongs: Wrongs
+  onChange: (changes: Partial<Draft>) => void
+}
+
+/** The name of a coupon and its conditions. */
+export function TermsFields({ draft, wrongs, onChange }: Props) {
+  const wrong = (field: string) => {
+    const key = wrongs[field]
+    return key ? t(key) : null
+  }
+  return (
+    <div class="stack">
+      <Field
+        label={t('field.name')}
+        hint={t('field.name.hint')}
+        placeholder={nameOf(draft)}
+        maxLength={limits.nameCharsMax}
+        value={draft.name}
+        onText={(name) => onChange({ name })}
+        error={wrong('name')}
+      />
+      <TextArea
+        label={t('field.description')}
+        placeholder={t('field.description.example')}
+        maxLength={limits.descriptionCharsMax}
+        value={draft.description}
+        onText={(description) => onChange({ description })}
+        error={wrong('description')}
+      />
+      <div class="pair wordy">
+        <Field
+          label={t('field.max')}
+          hint={t('field.max.hint')}
+          inputMode="numeric"
+          value={draft.maxUses}
+          onText={(maxUses) => onChange({ maxUses })}
+          error={wrong('maxUses')}
+        />
+        <Field
+          label={t('field.expires')}
+          hint={t('field.expires.hint')}
+          type="date"
+          value={draft.expires}
+          onText={(expires) => onChange({ expires })}
+          error={wrong('expires')}
+        />
+      </div>
+      <Field
+        label={t('field.image')}
+        hint={t('field.image.hint')}
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        value={draft.image}
+        onText={(image) => onChange({ image })}
+        error={wrong('image')}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+import type { VoucherTerms } from '../../client/voucher-terms.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { merchantName } from '../state/merchant-names.ts'
+import { addShop, shops } from '../state/shops.ts'
+import { benefitBadge, benefitText } from '../words/benefit-text.ts'
+import { day } from '../words/format.ts'
+import { tillWords as t } from '../words/till.ts'
+import { Heading } from './banner.tsx'
+import { RestingButton } from './resting.tsx'
+import { ShopKey, ShopName } from './shop-view.tsx'
+import { disown, leave, redeem } from './state.ts'
+
+/** A coupon that can be redeemed, or asked about where the till knows no shop yet. */
+export function PreviewView({ terms }: { terms: VoucherTerms }) {
+  const ours = shops.value.includes(terms.npub)
+  return (
+    // The answer moves the buttons: they rest again, and who gave it goes on from the title.
+    <div key={String(ours)} class={`stack wide ${ours ? 'preview' : 'whose'}`}>
+      {ours ? <Ours terms={terms} /> : <WhoseTill terms={terms} />}
+      <RestingButton wide big onClick={leave}>
+        {t('cancel')}
+      </RestingButton>
+    </div>
+  )
+}
+
+function Ours({ terms }: { terms: VoucherTerms }) {
+  return (
+    <>
+      <Heading>{benefitBadge(terms.coupon)}</Heading>
+      <div class="stack tight preview-words">
+        <p class="preview-benefit">{benefitText(terms.coupon)}</p>
+        <p class="preview-name">{terms.name}</p>
+        {terms.description !== '' && <p class="soft pre">{terms.description}</p>}
+        <p class="preview-until">
+          <Icon name="clock" />
+          {terms.expiresAt === null
+            ? t('shown.always')
+            : t('shown.until', { when: day(terms.expiresAt) })}
+        </p>
+      </div>
+      <Notice tone="good" icon="shop">
+        <strong>{t('shown.ours')}</strong>
+        <p class="small">
+          <ShopName npub={terms.npub} />
+        </p>
+      </Notice>
+      <RestingButton kind="primary" wide class="huge" icon="check" onClick={redeem}>
+        {t('shown.redeem')}
+      </RestingButton>
+    </>
+  )
+}
+
+/** Once, before the first redemption: nothing is redeemed by a till that knows no shop. */
+function WhoseTill({ terms }: { terms: VoucherTerms }) {
+  const { npub, coupon } = terms
+  return (
+    <>
+      <Heading>{t('shop.ask', { who: merchantName(npub) })}</Heading>
+      <p>{t('shop.first', { benefit: benefitText(coupon) })}</p>
+      <ShopKey npub={npub} />
+      <RestingButton wide big icon="check" onClick={() => addShop(npub)}>
+        {t('shop.yes')}
+      </RestingButton>
+      <RestingButton wide big icon="close" onClick={disown}>
+        {t('shop.no')}
+      </RestingButton>
+    </>
+  )
+}
