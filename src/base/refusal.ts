@@ -233,6 +233,20 @@ const table = {
   unavailable: [503, 'El servicio no puede responder ahora. Probá de nuevo en unos segundos.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>
 
+/**
+ * The no of the embedded ledger, in the words of its `internal-transaction-error`. Over HTTP they are
+ * the `reason` of `funds-insufficient` and, all others, of `ledger-refused`.
+ */
+const ledgerWords = {
+  'delegation-invalid': 'La delegación no es válida.',
+  'receiver-invalid': 'El destinatario no es válido.',
+  'transaction-expired': 'La transacción venció.',
+  'tokens-invalid': table['tokens-invalid'][1],
+  'token-unknown': 'Ese token no existe en este servicio.',
+  'funds-insufficient': table['funds-insufficient'][1],
+  'balance-too-large': 'El saldo quedaría demasiado grande.',
+} as const
+
 export type RefusalCode = keyof typeof table
 
 /** The closed list of codes, for the documentation and its test. */
@@ -253,7 +267,8 @@ export class Refusal extends Error {
   readonly code: RefusalCode
   readonly status: number
   readonly detail: RefusalDetail
-  readonly #words: string | null
+  /** Words in place of our sentence: those of somebody else, or with the name of a value. */
+  readonly words: string | null
 
   /** `words` replace the sentence, with the text of another service or with one that names a value. */
   constructor(code: RefusalCode, detail: RefusalDetail = {}, words: string | null = null) {
@@ -261,11 +276,26 @@ export class Refusal extends Error {
     this.code = code
     this.status = table[code][0]
     this.detail = detail
-    this.#words = words
+    this.words = words
   }
 
   /** The es-AR sentence for people. */
   get sentence(): string {
-    return this.#words ?? table[this.code][1]
+    return this.words ?? table[this.code][1]
   }
+}
+
+/** The ledger refuses a transaction; `token` is named where the reason is one of its amounts. */
+export function ledgerRefusal(reason: keyof typeof ledgerWords, token?: string): Refusal {
+  const words = ledgerWords[reason]
+  const code = reason === 'funds-insufficient' ? reason : 'ledger-refused'
+  return new Refusal(code, {}, token === undefined ? words : `${words} (${token})`)
+}
+
+/** True for what `ledgerRefusal` made. */
+export function isLedgerRefusal(cause: unknown): cause is Refusal {
+  return (
+    cause instanceof Refusal &&
+    (cause.code === 'funds-insufficient' || cause.code === 'ledger-refused')
+  )
 }

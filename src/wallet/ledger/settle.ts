@@ -1,4 +1,5 @@
 import { limits } from '../../base/limits.ts'
+import { isLedgerRefusal, ledgerRefusal } from '../../base/refusal.ts'
 import type { Locking } from '../../db/database.ts'
 import type { VerifyHash } from '../../nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../nostr/event.ts'
@@ -11,7 +12,6 @@ import {
   createOk,
   readTransaction,
   type Transaction,
-  TransactionProblem,
 } from './transaction.ts'
 
 export type LedgerStores = { ledger: LedgerStore }
@@ -47,14 +47,14 @@ export async function settle(
     const transaction = await examine(ledger, tx, start, now)
     return await book(ledger, tx, { start, transaction, now })
   } catch (cause) {
-    if (!(cause instanceof TransactionProblem)) throw cause
-    return refuse(ledger, tx, start, { messages: [cause.message], now })
+    if (!isLedgerRefusal(cause)) throw cause
+    return refuse(ledger, tx, start, { messages: [cause.sentence], now })
   }
 }
 
 /**
- * What a start event of this ledger asks for, when it can be settled now. Throws TransactionProblem;
- * writes nothing.
+ * What a start event of this ledger asks for, when it can be settled now. Refuses as `ledgerRefusal`
+ * does; writes nothing.
  */
 export async function examine(
   ledger: Ledger,
@@ -115,11 +115,11 @@ async function requireFunds(
   for (const [token, amount] of amounts) {
     const has = await tx.ledger.balance(token, sender)
     if (has < amount && tokens.get(token)?.issuer !== sender) {
-      throw new TransactionProblem('funds-insufficient', token)
+      throw ledgerRefusal('funds-insufficient', token)
     }
     const then = (await tx.ledger.balance(token, receiver)) + amount
     if (has - amount < -limits.tokenBalanceMax || then > limits.tokenBalanceMax) {
-      throw new TransactionProblem('balance-too-large', token)
+      throw ledgerRefusal('balance-too-large', token)
     }
   }
 }

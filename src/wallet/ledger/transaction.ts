@@ -1,4 +1,5 @@
 import { limits } from '../../base/limits.ts'
+import { ledgerRefusal } from '../../base/refusal.ts'
 import { authorThrough, type VerifyHash } from '../../nostr/delegation.ts'
 import { contentObject, type NostrEvent, type Signer, tagValue } from '../../nostr/event.ts'
 import { expirationOf } from '../../nostr/kind-class.ts'
@@ -12,26 +13,6 @@ export const transactionTypes = {
   ok: 'internal-transaction-ok',
   error: 'internal-transaction-error',
 } as const
-
-/** What stands against a transaction, in the words of its `internal-transaction-error`. */
-const problems = {
-  'delegation-invalid': 'La delegación no es válida.',
-  'receiver-invalid': 'El destinatario no es válido.',
-  'transaction-expired': 'La transacción venció.',
-  'tokens-invalid': 'Los montos tienen que ser enteros positivos, al menos uno.',
-  'token-unknown': 'Ese token no existe en este servicio.',
-  'funds-insufficient': 'No alcanza el saldo.',
-  'balance-too-large': 'El saldo quedaría demasiado grande.',
-} as const
-
-/** The ledger's no. Thrown inside a transaction it undoes it. */
-export class TransactionProblem extends Error {
-  readonly code: keyof typeof problems
-  constructor(code: keyof typeof problems, token?: string) {
-    super(token === undefined ? problems[code] : `${problems[code]} (${token})`)
-    this.code = code
-  }
-}
 
 /** What a start event asks for, read once. */
 export type Transaction = {
@@ -60,23 +41,23 @@ export function addresses(event: NostrEvent, ledger: string): boolean {
 }
 
 /**
- * The transaction in a start event that was verified and addresses this ledger. Throws
- * TransactionProblem.
+ * The transaction in a start event that was verified and addresses this ledger. Refuses as
+ * `ledgerRefusal` does.
  */
 export function readTransaction(start: NostrEvent, reading: Reading): Transaction {
   const { ledger, verifyHash, tokens, now } = reading
   // Who signs for somebody else is the gateway alone: it has checked the card and its limits.
   const sender = authorThrough(ledger, start, verifyHash)
-  if (sender === null) throw new TransactionProblem('delegation-invalid')
+  if (sender === null) throw ledgerRefusal('delegation-invalid')
   const [, second] = start.tags.filter(([name]) => name === 'p')
   const receiver = second?.[1] ?? ''
-  if (!hex32.test(receiver) || receiver === sender) throw new TransactionProblem('receiver-invalid')
-  if ((expirationOf(start) ?? Infinity) <= now) throw new TransactionProblem('transaction-expired')
+  if (!hex32.test(receiver) || receiver === sender) throw ledgerRefusal('receiver-invalid')
+  if ((expirationOf(start) ?? Infinity) <= now) throw ledgerRefusal('transaction-expired')
   const content = parseContent(start.content)
   const amounts = parseAmounts(content?.tokens)
-  if (!content || !amounts) throw new TransactionProblem('tokens-invalid')
+  if (!content || !amounts) throw ledgerRefusal('tokens-invalid')
   for (const name of amounts.keys()) {
-    if (!tokens.has(name)) throw new TransactionProblem('token-unknown')
+    if (!tokens.has(name)) throw ledgerRefusal('token-unknown')
   }
   const memo =
     typeof content.memo === 'string'

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { limits } from '../../../base/limits.ts'
-import { Refusal, type RefusalCode } from '../../../base/refusal.ts'
+import { Refusal } from '../../../base/refusal.ts'
 import type { Locking } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { parsePubkey } from '../../../nostr/keys.ts'
 import { kinds } from '../../../nostr/kinds.ts'
 import { parseAmounts } from '../../ledger/amount.ts'
 import { book, examine } from '../../ledger/settle.ts'
-import { type Transaction, TransactionProblem, transactionTypes } from '../../ledger/transaction.ts'
+import { type Transaction, transactionTypes } from '../../ledger/transaction.ts'
 import type { Card } from '../card-store.ts'
 import { type Delegation, openAt, openDelegation } from '../delegation.ts'
 import { requireWorking } from '../read-tap.ts'
@@ -103,12 +103,9 @@ function pay(payments: Payments, order: Order): Promise<Payment> {
     try {
       checked = await check(payments, tx, { order, scan, now })
     } catch (cause) {
-      const no = reasonIn(cause)
-      if (!no) throw cause
-      if ((await tx.payments.refusals(order.k1)) >= limits.paymentRefusalsMax) {
-        throw new Refusal(no.code, {}, no.message)
-      }
-      return tx.payments.insertRefused(asked, { ...no, now })
+      if (!(cause instanceof Refusal) || cause.status >= 500) throw cause
+      if ((await tx.payments.refusals(order.k1)) >= limits.paymentRefusalsMax) throw cause
+      return tx.payments.insertRefused(asked, { code: cause.code, message: cause.words, now })
     }
     if (!(await tx.scans.take(scan.id, now))) throw new Refusal('k1-used')
     // From here it must succeed: the k1, the limits and the money move together.
@@ -138,8 +135,8 @@ type Checked = { start: NostrEvent; transaction: Transaction | null }
 /**
  * Everything that may have changed since the tap. Refuses `card-unknown`, `card-inactive`,
  * `card-disabled`, `holder-changed`, `delegation-over`, `recipient-not-trusted`, `token-unknown`,
- * `invoice-expired`, `invoice-taken`, `amount-too-large`, `limit-exceeded`; throws the embedded
- * ledger's TransactionProblem. Writes nothing.
+ * `invoice-expired`, `invoice-taken`, `amount-too-large`, `limit-exceeded`, and as the embedded
+ * ledger does. Writes nothing.
  */
 async function check(
   payments: Payments,
@@ -217,12 +214,4 @@ function createStart(
 /** Ledgers of other makers read numbers. */
 function amountInContent(amount: bigint): number | string {
   return amount <= Number.MAX_SAFE_INTEGER ? Number(amount) : String(amount)
-}
-
-/** Why a payment is refused, in what is thrown; null for what has other causes. */
-function reasonIn(cause: unknown): { code: RefusalCode; message: string | null } | null {
-  if (cause instanceof Refusal && cause.status < 500) return { code: cause.code, message: null }
-  if (!(cause instanceof TransactionProblem)) return null
-  const short = cause.code === 'funds-insufficient'
-  return { code: short ? cause.code : 'ledger-refused', message: cause.message }
 }
