@@ -50,7 +50,7 @@ type CardParts = {
   log: Log
 }
 
-export type RunningCards = {
+type RunningCards = {
   routes(rateLimits: RateLimits): ReturnType<typeof routesOf>
   /** The operator's, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>

@@ -31,7 +31,7 @@ type LedgerParts = {
   log: Log
 }
 
-export type RunningLedger = {
+type RunningLedger = {
   /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   /** Null where the ledger is elsewhere. */

@@ -40,7 +40,7 @@ import { identityRoutes } from '../wallet/identities/routes.ts'
 import { ledgerRoutes } from '../wallet/ledger/routes.ts'
 import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
 import { transferRoutes } from '../wallet/transfers/routes.ts'
-import { type RunningCards, startCards } from './cards.ts'
+import { startCards } from './cards.ts'
 import type { Config } from './config.ts'
 import { startControl } from './control.ts'
 import { databasePath, lockDataDir, openDatabase, openDataDir, startErrorFrom } from './data.ts'
@@ -49,7 +49,7 @@ import { describeRoutes } from './document.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
-import { type RunningLedger, startLedger } from './ledger.ts'
+import { startLedger } from './ledger.ts'
 import { type ManagementState, openManagement } from './management.ts'
 import { showFeatures } from './metrics.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
@@ -114,8 +114,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   })
   opened.defer(() => sweeps.stop())
 
-  let ledger: RunningLedger | null = null
-  let cards: RunningCards | null = null
   const management = await openManagement(config, {
     database,
     storeKey: keys.storeKey,
@@ -138,10 +136,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
           rateLimit: config.rateLimit,
         },
         {
-          up() {
-            log.info('relay.up')
-            running.embeddedUp()
-          },
           down: (retrySeconds) => log.error('relay.down', { retrySeconds }),
           fault: (fault) => log.error('relay.fault', fault),
           steadyMs: () => performance.now(),
@@ -150,6 +144,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     : null
   if (relay) opened.defer(() => relay.stop())
   if (relay) disk.onChange(relay.setDiskLow)
+  relay?.onUp(() => log.info('relay.up'))
   const running: RunningGateway = startGateway({
     relays: config.relays,
     embedded: relay,
@@ -166,30 +161,22 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     signer,
     verify,
     verifyHash,
-    admit: async (event) => ledger?.admit(event),
-    accepted: async (tx, event) => {
-      await ledger?.accepted(tx, event)
-      await cards?.accepted(tx, event)
-    },
     now: systemClock,
     steady: () => performance.now(),
-    every(seconds, run) {
-      const timer = setInterval(run, seconds * 1000)
-      return () => clearInterval(timer)
-    },
     jobs,
     log,
   })
   opened.defer(() => running.stop())
-  ledger = await startLedger({
+  const ledger = await startLedger({
     ...{ config, database, jobs, signer, verifyHash, log },
     now: systemClock,
     steady: () => performance.now(),
     broadcast: running.broadcast,
     subscribe: running.subscribe,
   })
-  const { stop } = ledger
-  opened.defer(() => stop())
+  opened.defer(() => ledger.stop())
+  running.onAdmit(ledger.admit)
+  running.onAccepted(ledger.accepted)
 
   const wayOut = createFetchPublic(parts.outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
@@ -233,7 +220,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   })
   const { identities } = wallet
   const { subscribe, broadcast } = running
-  cards = await startCards({
+  const cards = await startCards({
     ...{ config, keys, cardMasterKey, database, jobs, signer, verify, verifyHash, identities, log },
     ...{
       now: systemClock,
@@ -243,8 +230,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       ledger: ledger.ledger,
     },
   })
-  const { stop: stopCards, stopWaiting } = cards
-  opened.defer(() => stopCards())
+  opened.defer(() => cards.stop())
+  running.onAccepted(cards.accepted)
   const transferring = startTransfers(config, {
     database,
     jobs,
@@ -351,7 +338,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     },
   })
   // Whoever waits for a ledger elsewhere is answered before the door closes.
-  opened.defer(() => stopWaiting())
+  opened.defer(() => cards.stopWaiting())
   // First of all at the stop, so that the thread of a check lets go of the file while requests end.
   opened.defer(() => control.stop())
   const everything = opened.move()

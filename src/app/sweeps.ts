@@ -1,6 +1,5 @@
 import { startCouponSweep } from '../coupons/worker.ts'
 import type { SweepParts } from '../db/jobs.ts'
-import { startOutboxSweep } from '../gateway/worker.ts'
 import { startMerchantSweep } from '../merchants/worker.ts'
 import { startSessionSweep } from '../session/worker.ts'
 import { startScanSweep } from '../wallet/cards/worker.ts'
@@ -19,7 +18,7 @@ type Sweeps = {
 export function startSweeps(parts: SweepParts<Stores>): Sweeps {
   const coupons = startCouponSweep(parts)
   const wallet = [startRequestSweep, startNonceSweep, startScanSweep, startLedgerSweep]
-  const others = [startSessionSweep, startMerchantSweep, startOutboxSweep, ...wallet]
+  const others = [startSessionSweep, startMerchantSweep, ...wallet]
   const all = [coupons, ...others.map((start) => start(parts))]
   return {
     killed: coupons.wake,

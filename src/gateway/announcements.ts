@@ -13,7 +13,7 @@ import { enqueue } from './publish.ts'
 
 type Tx = { announcements: AnnouncementStore; outbox: OutboxStore }
 
-type ReconcileParts = {
+export type ReconcileParts = {
   database: Database<Tx>
   now: () => number
   verify: VerifyEvent
@@ -22,6 +22,8 @@ type ReconcileParts = {
   origins: () => readonly string[]
   /** Every relay that announcements are given to. */
   relays: readonly string[]
+  /** Deliveries were queued, and are due. */
+  queued: () => void
 }
 
 type Query = (filters: readonly Filter[]) => Promise<NostrEvent[] | null>
@@ -103,6 +105,7 @@ async function settle(
     const current = await tx.announcements.find(ours.pubkey)
     // Meanwhile the merchant may have announced anew, or withdrawn.
     if (current?.id !== ours.id) return
+    tx.afterCommit(parts.queued)
     if (replacement) {
       await tx.announcements.put(replacement)
       await tx.outbox.recall(ours.id, 'replaced', now)

@@ -1,10 +1,116 @@
 import { limits } from '../base/limits.ts'
-import type { Job, SweepParts } from '../db/jobs.ts'
+import type { AfterCommit } from '../db/database.ts'
+import type { Job, Jobs, SweepParts } from '../db/jobs.ts'
+import type { NostrEvent } from '../nostr/event.ts'
+import { kinds } from '../nostr/kinds.ts'
+import type { RelayAccess } from './access.ts'
+import { notice, type ReconcileParts } from './announcements.ts'
+import { type RelayHandle, startHandle } from './handle.ts'
+import { retireOthers } from './outbox.ts'
 import type { OutboxStore } from './outbox-store.ts'
+import { enqueue } from './publish.ts'
+import type { Subscription } from './relays-conversation.ts'
+import { embeddedRelay, type RelayStatus } from './service.ts'
+
+type OutboxStores = { outbox: OutboxStore }
+
+type WorkerParts = Omit<ReconcileParts, 'queued'> & {
+  jobs: Jobs
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+  failed: (cause: unknown) => void
+}
+
+/** Every relay of the settings, with the work that goes on for it. */
+export type Relays = {
+  /** Deliveries to these relays are due. */
+  wake(relays: readonly string[]): void
+  /** Queue an event of ours for every relay, in the transaction that stores it. Refuses `outbox-full`. */
+  broadcast(tx: OutboxStores & AfterCommit, event: NostrEvent): Promise<void>
+  /** Stop delivering an event of ours that was withdrawn or replaced. */
+  recall(tx: OutboxStores, eventId: string): Promise<void>
+  /** Ask every relay for good; the result asks all of them anew. */
+  subscribe(subscription: Subscription): () => void
+  /** Why a relay cannot be reached now, or null. */
+  trouble(relay: string): string | null
+  status(): Promise<RelayStatus[]>
+  stop(): Promise<void>
+}
+
+/** Start the couriers and the checks of announcements of these relays, and the sweeps of the outbox. */
+export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts): Relays {
+  const { database, now, failed } = parts
+  const handles = new Map<string, RelayHandle>()
+  const wake = (relays: readonly string[]) => {
+    for (const relay of relays) handles.get(relay)?.wake()
+  }
+  const all = accesses.map(({ relay }) => relay)
+  const announcements = { ...parts, queued: () => wake(all) }
+  for (const access of accesses) {
+    if (access.relay === embeddedRelay) watchAnnouncements(access, announcements, failed)
+    handles.set(access.relay, startHandle(access, { ...parts, announcements }))
+  }
+  const sweeps = [startRetiring(parts), startOutboxSweep(parts)]
+  return {
+    wake,
+    async broadcast(tx, event) {
+      await enqueue(tx.outbox, event, all, { now: now(), priority: 'own' })
+      tx.afterCommit(() => wake(all))
+    },
+    recall: (tx, eventId) => tx.outbox.recall(eventId, 'taken back', now()),
+    subscribe(subscription) {
+      const again = accesses.map((access) => access.subscribe(subscription))
+      return () => {
+        for (const ask of again) ask()
+      }
+    },
+    trouble(relay) {
+      const access = handles.get(relay)?.access
+      if (!access || access.connectedAt() !== null) return null
+      return access.connectionError() ?? 'not connected'
+    },
+    async status() {
+      const waiting = await database.snapshot((tx) => tx.outbox.waiting())
+      return [...handles.values()].map((handle) => handle.status(waiting.get(handle.relay) ?? 0))
+    },
+    async stop() {
+      // Couriers first: a delivery under way when we hang up is no failure of the relay's.
+      const stopping = [...handles.values(), ...sweeps].map((one) => one.stop())
+      for (const access of accesses) access.close()
+      await Promise.all(stopping)
+    },
+  }
+}
+
+/** An announcement or a deletion that the embedded relay takes in counts at once, not at the next check. */
+function watchAnnouncements(
+  embedded: RelayAccess,
+  parts: ReconcileParts,
+  failed: (cause: unknown) => void,
+): void {
+  const filter = { kinds: [kinds.announcement, kinds.deletion], limit: 0, tags: new Map() }
+  embedded.subscribe({
+    filters: () => [filter],
+    wanted: () => true,
+    event: (event) => void notice(parts, event).catch(failed),
+  })
+}
+
+/** Give up, once, the deliveries to relays that are no longer in the settings. */
+function startRetiring({ jobs, database, relays, now, failed }: WorkerParts): Job {
+  const step = () =>
+    database.transact({ roots: ['instance'] }, (tx) => retireOthers(tx, relays, now()))
+  const job = jobs.start({
+    lease: 'outbox.retire',
+    run: async () => ((await step()) ? 0 : undefined),
+    failed,
+  })
+  job.wake()
+  return job
+}
 
 /** Delete publications whose deliveries ended long ago. */
-export function startOutboxSweep(parts: SweepParts<{ outbox: OutboxStore }>): Job {
-  const { jobs, database, now, failed } = parts
+function startOutboxSweep({ jobs, database, now, failed }: SweepParts<OutboxStores>): Job {
   return jobs.sweep({
     lease: 'outbox.sweep',
     failed,

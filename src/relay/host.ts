@@ -17,6 +17,8 @@ import type {
 export type RelayHost = {
   /** False while its thread is restarted. */
   ready(): boolean
+  /** Call `listener` each time that the thread has opened its database, at the start or after a restart. */
+  onUp(listener: () => void): void
   open(socket: ClientSocket, peer: Peer): number
   message(connection: number, text: string): void
   /** All texts for a connection were sent. */
@@ -41,8 +43,6 @@ export type RelayHost = {
 
 /** Callbacks of the host, and its clock. */
 type RelayEvents = {
-  /** The thread has opened its database, at the start or after a restart. */
-  up: () => void
   /** The thread ended unexpectedly. It is restarted after `retrySeconds`. */
   down: (retrySeconds: number) => void
   fault: (fault: Fault) => void
@@ -70,6 +70,7 @@ export function startRelay(
   const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
   const queries = new Map<number, (events: NostrEvent[] | 'rate-limited' | null) => void>()
   const checks = new Map<number, (superseded: boolean[] | null) => void>()
+  const upListeners: (() => void)[] = []
   let batch: { text: string; resolve: (verdict: Verdict | null) => void }[] = []
   const ended = Promise.withResolvers<void>()
   const post = (message: ToRelay) => thread?.postMessage(message)
@@ -105,7 +106,8 @@ export function startRelay(
     switch (message.type) {
       case 'ready':
         failures = 0
-        return events.up()
+        for (const listener of upListeners) listener()
+        return
       case 'turn':
         connections.send(message.messages)
         return connections.handled(message.handled)
@@ -161,6 +163,7 @@ export function startRelay(
   begin()
   return {
     ready: () => thread !== null,
+    onUp: (listener) => void upListeners.push(listener),
     open(socket, peer) {
       if (thread === null) {
         socket.close(1013, 'the relay is being started again')

@@ -3,6 +3,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createStores } from '../../src/app/stores.ts'
+import { createJobs, systemTime } from '../../src/db/jobs.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
@@ -11,7 +12,7 @@ import { secondsNow } from '../support/clock.ts'
 import { deliverOneMore } from '../support/delivered.ts'
 import { createEvent } from '../support/events.ts'
 import { type FaultyRelay, startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
-import { aloneJobs } from '../support/jobs.ts'
+import { alone } from '../support/jobs.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -107,8 +108,23 @@ test('an announcement is looked up every hour, and sent again to a relay that lo
     stores: createStores,
   })
   await database.transact({ roots: 'none' }, (tx) => tx.announcements.put(event))
-  const hours: { seconds: number; run: () => void }[] = []
-  let ended = false
+  let waiting: (() => void) | null = null
+  const jobs = createJobs(alone, {
+    ...systemTime,
+    after(seconds, run) {
+      if (seconds !== 3600) return systemTime.after(seconds, run)
+      waiting = run
+      return () => {
+        waiting = null
+      }
+    },
+  })
+  const anHourPasses = async () => {
+    await until('it waits for an hour', () => waiting !== null)
+    const run = waiting
+    waiting = null
+    run?.()
+  }
   const nothing = () => undefined
   const running = startGateway({
     relays: [relay.url],
@@ -122,33 +138,24 @@ test('an announcement is looked up every hour, and sent again to a relay that lo
     signer: newSigner(),
     verify: verifyEvent,
     verifyHash: () => false,
-    admit: async () => undefined,
-    accepted: async () => undefined,
     now: secondsNow,
     steady: () => performance.now(),
-    every(seconds, run) {
-      hours.push({ seconds, run })
-      return () => {
-        ended = true
-      }
-    },
-    jobs: aloneJobs,
+    jobs,
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   })
   await until('given at the connection', () => relay.stored.length === 1)
   await until('asked', () => asked(relay).length === 1)
-  expect(hours.map(({ seconds }) => seconds)).toEqual([3600])
-  hours[0]?.run()
+  await anHourPasses()
   await until('asked again', () => asked(relay).length === 2)
   expect(relay.times(event.id)).toBe(1)
   relay.stored.length = 0
   const delivered = () => database.snapshot((tx) => tx.outbox.find(event.id))
   await until('it is over', async () => (await delivered())?.[0]?.state === 'delivered')
-  hours[0]?.run()
+  await anHourPasses()
   await until('given again', () => relay.stored.length === 1)
   expect(relay.stored).toEqual([event])
   await running.stop()
-  expect(ended).toBe(true)
+  expect(waiting).toBeNull()
   await database.close()
 })
 

@@ -228,7 +228,6 @@ test('when the thread ends, waiting calls are answered, clients are closed, and 
   const host = startRelay(
     settings,
     {
-      up: () => undefined,
       down: (seconds) => downs.push(seconds),
       fault: () => undefined,
       steadyMs: () => 0,
@@ -305,13 +304,13 @@ test('an event that cannot be stored fails alone, and invalid JSON ends nothing'
   const host = startRelay(
     { relayPath, couponsPath, open: true, diskLow: false, rateLimit: false },
     {
-      up: up.resolve,
       down: (seconds) => faults.push(`down ${seconds}`),
       fault: ({ name }) => faults.push(name),
       steadyMs: () => performance.now(),
     },
   )
   closers.push(host.stop)
+  host.onUp(up.resolve)
   await up.promise
   const [first, last] = [createEvent(), createEvent()]
   const stored = { accepted: true, message: '' }

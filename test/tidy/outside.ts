@@ -34,7 +34,7 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     // The document is made from copies of our own models, and from answers made for it.
     'http/openapi',
     // Events out of the outbox, and what passes between the relay's thread and this one.
-    'app/gateway',
+    'gateway/(access|embedded)',
     'relay/(host|relay-worker)',
     // Our own server's answers, over its socket and to its pages: as long as the lists in them.
     'cli/control',
