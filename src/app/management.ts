@@ -49,7 +49,7 @@ type Management = {
   require(tx: Stores, caller: Caller): Promise<void>
   /** Refuses `vouchers-day-full`, `bytes-day-full`. */
   charge(tx: Stores & Locking, owner: string, added: Partial<Added>): Promise<void>
-  routes(auth: Authenticator, rateLimits: RateLimits): AnyElysia[]
+  routes(auth: Authenticator<Caller>, rateLimits: RateLimits): AnyElysia[]
   /** Only this machine reaches the service. */
   private(): boolean
   /** A request came by a proxy: others reach us. From when this is called management is closed, and stays so. */

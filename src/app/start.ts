@@ -31,6 +31,7 @@ import {
 } from '../outbound/fetch-public.ts'
 import { startRelay } from '../relay/host.ts'
 import { relayRoutes } from '../relay/routes.ts'
+import { createIdentify } from '../session/identify.ts'
 import { sessionRoutes } from '../session/routes.ts'
 import { openable } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
@@ -252,7 +253,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     database.snapshot(async (tx) => listed.has(pubkey) || tx.members.isMember(pubkey))
   const onUnknownOrigin = createUnknownOriginWarning(log)
   const auth = createAuthenticator({
-    ...{ sessions, verify, now: systemClock, rateLimits, isKnown, onUnknownOrigin },
+    identify: createIdentify({ sessions, verify, now: systemClock }),
+    requireOpen: sessions.requireOpen,
+    spend: ({ spend }) => database.transact({ roots: 'none', first: spend }, async () => undefined),
+    ...{ rateLimits, isKnown, onUnknownOrigin },
   })
   const openTransfers = () => database.snapshot((tx) => tx.transfers.open())
   showFeatures(metrics, {
@@ -304,8 +308,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       log.warn('proxy.undeclared', { peer, hint })
     },
     onForwarded: management.expose,
-    spend: async ({ spend }) =>
-      database.transact({ roots: 'none', first: spend }, async () => undefined),
   })
 
   opened.defer(() => server.stop())

@@ -3,6 +3,7 @@ import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
 import { contextOf } from '../http/request-context.ts'
+import type { Caller } from '../session/caller.ts'
 import type { Live } from './live.ts'
 import type { CouponService } from './service.ts'
 
@@ -12,7 +13,7 @@ const liveModel = textModel(
 )
 
 /** Route of the live stream: changes of the caller's coupons as server-sent events. */
-export function liveRoutes(service: CouponService, auth: Authenticator, live: Live) {
+export function liveRoutes(service: CouponService, auth: Authenticator<Caller>, live: Live) {
   return new Elysia({ name: 'live', prefix: '/api/coupons', ...feature({ tag: 'Management' }) })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get(

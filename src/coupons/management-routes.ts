@@ -53,7 +53,7 @@ const management = feature({
 /** Routes of merchants and of their minters. */
 export function managementRoutes(
   service: CouponService,
-  auth: Authenticator,
+  auth: Authenticator<Caller>,
   rateLimits: RateLimits,
 ) {
   return new Elysia({ name: 'management', prefix: '/api/coupons', ...management })

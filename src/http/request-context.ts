@@ -1,6 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Refusal } from '../base/refusal.ts'
-import type { Caller } from '../session/caller.ts'
 import type { RouteRules } from './document.ts'
 import type { Envelope } from './envelope.ts'
 import type { Working } from './in-flight.ts'
@@ -32,16 +31,14 @@ export type RequestContext = {
   object: JsonObject | null
   /** The body was not read as JSON: it nests too deep, or has too many keys or digits. */
   excessive: boolean
-  /** Set once authentication passed. */
-  caller: Caller | null
   /** How the request is refused unless a credential carries it: its address is over its budget. Else null. */
   over: Refusal | null
   /** A credential that holds stands behind the request: others behind its address do not have it refused. */
   known: boolean
   /** What was refused is nobody's mistake: a session that was good has ended. */
   harmless: boolean
-  /** The caller's NIP-98 event was used up in some transaction. */
-  spent: boolean
+  /** Uses up the caller's NIP-98 event. Null: there is none, or a write of the operation used it up. */
+  spend: (() => Promise<void>) | null
 }
 
 const known = new WeakMap<Request, RequestContext>()

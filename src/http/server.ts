@@ -4,7 +4,6 @@ import type { AnyElysia } from 'elysia'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { Caller } from '../session/caller.ts'
 import { modernSuites } from '../tls/suites.ts'
 import { createBodies, parseBody } from './body.ts'
 import { mayCarry } from './carry.ts'
@@ -34,8 +33,6 @@ export type ServerOptions = {
   metrics: Metrics
   mayReadMetrics: MetricsAccess
   log: Log
-  /** Write down that a NIP-98 event was used, for requests whose operation did not. */
-  spend: (caller: Caller) => Promise<void>
   /** Told once, and waited for: a request came by a proxy, whichever. */
   onForwarded: () => Promise<void>
   /** Told once: a peer speaks for others and is not in `TRUSTED_PROXIES`. */
@@ -225,8 +222,7 @@ export function startServer(options: ServerOptions): HttpServer {
       body: new Uint8Array(),
       object: null,
       excessive: false,
-      caller: null,
-      spent: false,
+      spend: null,
       over,
       known: false,
       harmless: false,
@@ -236,8 +232,7 @@ export function startServer(options: ServerOptions): HttpServer {
     let response: Response
     try {
       response = await app.fetch(asGet)
-      const { caller, spent } = context
-      if (caller?.spend && !spent) await options.spend(caller)
+      await context.spend?.()
     } finally {
       working?.end()
     }

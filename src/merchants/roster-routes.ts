@@ -3,6 +3,7 @@ import type { Authenticator } from '../http/auth.ts'
 import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
+import type { Caller } from '../session/caller.ts'
 import { MerchantModel, NewMerchantModel } from './models.ts'
 import { addMerchant, listMerchants, removeMerchant } from './roster.ts'
 import type { Merchants } from './service.ts'
@@ -13,7 +14,7 @@ const roster = feature({
 })
 
 /** The list of merchants, for those that add and remove others. */
-export function merchantRoutes(merchants: Merchants, auth: Authenticator) {
+export function merchantRoutes(merchants: Merchants, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'merchants', prefix: '/api/merchants', ...roster })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/', async ({ caller }) => replyJson(200, await listMerchants(merchants, caller)), {

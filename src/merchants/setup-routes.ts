@@ -4,12 +4,17 @@ import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
+import type { Caller } from '../session/caller.ts'
 import { SetUpModel, SetupModel } from './models.ts'
 import type { Merchants } from './service.ts'
 import { setUp } from './setup.ts'
 
 /** The way in for the first merchant. */
-export function setupRoutes(merchants: Merchants, auth: Authenticator, rateLimits: RateLimits) {
+export function setupRoutes(
+  merchants: Merchants,
+  auth: Authenticator<Caller>,
+  rateLimits: RateLimits,
+) {
   return new Elysia({ name: 'setup', prefix: '/api/setup', ...feature({ tag: 'Management' }) })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.signed(request) }))
     .post(

@@ -25,7 +25,9 @@ import { reply, replyJson } from '../../src/http/reply.ts'
 import { contextOf } from '../../src/http/request-context.ts'
 import { startServer } from '../../src/http/server.ts'
 import { authorThrough, delegationHash } from '../../src/nostr/delegation.ts'
+import type { Caller } from '../../src/session/caller.ts'
 import { createCutoffs } from '../../src/session/cutoffs.ts'
+import { createIdentify } from '../../src/session/identify.ts'
 import { createSessions } from '../../src/session/session.ts'
 import { openDelegation, sealDelegation } from '../../src/wallet/cards/delegation.ts'
 import { TapModel } from '../../src/wallet/cards/models.ts'
@@ -53,16 +55,26 @@ console.log(`  address     ${start()}`)
 function startStack(): string {
   const verify = createVerifier(schnorr)
   const sessions = createSessions(benchKeys.SESSION_JWT_SECRET, systemClock, createCutoffs([]))
-  const options = {
-    sessions,
-    verify,
-    now: systemClock,
+  const used = new Set<string>()
+  const options: Parameters<typeof createAuthenticator<Caller>>[0] = {
+    identify: createIdentify({ sessions, verify, now: systemClock }),
+    requireOpen: sessions.requireOpen,
+    spend: async ({ spend }) => {
+      const proofs = {
+        async use(id: string) {
+          if (used.has(id)) throw new Refusal('auth-replay')
+          used.add(id)
+          return true
+        },
+        prune: async () => 0,
+      }
+      await spend?.({ proofs, afterCommit: () => undefined })
+    },
     rateLimits: noRateLimits,
     isKnown: async () => true,
     onUnknownOrigin: () => undefined,
   }
   const auth = createAuthenticator(options)
-  const used = new Set<string>()
 
   const vouchers = new Elysia({ name: 'vouchers', prefix: '/api/coupons' })
     .get('/claim', ({ query }) => replyJson(200, previewed(parseNonce(query.nonce))), {
@@ -141,17 +153,6 @@ function startStack(): string {
     log: createLog('warn', 'json'),
     onForwarded: async () => undefined,
     onUndeclaredProxy: () => undefined,
-    spend: async ({ spend }) => {
-      const proofs = {
-        async use(id: string) {
-          if (used.has(id)) throw new Refusal('auth-replay')
-          used.add(id)
-          return true
-        },
-        prune: async () => 0,
-      }
-      await spend?.({ proofs, afterCommit: () => undefined })
-    },
   }).url
 }
 

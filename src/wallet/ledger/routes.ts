@@ -2,13 +2,14 @@ import type { Authenticator } from '../../http/auth.ts'
 import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
+import type { Caller } from '../../session/caller.ts'
 import { type Books, balances } from './balances.ts'
 import { BalancesModel } from './models.ts'
 
 const shared = feature({ tag: 'Ledger', parameters: { key: 'A public key: npub or hex' } })
 
 /** What the embedded ledger tells the owners of its accounts. */
-export function ledgerRoutes(books: Books, auth: Authenticator) {
+export function ledgerRoutes(books: Books, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'ledger', prefix: '/api/ledger', ...shared })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get(

@@ -3,6 +3,7 @@ import type { Authenticator } from '../../http/auth.ts'
 import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
+import type { Caller } from '../../session/caller.ts'
 import { forget, listInbox } from './inbox.ts'
 import { InboxModel, PreferencesModel } from './models.ts'
 import { readPreferences, writePreferences } from './preferences.ts'
@@ -11,7 +12,7 @@ import type { Transfers } from './service.ts'
 const shared = feature({ tag: 'Transfer', parameters: { id: 'A definition: UUID' } })
 
 /** What a holder has received, and whether he wants to. */
-export function inboxRoutes(transfers: Transfers, auth: Authenticator) {
+export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'inbox', prefix: '/api/wallet', ...shared })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/vouchers', async ({ caller }) => replyJson(200, await listInbox(transfers, caller)), {

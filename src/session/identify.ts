@@ -1,0 +1,67 @@
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
+import type { VerifyEvent } from '../nostr/event.ts'
+import { type SignedRequest, verifyHttpAuth } from '../nostr/nip98.ts'
+import type { Caller } from './caller.ts'
+import type { Sessions, VerifiedSession } from './session.ts'
+
+type IdentifyParts = { sessions: Sessions; verify: VerifyEvent; now: Clock }
+
+/** An Authorization header with the request that it stands in. */
+type Credential = {
+  header: string
+  /** False: NIP-98 alone is taken, and any other scheme counts as missing. */
+  bearer: boolean
+  signed: () => SignedRequest
+}
+
+/** Called as a credential is used. */
+type Uses = {
+  /** The request counts for this key. May refuse `rate-limited`. */
+  count(pubkey: string): void
+  /** A write uses up the NIP-98 event. */
+  spending(): void
+  /** The NIP-98 event was used before. */
+  repeated(): void
+}
+
+/** Build the check of an Authorization header. It refuses with an `auth-…` code. */
+export function createIdentify({ sessions, verify, now }: IdentifyParts) {
+  return async ({ header, bearer, signed }: Credential, uses: Uses): Promise<Caller> => {
+    if (header.length > limits.authorizationBytesMax) throw new Refusal('auth-too-large')
+    // Trimmed first: a pattern that also looked for the end would try every run of spaces again and again.
+    const [, scheme = '', value = ''] = /^(\S+)\s+(\S.*)$/.exec(header.trim()) ?? []
+    switch (scheme.toLowerCase()) {
+      case 'nostr':
+        return signedCaller(value, signed(), uses)
+      case 'bearer':
+        if (bearer) return sessionCaller(await sessions.verify(value), uses)
+    }
+    throw new Refusal('auth-missing')
+  }
+
+  function sessionCaller({ pubkey, beganAt, expiresAt }: VerifiedSession, uses: Uses): Caller {
+    uses.count(pubkey)
+    return { pubkey, beganAt, until: expiresAt, spend: undefined }
+  }
+
+  function signedCaller(encoded: string, signed: SignedRequest, uses: Uses): Caller {
+    const event = verifyHttpAuth(encoded, signed, now(), verify)
+    return {
+      pubkey: event.pubkey,
+      beganAt: sessions.beginsAt(event.pubkey),
+      until: now() + limits.sessionSeconds,
+      spend: async (tx) => {
+        uses.spending()
+        const acceptedUntil = event.created_at + limits.proofWindowSeconds
+        if (!(await tx.proofs.use(event.id, acceptedUntil))) {
+          uses.repeated()
+          throw new Refusal('auth-replay')
+        }
+        // Counted only now: a stranger who repeats an overheard signature must not use up its owner's share.
+        uses.count(event.pubkey)
+      },
+    }
+  }
+}
