@@ -80,6 +80,14 @@ test('coupons/ never imports wallet, gateway or relay', () => {
   expect(broken.map(arrow)).toEqual([])
 })
 
+test('http/ knows no feature', () => {
+  const broken = localImports().filter(
+    ({ from, target }) =>
+      from.startsWith('src/http/') && !/^src\/(http|base|nostr|tls)\//.test(target),
+  )
+  expect(broken.map(arrow)).toEqual([])
+})
+
 test('http/ names no path of a feature', () => {
   const plugin = /new Elysia\(\{\s*name: '[^']+'(?:,\s*prefix: '([^']+)')?/
   const paths = src
