@@ -1,4 +1,4 @@
-/** Who may import whom. */
+/** Imports: each file takes from the layers below its own, and each library has its place. */
 import { expect, test } from 'bun:test'
 import {
   importersOf,

@@ -1,4 +1,4 @@
-/** What must not lie around. */
+/** Leftovers: unfinished work, dead code, files and names out of place. */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Who may touch the outside. */
+/** The outside: network, environment, clock and foreign JSON are touched in few places. */
 import { expect, test } from 'bun:test'
 import { importersOf, placesOf } from './tree.ts'
 
@@ -27,7 +27,7 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     'base/json',
     // Columns: each value was checked before it was written.
     '([a-z-]+/)+([a-z-]+-)?store',
-    // What was sealed under our own key.
+    // Texts that were sealed under our own key.
     'wallet/(transfers/swap|cards/delegation|cards/requests)',
     // An answer of our own mint, before it leaves.
     'wallet/transfers/receive',
@@ -39,7 +39,7 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     // Our own server's answers, over its socket and to its pages: as long as the lists in them.
     'cli/control',
     'client/api',
-    // What a page keeps on its device.
+    // Values that a page keeps on its device.
     'client/json',
   ]
   const places = new RegExp(`^src/(${ours.join('|')})\\.ts$`)

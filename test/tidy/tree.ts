@@ -33,7 +33,7 @@ function filesBelow(folder: string): string[] {
   })
 }
 
-/** What a person wrote: not the lock file, which repeats what packages say. */
+/** Files that a person wrote: not the lock file, which repeats what packages say. */
 export function handwritten(): string[] {
   return allFiles.filter(
     (path) => path !== 'package-lock.json' && !/\.(log|png|ico|woff2|wasm|so)$/.test(path),

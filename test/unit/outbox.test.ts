@@ -14,7 +14,6 @@ import {
   retryDelay,
   startCourier,
 } from '../../src/gateway/outbox.ts'
-import type { Room } from '../../src/gateway/outbox-store.ts'
 import { enqueue, overall } from '../../src/gateway/publish.ts'
 import { reconnectDelay } from '../../src/gateway/relays.ts'
 import type { Answered, RelayAnswer } from '../../src/gateway/relays-conversation.ts'
@@ -389,16 +388,6 @@ describe('the outbox', () => {
     expect(await box.load()).toMatchObject({ events: 1 })
   })
 
-  test('stops delivering what was taken back', async () => {
-    const box = open()
-    const event = await box.put('a', createEvent(), ['a', 'b'])
-    await box.database.transact({ roots: 'none' }, (tx) =>
-      tx.outbox.recall(event.id, 'taken back', start),
-    )
-    expect(await box.state(event)).toBe('a expired 0, b expired 0')
-    expect(await box.load()).toEqual({ events: 0, bytes: 0 })
-  })
-
   test('gives up what waits for relays that are no longer in the settings', async () => {
     const box = open()
     const event = await box.put('a', createEvent(), ['a', 'b', 'c'])
@@ -407,69 +396,6 @@ describe('the outbox', () => {
     expect([await step(), await step(), await step()]).toEqual([true, true, false])
     expect(await box.state(event)).toBe('a expired 0, b pending 0, c expired 0')
     expect(await box.load()).toMatchObject({ events: 1 })
-  })
-
-  test('forgets what was done long enough ago, and nothing that waits', async () => {
-    const box = open()
-    const waits = await box.put('b')
-    const done = [await box.put('a'), await box.put('a')]
-    box.carry('a', () => ({ accepted: true, message: '' }))
-    await until('done', async () => (await box.load()).events === 1)
-    const prune = (before: number) =>
-      box.database.transact({ roots: 'none' }, (tx) => tx.outbox.prune(limits.sweepRowsMax, before))
-    expect(await prune(start)).toBe(0)
-    expect(await prune(start + 1)).toBe(2)
-    expect(await box.state(done[0] as NostrEvent)).toBe('')
-    expect(await box.state(waits)).toBe('b pending 0')
-  })
-
-  test('gives our own first, and has little room for who publishes a lot and for what failed before', async () => {
-    const box = open()
-    const failed = await box.put('a')
-    const poison = await box.put('a', createEvent(), ['a'], 'own')
-    let up = true
-    const answer = ({ id }: NostrEvent) => {
-      if (id === failed.id) return { accepted: false, message: 'error: disk' }
-      up = false
-      return null
-    }
-    box.carry('a', answer, () => up)
-    await until('both were tried', () =>
-      [failed, poison].every((event) => box.delivery(event, 'a').attempts === 1),
-    )
-    await box.couriers[0]?.stop()
-    const crowd = [await box.put('a', createEvent(), ['a'], 'later')]
-    crowd.push(await box.put('a', createEvent(), ['a'], 'later'))
-    const others = [await box.put('a'), await box.put('a')]
-    const own = await box.put('a', createEvent(), ['a'], 'own')
-    const given = async (room: Room, underWay: NostrEvent[] = []) => {
-      const ids = new Set(underWay.map((event) => box.row(event).id as number))
-      const due = await box.database.snapshot((tx) => tx.outbox.due('a', start + 9, room, ids))
-      return due.map(({ text }) => (JSON.parse(text) as NostrEvent).id)
-    }
-    const all = [own, ...others, ...crowd, failed]
-    const idsOf = (events: NostrEvent[]) => events.map(({ id }) => id)
-    expect(await given({ places: 9, later: 9, held: false, poison: false })).toEqual(idsOf(all))
-    expect(await given({ places: 9, later: 1, held: false, poison: false })).toEqual(
-      idsOf(all.slice(0, 4)),
-    )
-    expect(await given({ places: 9, later: -1, held: false, poison: false })).toEqual(
-      idsOf(all.slice(0, 3)),
-    )
-    expect(await given({ places: 2, later: 2, held: false, poison: false })).toEqual(
-      idsOf(all.slice(0, 2)),
-    )
-    expect(
-      await given({ places: 2, later: 2, held: true, poison: false }, all.slice(0, 2)),
-    ).toEqual(idsOf(all.slice(2, 4)))
-    // What the connection ended with comes alone, and when nothing was given a moment ago.
-    expect(await given({ places: 9, later: 9, held: true, poison: false }, all)).toEqual([])
-    expect(await given({ places: 9, later: 9, held: false, poison: false }, all)).toEqual([
-      poison.id,
-    ])
-    // When it is its turn nothing else comes before it.
-    expect(await given({ places: 9, later: 9, held: true, poison: true })).toEqual([])
-    expect(await given({ places: 9, later: 9, held: false, poison: true })).toEqual([poison.id])
   })
 
   test('that is full refuses strangers and keeps room for our own', async () => {

@@ -1,0 +1,479 @@
+/** The events of the embedded relay beside a plain list that is searched from end to end. */
+import { expect } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
+import { type Filter, parseFilter } from '../../src/nostr/filter.ts'
+import { addressOf, classOf, expirationOf } from '../../src/nostr/kind-class.ts'
+import { chooseSeed, Random } from '../fuzz/random.ts'
+import type { It, RelayTx, Stores } from './harness.ts'
+
+const now = 1_800_000_000
+
+function open(stores: Stores<RelayTx>) {
+  const insert = (event: NostrEvent) =>
+    stores.write(async (tx) => {
+      const stored = await tx.events.insert(event)
+      if (stored === 'stored' && event.kind === 5) await tx.events.delete(event)
+      return stored
+    })
+  const find = (filter: Filter, at: number, most: number) =>
+    stores.read((tx) => tx.events.find(filter, at, most))
+  const countOf = (filter: Filter, at: number, rowsMax?: number) =>
+    stores.read((tx) => tx.events.count(filter, at, rowsMax))
+  const idsOf = async (filter: Record<string, unknown>, most = 500) => {
+    const found = await find(filterOf(filter), now, most)
+    return found.events.map(({ event }) => event.id)
+  }
+  return { insert, find, countOf, idsOf }
+}
+
+function filterOf(value: Record<string, unknown>): Filter {
+  const filter = parseFilter(value)
+  if (!filter) throw new Error(`not a filter: ${JSON.stringify(value)}`)
+  return filter
+}
+
+let serial = 0
+/** An event without a right signature: the store does not look. */
+function note(parts: Partial<NostrEvent> = {}): NostrEvent {
+  const id = (++serial).toString(16).padStart(64, '0')
+  const sig = 'f'.repeat(128)
+  return { id, pubkey: alice, created_at: now, kind: 1, tags: [], content: '', sig, ...parts }
+}
+const alice = 'a'.repeat(64)
+const bob = 'b'.repeat(64)
+const id = (text: string) => text.padStart(64, '0')
+
+export function events(it: It<RelayTx>): void {
+  it('a replaceable event gives way to a newer one and, at the same second, to a lower id', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const first = note({ kind: 10_002, id: id('5'), created_at: now - 5 })
+    expect(await insert(first)).toBe('stored')
+    expect(await insert({ ...first, id: id('6') })).toBe('older')
+    expect(await insert({ ...first, id: id('4') })).toBe('stored')
+    expect(await insert({ ...first, id: id('7'), created_at: now - 6 })).toBe('older')
+    expect(await insert({ ...first, id: id('9'), created_at: now })).toBe('stored')
+    expect(await idsOf({ kinds: [10_002] })).toEqual([id('9')])
+  })
+
+  it('addressable events differ by their d tag, and one without it has the empty one', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const base = { kind: 30_078, created_at: now - 3 }
+    await insert(note({ ...base, id: id('11'), tags: [['d', 'a']] }))
+    await insert(note({ ...base, id: id('12'), tags: [['d', 'b']] }))
+    await insert(note({ ...base, id: id('13') }))
+    await insert(note({ ...base, id: id('14'), tags: [['d', '']], created_at: now }))
+    await insert(note({ ...base, id: id('15'), tags: [['d', 'a']], pubkey: bob }))
+    expect(await idsOf({ kinds: [30_078] })).toEqual([id('14'), id('11'), id('12'), id('15')])
+  })
+
+  it('a deletion works on events of its own author only', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const [mine, others] = [note(), note({ pubkey: bob })]
+    for (const event of [mine, others]) await insert(event)
+    const tags = [
+      ['e', mine.id],
+      ['e', others.id],
+      ['k', '1'],
+    ]
+    const request = note({ kind: 5, tags })
+    await insert(request)
+    expect(await idsOf({ ids: [mine.id, others.id] })).toEqual([others.id])
+    expect(await idsOf({ kinds: [5] })).toEqual([request.id])
+    expect(await insert(mine)).toBe('deleted')
+  })
+
+  it("a stranger's deletion that came first does not keep an event out", async (stores) => {
+    const { insert } = open(stores)
+    const event = note()
+    await insert(note({ kind: 5, pubkey: bob, tags: [['e', event.id]] }))
+    expect(await insert(event)).toBe('stored')
+  })
+
+  it('a deletion that came first keeps its event out', async (stores) => {
+    const { insert } = open(stores)
+    const event = note()
+    await insert(note({ kind: 5, tags: [['e', event.id]] }))
+    expect(await insert(event)).toBe('deleted')
+  })
+
+  it('a deletion of a deletion has no effect, in either order', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const first = note({ kind: 5, tags: [['e', id('99')]] })
+    await insert(first)
+    await insert(note({ kind: 5, tags: [['e', first.id]] }))
+    expect(await idsOf({ ids: [first.id] })).toEqual([first.id])
+    const later = note({ kind: 5, tags: [['e', id('98')]] })
+    await insert(note({ kind: 5, tags: [['e', later.id]] }))
+    expect(await insert(later)).toBe('stored')
+  })
+
+  it('a deletion by address covers versions up to its own second', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const at = (created_at: number) => note({ kind: 30_078, created_at, tags: [['d', 'x:y']] })
+    await insert(at(now - 10))
+    await insert(note({ kind: 5, created_at: now - 5, tags: [['a', `30078:${alice}:x:y`]] }))
+    expect(await idsOf({ kinds: [30_078] })).toEqual([])
+    expect(await insert(at(now - 5))).toBe('deleted')
+    expect(await insert(at(now - 4))).toBe('stored')
+    await insert(
+      note({ kind: 5, created_at: now - 4, pubkey: bob, tags: [['a', `30078:${alice}:x:y`]] }),
+    )
+    expect(await idsOf({ kinds: [30_078] })).toHaveLength(1)
+  })
+
+  it('an event is served until its expiration and deleted after it, with its tags', async (stores) => {
+    const { insert, idsOf, find } = open(stores)
+    const kept = note({
+      tags: [
+        ['expiration', String(now + 1)],
+        ['t', 'x'],
+      ],
+    })
+    const over = note({
+      tags: [
+        ['expiration', String(now)],
+        ['t', 'x'],
+      ],
+    })
+    for (const event of [kept, over]) await insert(event)
+    expect(await idsOf({ '#t': ['x'] })).toEqual([kept.id])
+    expect((await find(filterOf({}), now + 1, 10)).events).toEqual([])
+    expect(await stores.write((tx) => tx.events.prune(now, 10))).toBe(1)
+    expect(await stores.write((tx) => tx.events.prune(now, 10))).toBe(0)
+    const tags = await stores.read(({ sql }) => sql.query('SELECT letter FROM tags').all())
+    expect(tags).toHaveLength(1)
+  })
+
+  it('an event is superseded by its deletion and by a newer version, and by nothing else', async (stores) => {
+    const { insert } = open(stores)
+    const superseded = (event: NostrEvent) =>
+      stores.read((tx) => {
+        const { id, kind, created_at, pubkey } = event
+        return tx.events.superseded({ id, kind, created_at, pubkey, d: addressOf(event) })
+      })
+    const version = (created_at: number, text: string) =>
+      note({ kind: 30_078, created_at, id: id(text), tags: [['d', 'x']] })
+    const deleted = note()
+    await insert(version(now, '5'))
+    await insert(note({ kind: 5, tags: [['e', deleted.id]] }))
+    const outcomes: boolean[] = []
+    for (const event of [
+      deleted,
+      note(),
+      note({ kind: 10_002 }),
+      version(now - 1, '6'),
+      version(now, '6'),
+      version(now, '5'),
+      version(now, '4'),
+      version(now + 1, '6'),
+    ]) {
+      outcomes.push(await superseded(event))
+    }
+    expect(outcomes).toEqual([true, false, false, true, true, false, false, false])
+  })
+
+  it('of two that store one event at the same time one does, and of two versions the newer stays', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const twice = note()
+    const stored = await Promise.all([insert(twice), insert(twice)])
+    expect(stored.sort()).toEqual(['duplicate', 'stored'])
+    const versions = [3, 1, 2].map((number) => note({ kind: 10_002, id: id(String(number)) }))
+    await Promise.all(versions.map(insert))
+    expect(await idsOf({ kinds: [10_002] })).toEqual([id('1')])
+  })
+
+  it('a kind that no event has, and a key of another length, are refused', async (stores) => {
+    await stores.refuses((tx) => tx.events.insert(note({ kind: 65_536 })))
+    await stores.refuses((tx) => tx.events.insert(note({ kind: -1 })))
+    await stores.refuses((tx) => tx.events.insert(note({ pubkey: 'ab' })))
+  })
+
+  it('writes that are undone leave nothing', async (stores) => {
+    const { insert } = open(stores)
+    const old = note({ tags: [['t', 'x']] })
+    await insert(old)
+    await stores.undone(async (tx) => {
+      await tx.events.insert(note({ tags: [['t', 'y']] }))
+      await tx.events.delete(note({ kind: 5, tags: [['e', old.id]] }))
+    })
+  })
+}
+
+export function queries(it: It<RelayTx>): void {
+  const seed = chooseSeed()
+  it(`keeps and finds what a list that is searched from end to end does (SEED=${seed})`, async (stores) => {
+    const random = new Random(seed)
+    const { insert, find } = open(stores)
+    const model = new Model()
+    const sent: NostrEvent[] = []
+    for (let step = 0; step < 800; step++) {
+      const event =
+        random.chance(0.05) && sent.length > 0 ? random.pick(sent) : randomEvent(random, sent)
+      // Deletions may name events that come later.
+      if (random.chance(0.1)) sent.push(event)
+      else {
+        sent.push(event)
+        expect(await insert(event)).toBe(model.insert(event) as never)
+      }
+      if (step % 2 === 0) continue
+      const asked = randomFilter(random, sent)
+      const most = random.pick([1, 2, 3, 7, 500])
+      const found = await find(filterOf(asked), now, most)
+      const expected = model.find(filterOf(asked), most)
+      expect({ asked, most, ids: found.events.map(({ event }) => event.id) }).toEqual({
+        asked,
+        most,
+        ids: expected.map((one) => one.id),
+      })
+      expect(found.events.map(({ text }) => JSON.parse(text))).toEqual(expected)
+    }
+  })
+
+  it('an addressable event with several d tags is found by each of them', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    const long = 'z'.repeat(300)
+    const base = { kind: 30_078, created_at: now }
+    const tags = [['d', 'first'], ['d'], ['d', ''], ['d', long]]
+    await insert(note({ ...base, id: id('11'), tags }))
+    await insert(note({ ...base, id: id('12'), tags: [['d', `${long}!`]] }))
+    await insert(note({ ...base, id: id('13'), tags: [['d', long]], pubkey: bob }))
+    // Many other events of the author and of each value, so that the query goes by address.
+    for (let other = 0; other < 50; other++) {
+      await insert(note({ ...base, tags: [['d', String(other)]] }))
+      await insert(
+        note({
+          kind: 1,
+          tags: [
+            ['d', ''],
+            ['d', 'first'],
+            ['d', long],
+          ],
+          pubkey: bob,
+        }),
+      )
+    }
+    const at = (d: string) => idsOf({ authors: [alice], kinds: [30_078], '#d': [d] })
+    for (const d of ['first', '', long]) expect(await at(d)).toEqual([id('11')])
+  })
+
+  it('a filter with search matches nothing', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    await insert(note())
+    expect(await idsOf({ search: '' })).toEqual([])
+  })
+
+  it('a filter that matches little among much is answered from the index with the fewest rows', async (stores) => {
+    const { find, countOf } = open(stores)
+    const rare = note({
+      kind: 7,
+      pubkey: bob,
+      tags: [
+        ['t', 'rare'],
+        ['p', alice],
+      ],
+      created_at: 1,
+    })
+    await stores.write(async (tx) => {
+      await tx.events.insert(rare)
+      for (let at = 0; at < limits.relayRowsVisitedMax + 500; at++) {
+        const tags = at % 2 === 0 ? [['p', alice]] : []
+        await tx.events.insert(
+          note({
+            kind: [1, 2, 4][at % 3],
+            pubkey: bob,
+            tags,
+            created_at: 1000 + at,
+          } as Partial<NostrEvent>),
+        )
+      }
+    })
+    const asked = [
+      { authors: [bob], '#t': ['rare'] },
+      { '#p': [alice], '#t': ['rare'] },
+      { kinds: [7], '#p': [alice] },
+      { kinds: [7], authors: [bob], '#p': [alice] },
+      { authors: [bob], kinds: [1, 7], '#t': ['rare'] },
+    ]
+    for (const filter of asked) {
+      const found = await find(filterOf(filter), now, 10)
+      expect({ filter, ids: found.events.map(({ event }) => event.id) }).toEqual({
+        filter,
+        ids: [rare.id],
+      })
+      expect(found.visited).toBeLessThan(1200)
+    }
+    const hopeless = await find(
+      filterOf({ authors: [bob], '#p': [alice], kinds: [1, 2] }),
+      now,
+      500,
+    )
+    expect(hopeless.events).toHaveLength(500)
+    const all = await countOf(filterOf({ authors: [bob] }), now)
+    const most = limits.relayRowsVisitedMax
+    expect([all.visited, all.ids.length, all.cut]).toEqual([most, most, true])
+    const part = await countOf(filterOf({ authors: [bob] }), now, 500)
+    expect([part.visited, part.ids.length, part.cut]).toEqual([500, 500, true])
+  })
+
+  it('large events are read no further than one answer carries, and their rows count for more', async (stores) => {
+    const { find, countOf } = open(stores)
+    const chars = 200_000
+    const large = Array.from({ length: 150 }, (_, at) =>
+      note({
+        pubkey: at % 2 === 0 ? alice : bob,
+        created_at: 1000 + at,
+        content: 'x'.repeat(chars),
+      }),
+    )
+    await stores.write(async (tx) => {
+      for (const event of large) await tx.events.insert(event)
+    })
+    const carried = Math.floor(limits.relayAnswerCharsMax / (chars + 500))
+    const newest = large.toReversed().map(({ id }) => id)
+    const units = Math.floor(chars / limits.relayRowChars)
+    for (const filter of [{}, { authors: [alice, bob] }]) {
+      const found = await find(filterOf(filter), now, 500)
+      expect(found.events.map(({ event }) => event.id)).toEqual(newest.slice(0, carried))
+      expect(found.visited).toBeLessThan(units * (carried + 2) * 3)
+    }
+    const counted = await countOf(filterOf({}), now)
+    expect(counted.cut).toBe(true)
+    expect(counted.ids.length).toBeLessThan(limits.relayRowsVisitedMax / units + 2)
+  })
+
+  it('the newest of a thousand authors come out of little more than was asked for', async (stores) => {
+    const { find } = open(stores)
+    const many = Array.from({ length: 1000 }, (_, at) => at.toString(16).padStart(64, 'c'))
+    await stores.write(async (tx) => {
+      for (let at = 0; at < 10_000; at++) {
+        const pubkey = many[(at * 7) % 1000] ?? ''
+        await tx.events.insert(note({ pubkey, created_at: 1000 + Math.floor(at / 3) }))
+      }
+    })
+    const all = await find(filterOf({ until: now }), now, 200)
+    const found = await find(filterOf({ authors: many }), now, 200)
+    expect(found.events).toEqual(all.events)
+    expect(found.visited).toBeLessThan(4000)
+  })
+}
+
+// ── The model
+
+/** The rules of NIP-01, 09 and 40, over a list. */
+class Model {
+  events: NostrEvent[] = []
+  #deletions: NostrEvent[] = []
+
+  insert(event: NostrEvent): string {
+    if (this.events.some((other) => other.id === event.id)) return 'duplicate'
+    if (event.kind !== 5 && this.#deletions.some((request) => covers(request, event))) {
+      return 'deleted'
+    }
+    const place = placeOf(event)
+    const current = this.events.find((other) => place !== null && placeOf(other) === place)
+    if (current) {
+      if (compare(current, event) < 0) return 'older'
+      this.events.splice(this.events.indexOf(current), 1)
+    }
+    this.events.push(event)
+    if (event.kind === 5) {
+      this.#deletions.push(event)
+      this.events = this.events.filter((other) => other.kind === 5 || !covers(event, other))
+    }
+    return 'stored'
+  }
+
+  find(filter: Filter, most: number): NostrEvent[] {
+    return this.events
+      .filter((event) => (expirationOf(event) ?? now + 1) > now && selects(filter, event))
+      .sort(compare)
+      .slice(0, most)
+  }
+}
+
+function compare(a: NostrEvent, b: NostrEvent): number {
+  return b.created_at - a.created_at || (a.id < b.id ? -1 : 1)
+}
+
+function placeOf({ kind, pubkey, tags }: NostrEvent): string | null {
+  const kindClass = classOf(kind)
+  if (kindClass === 'replaceable') return `${kind}:${pubkey}:`
+  if (kindClass !== 'addressable') return null
+  return `${kind}:${pubkey}:${tags.find(([name]) => name === 'd')?.[1] ?? ''}`
+}
+
+function covers(request: NostrEvent, event: NostrEvent): boolean {
+  if (request.pubkey !== event.pubkey) return false
+  return request.tags.some(
+    ([name, value]) =>
+      (name === 'e' && value === event.id) ||
+      (name === 'a' && value === placeOf(event) && event.created_at <= request.created_at),
+  )
+}
+
+function selects({ ids, authors, kinds, since, until, tags }: Filter, event: NostrEvent): boolean {
+  return (
+    (!ids || ids.includes(event.id)) &&
+    (!authors || authors.includes(event.pubkey)) &&
+    (!kinds || kinds.includes(event.kind)) &&
+    (since === undefined || event.created_at >= since) &&
+    (until === undefined || event.created_at <= until) &&
+    [...tags].every(([letter, values]) =>
+      event.tags.some(
+        ([name, value = null]) => name === letter && values.includes(value as string),
+      ),
+    )
+  )
+}
+
+// ── Random events and filters
+
+const authors = Array.from({ length: 6 }, (_, at) => (at + 1).toString(16).repeat(64))
+const kinds = [0, 1, 1, 1, 3, 5, 7, 10_002, 30_078, 30_078]
+const words = [
+  '',
+  'x',
+  'y',
+  'tag with space',
+  'ñandú',
+  'a\0b',
+  'z'.repeat(300),
+  `${'z'.repeat(300)}!`,
+]
+
+function randomEvent(random: Random, known: NostrEvent[]): NostrEvent {
+  const kind = random.pick(kinds)
+  const pubkey = random.pick(authors)
+  const tags: string[][] = []
+  if (kind === 5) {
+    for (let left = 1 + random.below(3); left > 0 && known.length > 0; left--) {
+      const target = random.pick(known)
+      const place = placeOf(target)
+      tags.push(place !== null && random.chance(0.5) ? ['a', place] : ['e', target.id])
+    }
+  } else {
+    for (let left = random.below(4); left > 0; left--) {
+      const name = random.pick(['t', 'd', 'p', 'T', 'long'])
+      tags.push(random.chance(0.1) ? [name] : [name, random.pick(words)])
+    }
+    if (random.chance(0.1)) tags.push(['expiration', String(now + random.pick([-1, 0, 1, 900]))])
+  }
+  const created_at = now - random.below(40)
+  return note({ id: Buffer.from(random.bytes(32)).toString('hex'), kind, pubkey, tags, created_at })
+}
+
+function randomFilter(random: Random, known: NostrEvent[]): Record<string, unknown> {
+  const some = <T>(list: readonly T[]) =>
+    Array.from({ length: random.below(4) }, () => random.pick(list))
+  return {
+    ...(random.chance(0.15) && { ids: some(known).map((event) => event.id) }),
+    ...(random.chance(0.4) && { authors: some(authors) }),
+    ...(random.chance(0.4) && { kinds: some(kinds) }),
+    ...(random.chance(0.3) && { '#t': some(words) }),
+    ...(random.chance(0.2) && { '#d': some(words) }),
+    ...(random.chance(0.1) && { '#p': some(words) }),
+    ...(random.chance(0.3) && { since: now - random.below(45) }),
+    ...(random.chance(0.3) && { until: now - random.below(45) }),
+  }
+}

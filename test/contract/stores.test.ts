@@ -1,0 +1,123 @@
+/** The contract of every store, on every engine. Another engine is an entry of `engines`. */
+import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { couponSchema, type Schema } from '../../src/db/migrations.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import relayText from '../../src/relay/schema.sql' with { type: 'text' }
+import { cleanUp, newDirectory } from '../support/server.ts'
+import { cards, holders } from './cards.ts'
+import { announcements, answers, minters } from './coupons.ts'
+import { definitions, images, statistics } from './definitions.ts'
+import { at } from './fixtures.ts'
+import {
+  type CouponTx,
+  type Engine,
+  itOnCoupons,
+  itOnRelay,
+  type Kind,
+  type RelayTx,
+  type Statements,
+  type Suite,
+} from './harness.ts'
+import { accounts, nonces, requests } from './identities.ts'
+import { ledger } from './ledger.ts'
+import { outbox } from './outbox.ts'
+import { payments, scans } from './payments.ts'
+import { cutoffs, facts, members, merchants, proofs, quotas } from './people.ts'
+import { events, queries } from './relay.ts'
+import { inbox, transfers } from './transfers.ts'
+import { vouchers } from './vouchers.ts'
+
+/** The contract of each store, by its file in src. */
+const couponSuites: Record<string, Suite<CouponTx>> = {
+  'coupons/announcement-store.ts': announcements,
+  'coupons/answer-store.ts': answers,
+  'coupons/definition-store.ts': definitions,
+  'coupons/image-store.ts': images,
+  'coupons/minter-store.ts': minters,
+  'coupons/statistics-store.ts': statistics,
+  'coupons/voucher-store.ts': vouchers,
+  'db/fact-store.ts': facts,
+  'gateway/outbox-store.ts': outbox,
+  'merchants/merchant-store.ts': merchants,
+  'merchants/quota-store.ts': quotas,
+  'relay/member-store.ts': members,
+  'session/cutoff-store.ts': cutoffs,
+  'session/proof-store.ts': proofs,
+  'wallet/cards/card-store.ts': cards,
+  'wallet/cards/holder-store.ts': holders,
+  'wallet/cards/payments/payment-store.ts': payments,
+  'wallet/cards/scan-store.ts': scans,
+  'wallet/identities/account-store.ts': accounts,
+  'wallet/ledger/store.ts': ledger,
+  'wallet/identities/nonce-store.ts': nonces,
+  'wallet/request-store.ts': requests,
+  'wallet/transfers/inbox-store.ts': inbox,
+  'wallet/transfers/transfer-store.ts': transfers,
+}
+const relaySuites: Record<string, Suite<RelayTx>> = {
+  'relay/query-store.ts': queries,
+  'relay/store.ts': events,
+}
+
+const schemas: Record<Kind, Schema> = {
+  coupons: couponSchema,
+  relay: { text: relayText, steps: {} },
+}
+const directory = newDirectory()
+afterAll(cleanUp)
+let files = 0
+
+const embedded: Engine = {
+  name: 'the embedded engine',
+  reopens: false,
+  async create(kind) {
+    const path = join(directory, `${kind}-${files++}.db`)
+    // A copy of an empty file: each new one would wait for the disk several times.
+    copyFileSync(empty[kind], path)
+    return path
+  },
+  open: (kind, path, stores) =>
+    openDatabase({ path, schema: schemas[kind], now: () => at, stores }),
+  refusedRow: (cause) =>
+    cause instanceof SQLiteError && (cause.code ?? '').startsWith('SQLITE_CONSTRAINT'),
+}
+const empty: Record<Kind, string> = { coupons: newFile('coupons'), relay: newFile('relay') }
+const engines = [
+  embedded,
+  { ...embedded, name: 'the embedded engine, opened again before each read', reopens: true },
+]
+
+function newFile(kind: Kind): string {
+  const path = join(directory, `${kind}.db`)
+  using file = new Sqlite(path)
+  file.run(schemas[kind].text)
+  return path
+}
+
+for (const engine of engines) {
+  describe(engine.name, () => {
+    const seen: Statements = { prepared: new Set(), ran: new Set() }
+    for (const [store, suite] of Object.entries(couponSuites)) {
+      describe(store, () => suite(itOnCoupons(engine, seen)))
+    }
+    for (const [store, suite] of Object.entries(relaySuites)) {
+      describe(store, () => suite(itOnRelay(engine, seen)))
+    }
+    test('every statement of the stores ran', () => {
+      const idle = [...seen.prepared].filter((text) => !seen.ran.has(text))
+      // Rows by time and by id are the only way to answer a filter: they are never counted to choose one.
+      const only =
+        /^SELECT count\(\*\) AS n FROM \(SELECT 1 FROM events WHERE (event_id = \?1 AND )?created_at/
+      expect(idle.filter((text) => !only.test(text))).toEqual([])
+    })
+  })
+}
+
+test('every store of src has a contract', () => {
+  const src = join(import.meta.dir, '../../src')
+  const stores = [...new Bun.Glob('**/{store,*-store}.ts').scanSync(src)]
+  expect([...Object.keys(couponSuites), ...Object.keys(relaySuites)].sort()).toEqual(stores.sort())
+})
