@@ -109,7 +109,7 @@ async function alone(config: Config, path: string, command: CardCommand) {
     if (pinned !== null && pinned !== keyFingerprint) {
       throw new OperatorError('the cards of this database have keys of another CARD_MASTER_KEY')
     }
-    const desk = {
+    const admin = {
       database,
       now: systemClock,
       storeKey,
@@ -118,7 +118,7 @@ async function alone(config: Config, path: string, command: CardCommand) {
       newId: () => Bun.randomUUIDv7(),
       keysRead: (reading: object) => log.warn('card.keys-read', { ...reading }),
     }
-    return operateCards(desk, command)
+    return operateCards(admin, command)
   })
 }
 

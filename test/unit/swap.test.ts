@@ -110,7 +110,7 @@ test('a voucher that has expired is let go of, a day later', async () => {
   now = start + 100 + day - 1
   expect(await swap(transfers, id, false)).toBe('open')
   now += 1
-  expect(await swap(transfers, id, false)).toMatchObject({ left: true })
+  expect(await swap(transfers, id, false)).toMatchObject({ nonceSent: true })
   expect(warned).toEqual(['transfer.postponed', 'transfer.expired'])
   expect(await stores.transfers.open()).toEqual([])
   expect(await swap(transfers, id, false)).toBe('gone')

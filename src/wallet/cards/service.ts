@@ -57,7 +57,7 @@ export type Cards = {
 }
 
 /** What the operator's commands need of it, with a server or without. */
-export type CardDesk = Pick<
+export type CardAdmin = Pick<
   Cards,
   'database' | 'now' | 'storeKey' | 'keys' | 'keyFingerprint' | 'newId' | 'keysRead'
 >

@@ -13,8 +13,8 @@ import type { VoucherRef } from './transfer-store.ts'
 
 type Arrival = { nonce: string; voucher: unknown; comment: string | null }
 
-/** `left`: the nonce has been on its way to another service. */
-type Reception = { accepted: true } | { accepted: false; refusal: Refusal; left: boolean }
+/** `nonceSent`: the nonce has been on its way to another service. */
+type Reception = { accepted: true } | { accepted: false; refusal: Refusal; nonceSent: boolean }
 
 /**
  * Take a voucher for the account of that name: swap its nonce for one that the sender does not know
@@ -44,7 +44,7 @@ export async function receive(
   } catch (refused) {
     if (!(refused instanceof Refusal) || refused.status >= 500) throw refused
     if (refused.code === 'rate-limited') throw refused
-    return { accepted: false, refusal: refused, left: false }
+    return { accepted: false, refusal: refused, nonceSent: false }
   }
 }
 
@@ -110,9 +110,9 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
   if (swapped === 'stored') return { accepted: true }
   if (swapped === 'gone') return swapElsewhere(transfers, arrival)
   if (swapped === 'open') {
-    return { accepted: false, refusal: new Refusal('transfer-pending'), left: true }
+    return { accepted: false, refusal: new Refusal('transfer-pending'), nonceSent: true }
   }
-  return { accepted: false, refusal: swapped.refused, left: swapped.left }
+  return { accepted: false, refusal: swapped.refused, nonceSent: swapped.nonceSent }
 }
 
 function refOf({ service, nonce }: Offer): VoucherRef {

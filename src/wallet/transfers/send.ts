@@ -77,9 +77,9 @@ async function settleHere(transfers: Transfers, parcel: Parcel, name: string): P
   try {
     const reception = await receive(transfers, name, { nonce, voucher: event, comment })
     if (reception.accepted) return { status: 'SENT' }
-    const { refusal, left } = reception
-    if (await hasMoved(transfers, parcel, left)) return moved
-    return left ? unknown(refusal.sentence, refusal.code) : notSent(refusal.code)
+    const { refusal, nonceSent } = reception
+    if (await hasMoved(transfers, parcel, nonceSent)) return moved
+    return nonceSent ? unknown(refusal.sentence, refusal.code) : notSent(refusal.code)
   } catch (refused) {
     // Nothing has happened yet when it is thrown.
     if (refused instanceof Refusal && refused.status < 500) return notSent(refused.code)
@@ -101,9 +101,9 @@ async function handOver(
   const json = { action: 'voucher', nonce, voucher: event, ...word }
   const answer = await transfers.handOver(found.callback, json)
   if (answer.kind === 'accepted') return { status: 'SENT' }
-  const left = answer.kind !== 'unsent'
-  if (await hasMoved(transfers, parcel, left)) return moved
-  if (!left) return notSent('address-silent')
+  const nonceSent = answer.kind !== 'unsent'
+  if (await hasMoved(transfers, parcel, nonceSent)) return moved
+  if (!nonceSent) return notSent('address-silent')
   const { sentence, code } = new Refusal('transfer-unclear')
   return unknown((answer.kind === 'refused' && answer.reason) || sentence, code)
 }
@@ -141,10 +141,10 @@ function describe(status: Sending['status'], code: RefusalCode): Sending {
 async function hasMoved(
   transfers: Transfers,
   { nonce, refreshUrl }: Parcel,
-  left: boolean,
+  nonceSent: boolean,
 ): Promise<boolean> {
   if (refreshUrl === null) return (await find(transfers, nonce))?.phase === 'refreshed'
-  return left && (await transfers.previewElsewhere(refreshUrl, nonce)) === 'refreshed'
+  return nonceSent && (await transfers.previewElsewhere(refreshUrl, nonce)) === 'refreshed'
 }
 
 async function find({ database }: Transfers, nonce: string): Promise<Voucher | null> {

@@ -28,8 +28,8 @@ export type Swapped =
   | 'stored'
   | 'open'
   | 'gone'
-  /** `left`: the nonce was on its way to the service before this was known. */
-  | { refused: Refusal; left: boolean }
+  /** `nonceSent`: the nonce was on its way to the service before this was known. */
+  | { refused: Refusal; nonceSent: boolean }
 
 /** Everything the operations on transfers need; put together by `app/transfers.ts`. */
 export type Transfers = {

@@ -122,10 +122,10 @@ async function drop(
   { database }: Transfers,
   { id, service }: Intent,
   refused: Refusal,
-  left: boolean,
+  nonceSent: boolean,
 ): Promise<Swapped> {
   await database.transact({ roots: [{ service }] }, (tx) => tx.transfers.removeIntent(id))
-  return { refused, left }
+  return { refused, nonceSent }
 }
 
 /**

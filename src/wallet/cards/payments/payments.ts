@@ -37,10 +37,10 @@ export async function awaitOutcome(payments: Payments, payment: Payment): Promis
   const end = steady() + limits.paymentWaitSeconds * 1000
   let current = payment
   while (current.state === 'pending' && current.startId !== null && !waiting.stopped()) {
-    const left = (end - steady()) / 1000
-    if (left <= 0) break
+    const remaining = (end - steady()) / 1000
+    if (remaining <= 0) break
     // Looked at now and then besides: the answer may have come before anybody waited.
-    await waiting.answered(current.startId, Math.min(left, 1))
+    await waiting.answered(current.startId, Math.min(remaining, 1))
     current = await database.snapshot((tx) => tx.payments.findById(payment.id))
   }
   return current

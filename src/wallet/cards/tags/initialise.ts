@@ -13,7 +13,7 @@ import {
   readCardRequest,
   requireWriter,
 } from '../requests.ts'
-import type { CardDesk, CardStores, Cards } from '../service.ts'
+import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { keyVersions, parseUid } from '../tag.ts'
 import { counterMax } from '../tap.ts'
 
@@ -70,7 +70,7 @@ export function parseCid(value: unknown): string {
 }
 
 /** Take a tag in, or find what was taken in before. Refuses as `initialise` does, in a transaction. */
-export async function initialiseTag(cards: CardDesk, tx: CardStores, tag: NewTag) {
+export async function initialiseTag(cards: CardAdmin, tx: CardStores, tag: NewTag) {
   const last = await tx.cards.findByCid(tag.cid)
   const alive = last?.deletedAt === null ? last : null
   const card = alive ? await meetAgain(tx, alive, tag) : await takeIn(cards, tx, tag, last)
@@ -86,7 +86,7 @@ export async function initialiseTag(cards: CardDesk, tx: CardStores, tag: NewTag
 }
 
 /** The keys of a card as they go out. */
-export function keysOf({ keys }: CardDesk, { cid, keyVersion }: Pick<Card, 'cid' | 'keyVersion'>) {
+export function keysOf({ keys }: CardAdmin, { cid, keyVersion }: Pick<Card, 'cid' | 'keyVersion'>) {
   const { k0, k1, k2, k3, k4 } = keys.keysOf(Uint8Array.fromHex(cid), keyVersion)
   return {
     cid,
@@ -148,7 +148,7 @@ async function meetAgain(tx: CardStores, card: Card, tag: NewTag): Promise<Card>
 }
 
 async function takeIn(
-  cards: CardDesk,
+  cards: CardAdmin,
   tx: CardStores,
   tag: NewTag,
   last: Card | null,

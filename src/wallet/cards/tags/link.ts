@@ -2,7 +2,7 @@ import { Refusal } from '../../../base/refusal.ts'
 import { codeMac } from '../code.ts'
 import { readTap } from '../read-tap.ts'
 import { chosenCode, readCardRequest, requireWriter } from '../requests.ts'
-import type { CardDesk, CardStores, Cards } from '../service.ts'
+import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { parseCid } from './initialise.ts'
 
 /**
@@ -37,7 +37,7 @@ export async function link(
 
 /** Link a code to a card in place of its unused one. Refuses `otc-linked`. */
 export async function linkCode(
-  { storeKey, now }: CardDesk,
+  { storeKey, now }: CardAdmin,
   tx: CardStores,
   cardId: number,
   code: string,

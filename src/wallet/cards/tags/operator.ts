@@ -5,13 +5,13 @@ import { npubOf } from '../../../nostr/keys.ts'
 import type { Card } from '../card-store.ts'
 import { openAt, openDelegation } from '../delegation.ts'
 import { chosenCode } from '../requests.ts'
-import type { CardDesk, CardStores } from '../service.ts'
+import type { CardAdmin, CardStores } from '../service.ts'
 import { keyVersions } from '../tag.ts'
 import { initialiseTag, keysOf, parseCid, parseNewTag } from './initialise.ts'
 import { linkCode } from './link.ts'
 import { wipeTag } from './wipe.ts'
 
-/** What the operator does about cards, at the desk or through the control socket. */
+/** What the operator does about cards, at the admin or through the control socket. */
 export type CardCommand =
   | { do: 'list'; after: number }
   | { do: 'find'; card: string }
@@ -50,63 +50,63 @@ export type CardOutcome = {
 
 /** Carry a command out. Refuses what the routes refuse: `card-unknown`, `otc-linked`, `card-content-invalid` … */
 export async function operateCards(
-  desk: CardDesk,
+  admin: CardAdmin,
   command: CardCommand,
 ): Promise<CardOutcome[CardCommand['do']]> {
-  const { database } = desk
+  const { database } = admin
   switch (command.do) {
     case 'list': {
       const after = Number.isSafeInteger(command.after) ? command.after : 0
       const page = await database.snapshot((tx) => tx.cards.list(after, limits.pageMax))
-      return page.map((card) => describe(desk, card))
+      return page.map((card) => describe(admin, card))
     }
     case 'find':
-      return describe(desk, await database.snapshot((tx) => find(tx, command.card)))
+      return describe(admin, await database.snapshot((tx) => find(tx, command.card)))
     case 'init': {
       const tag = parseNewTag(command.tag)
       const written = await database.transact({ roots: [{ card: tag.cid }] }, (tx) =>
-        initialiseTag(desk, tx, tag),
+        initialiseTag(admin, tx, tag),
       )
-      desk.keysRead({ cid: tag.cid, reader: 'operator', why: 'init' })
+      admin.keysRead({ cid: tag.cid, reader: 'operator', why: 'init' })
       return written
     }
     case 'otc':
       return database.transact({ roots: [] }, async (tx) => {
         const card = await findLocked(tx, command.card)
         const code = chosenCode(command.code)
-        await linkCode(desk, tx, card.id, code)
-        return describe(desk, card)
+        await linkCode(admin, tx, card.id, code)
+        return describe(admin, card)
       })
     case 'block':
       return database.transact({ roots: [] }, async (tx) => {
         const card = await findLocked(tx, command.card)
         await tx.cards.block(card.id, command.blocked)
-        return describe(desk, { ...card, blocked: command.blocked })
+        return describe(admin, { ...card, blocked: command.blocked })
       })
     case 'keys':
-      return readKeys(desk, parseCid(command.cid), command.version)
+      return readKeys(admin, parseCid(command.cid), command.version)
     case 'delete': {
       const cid = parseCid(command.cid)
       const keys = await database.transact({ roots: [{ card: cid }] }, (tx) =>
-        wipeTag(desk, tx, cid),
+        wipeTag(admin, tx, cid),
       )
-      desk.keysRead({ cid, reader: 'operator', why: 'delete' })
+      admin.keysRead({ cid, reader: 'operator', why: 'delete' })
       return keys
     }
   }
 }
 
 /** Also of a card that this database does not know, when the version is named. */
-async function readKeys(desk: CardDesk, cid: string, version: number | null) {
-  const card = await desk.database.snapshot((tx) => tx.cards.findByCid(cid))
+async function readKeys(admin: CardAdmin, cid: string, version: number | null) {
+  const card = await admin.database.snapshot((tx) => tx.cards.findByCid(cid))
   const keyVersion = version ?? card?.keyVersion
   if (keyVersion === undefined) throw new Refusal('card-unknown')
   const { first, last } = keyVersions
   if (!Number.isInteger(keyVersion) || keyVersion < first || keyVersion > last) {
     throw new Refusal('card-content-invalid', { field: 'version' })
   }
-  desk.keysRead({ cid, reader: 'operator', why: 'keys' })
-  return { ...keysOf(desk, { cid, keyVersion }), version: keyVersion }
+  admin.keysRead({ cid, reader: 'operator', why: 'keys' })
+  return { ...keysOf(admin, { cid, keyVersion }), version: keyVersion }
 }
 
 /** A card that is in use, by its UUID or the UID of its tag. */
@@ -125,7 +125,7 @@ async function findLocked(tx: CardStores & Locking, name: string): Promise<Card>
   return find(tx, name)
 }
 
-function describe(desk: CardDesk, card: Card): ListedCard {
+function describe(admin: CardAdmin, card: Card): ListedCard {
   const { id, uuid, cid, keyVersion: version, counter, name, holder, createdAt } = card
   const npub = holder === null ? null : npubOf(holder)
   return {
@@ -136,12 +136,12 @@ function describe(desk: CardDesk, card: Card): ListedCard {
     counter,
     name,
     holder: npub,
-    state: stateOf(desk, card),
+    state: stateOf(admin, card),
     createdAt,
   }
 }
 
-function stateOf({ storeKey, now }: CardDesk, card: Card): ListedCard['state'] {
+function stateOf({ storeKey, now }: CardAdmin, card: Card): ListedCard['state'] {
   if (card.deletedAt !== null) return 'deleted'
   if (!card.counterKnown) return 'unconfirmed'
   if (!card.enabled || card.blocked) return 'disabled'

@@ -2,7 +2,7 @@ import { Refusal } from '../../../base/refusal.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { npubOf } from '../../../nostr/keys.ts'
 import { answerOnce, readCardRequest, requireWriter } from '../requests.ts'
-import type { CardDesk, CardStores, Cards } from '../service.ts'
+import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function wipe(cards: Cards, value: unknown, secure: boolean): Promi
 }
 
 /** End a card; the keys that its tag has. Refuses `card-unknown`. */
-export async function wipeTag(cards: CardDesk, tx: CardStores, cid: string) {
+export async function wipeTag(cards: CardAdmin, tx: CardStores, cid: string) {
   const card = await tx.cards.findByCid(cid)
   if (!card) throw new Refusal('card-unknown')
   if (await tx.cards.remove(card.id, cards.now())) await tx.cards.unlinkCode(card.id)

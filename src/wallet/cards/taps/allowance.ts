@@ -14,8 +14,8 @@ export async function allowanceOf(
     if (limit.token !== token) continue
     const spending = { cardId: card.id, holder: card.holder, token, since: now() - limit.delta }
     const spent = limit.delta === 0 ? 0n : await funds.spent(tx, spending)
-    const left = limit.amount - spent
-    if (left < most) most = left
+    const remaining = limit.amount - spent
+    if (remaining < most) most = remaining
   }
   return most > 0n ? most : 0n
 }

@@ -22,7 +22,7 @@ export async function info(cards: Cards, tx: CardStores, card: Card | null): Pro
         hasIdentity: account !== null,
       },
       ntag424: { ok: { cid, ctr: counter, ctrNew: counter, otc: null, design } },
-      card: holder === null ? null : { ok: cardFacts(card) },
+      card: holder === null ? null : { ok: cardView(card) },
       holder: delegation && {
         ok: {
           pubKey: holder,
@@ -41,6 +41,6 @@ export async function info(cards: Cards, tx: CardStores, card: Card | null): Pro
   }
 }
 
-function cardFacts({ uuid, name, description, enabled, blocked }: Card) {
+function cardView({ uuid, name, description, enabled, blocked }: Card) {
   return { uuid, name, description, enabled: enabled && !blocked }
 }
