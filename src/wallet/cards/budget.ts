@@ -7,7 +7,7 @@ type CardBudget = { of: 'card'; id: number }
 
 const k1Form = /^[\w-]{22}$/
 
-/** The budget of the card that was tapped; null for a tap that is no card's, or came before. */
+/** The budget of the card that was tapped; null for a tap of no card, or one that came before. */
 export async function tapBudgetOf(
   cards: Cards,
   p: unknown,
@@ -23,7 +23,7 @@ export async function tapBudgetOf(
   }
 }
 
-/** The budget of the card whose tap gave this k1, as long as somebody can pay with it or waits to hear. */
+/** The budget of the card whose tap gave this k1, while it can pay or its payment is open. */
 export async function k1BudgetOf(
   { database, now }: Cards,
   k1: unknown,
@@ -34,7 +34,7 @@ export async function k1BudgetOf(
   return open ? { of: 'card', id: scan.cardId } : null
 }
 
-/** The same of the k1 in a signed request. */
+/** `k1BudgetOf` for the k1 in a signed request. */
 export async function requestBudgetOf(cards: Cards, value: unknown): Promise<CardBudget | null> {
   try {
     return await k1BudgetOf(cards, readCardRequest(cards, value, { type: null }).content.k1)

@@ -1,7 +1,7 @@
 import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** A card, as one initialisation of its tag made it. */
+/** A card. Each initialisation of its tag makes a new one. */
 export type Card = {
   id: number
   uuid: string
@@ -13,7 +13,7 @@ export type Card = {
   design: { uuid: string; name: string }
   name: string
   description: string
-  /** The holder wants it to work, and the operator has not blocked it. */
+  /** Two switches: the holder's, and the operator's. */
   enabled: boolean
   blocked: boolean
   /** Public key in hex. */
@@ -57,7 +57,7 @@ type Activation = {
   at: number
 }
 type Code = { cardId: number; chosen: boolean; used: boolean }
-/** What the holder says of his card. */
+/** The holder's settings of a card. */
 type CardWords = { name: string; description: string; enabled: boolean }
 
 export type CardStore = ReturnType<typeof createCardStore>
@@ -138,7 +138,7 @@ export function createCardStore(sql: Sql) {
       return orNull(await byUuid.get(uuid))
     },
 
-    /** The newest life of a tag, also when it has been deleted. */
+    /** The newest card of a tag, also when it is deleted. */
     async findByCid(cid: string): Promise<Card | null> {
       return orNull(await newest.get(bytesOf(cid)))
     },
@@ -170,12 +170,12 @@ export function createCardStore(sql: Sql) {
       return row.id
     },
 
-    /** Count a genuine tap; false when this counter, or a higher one, has passed already or cannot be known. */
+    /** Count a genuine tap; false when this counter or a higher one has passed, or the counter is unknown. */
     async tapped(id: number, counter: number): Promise<boolean> {
       return (await tapped.changes(id, counter)) === 1
     },
 
-    /** Know the counter again, from somebody who read it; false when it is not higher than the one here. */
+    /** Restore a counter that was read from the tag; false when it is not higher than the one here. */
     async confirmCounter(id: number, counter: number): Promise<boolean> {
       return (await confirm.changes(id, counter)) === 1
     },
@@ -189,12 +189,12 @@ export function createCardStore(sql: Sql) {
       return (await remove.changes(at, id)) === 1
     },
 
-    /** Give the card to a holder, as if it were new. */
+    /** Give the card to a holder; name, description and switch start anew. */
     async activate(id: number, { holder, delegation, name, at }: Activation): Promise<boolean> {
       return (await activate.changes(bytesOf(holder), delegation, name, at, id)) === 1
     },
 
-    /** The holder's next delegation takes the place of the last one. */
+    /** Replace the holder's delegation by a newer one. */
     async renew(id: number, holder: string, delegation: Uint8Array): Promise<boolean> {
       return (await renew.changes(delegation, id, bytesOf(holder))) === 1
     },
@@ -227,7 +227,7 @@ export function createCardStore(sql: Sql) {
       insertCode.run(mac, cardId, chosen ? 1 : 0, at)
     },
 
-    /** Take the unused code of a card away. */
+    /** Delete the unused code of a card. */
     async unlinkCode(cardId: number): Promise<void> {
       dropOpen.run(cardId)
     },

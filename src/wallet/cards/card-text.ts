@@ -1,12 +1,12 @@
 import { limits } from '../../base/limits.ts'
 import { isPlainName, isPlainText } from '../../base/words.ts'
 
-/** The name of a card, of a design or of a limit: none, or one that can be seen and turns nothing. */
+/** The name of a card, design or limit. It may be empty; else it is visible and changes no text direction. */
 export function isCardName(value: unknown): value is string {
   return isText(value, limits.cardNameCharsMax) && (value === '' || isPlainName(value))
 }
 
-/** The description of a card or a limit, in words that turn nothing. */
+/** The description of a card or a limit. It changes no text direction. */
 export function isCardDescription(value: unknown): value is string {
   return isText(value, limits.cardDescriptionCharsMax) && isPlainText(value)
 }

@@ -5,10 +5,10 @@ import { kinds } from '../../nostr/kinds.ts'
 import type { Card } from './card-store.ts'
 import type { Cards } from './service.ts'
 
-/** A holder's word that the manager may sign his payments (NIP-26). */
+/** A holder's permission that the manager key signs his payments (NIP-26). */
 export type Delegation = { conditions: string; token: string }
 
-/** When a delegation holds, Unix seconds, exclusive. */
+/** The time in which a delegation holds; Unix seconds, both exclusive. */
 type DelegationWindow = { after: number; before: number }
 
 const tokenForm = /^[0-9a-f]{128}$/
@@ -31,7 +31,7 @@ export function parseDelegation(
   return { conditions, token }
 }
 
-/** When conditions of the only form that cards take hold; null for any other. */
+/** The window of conditions in the only form that cards take; null for any other form. */
 function windowOf(conditions: string): DelegationWindow | null {
   const parsed = parseConditions(conditions)
   if (parsed?.kinds.length !== 1 || parsed.kinds[0] !== kinds.walletRegular) return null
@@ -46,7 +46,7 @@ export function openAt({ after, before }: DelegationWindow, now: number): boolea
   return now > after && now < before
 }
 
-/** A delegation as the database keeps it. */
+/** A delegation, sealed for the database. */
 export function sealDelegation(
   storeKey: Uint8Array,
   { uuid, holder }: { uuid: string; holder: string },
@@ -55,7 +55,7 @@ export function sealDelegation(
   return seal(storeKey, bindingOf(uuid, holder), JSON.stringify(delegation))
 }
 
-/** The delegation of a card's holder, and when it holds; null when nobody holds the card. */
+/** The delegation of a card's holder and its window; null when nobody holds the card. */
 export function openDelegation(
   storeKey: Uint8Array,
   { uuid, holder, delegation }: Pick<Card, 'uuid' | 'holder' | 'delegation'>,

@@ -1,7 +1,7 @@
 import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** What a card may spend of a token within `delta` seconds; with 0, in one payment. */
+/** The most that a card may spend of a token within `delta` seconds; with 0, in one payment. */
 export type CardLimit = {
   name: string
   description: string
@@ -20,9 +20,9 @@ type LimitRow = {
 
 export type HolderStore = ReturnType<typeof createHolderStore>
 
-/** What holders decided about their cards: limits, and where they pay; on one connection. */
+/** Limits of cards and the merchants that holders trust; on one connection. */
 export function createHolderStore(sql: Sql) {
-  // As text: an amount may be more than a double holds.
+  // Amounts cross as text: a double has 53 bits.
   const limits = sql.query<LimitRow, [number]>(
     `SELECT name, description, token, CAST(amount AS TEXT) AS amount, delta_seconds
      FROM card_limits WHERE card_id = ? ORDER BY id`,
@@ -78,7 +78,7 @@ export function createHolderStore(sql: Sql) {
       return rows.map(({ merchant }) => hexOf(merchant))
     },
 
-    /** True when the holder's cards pay that merchant: he is listed, or nobody is. */
+    /** True when the holder's cards pay that merchant: it is listed, or the list is empty. */
     async trusts(holder: string, merchant: string): Promise<boolean> {
       const found = await trust.get(bytesOf(holder), bytesOf(merchant))
       return found?.listed === 0 || found?.trusted === 1
@@ -89,7 +89,7 @@ export function createHolderStore(sql: Sql) {
       for (const pubkey of pubkeys) insertMerchant.run(bytesOf(holder), bytesOf(pubkey))
     },
 
-    /** Take down that a holder's event is acted on; false when it, or a newer one, was already. */
+    /** Record that a holder's event takes effect; false when it, or a newer one, did before. */
     async change(holder: string, event: { id: string; created_at: number }): Promise<boolean> {
       const last = (await newest.get(bytesOf(holder)))?.at ?? null
       if (last !== null && last > event.created_at) return false

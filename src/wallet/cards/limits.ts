@@ -3,7 +3,7 @@ import { amountView } from '../ledger/amount.ts'
 import { isCardDescription, isCardName } from './card-text.ts'
 import type { CardLimit } from './holder-store.ts'
 
-/** What a limit may be, in a JSON number or a decimal string: an integer from 0 on; null for anything else. */
+/** The bound in a limit: an integer from 0 on, as a JSON number or in decimal digits; else null. */
 export function parseBound(value: unknown): bigint | null {
   if (typeof value === 'number')
     return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
@@ -12,13 +12,13 @@ export function parseBound(value: unknown): bigint | null {
   return amount <= limits.tokenAmountMax ? amount : null
 }
 
-/** A token's name: what fits in a header, a setting and a tag. */
+/** A token's name; it fits in a header, a setting and a tag. */
 function parseToken(value: unknown): string | null {
   const named = typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
   return named && value.length <= limits.tokenCharsMax ? value : null
 }
 
-/** `DEFAULT_LIMITS`: `name;description;token;amount;delta` joined by `:`; null when one of them is not that. */
+/** `DEFAULT_LIMITS`: `name;description;token;amount;delta` joined by `:`; null when one is not valid. */
 export function parseLimits(text: string): CardLimit[] | null {
   const rows = text.split(':').map((part) => {
     const [name, description, token, amount, delta, ...more] = part
@@ -30,7 +30,7 @@ export function parseLimits(text: string): CardLimit[] | null {
   return rows.every((row) => row !== null) ? rows : null
 }
 
-/** One limit as a holder or the operator writes it; null when it makes no sense. */
+/** One limit as a holder or the operator writes it; null when it is not valid. */
 export function parseLimit(value: unknown): CardLimit | null {
   if (typeof value !== 'object' || value === null) return null
   const { name, description = '', token, amount, delta } = value as Record<string, unknown>

@@ -5,13 +5,13 @@ import type { CardStores, Cards } from './service.ts'
 import { keyVersions } from './tag.ts'
 import { openTap, parseTap, tapIsGenuine } from './tap.ts'
 
-/** A tap whose MAC is right, of a card that we know. */
+/** A tap with a right MAC, of a card that this service knows. */
 export type GenuineTap = {
   cardId: number
   /** The UID of its tag. */
   cid: string
   counter: number
-  /** Before the operation that the tap is for, and whatever becomes of that: the counter moves up. */
+  /** Moves the counter up. It runs before the operation that the tap is for, and holds also when that is refused. */
   count: First<CardStores>
 }
 
@@ -46,7 +46,7 @@ export async function readTap(cards: Cards, p: unknown, c: unknown): Promise<Gen
   }
 }
 
-/** A card that can pay: held and let by holder and operator. Refuses `card-inactive`, `card-disabled`. */
+/** A card that has a holder and is enabled. Refuses `card-inactive`, `card-disabled`. */
 export function requireWorking(card: Card | null): Card & { holder: string } {
   if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
   const { holder } = card

@@ -9,17 +9,17 @@ import { kinds } from '../../nostr/kinds.ts'
 import { readRequest, rememberRequest } from '../request.ts'
 import type { CardStores, Cards } from './service.ts'
 
-/** An event that asks for something about cards, checked. */
+/** A checked request event about cards. */
 export type CardRequest = Omit<ReturnType<typeof readRequest>, 'content'> & {
   content: Record<string, unknown>
 }
 
 type Expected = {
-  /** What its first `t` tag says; null: anything but what an answer says. */
+  /** Its first `t` tag; null: any but that of an answer. */
   type: string | null
   untyped?: boolean
   kinds?: readonly number[]
-  /** It may say nothing in its content. */
+  /** Its content may be empty. */
   empty?: boolean
 }
 
@@ -44,7 +44,7 @@ export function readCardRequest(cards: Cards, value: unknown, expected: Expected
     invalid: 'card-event-invalid',
     stale: 'card-event-stale',
   })
-  // What was signed for another service is not asked of this one.
+  // A request that was signed for another service is refused.
   const receivers = request.event.tags.filter(([name]) => name === 'p')
   if (receivers.length > 0 && !receivers.some(([, key]) => key === cards.signer.pubkey)) {
     throw new Refusal('card-event-invalid')
@@ -65,14 +65,14 @@ export function requireWriter(cards: Cards, { author }: CardRequest): void {
 export type Granted = { answer: NostrEvent; again: NostrEvent }
 
 type Granting = {
-  /** What the grant decides on, besides the request itself. */
+  /** Roots of the grant, besides the request itself. */
   roots: readonly Root[]
   grant: (tx: CardStores & Locking) => Promise<Granted>
 }
 
 /**
- * Grant a request, or give the answer that is kept for an event that came before. Refuses
- * `event-repeated` for one of another route.
+ * Grant a request, or repeat the answer to an event that came before. Refuses `event-repeated` for an
+ * event that another route answered.
  */
 export function answerOnce(
   cards: Cards,
@@ -98,7 +98,7 @@ export function answerOnce(
 
 type Kept = { route?: string; again?: NostrEvent }
 
-/** Null: another folder's answer lies there. */
+/** The sealed text; null when another folder stored the answer. */
 function unsealed(
   { storeKey }: Cards,
   binding: Parameters<typeof unseal>[1],
@@ -112,7 +112,7 @@ function unsealed(
   }
 }
 
-/** The one-time code in a request's content; an old one may be short. Refuses `card-content-invalid`. */
+/** The one-time code in a request's content; one that was made before may be short. Refuses `card-content-invalid`. */
 export function codeOf({ otc }: CardRequest['content']): string {
   return parseCode(otc, 1)
 }

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** A tap that was answered, to be paid with its k1. */
+/** A tap that was answered with a k1, which can pay once. */
 export type Scan = {
   id: number
   cardId: number
-  /** Whose card it was then, in hex. */
+  /** The holder of the card at the tap, in hex. */
   holder: string
   form: 'standard' | 'extended'
-  /** The most it pays, by token. */
+  /** The most that it can pay, by token. */
   maxima: Map<string, bigint>
   state: 'free' | 'in-flight' | 'used'
   createdAt: number
@@ -29,7 +29,7 @@ type ScanRow = {
 
 export type ScanStore = ReturnType<typeof createScanStore>
 
-/** What taps were answered with; on one connection. */
+/** Scans with their k1, by its hash; on one connection. */
 export function createScanStore(sql: Sql) {
   const insert = sql.query<
     null,
@@ -89,7 +89,7 @@ export function createScanStore(sql: Sql) {
       return (await take.changes(id, now)) === 1
     },
 
-    /** What becomes of a k1 that was taken: `used` for ever, or `free` again after a refusal. */
+    /** End the use of a k1 that was taken: `used` for ever, or `free` again after a refusal. */
     async settle(id: number, state: 'free' | 'used'): Promise<boolean> {
       return (await settle.changes(state, id)) === 1
     },

@@ -12,7 +12,7 @@ import type { CardLimit, HolderStore } from './holder-store.ts'
 import type { ScanStore } from './scan-store.ts'
 import type { KeyDerivation } from './tag.ts'
 
-/** What an operation on cards can read and write. */
+/** Stores of an operation on cards. */
 export type CardStores = {
   cards: CardStore
   holders: HolderStore
@@ -22,54 +22,54 @@ export type CardStores = {
   facts: FactStore
 }
 
-/** Everything the operations on cards need; put together by `app/cards.ts`. */
+/** Dependencies of the operations on cards; put together by `app/cards.ts`. */
 export type Cards = {
   database: Database<CardStores>
   now: Clock
   verify: VerifyEvent
   verifyHash: VerifyHash
-  /** The manager key: answers requests, and is what holders delegate to. */
+  /** The manager key: it signs answers, and holders delegate to it. */
   signer: Signer
   nip44: Nip44
-  /** 32 bytes; seals delegations, and stands between codes and whoever has the file. */
+  /** 32 bytes; seals delegations and hashes codes, so that the file alone gives away neither. */
   storeKey: Uint8Array
   keys: KeyDerivation
-  /** What names the key that those follow from: the first card binds the database to it. */
+  /** Fingerprint of the key that the cards' keys follow from. The first card binds the database to it. */
   keyFingerprint: string
   /** Keys that may initialise and wipe cards. */
   writers: ReadonlySet<string>
   defaultLimits: readonly CardLimit[]
-  /** Who pays invoices for cards; null: nobody. */
+  /** Key of the lightning gateway that pays invoices for cards; null: none. */
   gatewayPubkey: string | null
   federationId: string
-  /** Where this service is reached, when a request does not say. */
+  /** The address of this service, for a request that does not name it. */
   base: () => string
   funds: Funds
-  /** What a wallet that wants to pay this key is told (LUD-06); null when it takes no payments. */
+  /** The LUD-06 answer for payments to this key; null when it takes none. */
   payRequest: (pubkey: string, base: string) => Promise<object | null>
   newId: () => string
   /** A fresh credential of a scan: an sUUID. */
   newK1: () => string
-  /** Limits how often wrong codes are tried. */
+  /** Limits guesses at codes. */
   codeTries: CodeTries
-  /** Somebody, an npub or the operator, was given the keys of a card. */
+  /** The keys of a card were given to a reader: an npub, or the operator. */
   keysRead: (reading: { cid: string; reader: string; why: string }) => void
 }
 
-/** What the operator's commands need of it, with a server or without. */
+/** Dependencies that tags and the operator's commands need, with a server or without one. */
 export type CardAdmin = Pick<
   Cards,
   'database' | 'now' | 'storeKey' | 'keys' | 'keyFingerprint' | 'newId' | 'keysRead'
 >
 
-/** What the ledger knows of a holder's means. */
+/** A holder's funds, as the ledger knows them. */
 export type Funds = {
   /** The tokens there are. */
   tokens(): readonly string[]
-  /** What a key has; null where a ledger elsewhere knows. Runs in the transaction that asks. */
-  // A method: the ledger's stores are of the same transaction, but none of this folder's.
+  /** Balance of a key; null where the ledger is elsewhere. Runs in the transaction that asks. */
+  // A method, so that its implementation may use the ledger's stores of the same transaction.
   balance(tx: CardStores, pubkey: string, token: string): Promise<bigint | null>
-  /** What a holder's payments with a card have spent or reserved since then, Unix seconds. */
+  /** Amount that a holder's payments with a card have spent or reserved since then, Unix seconds. */
   spent(
     tx: CardStores,
     card: { cardId: number; holder: string; token: string; since: number },

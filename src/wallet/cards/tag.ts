@@ -3,7 +3,7 @@ import { cmac } from '@noble/ciphers/aes.js'
 /** The five AES-128 keys of an NTAG 424 DNA tag. */
 type TagKeys = {
   k0: Uint8Array
-  /** Decrypts the `p` of every tap; the same for all cards, so that none can be told by its address. */
+  /** Decrypts the `p` of every tap. All cards share it, so that no address gives a card away. */
   k1: Uint8Array
   /** Checks the `c` of a tap. */
   k2: Uint8Array
@@ -11,11 +11,11 @@ type TagKeys = {
   k4: Uint8Array
 }
 
-/** A tag's keys from its UID (7 bytes) and their version: nothing has to be kept to know them again. */
+/** A tag's keys from its UID (7 bytes) and their version. They follow from these, so none is stored. */
 export type KeyDerivation = {
   k1: Uint8Array
   keysOf(uid: Uint8Array, version: number): TagKeys
-  /** The one of them that every tap needs. */
+  /** `k2` alone, which every tap needs. */
   k2Of(uid: Uint8Array, version: number): Uint8Array
 }
 

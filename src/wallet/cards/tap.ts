@@ -7,12 +7,12 @@ type Tap = { p: Uint8Array; c: Uint8Array }
 /** The PICC data of NTAG 424 DNA: the UID of the tag, and the number of its readings so far. */
 type PiccData = { uid: Uint8Array; counter: number }
 
-/** A tag counts to here, and then says no more. */
+/** The highest counter of a tag; after it the tag gives no more taps. */
 export const counterMax = 0xff_ffff
 
 const zeroIv = new Uint8Array(16)
 const nothing = new Uint8Array()
-/** PICCDataTag: a UID of 7 bytes and the counter are there. */
+/** PICCDataTag for a UID of 7 bytes and a counter. */
 const dataTag = 0xc7
 const sessionPrefix = Uint8Array.of(0x3c, 0xc3, 0x00, 0x01, 0x00, 0x80)
 
@@ -23,7 +23,7 @@ export function parseTap(p: unknown, c: unknown): Tap | null {
   return { p: Uint8Array.fromHex(p), c: Uint8Array.fromHex(c) }
 }
 
-/** What `p` says under the meta key; null when that is not the form of a tag. Nothing is proved yet. */
+/** The reading in `p`, decrypted with the meta key; null when it has another form. It is not verified yet. */
 export function openTap({ p }: Tap, k1: Uint8Array): PiccData | null {
   const data = cbc(k1, zeroIv, { disablePadding: true }).decrypt(p)
   if (data[0] !== dataTag) return null
@@ -35,7 +35,7 @@ export function tapIsGenuine({ c }: Tap, picc: PiccData, k2: Uint8Array): boolea
   return timingSafeEqual(macOf(picc, k2), c)
 }
 
-/** What a tag with these keys puts into its address, in upper-case hex as tags write it. `filler`: 5 random bytes. */
+/** The tap of a tag with these keys, in upper-case hex as tags write it. `filler`: 5 random bytes. */
 export function createTap(
   picc: PiccData,
   { k1, k2 }: { k1: Uint8Array; k2: Uint8Array },

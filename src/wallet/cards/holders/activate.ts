@@ -13,11 +13,11 @@ import { answerOnce, codeOf, readCardRequest } from '../requests.ts'
 import type { CardStores, Cards } from '../service.ts'
 
 /**
- * POST /card: whoever brings the code of a card becomes its holder, with a delegation to the
- * manager. The holder himself may come again with the code he used: his delegation is renewed.
+ * POST /card: the key that brings the code of a card becomes its holder, with a delegation to the
+ * manager key. The holder renews his delegation with the code that he used before.
  * Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`,
  * `card-delegation-invalid`, `event-repeated`, `otc-unknown`, `cards-full`; `rate-limited` when the address,
- * the key or everybody together tried too many wrong codes, but not for a code that the service made.
+ * the key or all together tried too many wrong codes, but not for a code that the service made.
  */
 export async function activate(cards: Cards, value: unknown, address: string): Promise<NostrEvent> {
   const request = readCardRequest(cards, value, {
@@ -55,8 +55,8 @@ export async function activate(cards: Cards, value: unknown, address: string): P
 }
 
 /**
- * Count a wrong code; give the try back for any other outcome. Without a try a wrong code and a right one
- * that was chosen get the same refusal, so that no guesser can tell them apart.
+ * Count a wrong code; give the guess back for any other outcome. While no guess is allowed, a wrong code
+ * and a right one that was chosen get the same refusal, so that no guesser can tell them apart.
  */
 async function orTooMany<T>(attempt: Guess, activation: () => Promise<T>): Promise<T> {
   try {
@@ -94,13 +94,13 @@ async function handOver(
     if (!(await tx.cards.renew(card.id, holder, sealed))) throw new Refusal('otc-unknown')
     return { ...card, delegation: sealed }
   }
-  // A code that the service made cannot be guessed: it passes without a try.
+  // A code that the service made cannot be guessed: it needs no guess.
   if (found.chosen && attempt.wait > 0) throw tooMany(attempt)
   const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   const already = held.some(({ id }) => id === card.id)
   if (held.length >= limits.cardsPerHolderMax && !already) throw new Refusal('cards-full')
   if (!(await tx.cards.spendCode(mac, now()))) throw new Refusal('otc-unknown')
-  // From here it must succeed: code, holder and limits go together.
+  // From here it must succeed: code, holder and limits commit together.
   const activation = { holder, delegation: sealed, name: card.design.name, at: now() }
   await tx.cards.activate(card.id, activation)
   await tx.holders.setLimits(card.id, defaultLimits)

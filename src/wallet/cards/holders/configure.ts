@@ -13,15 +13,15 @@ import { parseLimit } from '../limits.ts'
 import type { CardStores, Cards } from '../service.ts'
 import { parseUid } from '../tag.ts'
 
-/** What a holder wants to be otherwise; what is absent stays. */
+/** Changes that a holder asks for; absent parts stay as they are. */
 type Changes = {
-  /** The UID of the only card that it may change; null: any of the holder's. */
+  /** UID of the only card that the event may change; null: any of the holder's. */
   cid: string | null
   merchants: string[] | null
   cards: Map<string, CardChanges>
 }
 type CardChanges = {
-  /** The UID that the card has to have; null: any. */
+  /** UID that the card must have; null: any. */
   cid: string | null
   name?: string
   description?: string
@@ -33,8 +33,8 @@ type CardChanges = {
 export const configChange = 'card-config-change'
 
 /**
- * Act on a holder's event (kind 1112, `t` card-config-change), wherever it came from; its id and
- * signature are checked. False when it is none, not for us, not readable, too old, or was acted on.
+ * Act on a holder's event (kind 1112, `t` card-config-change), over HTTP or from a relay; its id
+ * and signature are checked. False when it is none, not for us, unreadable, too old, or took effect before.
  */
 export async function configure(
   cards: Cards,
@@ -50,7 +50,7 @@ export async function configure(
   if (holder === null) return false
   await tx.lock({ holder })
   const listed = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
-  // Whoever holds no card costs no decryption, and leaves no row.
+  // Keys without a card cost no decryption, and leave no row.
   if (listed.length === 0) return false
   await tx.lock(...listed.map(({ cid }) => ({ card: cid })))
   const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
@@ -68,7 +68,7 @@ export async function configure(
   return true
 }
 
-/** False when a UID in it is not that of the card which it would change. */
+/** False when a UID in the changes is not that of the card which they are for. */
 function namesItsCards({ cid, cards }: Changes, held: readonly Card[]): boolean {
   if (cid !== null && !held.some((card) => card.cid === cid)) return false
   return held.every((card) => {
@@ -77,7 +77,7 @@ function namesItsCards({ cid, cards }: Changes, held: readonly Card[]): boolean 
   })
 }
 
-/** The text in a content: multi-NIP-04, NIP-44 to the manager, or plain; as JSON, null when there is none. */
+/** The JSON in a content (multi-NIP-04, NIP-44 to the manager key, or plain); null when there is none. */
 function readContent(cards: Cards, { content, pubkey }: NostrEvent): unknown {
   const plain = parseText(content)
   if (typeof plain !== 'object' || plain === null) {
@@ -110,13 +110,13 @@ function decrypt(key: Uint8Array, iv: Uint8Array, body: string): string | null {
     const decipher = createDecipheriv('aes-128-cbc', key, iv)
     return decipher.update(body, 'base64', 'utf8') + decipher.final('utf8')
   } catch (cause) {
-    // Wrong padding or length: it was not encrypted with that key.
+    // Wrong padding or length: the text was encrypted with another key.
     if (cause instanceof Error) return null
     throw cause
   }
 }
 
-/** The changes in an untrusted value; null when any part of it makes no sense. */
+/** The changes in an untrusted value; null when any part is not valid. */
 export function parseChanges(value: unknown): Changes | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const { 'trusted-merchants': trusted, cards = {}, ...rest } = value as Record<string, unknown>
@@ -136,7 +136,7 @@ export function parseChanges(value: unknown): Changes | null {
   return { cid, merchants, cards: changes }
 }
 
-/** A UID that may be absent: then null; undefined when it is none. */
+/** A UID; null when it is absent, undefined when it is not valid. */
 function parseNamedUid(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null
   return parseUid(value)?.toHex()
@@ -178,7 +178,7 @@ function parseCardChanges(value: unknown): CardChanges | null {
   return changes
 }
 
-/** Any of the texts: each lies within one event. */
+/** JSON from an event; no text is longer than the event. */
 function parseText(text: string): unknown {
   return parseJson(text, limits.publishBytesMax)
 }

@@ -4,7 +4,7 @@ import { limitView } from '../limits.ts'
 import { readCardRequest } from '../requests.ts'
 import type { CardStores, Cards } from '../service.ts'
 
-/** POST /card/data/request: how the holder's cards look. Refuses as `requestConfig`. */
+/** POST /card/data/request: the designs of the holder's cards. Refuses as `requestConfig`. */
 export function requestData(cards: Cards, value: unknown) {
   return answerHolder(cards, value, 'card-data-request', async (tx, holder) => {
     const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
@@ -15,14 +15,14 @@ export function requestData(cards: Cards, value: unknown) {
 }
 
 /**
- * POST /card/config/request: what the holder decided about his cards. Refuses `card-event-invalid`,
+ * POST /card/config/request: limits and trusted merchants of the holder's cards. Refuses `card-event-invalid`,
  * `card-event-stale`, `event-repeated`.
  */
 export function requestConfig(cards: Cards, value: unknown) {
   return answerHolder(cards, value, 'card-config-request', configOf)
 }
 
-/** Any fresh key can ask: those that hold no card leave room for the requests of the others. */
+/** Any new key can ask, so keys without a card have a smaller share of the rows. */
 function answerHolder<T>(
   cards: Cards,
   value: unknown,

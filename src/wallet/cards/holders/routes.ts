@@ -16,7 +16,7 @@ import { CardConfigModel, CardDataModel } from './models.ts'
 
 const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope, paths: ['/card'] })
 
-/** Becoming the holder of a card, and the cards that a holder has. */
+/** Activation of cards, and the cards of a holder. */
 export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
   const guarded = createGuard(rateLimits)
   const eventOf = (request: Request) => contextOf(request).object

@@ -10,7 +10,7 @@ import { configChange, configure } from './configure.ts'
 type HolderWork = {
   cards: Cards
   jobs: Jobs
-  /** Ask every relay from now on; how they are asked anew. */
+  /** Ask every relay from now on; the result asks them anew. */
   subscribe: (subscription: Subscription) => () => void
   /** Seconds of a clock that is never set. */
   seconds: () => number
@@ -19,7 +19,7 @@ type HolderWork = {
   failed: (cause: unknown) => void
 }
 
-/** Take the changes that holders make to their cards from relays; how to stop. */
+/** Take the changes that holders make to their cards from relays; the result stops it. */
 export function startHolderWorker(work: HolderWork): () => Promise<void> {
   const { cards, jobs, subscribe, seconds, rateLimit, failed } = work
   const byKey = new Buckets({

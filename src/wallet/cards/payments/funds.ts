@@ -2,7 +2,7 @@ import type { Ledger } from '../../ledger/settle.ts'
 import type { Funds } from '../service.ts'
 import type { PaymentStores } from './payments.ts'
 
-/** A holder's means, as the embedded ledger knows them; of a ledger elsewhere nothing is known beforehand. */
+/** A holder's funds. The balance is unknown (null) where the ledger is elsewhere. */
 export function createFunds(tokens: ReadonlyMap<string, unknown>, ledger: Ledger | null): Funds {
   return {
     tokens: () => [...tokens.keys()],

@@ -2,7 +2,7 @@ import { decode } from 'light-bolt11-decoder'
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
 
-/** What matters of a Lightning invoice (BOLT 11). */
+/** The parts of a Lightning invoice (BOLT 11) that a payment needs. */
 type Invoice = {
   /** Lower case. */
   text: string
@@ -14,7 +14,7 @@ type Invoice = {
   expiresAt: number
 }
 
-/** BOLT 11: seconds, where an invoice does not say. */
+/** The expiry of an invoice that names none (BOLT 11). */
 const expirySeconds = 3600
 
 /**
@@ -35,7 +35,7 @@ export function parseInvoice(value: string): Invoice {
   return { text: value.toLowerCase(), amount, paymentHash, expiresAt: timestamp + expiry }
 }
 
-/** The first of each section by name; null when the text is no invoice. */
+/** The first section of each name; null when the text is no invoice. */
 function sectionsOf(text: string): Map<string, unknown> | null {
   try {
     const named = new Map<string, unknown>()
@@ -46,7 +46,7 @@ function sectionsOf(text: string): Map<string, unknown> | null {
     }
     return named
   } catch (cause) {
-    // The decoder refuses by throwing: plain errors, and those of its parsers.
+    // The decoder throws plain errors for a text that is no invoice.
     if (cause instanceof Error) return null
     throw cause
   }

@@ -17,15 +17,15 @@ import { parseInvoice } from './invoice.ts'
 import type { Payment } from './payment-store.ts'
 import { type PaymentStores, type Payments, parseK1 } from './payments.ts'
 
-/** What is asked of a k1. */
+/** A payment that is asked for with a k1. */
 type Order = {
   k1: string
   form: Scan['form']
-  /** Hex; the same for the same request. */
+  /** Names the request, in hex: a repetition has the same one. */
   request: string
   recipient: string
   amounts: ReadonlyMap<string, bigint>
-  /** What the start event says of its cause. */
+  /** The tag of the start event that names its cause. */
   cause: string[]
   invoice: { paymentHash: string; expiresAt: number } | null
 }
@@ -34,8 +34,8 @@ type Order = {
 const lightningToken = 'BTC'
 
 /**
- * Pay a merchant from a card: the second step of an extended scan. What it came to; refused, too, it
- * is the same for the same event. Refuses `card-event-invalid`, `card-event-stale`,
+ * Pay a merchant from a card: the second step of an extended scan. The result is the payment, also when
+ * it was refused; the same event gets the same one. Refuses `card-event-invalid`, `card-event-stale`,
  * `card-content-invalid`, `k1-unknown`, `recipient-invalid`, `tokens-invalid`, and as `pay`.
  */
 export async function payExtended(payments: Payments, value: unknown): Promise<Payment> {
@@ -83,9 +83,9 @@ export async function payInvoice(
 }
 
 /**
- * One transaction: the same request again gets its outcome; else the k1 is taken, the limits are
- * reserved, and the embedded ledger settles, or the start event for the one elsewhere is on its way. A
- * refusal from the card on is kept with the k1, which stays free. Refuses `k1-unknown`, `k1-used`,
+ * Pay in one transaction. The k1 is taken and the limits are reserved; then the embedded ledger settles,
+ * or the start event for a ledger elsewhere is queued. The same request again gets its outcome. A
+ * refusal by `check` is stored with the k1, which stays free. Refuses `k1-unknown`, `k1-used`,
  * `k1-in-flight`, `k1-expired`.
  */
 function pay(payments: Payments, order: Order): Promise<Payment> {
@@ -133,7 +133,7 @@ function requireFree(scan: Scan | null, form: Scan['form'], now: number): Scan {
 type Checked = { start: NostrEvent; transaction: Transaction | null }
 
 /**
- * Everything that may have changed since the tap. Refuses `card-unknown`, `card-inactive`,
+ * Check everything that may have changed since the tap. Refuses `card-unknown`, `card-inactive`,
  * `card-disabled`, `holder-changed`, `delegation-over`, `recipient-not-trusted`, `token-unknown`,
  * `invoice-expired`, `invoice-taken`, `amount-too-large`, `limit-exceeded`, and as the embedded
  * ledger does. Writes nothing.
@@ -187,7 +187,7 @@ async function requireWithinLimits(
 
 type Grant = { holder: string; delegation: Delegation; now: number }
 
-/** The transaction that a ledger is asked for: by the manager key, in the holder's name (NIP-26). */
+/** The start event for the ledger, signed by the manager key in the holder's name (NIP-26). */
 function createStart(
   { cards, ledgerPubkey }: Payments,
   { recipient, amounts, cause }: Order,
@@ -211,7 +211,7 @@ function createStart(
   })
 }
 
-/** Ledgers of other makers read numbers. */
+/** An amount as a number where it can be one: some ledgers read no digits in a string. */
 function amountInContent(amount: bigint): number | string {
   return amount <= Number.MAX_SAFE_INTEGER ? Number(amount) : String(amount)
 }

@@ -3,17 +3,17 @@ import type { RefusalCode } from '../../../base/refusal.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { k1HashOf } from '../scan-store.ts'
 
-/** What was asked of a k1, and what came of it. */
+/** A payment that was asked for with a k1, and its state. */
 export type Payment = {
   id: number
   cardId: number
   recipient: string
   amounts: Map<string, bigint>
-  /** Null where it did not come to a transaction. */
+  /** Null where no start event was made. */
   startId: string | null
   state: 'pending' | 'settled' | 'refused' | 'released'
   code: RefusalCode | null
-  /** The ledger's words. */
+  /** The ledger's reason. */
   message: string | null
   late: boolean
   createdAt: number
@@ -25,7 +25,7 @@ type Asked = {
   k1: string
   request: string
   cardId: number
-  /** Whose card it is, in hex. */
+  /** The holder of the card, in hex. */
   holder: string
   recipient: string
   amounts: ReadonlyMap<string, bigint>
@@ -55,13 +55,13 @@ const columns =
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
-/** Payments by card and what they take from its limits; on one connection. */
+/** Payments by card, and the amounts that count against its limits; on one connection. */
 export function createPaymentStore(sql: Sql) {
   const byId = sql.query<PaymentRow, [number]>(`SELECT ${columns} FROM card_payments WHERE id = ?`)
   const byRequest = sql.query<PaymentRow, [Uint8Array, Uint8Array]>(
     `SELECT ${columns} FROM card_payments WHERE k1_hash = ? AND request = ?`,
   )
-  // At most one of a k1 can hold money; what was refused before or after it says less.
+  // At most one payment of a k1 holds money; it goes before those that were refused.
   const byK1 = sql.query<PaymentRow, [Uint8Array]>(
     `SELECT ${columns} FROM card_payments WHERE k1_hash = ?
      ORDER BY CASE state WHEN 'settled' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END, id DESC LIMIT 1`,
@@ -173,7 +173,7 @@ export function createPaymentStore(sql: Sql) {
   }
 
   return {
-    /** What became of this very request, or null when it is new. */
+    /** The payment of this request, or null when the request is new. */
     async find(k1: string, request: string): Promise<Payment | null> {
       return orNull(await byRequest.get(k1HashOf(k1), bytesOf(request)))
     },
@@ -192,7 +192,7 @@ export function createPaymentStore(sql: Sql) {
       return orNull(await byStart.get(bytesOf(startId), bytesOf(ledger)))
     },
 
-    /** How many payments with this k1 were refused. */
+    /** The number of payments with this k1 that were refused. */
     async refusals(k1: string): Promise<number> {
       return (await refusals.get(k1HashOf(k1)))?.n ?? 0
     },
@@ -225,14 +225,14 @@ export function createPaymentStore(sql: Sql) {
       return add(asked, null, { state: 'refused', code, message, createdAt: now, expiresAt: now })
     },
 
-    /** What counts against a card's limits of a token: what this holder paid with it after `since`. */
+    /** The sum that counts against a card's limits of a token: payments by this holder after `since`. */
     async spent({ cardId, holder, token, since }: Spending): Promise<bigint> {
       const sum = await spent.get(cardId, bytesOf(holder), token, since)
       const { high, low } = sum ?? { high: 0, low: 0 }
       return (BigInt(high) << 32n) + BigInt(low)
     },
 
-    /** What came of a payment: its amounts count from then on, or no more, and its k1 is used or free. */
+    /** End a payment: its amounts count or no longer count, and its k1 is used or free. */
     async end(
       id: number,
       outcome: Pick<Payment, 'state' | 'code' | 'message' | 'late'>,

@@ -13,16 +13,16 @@ import type { Waiting } from './waiting.ts'
 
 export type PaymentStores = CardStores & LedgerStores & { payments: PaymentStore }
 
-/** Everything that paying needs; put together by `app/cards.ts`. */
+/** Dependencies of payments by card; put together by `app/cards.ts`. */
 export type Payments = {
   cards: Cards
   database: Database<PaymentStores>
   /** The embedded ledger; null where it is elsewhere. */
   ledger: Ledger | null
-  /** Hex of the ledger that start events name first. */
+  /** The ledger's key in hex: the first `p` of start events. */
   ledgerPubkey: string
-  /** Hand an event of ours to the relays, in the transaction that causes it. */
-  // A method: what is handed in writes to stores of the same transaction that this folder does not know.
+  /** Queue an event of ours for every relay, in the transaction that causes it. */
+  // A method, so that its implementation may use stores of the transaction that this folder does not know.
   broadcast(tx: PaymentStores, event: NostrEvent): Promise<void>
   waiting: Waiting
   /** Milliseconds of a clock that is never set. */
@@ -31,7 +31,7 @@ export type Payments = {
   report: (event: string, fields: Record<string, string>) => void
 }
 
-/** Wait for the answer of a ledger elsewhere; what the payment is then. */
+/** Wait for the answer of a ledger elsewhere; the result is the payment as it is then. */
 export async function awaitOutcome(payments: Payments, payment: Payment): Promise<Payment> {
   const { database, waiting, steady } = payments
   const end = steady() + limits.paymentWaitSeconds * 1000
@@ -39,20 +39,20 @@ export async function awaitOutcome(payments: Payments, payment: Payment): Promis
   while (current.state === 'pending' && current.startId !== null && !waiting.stopped()) {
     const remaining = (end - steady()) / 1000
     if (remaining <= 0) break
-    // Looked at now and then besides: the answer may have come before anybody waited.
+    // Read once a second besides: the answer may have come before this wait began.
     await waiting.answered(current.startId, Math.min(remaining, 1))
     current = await database.snapshot((tx) => tx.payments.findById(payment.id))
   }
   return current
 }
 
-/** The refusal that a payment came to, or null when it did not. */
+/** The refusal of a payment, or null when it was not refused. */
 export function refusalOf({ state, code, message }: Payment): Refusal | null {
   if (state === 'released') return new Refusal('ledger-silent')
   return state === 'refused' && code !== null ? new Refusal(code, {}, message) : null
 }
 
-/** What was paid with a k1. Refuses `k1-unknown`, and `payment-unknown` while nobody has paid with it. */
+/** The payment of a k1. Refuses `k1-unknown`, and `payment-unknown` while nobody has paid with it. */
 export async function paymentOf({ database }: Payments, text: unknown): Promise<Payment> {
   const k1 = parseK1(text)
   return database.snapshot(async (tx) => {
@@ -82,13 +82,13 @@ export async function takeAnswer(
   const ok = type === transactionTypes.ok
   if (ledger || event.pubkey !== ledgerPubkey || event.kind !== kinds.walletRegular) return
   if (!ok && type !== transactionTypes.error) return
-  // The first `e` is the ledger's; those behind it are copied from a start event, whoever signed that.
+  // The ledger sets the first `e`; it copies the others from the start event.
   const startId = tagValue(event, 'e') ?? ''
   const found = hex32.test(startId) ? await tx.payments.findByStart(startId, event.pubkey) : null
   if (!found) return
   await tx.lock({ payment: found.id })
   const payment = await tx.payments.findById(found.id)
-  // Money that has moved does not come back by a word.
+  // A settled payment stays settled: the money has moved.
   if (payment.state === 'settled') return
   if (payment.state === 'refused' && !ok) return
   const late = payment.state !== 'pending'
@@ -104,7 +104,7 @@ export async function takeAnswer(
 
 const hex32 = /^[0-9a-f]{64}$/
 
-/** What a ledger says, or null. */
+/** The messages of a ledger, or null. */
 function wordsOf({ content }: NostrEvent): string | null {
   const messages = parseContent(content)?.messages
   const list = Array.isArray(messages) ? messages : []
@@ -112,7 +112,7 @@ function wordsOf({ content }: NostrEvent): string | null {
   return foreignWords(words, limits.ledgerWordsCharsMax)
 }
 
-/** What relays are asked for: the ledger's answers from now on, and those that payments wait for. */
+/** Filters for relays: the ledger's recent answers, and those that payments wait for. */
 export function answerFilters(
   { cards, ledgerPubkey }: Payments,
   open: readonly string[],
@@ -132,7 +132,7 @@ export function answerFilters(
   return open.length > 0 ? [recent, asked] : [recent]
 }
 
-/** Let go of reservations whose start event expired long enough ago without an answer; how many there were. */
+/** Release reservations whose start event expired without an answer; the result is their number. */
 export async function releaseUnanswered({ cards, database }: Payments): Promise<number> {
   const before = cards.now() - limits.paymentGraceSeconds
   const overdue = await database.snapshot((tx) => tx.payments.overdue(before, limits.sweepRowsMax))

@@ -36,7 +36,7 @@ const ledgerRefusals = [
 
 const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope })
 
-/** Paying with the k1 of a tap, and what came of it. */
+/** Payments with the k1 of a tap, and their outcome. */
 export function payRoutes(payments: Payments, rateLimits: RateLimits) {
   const { cards } = payments
   const guarded = createGuard(rateLimits)
@@ -50,7 +50,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
     const payment = await awaitOutcome(payments, await guarded(request, operation, find))
     const refusal = refusalOf(payment)
     if (refusal) {
-      // It was a k1 that held, and this is what became of it.
+      // The k1 was a known one, so the refusal is no guess.
       contextOf(request).known = true
       throw refusal
     }

@@ -14,14 +14,14 @@ import {
 type PaymentWork = {
   payments: Payments
   jobs: Jobs
-  /** Ask every relay from now on; how they are asked anew. */
+  /** Ask every relay from now on; the result asks them anew. */
   subscribe: (subscription: Subscription) => () => void
   log: Log
 }
 
 /**
  * Take the answers of a ledger elsewhere from relays, and release reservations that it leaves
- * unanswered; how to stop.
+ * unanswered; the result stops it.
  */
 export async function startPaymentWorker(work: PaymentWork): Promise<() => Promise<void>> {
   const { payments, jobs, subscribe, log } = work
@@ -29,7 +29,7 @@ export async function startPaymentWorker(work: PaymentWork): Promise<() => Promi
   const findOpen = () => database.snapshot((tx) => tx.payments.open(limits.paymentsAskedMax))
   const failed = (cause: unknown) => log.warn('payments.failed', { cause })
   let open = await findOpen()
-  // With the embedded ledger, open reservations can only be those of a ledger elsewhere, before it.
+  // With the embedded ledger, open reservations are left from a ledger elsewhere that was used before.
   if (ledger && open.length === 0) return async () => undefined
   const consumer = createConsumer<PaymentStores>({
     database,
@@ -40,7 +40,7 @@ export async function startPaymentWorker(work: PaymentWork): Promise<() => Promi
     failed,
   })
   if (!ledger) consumer.askWith(subscribe(consumer.subscription))
-  // Without a lease: each node asks relays for the answers that are open, and a release holds once.
+  // Without a lease: each node asks its relays for open answers, and a second release does nothing.
   const sweep = jobs.start({
     everySeconds: limits.paymentSweepSeconds,
     failed,

@@ -17,20 +17,20 @@ import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { keyVersions, parseUid } from '../tag.ts'
 import { counterMax } from '../tap.ts'
 
-/** What is to be written to a tag. */
+/** A tag that a writer asks keys for. */
 type NewTag = {
   cid: string
-  /** Its counter as it was read; absent: it has not counted yet. */
+  /** Its counter as the writer read it; absent: it has not counted yet. */
   ctr: number | undefined
-  /** Of the keys that are on it already; absent: whichever comes next. */
+  /** Version of the keys that are on it already; absent: the next one. */
   version: number | undefined
   design: Card['design'] | null
 }
 
 /**
- * POST /ntag424: the keys to write to a tag, and a code to activate its card with; again, the same, and
- * for the very same event encrypted to the writer.
- * `secure`: nobody on the way reads the answer. Refuses `card-event-invalid`, `card-event-stale`,
+ * POST /ntag424: the keys to write to a tag, and a code to activate its card with. Repeated, the answer is
+ * the same; for the very same event it is encrypted to the writer. `secure`: the connection is
+ * encrypted or local. Refuses `card-event-invalid`, `card-event-stale`,
  * `card-content-invalid`, `card-writer-only`, `encryption-needed`, `event-repeated`,
  * `card-counter-unknown`, `card-counter-low`, `card-versions-over`.
  */
@@ -69,7 +69,7 @@ export function parseCid(value: unknown): string {
   return uid.toHex()
 }
 
-/** Take a tag in, or find what was taken in before. Refuses as `initialise` does, in a transaction. */
+/** Make a card of a tag, or find the one that it has. Refuses as `initialise` does, in a transaction. */
 export async function initialiseTag(cards: CardAdmin, tx: CardStores, tag: NewTag) {
   const last = await tx.cards.findByCid(tag.cid)
   const alive = last?.deletedAt === null ? last : null
@@ -79,13 +79,13 @@ export async function initialiseTag(cards: CardAdmin, tx: CardStores, tag: NewTa
   return {
     ...keysOf(cards, card),
     ctr: card.counter,
-    // One that a writer chose is known to him, and to us by its MAC alone.
+    // A code that a writer chose is stored as its MAC alone.
     otc: known && !known.used ? code : null,
     designUuid: card.design.uuid,
   }
 }
 
-/** The keys of a card as they go out. */
+/** The keys of a card, in hex. */
 export function keysOf({ keys }: CardAdmin, { cid, keyVersion }: Pick<Card, 'cid' | 'keyVersion'>) {
   const { k0, k1, k2, k3, k4 } = keys.keysOf(Uint8Array.fromHex(cid), keyVersion)
   return {
@@ -99,8 +99,8 @@ export function keysOf({ keys }: CardAdmin, { cid, keyVersion }: Pick<Card, 'cid
 }
 
 /**
- * Keys go in clear only where nobody listens. A request that came on another way was overheard: it is
- * used up, so that nobody else has it answered on a safe one. Refuses `encryption-needed`.
+ * Keys are sent in clear only over a secure connection. A request over another one may have been
+ * overheard: it is used up, so that nobody else can repeat it over a secure one. Refuses `encryption-needed`.
  */
 export async function requireSafeWay(
   { database }: Cards,
@@ -116,7 +116,7 @@ export async function requireSafeWay(
 
 /**
  * The answer with keys: encrypted to the writer where the request has the tag `encrypted`, and always
- * for an event that comes again: whoever sends it may only have seen it.
+ * for an event that comes again, since its sender may not be its author.
  */
 export function answerKeys(
   { signer, nip44, now }: Cards,
@@ -157,7 +157,7 @@ async function takeIn(
   const version = tag.version ?? next
   if (version < next) throw new Refusal('card-content-invalid', { field: 'version' })
   if (version > keyVersions.last) throw new Refusal('card-versions-over')
-  // Keys that may be on the tag already: taps of before would pass again from zero.
+  // With keys that may be on the tag already, old taps would pass again from counter zero.
   const mayHaveCounted = version > next || (await tx.facts.find('restored')) !== null
   if (mayHaveCounted && tag.ctr === undefined) throw new Refusal('card-counter-unknown')
   await tx.facts.pin('card-key', cards.keyFingerprint)

@@ -6,9 +6,10 @@ import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { parseCid } from './initialise.ts'
 
 /**
- * PATCH /ntag424: give the card that was tapped the code that a writer chose; the same pair again
- * stays. A `cid` in the content is that of the tapped card. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`,
- * `card-writer-only`, what taps are refused with, `card-linked`, `otc-linked`.
+ * PATCH /ntag424: give the card that was tapped the code that a writer chose. The same pair again changes
+ * nothing. A `cid` in the content has to be that of the tapped card. Refuses `card-event-invalid`,
+ * `card-event-stale`, `card-content-invalid`, `card-writer-only`, as `readTap`, `card-linked`,
+ * `otc-linked`.
  */
 export async function link(
   cards: Cards,

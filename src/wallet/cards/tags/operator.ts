@@ -11,7 +11,7 @@ import { initialiseTag, keysOf, parseCid, parseNewTag } from './initialise.ts'
 import { linkCode } from './link.ts'
 import { wipeTag } from './wipe.ts'
 
-/** What the operator does about cards, at the admin or through the control socket. */
+/** A command of the operator on cards, with a server (over the control socket) or without one. */
 export type CardCommand =
   | { do: 'list'; after: number }
   | { do: 'find'; card: string }
@@ -37,7 +37,7 @@ export type ListedCard = {
 
 type Written = Awaited<ReturnType<typeof initialiseTag>>
 
-/** What each command comes to. */
+/** The result of each command. */
 export type CardOutcome = {
   list: ListedCard[]
   find: ListedCard
@@ -48,7 +48,7 @@ export type CardOutcome = {
   delete: ReturnType<typeof keysOf>
 }
 
-/** Carry a command out. Refuses what the routes refuse: `card-unknown`, `otc-linked`, `card-content-invalid` … */
+/** Carry a command out. Refuses as the routes do: `card-unknown`, `otc-linked`, `card-content-invalid` … */
 export async function operateCards(
   admin: CardAdmin,
   command: CardCommand,
@@ -96,7 +96,7 @@ export async function operateCards(
   }
 }
 
-/** Also of a card that this database does not know, when the version is named. */
+/** The keys of a tag; of one that this database does not know only when the version is named. */
 async function readKeys(admin: CardAdmin, cid: string, version: number | null) {
   const card = await admin.database.snapshot((tx) => tx.cards.findByCid(cid))
   const keyVersion = version ?? card?.keyVersion

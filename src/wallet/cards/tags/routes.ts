@@ -18,7 +18,7 @@ import { wipe } from './wipe.ts'
 
 const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope, paths: ['/ntag424'] })
 
-/** The tags that card writers turn into cards, and wipe. */
+/** Tags that card writers make cards of, link to codes and wipe. */
 export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
   const guarded = createGuard(rateLimits)
   const eventOf = (request: Request) => contextOf(request).object

@@ -6,9 +6,10 @@ import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
 
 /**
- * DELETE /ntag424: the card stops working, and here are the keys to wipe its tag with; again, the
- * same, and for the very same event encrypted to the writer. Refuses `card-event-invalid`, `card-event-stale`, `card-content-invalid`, `card-writer-only`,
- * `encryption-needed`, `card-unknown`, `event-repeated`.
+ * DELETE /ntag424: end a card; the answer has the keys to wipe its tag with. Repeated, the answer is the
+ * same; for the very same event it is encrypted to the writer. Refuses `card-event-invalid`,
+ * `card-event-stale`, `card-content-invalid`, `card-writer-only`, `encryption-needed`,
+ * `card-unknown`, `event-repeated`.
  */
 export async function wipe(cards: Cards, value: unknown, secure: boolean): Promise<NostrEvent> {
   const request = readCardRequest(cards, value, { type: 'card-delete-request', untyped: true })
@@ -24,7 +25,7 @@ export async function wipe(cards: Cards, value: unknown, secure: boolean): Promi
   return answer
 }
 
-/** End a card; the keys that its tag has. Refuses `card-unknown`. */
+/** End a card; the result has the keys of its tag. Refuses `card-unknown`. */
 export async function wipeTag(cards: CardAdmin, tx: CardStores, cid: string) {
   const card = await tx.cards.findByCid(cid)
   if (!card) throw new Refusal('card-unknown')

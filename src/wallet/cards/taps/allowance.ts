@@ -2,7 +2,7 @@ import { limits } from '../../../base/limits.ts'
 import type { Card } from '../card-store.ts'
 import type { CardStores, Cards } from '../service.ts'
 
-/** The most a card can pay of a token now: what its holder has, and every limit of the card leaves. */
+/** The most that a card can pay of a token now, by its holder's balance and by each of its limits. */
 export async function allowanceOf(
   { funds, now }: Pick<Cards, 'funds' | 'now'>,
   tx: CardStores,

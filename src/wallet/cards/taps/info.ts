@@ -3,7 +3,7 @@ import type { Card } from '../card-store.ts'
 import { openAt, openDelegation } from '../delegation.ts'
 import type { CardStores, Cards } from '../service.ts'
 
-/** What a card is and how far it has come; never its code, nor a delegation's token. */
+/** The state of a card; without its code and without the token of its delegation. */
 export async function info(cards: Cards, tx: CardStores, card: Card | null): Promise<object> {
   if (!card || card.deletedAt !== null) throw new Refusal('card-unknown')
   const { cid, counter, design, holder } = card

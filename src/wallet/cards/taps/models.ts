@@ -5,7 +5,7 @@ import { amount, uuid } from '../field-models.ts'
 const bounds = { minWithdrawable: t.Integer(), maxWithdrawable: amount }
 const k1 = t.String({ description: 'Pays once, within 180 seconds' })
 
-/** By the action that was asked for. */
+/** The answer to a tap; one form for each action. */
 export const ScanModel = t.Union([
   t.Object({
     tag: t.Literal('withdrawRequest'),

@@ -12,19 +12,19 @@ import { info } from './info.ts'
 type ScanInput = {
   p: unknown
   c: unknown
-  /** `X-LaWallet-Action` and `X-LaWallet-Param`, as they were sent. */
+  /** Values of `X-LaWallet-Action` and `X-LaWallet-Param`. */
   action: string | null
   param: string | null
   /** The origin that was asked. */
   base: string
 }
 
-/** Every token is thousandths of a satoshi there. */
+/** The token of LUD-03, in thousandths of a satoshi. */
 const lightningToken = 'BTC'
 const description = 'Pago con tarjeta'
 
 /**
- * Answer a tap: LUD-03, or what its headers ask for when they name our federation. Refuses
+ * Answer a tap: as LUD-03 does, or as its headers ask when they name our federation. Refuses
  * `action-unknown`, `tap-invalid`, `card-unknown`, `card-unconfirmed`, `tap-used`, `card-inactive`,
  * `card-disabled`, `delegation-over`, `no-gateway`, `token-unknown`, `pay-request-unknown`.
  */
@@ -60,7 +60,7 @@ function parseAsked(
       return [name.trim(), value.join('=').trim()] as const
     }),
   )
-  // A till of another federation gets what every wallet understands.
+  // A till of another federation gets the LUD-03 answer, which every wallet understands.
   const ours = params.get('federationId')?.toLowerCase() === federationId.toLowerCase()
   if (action === null || !ours) return { action: 'standard', tokens: null }
   const known = actions.find((name) => name === action.trim())
