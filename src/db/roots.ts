@@ -48,3 +48,41 @@ export type Root =
 
 /** `none`: the operation decides on nothing that another one could change. */
 export type Roots = 'none' | readonly Root[]
+
+type Kind = Root extends infer One
+  ? One extends string
+    ? One
+    : Exclude<keyof One, 'mode' | 'token'>
+  : never
+
+const order: Record<Kind, number> = {
+  instance: 0,
+  roster: 1,
+  definition: 2,
+  voucher: 3,
+  merchant: 4,
+  event: 5,
+  queued: 6,
+  issuer: 7,
+  nonce: 8,
+  holder: 9,
+  service: 10,
+  scan: 11,
+  payment: 12,
+  card: 13,
+  invoice: 14,
+  balance: 15,
+  quota: 16,
+  author: 17,
+}
+
+/** The place of a root's kind in the order of locking. */
+export function placeOf(root: Root): number {
+  return order[kindOf(root)]
+}
+
+/** The kind of a root: its name, or the name of its key. */
+export function kindOf(root: Root): Kind {
+  if (typeof root === 'string') return root
+  return Object.keys(root).find((key) => key in order) as Kind
+}

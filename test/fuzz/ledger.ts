@@ -88,7 +88,7 @@ class World {
       broadcast: async (_, event) => this.#publish(event),
     }
     for (const token of this.#tokens.values()) {
-      void this.#database.transact({ roots: 'none' }, (tx) => tx.ledger.declare(token))
+      void this.#database.transact({ roots: ['instance'] }, (tx) => tx.ledger.declare(token))
     }
   }
 
@@ -243,7 +243,7 @@ class World {
   }
 
   async run({ name, event, expected }: Step): Promise<void> {
-    const outcome = await this.#database.transact({ roots: 'none' }, (tx) =>
+    const outcome = await this.#database.transact({ roots: [{ event: event.id }] }, (tx) =>
       settle(this.#ledger, tx, event, this.now),
     )
     const found = outcome && (outcome.state === 'ok' ? 'ok' : (outcome.messages[0] ?? ''))
@@ -263,7 +263,7 @@ class World {
   }
 
   async tellOwed(): Promise<void> {
-    await this.#database.transact({ roots: 'none' }, (tx) =>
+    await this.#database.transact({ roots: ['instance'] }, (tx) =>
       publishOwed(this.#ledger, tx, this.now),
     )
   }
@@ -272,7 +272,7 @@ class World {
   async compare(): Promise<void> {
     this.now += 10_000
     for (let owed = 1; owed > 0; ) {
-      owed = await this.#database.transact({ roots: 'none' }, (tx) =>
+      owed = await this.#database.transact({ roots: ['instance'] }, (tx) =>
         publishOwed(this.#ledger, tx, this.now),
       )
     }

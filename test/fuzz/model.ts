@@ -377,9 +377,11 @@ class World {
     return {
       name: 'sweep',
       run: () =>
-        this.service.database.transact({ roots: 'none' }, async (tx) => {
+        this.service.database.transact({ roots: ['instance'] }, async (tx) => {
           const kill = await tx.vouchers.nextKill()
-          if (kill) await tx.vouchers.sweep(kill, rows)
+          if (!kill) return
+          await tx.lock({ definition: kill.couponId, mode: 'changed' })
+          await tx.vouchers.sweep(kill, rows)
         }),
       expected: { check: () => undefined },
     }

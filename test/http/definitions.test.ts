@@ -19,7 +19,7 @@ let token: string
 let stranger: string
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  server = await startServer({ checkRoots: true, env: { RATE_LIMIT: 'off' } })
   token = await openSession(server.url, signer)
   stranger = await openSession(server.url, newSigner())
 })
@@ -459,7 +459,10 @@ describe('tenancy', () => {
 describe('MERCHANTS', () => {
   test('only listed keys manage; sessions, minting and mintable are for every key', async () => {
     const [merchant, till, other] = [newSigner(), newSigner(), newSigner()]
-    const closed = await startServer({ env: { RATE_LIMIT: 'off', MERCHANTS: merchant.pubkey } })
+    const closed = await startServer({
+      checkRoots: true,
+      env: { RATE_LIMIT: 'off', MERCHANTS: merchant.pubkey },
+    })
     const owner = await openSession(closed.url, merchant)
     const couponId = await createDefinition(closed.url, owner)
     await call(closed.url, '/api/coupons/minters', { body: { pubkey: till.pubkey }, token: owner })

@@ -11,7 +11,7 @@ let signer: Signer
 let token: string
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  server = await startServer({ checkRoots: true, env: { RATE_LIMIT: 'off' } })
   manager = (await call(server.url, '/api/coupons/manager')).json.pubkey
 })
 
@@ -316,6 +316,7 @@ describe('DELETE /api/coupons/discovery', () => {
 
 test('with PUBLIC_URL its origins are those of this service, and may be plain http', async () => {
   const open = await startServer({
+    checkRoots: true,
     env: {
       RATE_LIMIT: 'off',
       MERCHANTS: 'open',

@@ -11,7 +11,7 @@ let server: TestServer
 let token: string
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  server = await startServer({ checkRoots: true, env: { RATE_LIMIT: 'off' } })
   token = await openSession(server.url, signer)
 })
 

@@ -198,7 +198,10 @@ test.each<[string, Record<string, string>, boolean]>([
 })
 
 test('a service on the loopback has quotas once a proxy was seen', async () => {
-  const server = await startServer({ env: { RATE_LIMIT: 'off', MERCHANTS: 'open' } })
+  const server = await startServer({
+    checkRoots: true,
+    env: { RATE_LIMIT: 'off', MERCHANTS: 'open' },
+  })
   const { token, couponId } = await newMerchant(server)
   await mintOne(server.url, token, couponId)
   expect(daysOf(server)).toEqual([])

@@ -246,7 +246,7 @@ test('a restored backup does not make a used code valid again', async () => {
 })
 
 test('a service starts with a clock that is behind, and offers the code once it is right', async () => {
-  const first = await startServer()
+  const first = await startServer({ checkRoots: true })
   const { dataDir } = first
   await first.stop()
   damage(dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
@@ -269,7 +269,7 @@ describe('on the loopback any key manages', () => {
     ['X-Forwarded-Anything', ''],
   ]
   test.each(headers)('until a request comes with %s', async (name, value) => {
-    const server = await startServer({ env: { RATE_LIMIT: 'off' } })
+    const server = await startServer({ checkRoots: true, env: { RATE_LIMIT: 'off' } })
     const { url, dataDir } = server
     expect(server.output()).toContain('open to any key (this machine only)')
     const token = await openSession(url, newSigner())
@@ -288,7 +288,7 @@ describe('on the loopback any key manages', () => {
   })
 
   test.each(['/livez', '/no-such-path', '/relay'])('until a request comes for %s', async (path) => {
-    const { url } = await startServer({ env: { RATE_LIMIT: 'off' } })
+    const { url } = await startServer({ checkRoots: true, env: { RATE_LIMIT: 'off' } })
     const token = await openSession(url, newSigner())
     await fetch(`${url}${path}`, { headers: { 'X-Forwarded-For': '203.0.113.9' } })
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', setup)
@@ -296,7 +296,7 @@ describe('on the loopback any key manages', () => {
 
   test('until a request comes by a trusted proxy', async () => {
     const env = { RATE_LIMIT: 'off', TRUSTED_PROXIES: '127.0.0.1' }
-    const { url } = await startServer({ env })
+    const { url } = await startServer({ checkRoots: true, env })
     const token = await openSession(url, newSigner())
     expect((await manage(url, token)).status).toBe(200)
     await call(url, '/livez', { headers: { 'X-Forwarded-For': '203.0.113.9' } })
@@ -304,7 +304,7 @@ describe('on the loopback any key manages', () => {
   })
 
   test('and the streams that were open end then', async () => {
-    const { url } = await startServer()
+    const { url } = await startServer({ checkRoots: true })
     const token = await openSession(url, newSigner())
     const headers = { Authorization: `Bearer ${token}` }
     const stream = await fetch(`${url}/api/coupons/live`, { headers })
@@ -315,7 +315,7 @@ describe('on the loopback any key manages', () => {
   })
 
   test('without a code and a list of merchants', async () => {
-    const { url } = await startServer()
+    const { url } = await startServer({ checkRoots: true })
     const signer = newSigner()
     expectRefusal(await sendCode(url, signer, 'AAAA-AAAA-AAAA'), 403, 'setup-code-wrong')
     const list = await call(url, '/api/merchants', { signer })

@@ -25,7 +25,7 @@ let nonce: string
 let minted: Json
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+  server = await startServer({ checkRoots: true, env: { RATE_LIMIT: 'off' } })
   token = await openSession(server.url, signer)
   couponId = await createDefinition(server.url, token, { description: 'Con leche' })
 })

@@ -22,6 +22,8 @@ export type ServerOptions = {
   dataDir?: string
   env?: Record<string, string>
   flags?: string[]
+  /** Fail operations that write outside of their roots; with CHECK_ROOTS set, in every server. */
+  checkRoots?: boolean
   /** What to run in place of the source, such as a built binary. */
   command?: string[]
 }
@@ -39,7 +41,9 @@ export function newDirectory(): string {
 /** Start a real server process on a free port; resolves when it listens. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? newDirectory()
-  const command = options.command ?? [process.execPath, join(project, 'src/main.ts')]
+  const checked = options.checkRoots ?? process.env.CHECK_ROOTS !== undefined
+  const preload = checked ? ['--preload', join(project, 'test/support/checked-roots.ts')] : []
+  const command = options.command ?? [process.execPath, ...preload, join(project, 'src/main.ts')]
   const child = Bun.spawn([...command, 'serve', ...(options.flags ?? [])], {
     env: {
       PATH: process.env.PATH,

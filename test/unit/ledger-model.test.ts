@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { runLedger } from '../fuzz/ledger.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
+import '../support/checked-roots.ts'
 import { cleanUp } from '../support/server.ts'
 
 afterAll(cleanUp)

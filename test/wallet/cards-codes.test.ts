@@ -19,7 +19,7 @@ const storeKey = Buffer.alloc(32, 5)
 let server: TestServer
 beforeAll(async () => {
   const env = { STORE_KEY: storeKey.toString('hex'), TRUSTED_PROXIES: '127.0.0.1' }
-  server = await startServer({ env: { ...cardEnv, ...env } })
+  server = await startServer({ checkRoots: true, env: { ...cardEnv, ...env } })
 })
 afterAll(cleanUp)
 

@@ -41,7 +41,10 @@ import { until } from '../support/until.ts'
 let server: TestServer
 beforeAll(async () => {
   const perDay = 'Por día;Lo de un día;PESO;5000;86400'
-  server = await startServer({ env: { ...cardEnv, DEFAULT_LIMITS: perDay, RATE_LIMIT: 'off' } })
+  server = await startServer({
+    checkRoots: true,
+    env: { ...cardEnv, DEFAULT_LIMITS: perDay, RATE_LIMIT: 'off' },
+  })
 })
 afterAll(cleanUp)
 

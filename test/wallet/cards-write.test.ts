@@ -40,7 +40,7 @@ const stranger = newSigner()
 let server: TestServer
 
 beforeAll(async () => {
-  server = await startServer({ env: { ...cardEnv, RATE_LIMIT: 'off' } })
+  server = await startServer({ checkRoots: true, env: { ...cardEnv, RATE_LIMIT: 'off' } })
 })
 afterAll(cleanUp)
 
@@ -161,7 +161,10 @@ describe('POST /ntag424', () => {
     // An eavesdropper gets no answer over another connection.
     expect((await ask()).json.code).toBe('event-repeated')
     expect((await init(tag(), { tags: [['encrypted']] }, forwarded)).status).toBe(201)
-    const behind = await startServer({ env: { ...cardEnv, TRUSTED_PROXIES: '127.0.0.1' } })
+    const behind = await startServer({
+      checkRoots: true,
+      env: { ...cardEnv, TRUSTED_PROXIES: '127.0.0.1' },
+    })
     for (const [scheme, status] of [
       ['https', 201],
       ['http', 400],
@@ -231,7 +234,10 @@ describe('POST /ntag424', () => {
 
   test('is limited to the keys of CARD_WRITERS, when there are any', async () => {
     const writer = newSigner()
-    const listed = await startServer({ env: { ...cardEnv, CARD_WRITERS: writer.pubkey } })
+    const listed = await startServer({
+      checkRoots: true,
+      env: { ...cardEnv, CARD_WRITERS: writer.pubkey },
+    })
     const ask = (signer: typeof writer) => {
       const body = cardEvent('card-init-request', { cid: newUid() }, { signer })
       return call(listed.url, '/ntag424', { body })

@@ -23,8 +23,11 @@ let open: TestServer
 let burned: string
 
 beforeAll(async () => {
-  server = await startServer({ env: { ...managerEnv, IDENTITY_RESERVED: 'Gerente,cocina' } })
-  open = await startServer({ env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
+  server = await startServer({
+    checkRoots: true,
+    env: { ...managerEnv, IDENTITY_RESERVED: 'Gerente,cocina' },
+  })
+  open = await startServer({ checkRoots: true, env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
   burned = await newNonce()
   const wanted = { name: 'tomada', pubkey: taken.pubkey }
   expect((await register(identityEvent(manager, burned, wanted))).status).toBe(200)
@@ -107,6 +110,7 @@ describe('an identity', () => {
 
   test('makes its holder a member of the embedded relay', async () => {
     const shop = await startServer({
+      checkRoots: true,
       env: { ...managerEnv, PUBLIC_URL: 'https://cupones.example' },
     })
     const holder = newSigner()
@@ -129,7 +133,7 @@ describe('a nonce that nobody made', () => {
   })
 
   test('cannot be guessed without limit', async () => {
-    const victim = await startServer()
+    const victim = await startServer({ checkRoots: true })
     const guess = (path: string) => call(victim.url, path)
     const answers = await Promise.all(
       Array.from({ length: 130 }, (_, at) => guess(`/api/nonce/guess-${at}`)),
@@ -293,7 +297,7 @@ describe('a request for an identity is refused, in this order', () => {
   })
 
   test('503: when nothing can be written; the nonce stays valid', async () => {
-    const broken = await startServer({ env: managerEnv })
+    const broken = await startServer({ checkRoots: true, env: managerEnv })
     const nonce = await newNonce(broken)
     damage(broken.dataDir, 'ALTER TABLE accounts RENAME TO gone')
     const answer = await register(identityEvent(manager, nonce, fresh()), broken)

@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 const { manager, issuer, env } = newLedger()
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer({ env })
+  server = await startServer({ checkRoots: true, env })
 })
 afterEach(async () => {
   closeClients()
@@ -275,7 +275,7 @@ describe('a transaction refused with an error event', () => {
 
 test('the requests of all strangers together are limited, over HTTP and relays; those of owners are not', async () => {
   const { RATE_LIMIT: _, ...limited } = env as Record<string, string>
-  const bounded = await startServer({ env: limited })
+  const bounded = await startServer({ checkRoots: true, env: limited })
   const send = (from: Signer) =>
     publish(bounded.url, start(from, manager.pubkey, { ARS: 1 }, { memo: crypto.randomUUID() }))
   const owner = newSigner()
@@ -359,6 +359,7 @@ describe('relays outside', () => {
     there.stored.push(event)
     other.stored.push(event)
     const outside = await startServer({
+      checkRoots: true,
       env: { ...ledger.env, RELAYS: `${there.url},${other.url}` },
     })
     await until('settled', async () => (await balancesOf(outside.url, shop)).ARS === 5)
@@ -393,7 +394,10 @@ describe('relays outside', () => {
       pubkey: ledger.issuer.pubkey,
     }
     there.stored.push(forged, stolen)
-    const outside = await startServer({ env: { ...ledger.env, RELAYS: there.url } })
+    const outside = await startServer({
+      checkRoots: true,
+      env: { ...ledger.env, RELAYS: there.url },
+    })
     await until('asked', () => there.received.some(([type]) => type === 'REQ'))
     const genuine = createStart({
       ledger: ledger.manager.pubkey,
@@ -463,7 +467,7 @@ describe('a public service', () => {
   test('accepts the first event of an issuer, and of anybody he pays, but of no stranger', async () => {
     const ledger = newLedger()
     const PUBLIC_URL = 'https://cupones.example'
-    const open = await startServer({ env: { ...ledger.env, PUBLIC_URL } })
+    const open = await startServer({ checkRoots: true, env: { ...ledger.env, PUBLIC_URL } })
     const customer = newSigner()
     const stranger = newSigner()
     const pay = (from: Signer, to: Signer) =>
@@ -498,7 +502,7 @@ describe('a public service', () => {
 describe('TOKENS', () => {
   test('may not change the terms of a token that has accounts', async () => {
     const ledger = newLedger()
-    const first = await startServer({ env: ledger.env })
+    const first = await startServer({ checkRoots: true, env: ledger.env })
     const event = createStart({
       ledger: ledger.manager.pubkey,
       from: ledger.issuer,

@@ -16,7 +16,7 @@ let server: TestServer
 
 beforeAll(async () => {
   const env = { COUPON_MANAGER_NSEC: secret.toString('hex'), MERCHANTS: merchant.pubkey }
-  server = await startServer({ env })
+  server = await startServer({ checkRoots: true, env })
 })
 afterAll(cleanUp)
 
@@ -150,7 +150,7 @@ describe('a nonce for an identity', () => {
   test('is made only for the listed issuers, when there is a list', async () => {
     const issuer = newSigner()
     const env = { MERCHANTS: merchant.pubkey, IDENTITY_ISSUERS: issuer.pubkey }
-    const listed = await startServer({ env })
+    const listed = await startServer({ checkRoots: true, env })
     const ask = (signer: typeof issuer) =>
       call(listed.url, '/api/nonce', { body: request({ signer }) })
     expect((await ask(issuer)).status).toBe(200)

@@ -35,7 +35,7 @@ afterEach(async () => {
 async function open(more: Record<string, string> = {}) {
   const ledger = startLedgerElsewhere()
   const env = { ...payEnv, LEDGER_PUBKEY: ledger.pubkey, RELAYS: ledger.relay.url, ...more }
-  const server = await startServer({ env })
+  const server = await startServer({ checkRoots: true, env })
   const card = await newFundedCard(server, {})
   return { ledger, server, card, env }
 }
@@ -184,6 +184,7 @@ test('another ledger does not answer for a payment of the one before', async () 
   await waiting
   const other = newSigner()
   const again = await startServer({
+    checkRoots: true,
     dataDir: server.dataDir,
     env: { ...env, LEDGER_PUBKEY: other.pubkey },
   })
@@ -286,7 +287,7 @@ describe('after kill -9', () => {
     const port = await freePort()
     const signer = newSigner()
     const env = { ...payEnv, LEDGER_PUBKEY: signer.pubkey, RELAYS: `ws://127.0.0.1:${port}` }
-    const server = await startServer({ env })
+    const server = await startServer({ checkRoots: true, env })
     const card = await newFundedCard(server, {})
     const event = await request(server, card)
     const waiting = pay(server, event).catch(() => null)

@@ -45,7 +45,7 @@ const shop = newSigner()
 const npub = npubOf(shop.pubkey)
 
 beforeAll(async () => {
-  server = await startServer({ env: payEnv })
+  server = await startServer({ checkRoots: true, env: payEnv })
 })
 afterAll(async () => {
   await server.stop()
@@ -479,7 +479,7 @@ describe('an invoice (LUD-03)', () => {
 
   test('needs a gateway', async () => {
     const { GATEWAY_PUBKEY: _, ...env } = payEnv
-    const without = await startServer({ env })
+    const without = await startServer({ checkRoots: true, env })
     refused(await payInvoice(without, 'A'.repeat(22), createInvoice()), 400, 'no-gateway')
     await without.stop()
   })
@@ -497,7 +497,7 @@ describe('the state of a k1', () => {
   })
 
   test('may be queried as often as a till likes, but hardly guessed', async () => {
-    const limited = await startServer({ env: cardEnv })
+    const limited = await startServer({ checkRoots: true, env: cardEnv })
     const k1 = await tap(limited, await newFundedCard(limited, { PESO: 10 }))
     const ask = async (text: string) => (await call(limited.url, `/card/pay/${text}`)).json.code
     const many = async (text: string) => {

@@ -29,7 +29,7 @@ let couponId: string
 
 beforeAll(async () => {
   const env = { COUPON_MANAGER_NSEC: managerSecret.toString('hex'), RATE_LIMIT: 'off' }
-  server = await startServer({ env })
+  server = await startServer({ checkRoots: true, env })
   for (const { name, signer } of [ana, eva, leo]) addAccount(server.dataDir, name, signer.pubkey)
   token = await openSession(server.url, newSigner())
   couponId = await createDefinition(server.url, token, { description: 'Rico', expiresAt: 4e9 })
@@ -364,7 +364,7 @@ test('the file contains neither nonce nor sealed text once all is settled', () =
 })
 
 test('a name receives a limited number of vouchers, then senders have to wait', async () => {
-  const limited = await startServer()
+  const limited = await startServer({ checkRoots: true })
   const nobody = () =>
     call(limited.url, '/api/lud16/nobody/cb', {
       body: { action: 'voucher', nonce: 'A'.repeat(22), voucher: {} },
@@ -382,7 +382,7 @@ test('a name receives a limited number of vouchers, then senders have to wait', 
 })
 
 test('invalid names share one rate-limit bucket, so that they cannot fill the memory', async () => {
-  const limited = await startServer()
+  const limited = await startServer({ checkRoots: true })
   const answers = await Promise.all(
     Array.from({ length: 70 }, (_, at) =>
       call(limited.url, `/api/lud16/${at}${'n'.repeat(64)}/cb`, {

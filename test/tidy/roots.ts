@@ -1,0 +1,47 @@
+/** The table of docs/transactions.md beside the code. */
+import { expect, test } from 'bun:test'
+import { kindOf } from '../../src/db/roots.ts'
+import { readText, src } from './tree.ts'
+
+const rows = readText('docs/transactions.md')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && line.includes('.ts`'))
+  .map((line) => {
+    const [, , files = '', roots = '', later = ''] = line.split('|')
+    return {
+      files: [...files.matchAll(/`([^`]+)`/g)].map(([, file]) => `src/${file}`),
+      words: `${roots} ${later}`,
+    }
+  })
+
+const operations = src.filter(({ path }) => !path.startsWith('src/db/'))
+
+test('the table of roots names every file with a transaction, and no other', () => {
+  const transacting = operations.filter(({ code }) => /\.transact\(|\btx\.lock\(/.test(code))
+  expect(
+    between(
+      rows.flatMap(({ files }) => files),
+      transacting,
+    ),
+  ).toEqual([])
+})
+
+test('the table of roots says where an operation has none', () => {
+  const without = operations.filter(({ text }) => /roots: 'none'/.test(text))
+  const named = rows.filter(({ words }) => /\bnone\b/.test(words)).flatMap(({ files }) => files)
+  expect(between(named, without)).toEqual([])
+})
+
+test('the table of roots has every kind of root', () => {
+  const text = readText('src/db/roots.ts')
+  const [, order = ''] = /const order: .* = \{([^}]*)\}/.exec(text) ?? []
+  const kinds = [...order.matchAll(/(\w+): \d+/g)].map(([, kind = '']) => kind)
+  expect(kinds).toContain(kindOf('instance'))
+  const words = rows.map((row) => row.words).join(' ')
+  expect(kinds.filter((kind) => !new RegExp(`\\b${kind}\\b`).test(words))).toEqual([])
+})
+
+/** Paths that only the table or only the code has. */
+function between(named: readonly string[], files: readonly { path: string }[]): string[] {
+  return [...new Set(named).symmetricDifference(new Set(files.map(({ path }) => path)))]
+}
