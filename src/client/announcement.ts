@@ -15,7 +15,7 @@ type Announcement = {
   createdAt: number
 }
 
-/** The announcement, to be signed by the merchant (docs/protocol.md, announcing). */
+/** The unsigned event (docs/protocol.md, The announcement). The merchant signs it. */
 export function announcementTemplate({
   origin,
   manager,
@@ -39,7 +39,7 @@ export function announcementTemplate({
 
 const discovery = '/api/coupons/discovery'
 
-/** Sign an announcement and hand it to the service, which publishes it. Throws SignerError, too. */
+/** Sign an announcement and hand it to the service, which publishes it. Throws ApiError and SignerError. */
 export async function announce(
   session: Session,
   origin: string,
@@ -63,7 +63,7 @@ export type RelayState = {
   lastError: string | null
 }
 
-/** How far an event has come, relay by relay. */
+/** The state of a published event at each relay. */
 export async function fetchDelivery(eventId: string): Promise<RelayState[]> {
   return (await request<{ relays: RelayState[] }>(`/nostr/publish/${eventId}`)).relays
 }

@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../base/refusal.ts'
 
-/** Why a request came to nothing: a refusal of the service, or one of ours. */
+/** The code of a failed request: a refusal of the service, or a failure that the client saw itself. */
 export type FailureCode = RefusalCode | 'unreachable' | 'signed-out' | 'answer-invalid'
 
 type Detail = {
@@ -12,14 +12,14 @@ type Detail = {
 
 export class ApiError extends Error {
   readonly code: FailureCode
-  /** 0 where no answer came. */
+  /** HTTP status; 0 where no answer came. */
   readonly status: number
-  /** The es-AR sentence of the service. */
+  /** The sentence of the service (es-AR); empty where no answer came. */
   readonly sentence: string
-  /** Dotted path of what is wrong, such as `benefit.payQty`. */
+  /** Dotted path of the invalid field, such as `benefit.payQty`. */
   readonly field: string | null
   readonly retryAfter: number | null
-  /** A setup code would let this key in. */
+  /** True where a setup code would let this key in. */
   readonly setup: boolean
 
   constructor(code: FailureCode, status = 0, detail: Detail = {}) {
@@ -32,7 +32,7 @@ export class ApiError extends Error {
     this.setup = detail.setup === true
   }
 
-  /** True where the request may have been done all the same: only the same key may be tried again. */
+  /** True where the service may have executed the request: only a retry with the same key is safe. */
   get unknown(): boolean {
     return this.code === 'unreachable' || this.status >= 500 || [408, 429].includes(this.status)
   }

@@ -7,7 +7,7 @@ type RequestOptions = {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** How long to wait for the answer, where the service itself has to ask others. */
+  /** Timeout of the answer, for a request whose service has to ask others. */
   patienceMs?: number
 }
 
@@ -20,10 +20,10 @@ type Refused = {
   setup?: boolean
 }
 
-/** Longer than the service takes for anything, short enough for somebody who waits at a counter. */
+/** The service answers sooner whatever it does; a cashier does not wait longer. */
 const answerMs = 20_000
 
-/** One request to this service; its answer parsed. Throws ApiError and nothing else. */
+/** Send one request to this service and parse its answer. Throws ApiError, or the reason of `signal`. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(path, options)
   const value = await bodyOf(response)
@@ -31,7 +31,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   throw refusalOf(value, response.status)
 }
 
-/** The same as whoever is signed in; a session that ended is opened again, once. */
+/** Send one request with a session. A session that ended is opened again, once. */
 export async function requestAs<T>(
   session: Session,
   path: string,
@@ -52,7 +52,10 @@ export async function requestAs<T>(
 
 type StreamEvent = { name: string; data: string }
 
-/** Server-sent events, read with the session; `open` comes first. Ends when the service ends it. */
+/**
+ * Read server-sent events with a session. `EventSource` cannot: it sends no Authorization header. The first
+ * event is `open`; the generator ends when the service closes the stream.
+ */
 export async function* openStream(
   session: Session,
   path: string,
@@ -87,7 +90,7 @@ export async function* openStream(
   }
 }
 
-/** Whatever breaks on the way is one thing: nobody answered. */
+/** The network fails in many ways, and each means the same: no answer. */
 async function attempt<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action()
@@ -125,7 +128,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   try {
     return await response.json()
   } catch (cause) {
-    // An answer that broke off may have been the good one; anything else is not from our service.
+    // Whole text that is not JSON comes from another server; a text that broke off may have been a success.
     if (cause instanceof SyntaxError && response.status < 500) {
       throw new ApiError('answer-invalid', response.status)
     }

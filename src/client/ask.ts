@@ -10,7 +10,7 @@ type Wiring = {
   onReached: (reached: boolean) => void
 }
 
-/** Requests whose trouble is an answer like any other: no failure of the network is thrown. */
+/** Requests that never throw ApiError: a failure is an answer with the code of the failure. */
 export function createAsk({ describe, onReached }: Wiring): Ask {
   return async (path, body, key, patience = {}) => {
     try {
@@ -22,7 +22,7 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
       if (!(cause instanceof ApiError)) throw cause
       onReached(cause.code !== 'unreachable')
       const { status, code, retryAfter } = cause
-      // The login page of a Wi-Fi is nothing that the service said: it has no sentence.
+      // The login page of a Wi-Fi is no answer of the service, so it has no sentence.
       const ours = code !== 'unreachable' && code !== 'answer-invalid'
       return {
         status,

@@ -3,12 +3,12 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
 
-/** The path under which this service shows the picture of a coupon, so that no page asks a stranger for it. */
+/** Path of a coupon's picture at this service. Pages load it from here, so no other server learns of them. */
 export function imagePath(image: string | null): string | null {
   return image === null ? null : `/api/coupons/images/${bytesToHex(sha256(utf8ToBytes(image)))}`
 }
 
-/** Whether the service says that it cannot have the picture of that address; a lost answer says nothing. */
+/** Whether the service could not fetch the picture of that address. A lost answer is no proof of it. */
 export async function isUnavailable(image: string | null): Promise<boolean> {
   const path = imagePath(image)
   if (path === null) return false

@@ -1,6 +1,6 @@
-/** What a browser keeps for us, as long as it has grown; read with care, since an older build wrote there too. */
+/** JSON texts that a browser kept. They have no bound on their length, and an older build may have written them. */
 
-/** The value in a text; null when it is none. */
+/** The value of a text; null when the text is missing or no JSON. */
 export function parseJson(text: string | null): unknown {
   if (text === null) return null
   try {
@@ -11,7 +11,7 @@ export function parseJson(text: string | null): unknown {
   }
 }
 
-/** The object in a text, when it has a text under each of these names; else null. */
+/** The object of a text, when it has a string under each of these names; else null. */
 export function parseRecord(
   text: string | null,
   ...names: readonly string[]

@@ -31,7 +31,7 @@ export function fetchOverview(session: Session): Promise<Overview> {
   return requestAs(session, coupons)
 }
 
-/** Create a coupon; a lost answer is fetched by the next call with the same fields. */
+/** Create a coupon. After a lost answer, the next call with the same fields fetches it. */
 export async function createCoupon(
   session: Session,
   authored: Authored,
@@ -54,7 +54,7 @@ export async function changeCoupon(
   return (await requestAs<{ coupon: Definition }>(session, `${coupons}/${id}`, options)).coupon
 }
 
-/** True when it is gone; false when it was archived, since vouchers of it are out. */
+/** True when the coupon was deleted; false when it was archived, since it has vouchers. */
 export async function deleteCoupon(session: Session, id: string): Promise<boolean> {
   const options = { method: 'DELETE' } as const
   return (await requestAs<{ deleted: boolean }>(session, `${coupons}/${id}`, options)).deleted
@@ -70,7 +70,7 @@ export function listIssuances(
   return requestAs(session, `${coupons}/${id}/mints${query({ limit, cursor })}`)
 }
 
-/** Every voucher that one became, oldest first. */
+/** The vouchers from the first mint of a chain to its last refresh, oldest first. */
 export async function followChain(
   session: Session,
   id: string,
@@ -80,7 +80,7 @@ export async function followChain(
   return (await requestAs<Issuances>(session, path)).mints
 }
 
-/** Void one voucher, or with `chain` the one that it has become. */
+/** Void one voucher; with `chain`, the last one of its chain. */
 export async function voidVoucher(
   session: Session,
   id: string,
@@ -91,7 +91,7 @@ export async function voidVoucher(
   return (await requestAs<{ mint: Issuance }>(session, path, { method: 'DELETE' })).mint
 }
 
-/** Void every open voucher of a coupon; how many there were. */
+/** Void every open voucher of a coupon; returns their number. */
 export async function voidAll(session: Session, id: string): Promise<number> {
   const path = `${coupons}/${id}/mints`
   return (await requestAs<{ voided: number }>(session, path, { method: 'DELETE' })).voided
@@ -134,10 +134,10 @@ export type Statistics = {
   next: string | null
 }
 
-/** A period in days, `YYYY-MM-DD`; `offset` says in hours where a day begins, east of UTC. */
+/** Two days, `YYYY-MM-DD`. `offset`: hours east of UTC of the clock that a day is read from. */
 type Period = { from: string; to: string; offset: number }
 
-/** Counts by coupon and day, all pages of the answer in one. */
+/** Fetch the counts by coupon and day: all pages of the answer as one. */
 export async function fetchStatistics(session: Session, period: Period): Promise<Statistics> {
   const read = (cursor: string | null) =>
     requestAs<Statistics>(session, `${coupons}/stats${query({ ...period, cursor })}`)

@@ -22,7 +22,7 @@ export async function listMintable(session: Session): Promise<Mintable[]> {
   return (await requestAs<{ coupons: Mintable[] }>(session, path)).coupons
 }
 
-/** Issue one voucher; a lost answer is fetched by the next call for the same coupon, and costs no other. */
+/** Issue one voucher. After a lost answer, the next call for the same coupon fetches it and issues no other. */
 export function mintOne(
   session: Session,
   couponId: string,
@@ -31,7 +31,7 @@ export function mintOne(
   return sendOnce(session, { couponId }, store)
 }
 
-/** Issue so many; a lost answer is fetched by the next call for as many of the same coupon. */
+/** Issue several vouchers. After a lost answer, the next call with the same arguments fetches it. */
 export async function mintMany(
   session: Session,
   couponId: string,

@@ -2,7 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import type * as models from '../coupons/models.ts'
 import type { MerchantModel } from '../merchants/models.ts'
 
-/** What the service answers, as its own models say. */
+// The answers of the service, from its own models.
+
 export type Definition = Static<typeof models.DefinitionModel>
 export type Minter = Static<typeof models.MinterModel>
 export type Overview = Static<typeof models.OverviewModel>
@@ -13,5 +14,5 @@ export type Redemptions = Static<typeof models.RedemptionsModel>
 export type VoucherResult = Static<typeof models.VoucherResultModel>
 export type Manager = Static<typeof models.ManagerModel>
 export type Announced = Static<typeof models.AnnouncementModel>
-/** Somebody who may manage coupons on this service. */
+/** A key that may manage coupons on this service. */
 export type Merchant = Static<typeof MerchantModel>

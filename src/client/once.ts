@@ -6,9 +6,9 @@ import type { TextStore } from './texts.ts'
 type Pending = { key: string; body: string }
 
 /**
- * Do a thing once, although answers get lost: its Idempotency-Key is kept before the request leaves and
- * stays until an answer is certain. `name` says which thing; another body is another thing. Give the store
- * of a tab for what two tabs may each want, such as to mint one more.
+ * Send a request once, although answers get lost: its Idempotency-Key is stored before the request leaves
+ * and stays until the answer is certain. Requests with the same name and body share a key. Use the store of
+ * a tab where two tabs may each want one, such as one more voucher.
  */
 export async function once<T>(
   name: string,
@@ -25,7 +25,7 @@ export async function once<T>(
     store.remove(place)
     return answer
   } catch (cause) {
-    // Whether it was done is not known: the next attempt must carry the same key.
+    // The service may have executed it: the next attempt must carry the same key.
     if (!(cause instanceof ApiError) || !cause.unknown) store.remove(place)
     throw cause
   }

@@ -1,6 +1,6 @@
 import type { Pause } from './persist.ts'
 
-/** Waits that somebody can cut short: `wake` ends all of them. */
+/** Pauses between attempts. `wake` ends all of them at once, for a person who does not want to wait. */
 export function createPauses(): { pause: Pause; wake(): void } {
   const waiting = new Set<() => void>()
   return {

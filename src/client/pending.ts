@@ -1,32 +1,32 @@
-/** Operations whose answer is not known yet, kept where a reload or a dead battery does not reach them. */
+/** Operations without an answer yet. They survive a reload and a dead battery. */
 import { parseJson } from './json.ts'
 import type { TextStore } from './texts.ts'
 
 export type Pending = {
   nonce: string
-  /** The Idempotency-Key that fetches the answer: never another one for the same operation. */
+  /** The Idempotency-Key that fetches the answer. Another key for the same operation would be refused. */
   key: string
   startedAt: number
-  /** What the person reads while it is not settled. */
+  /** The name of the coupon, shown while there is no answer. */
   name: string
-  /** The shop's key, in hex, that the request names: a retry names the same. */
+  /** The shop's key in the request (hex). A retry must send the same body. */
   owner?: string
 }
 
 export type PendingList = {
   all(): Pending[]
   find(nonce: string): Pending | null
-  /** The entry of that nonce: the one that is there already, else a new one. Kept before it is returned. */
+  /** The entry of a nonce: the stored one, else a new one, which is stored before it is returned. */
   open(nonce: string, name: string, owner?: string): Pending
   close(nonce: string): void
 }
 
-/** Settled or not, a till does not owe more answers than this; the oldest gives way. */
+/** Bounds the list; the oldest entry gives way. */
 const pendingMax = 50
 
 type Wiring = { store: TextStore; name: string; now: () => number; newKey: () => string }
 
-/** A list that the store cannot keep is kept in memory: worth less, and better than a new key. */
+/** Where the store is full or forbidden, the list stays in memory: a page that lives still retries with its key. */
 export function openPendingList({ store, name, now, newKey }: Wiring): PendingList {
   let unkept: Pending[] | null = null
   const all = () => unkept ?? parsePendings(store.read(name))

@@ -1,9 +1,9 @@
-/** One request, repeated until its answer is known: same body, same key, growing pauses. */
+/** Retries of one request until its answer is known: same body, same key, exponential backoff. */
 
-/** An answer as it came; `status` 0 when none did. */
+/** An answer of the service; `status` 0 when none came. */
 export type Answer = { status: number; body: Record<string, unknown>; retryAfter: number | null }
 
-/** Asks the service. Never throws for what a network does: that is status 0. */
+/** Sends a request. A failure of the network is an answer with status 0; it is not thrown. */
 export type Ask = (
   path: string,
   body: unknown,
@@ -11,19 +11,19 @@ export type Ask = (
   patience?: { patienceMs?: number },
 ) => Promise<Answer>
 
-/** Resolves after so many seconds, or as soon as somebody cuts the wait short. */
+/** Resolves after so many seconds, or sooner when a person cuts the pause short. */
 export type Pause = (seconds: number) => Promise<void>
 
 const pausesSeconds = [1, 2, 4, 8, 15]
 const pauseSecondsMax = 30
 
-/** Refusals by which our own service says that asking again would change nothing. */
+/** Final refusals of the service: a retry would get the same one. */
 const final =
   /^(voucher-[a-z]+|other-merchant|nonce-invalid|body-invalid|field-invalid|idempotency-key-(invalid|reused))$/
 
 /**
- * True when the answer settles the matter, whatever it says. A proxy's 404 or a login page of the
- * Wi-Fi settles nothing: a key that were dropped for it could never fetch its answer again.
+ * True when the answer is final, for better or worse. The 404 of a proxy or the login page of a Wi-Fi is
+ * not: a key that is dropped for it can never fetch its answer again.
  */
 export function settles(answer: Answer): boolean {
   const { status, body } = answer
@@ -35,7 +35,7 @@ export function codeOf({ body }: Answer): string {
   return typeof body.code === 'string' ? body.code : ''
 }
 
-/** How long to wait before attempt number `tries` + 1. */
+/** Seconds to wait after so many attempts. */
 function pauseAfter(tries: number, answer: Answer): number {
   const pause = pausesSeconds[tries - 1] ?? pauseSecondsMax
   return Math.min(Math.max(pause, answer.retryAfter ?? 0), pauseSecondsMax)
@@ -43,12 +43,13 @@ function pauseAfter(tries: number, answer: Answer): number {
 
 type Persistence = {
   pause: Pause
-  /** Told after every attempt that settled nothing. */
+  /** Called after every attempt without a final answer. */
   onLost(tries: number, answer: Answer): void
-  /** Asked before every further attempt: false gives up, and the answer is the last one. */
+  /** Called before every further attempt; false gives up, and the last answer is returned. */
   goOn(): boolean
 }
 
+/** Repeat `attempt` until its answer is final. `attempt` must send the same body and key each time. */
 export async function persist(
   attempt: () => Promise<Answer>,
   { pause, onLost, goOn }: Persistence,

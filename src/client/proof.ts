@@ -5,10 +5,10 @@ import { kinds } from '../nostr/kinds.ts'
 import { randomText } from './random.ts'
 import type { EventTemplate, PageSigner } from './signer.ts'
 
-/** The request that a proof is for; `body` null: it has none. */
+/** The request that a proof is for; `body` is null where it has none. */
 type ProvenRequest = { url: string; method: string; body: string | null }
 
-/** The event that authorises one request, to be signed (NIP-98). The nonce tells two equal requests apart. */
+/** The unsigned event that authorises one request (NIP-98). Its nonce tells two equal requests apart. */
 export function proofTemplate({ url, method, body }: ProvenRequest): EventTemplate {
   const tags = [
     ['u', url],
@@ -24,7 +24,7 @@ export function proofHeader(proof: unknown): string {
   return `Nostr ${btoa(JSON.stringify(proof))}`
 }
 
-/** The Authorization header by which a key signs one POST of a JSON text. Throws SignerError. */
+/** Sign one POST of a JSON text; returns the Authorization header. Throws SignerError. */
 export async function signPost(signer: PageSigner, url: string, body: string): Promise<string> {
   return proofHeader(await signer.sign(proofTemplate({ url, method: 'POST', body })))
 }

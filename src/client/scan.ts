@@ -1,8 +1,8 @@
-/** What scanners, cameras, photos and fingers give, and the coupon that is in it. */
+/** Texts that a scanner, a camera, a photo or a person gives, and the coupon in them. */
 import { asObject, parseJson } from '../base/json.ts'
 import { type NostrEvent, parseEvent } from '../nostr/event.ts'
 
-/** `host` is there when the code carried an address; `voucher` when it carried the signed event. */
+/** `host`: of the address in the code, if it had one. `voucher`: the signed event in the code, if it had one. */
 type ScannedCoupon = {
   kind: 'coupon'
   nonce: string
@@ -11,14 +11,14 @@ type ScannedCoupon = {
 }
 export type Scanned =
   | ScannedCoupon
-  /** Not a coupon; `looks` says what it seems to be, so that the person is told what to do. */
+  /** No coupon. `looks` is a guess at the text, so that the till can tell the person what to do. */
   | { kind: 'other'; looks: 'key' | 'payment' | 'address' | 'text' | 'nothing' }
 
-/** The longest code that is looked into: a QR holds 2 953 bytes, a voucher pasted by hand a little more. */
+/** Bounds the work: a QR holds 2 953 bytes, a voucher pasted by hand a little more. */
 export const scanCharsMax = 16 * 1024
 
 const nonceForm = /^[\w-]{22}$/
-/** The last of 22 characters carries four bits of padding, which are zero in a nonce that somebody made. */
+/** A nonce has 16 bytes, so the last of its 22 characters carries four bits of padding, which are zero. */
 const nonceEnd = /[AQgw]$/
 
 /** The coupon in a scanned text. Never throws. */
@@ -33,7 +33,7 @@ export function parseScan(text: string): Scanned {
   return { kind: 'other', looks: looksOf(bare) }
 }
 
-/** The first reading of a scan that is a coupon, else what the first of them looks like. */
+/** The first reading of a scan that is a coupon, else the result of its first reading. */
 export function parseReadings(readings: string[]): Scanned {
   const parsed = readings.map(parseScan)
   return (
@@ -45,7 +45,7 @@ export function isNonce(text: string): boolean {
   return nonceForm.test(text) && nonceEnd.test(text)
 }
 
-/** Without what scanners put around a code: control characters, an AIM identifier (`]Q1`), a BOM. */
+/** Strips the prefix and suffix of a scanner: control characters, an AIM identifier (`]Q1`), a BOM. */
 function withoutFrame(text: string): string {
   return [...text]
     .filter(
@@ -58,13 +58,13 @@ function withoutFrame(text: string): string {
 }
 
 /**
- * The text as it stands, then as it was before a keyboard spoilt it: a scanner that types as an
- * American keyboard into a Spanish one, Caps Lock, or both.
+ * The text as it stands, then corrected: for a scanner that types as an American keyboard into a Spanish
+ * layout, for Caps Lock, and for both.
  */
 function readingsOf(text: string): string[] {
   const spanish = fromSpanishLayout(text)
   const readings = [text, spanish]
-  // Only an address shows that the case was swapped: every nonce is as good as its mirror image.
+  // Only an address shows that the case was swapped: a nonce with its case swapped is a nonce, too.
   for (const reading of [text, spanish]) {
     if (/^HTTPS?:/.test(reading) && /[a-z]/.test(reading.replace(/^[^#?]*/, ''))) {
       readings.push(swapCase(reading))
@@ -73,7 +73,7 @@ function readingsOf(text: string): string[] {
   return [...new Set(readings)]
 }
 
-/** Where the American key of a character types another one under a Spanish or Latin American layout. */
+/** Characters that a Spanish or Latin American layout gives for an American key, and that key's own. */
 const spanishKeys: Record<string, string> = {
   Ñ: ':',
   ñ: ';',
@@ -92,7 +92,7 @@ function fromSpanishLayout(text: string): string {
   return [...text].map((char) => spanishKeys[char] ?? char).join('')
 }
 
-/** The text as it would be without Caps Lock. */
+/** The text with its case swapped, as without Caps Lock. */
 export function swapCase(text: string): string {
   return [...text]
     .map((char) => (char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase()))
@@ -114,7 +114,7 @@ function couponInAddress(text: string): ScannedCoupon | null {
   return nonce ? { kind: 'coupon', nonce, host: url.host, voucher: null } : null
 }
 
-/** `URL.parse` is younger than the tablets on many counters. */
+/** Old tablets have no `URL.parse`. */
 function urlOrNull(text: string): URL | null {
   try {
     return new URL(text)

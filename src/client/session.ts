@@ -11,33 +11,33 @@ export type Identity = { pubkey: string; kind: SignerKind }
 
 type Kept = Identity & { token: string; expiresAt: number }
 
-/** One signature, then a token for as long as it holds. */
+/** A session of the HTTP API: one signature opens it, its token authorises requests until it expires. */
 export type Session = {
   /** Null while nobody is signed in. */
   identity(): Identity | null
-  /** The signer, where this tab still has it. */
+  /** Null where this page lost the signer, such as a PIN key after a reload. */
   signer(): PageSigner | null
-  /** Sign in; also the answer to `onAsk`. Throws ApiError and SignerError. */
+  /** Sign in. Also continues the requests that `onAsk` was called for. Throws ApiError and SignerError. */
   signIn(signer: PageSigner): Promise<void>
   signOut(): void
-  /** A token to send; asks for a signature where there is none. */
+  /** A valid token. Asks the person for a signature where none is valid. Throws ApiError `signed-out`. */
   token(): Promise<string>
-  /** Another token, after this one was refused. */
+  /** Another token, after the service refused this one. */
   renew(refused: string): Promise<string>
-  /** The signer, asked for where this tab has lost it. */
+  /** The signer. Asks the person for it where this page lost it. */
   needSigner(): Promise<PageSigner>
 }
 
 type Wiring = {
-  /** The place of the token in `store`. */
+  /** Name of the token in `store`. */
   name: string
   store: TextStore
   /** The origin of the service, which a proof names. */
   origin: string
-  /** Finds a signer again that needs no person, such as an extension. */
+  /** Finds a signer again without the person, such as an extension; null where it needs one. */
   restore: (identity: Identity) => Promise<PageSigner | null>
   onIdentity: (identity: Identity | null) => void
-  /** Not null while a request waits for the person to sign again. */
+  /** Called with the identity while a request waits for the person to sign again, with null afterwards. */
   onAsk: (identity: Identity | null) => void
 }
 
@@ -82,7 +82,7 @@ export function createSession(wiring: Wiring): Session {
     if (!asked) throw new ApiError('signed-out')
     signer ??= await restore(asked)
     if (signer) return signer
-    // The request waits for the answer, so that a page keeps what was typed into it.
+    // The request waits for the answer: a page keeps its forms meanwhile.
     const { promise, resolve } = Promise.withResolvers<PageSigner | null>()
     answer?.(null)
     answer = resolve
@@ -94,7 +94,7 @@ export function createSession(wiring: Wiring): Session {
 
   const obtain = async () => {
     const given = await needSigner()
-    // Given in answer to a question, it has just opened one.
+    // The sign-in that answered the question has opened a session already.
     return kept && kept.expiresAt > systemClock() ? kept.token : open(given)
   }
 

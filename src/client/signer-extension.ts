@@ -1,7 +1,7 @@
 import type { NostrEvent } from '../nostr/event.ts'
 import { type EventTemplate, type PageSigner, SignerError } from './signer.ts'
 
-/** NIP-07. */
+/** The interface of an extension (NIP-07). */
 type Extension = {
   getPublicKey(): Promise<string>
   signEvent(event: EventTemplate): Promise<NostrEvent>
@@ -18,7 +18,7 @@ export function hasExtension(): boolean {
   return window.nostr !== undefined
 }
 
-/** The key of a browser extension (NIP-07). */
+/** Open the key of a browser extension (NIP-07). Throws SignerError. */
 export async function openExtension(): Promise<PageSigner> {
   const { nostr } = window
   if (!nostr) throw new SignerError('no-extension')
@@ -26,7 +26,7 @@ export async function openExtension(): Promise<PageSigner> {
     try {
       return await ask()
     } catch {
-      // Extensions throw what they like when the person says no.
+      // NIP-07 names no error for a refusal: each extension throws another.
       throw new SignerError('declined')
     }
   }

@@ -12,14 +12,14 @@ type KeptKey = { pubkey: string; ncryptsec: string }
 export const pinCharsMin = 6
 
 type Wiring = {
-  /** Tells keys apart: the merchant's and a till's may live on the same store. */
+  /** Tells keys apart: one device may hold the merchant's and a till's. */
   name: string
   store: LastingStore
   /** Awaited before each encryption, which takes a second and holds the thread (scrypt). */
   beforeWork: () => Promise<void>
 }
 
-/** The place of one key on this store. */
+/** One key of this device. Its methods throw SignerError. */
 export function createKeyBox({ name, store, beforeWork }: Wiring) {
   const place = `key:${name}`
 
@@ -35,11 +35,11 @@ export function createKeyBox({ name, store, beforeWork }: Wiring) {
 
   return {
     find,
-    /** False where the browser keeps nothing: the key is gone with the page. */
+    /** False where the browser stores nothing: closing the page loses the key. */
     lasts: () => store.lasts(place),
-    /** Make a new key and keep it under a PIN. */
+    /** Create a key and store it under a PIN. */
     create: (pin: string) => keep(generateSecretKey(), pin),
-    /** Keep a key that a person brings: an nsec, or an ncryptsec with its password; `only`: no other. */
+    /** Store a key that a person has: an nsec, or an ncryptsec with its password. `only`: refuse another key. */
     async bring(text: string, pin: string, only?: string): Promise<PageSigner> {
       const key = text.trim()
       if (key.startsWith('ncryptsec1')) {
@@ -48,7 +48,7 @@ export function createKeyBox({ name, store, beforeWork }: Wiring) {
       }
       return keep(expected(secretOf(key), only), pin)
     },
-    /** The key, with the right PIN. */
+    /** Decrypt the stored key. */
     async unlock(pin: string): Promise<PageSigner> {
       const kept = find()
       if (!kept) throw new SignerError('key-invalid')
@@ -77,7 +77,7 @@ function opened(ncryptsec: string, pin: string): Uint8Array {
   try {
     return decrypt(ncryptsec, pin)
   } catch {
-    // The cipher says "invalid tag", the decoder anything: neither helps a person.
+    // The library throws plain errors ("invalid tag"), and nearly all of them mean a wrong PIN.
     throw new SignerError('pin-wrong')
   }
 }
@@ -87,7 +87,7 @@ function secretOf(text: string): Uint8Array {
     const decoded = decode(text)
     if (decoded.type === 'nsec') return decoded.data
   } catch {
-    // Told below: the decoder throws plain errors.
+    // The decoder throws plain errors for every malformed text: one code below.
   }
   throw new SignerError('key-invalid')
 }

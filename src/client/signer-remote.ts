@@ -8,18 +8,18 @@ import { randomText } from './random.ts'
 import { type PageSigner, SignerError } from './signer.ts'
 import type { TextStore } from './texts.ts'
 
-/** A person has to find the phone, open the app, read and agree. */
+/** Time for a person to find the phone, open the app, read and agree. */
 const waitSeconds = 180
 
-/** The step that a remote signer is waited for. */
+/** A wait for a remote signer, shown to the person. */
 export type Wait = {
   for: 'scan' | 'connect' | 'key' | 'signature'
   endsAt: number
-  /** A page where the signer wants the person to agree. */
+  /** A page on which the signer wants the person to agree. */
   url?: string
 }
 
-/** The connection to a signer, as a tab keeps it; `client` is the secret key of our side. */
+/** A stored connection; `client` is the secret key of our side. */
 type Kept = { client: string; pubkey: string; relays: string[]; secret: string | null }
 
 const place = 'remote-signer'
@@ -28,13 +28,13 @@ const metadata = { name: 'Cuponera' }
 type Wiring = {
   /** Keeps the connection, so that a reload does not need the person. */
   store: TextStore
-  /** The address that a signer shows to its person. */
+  /** The address of this program, which a signer shows to its person. */
   url: string
-  /** Told when a wait begins or changes, and with null when it is over. */
+  /** Called when a wait begins or changes, and with null when it ends. */
   onWait: (wait: Wait | null) => void
 }
 
-/** Signers that run elsewhere and are reached over relays (NIP-46). */
+/** Signers in another app or device, reached over relays (NIP-46). Methods throw SignerError. */
 export function createRemoteSigners({ store, url, onWait }: Wiring) {
   let current: Wait | null = null
   const show = (wait: Wait | null) => {
@@ -43,11 +43,11 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
   }
 
   const onauth = (page: string) => {
-    // Only a page may be opened: another scheme that a signer names is not followed.
+    // Another scheme, such as javascript:, would run in the page that shows the link.
     if (current && /^https?:\/\//.test(page)) show({ ...current, url: page })
   }
 
-  /** Wait for a person somewhere else, and say so; three minutes at most. */
+  /** Wait for a person at another device, at most `waitSeconds`, and show it. */
   const waitFor = async <T>(
     step: Wait['for'],
     promise: Promise<T>,
@@ -104,7 +104,7 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
       return connected(bunker, client, signal)
     },
 
-    /** An address to show as a QR, and the signer once one has answered to it. */
+    /** An address to show as a QR, and a promise of the signer that scans it. */
     invite(relays: string[], signal: AbortSignal) {
       const client = generateSecretKey()
       const address = createNostrConnectURI({
@@ -126,7 +126,7 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
       return { address, signer: signer() }
     },
 
-    /** The signer that the store remembers, without a person; null when there is none. */
+    /** The signer of the stored connection, without a person; null when there is none. */
     async restore(pubkey: string): Promise<PageSigner | null> {
       const kept = parseKept(store.read(place))
       if (!kept) return null

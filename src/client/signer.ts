@@ -4,7 +4,7 @@ export type SignerKind = 'extension' | 'remote' | 'local'
 
 export type EventTemplate = Pick<NostrEvent, 'kind' | 'created_at' | 'tags' | 'content'>
 
-/** Signs for one key from within a page. */
+/** A key that can sign. Where the key is, differs by kind. */
 export type PageSigner = {
   kind: SignerKind
   pubkey: string
@@ -13,7 +13,7 @@ export type PageSigner = {
   close?(): void
 }
 
-/** The reason why nothing was signed. */
+/** Thrown when a signer gives no signature. */
 export class SignerError extends Error {
   readonly code:
     | 'no-extension'

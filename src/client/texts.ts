@@ -1,13 +1,13 @@
-/** Texts that outlive a request, by name: the storage of a browser, or a map in a test. */
+/** Named texts that survive a request: the storage of a browser, or a map in a test. */
 export type TextStore = {
   read(name: string): string | null
-  /** False when it could not be kept (storage full or forbidden). */
+  /** False when the text was not stored (storage full or forbidden). */
   write(name: string, text: string): boolean
   remove(name: string): void
 }
 
-/** A text store that knows whether it survives the page. */
+/** A text store that knows whether its texts survive the page. */
 export type LastingStore = TextStore & {
-  /** Whether the text of this name, or one to come, outlives the page; as far as a page can know. */
+  /** Whether the text of this name, or a new one, survives the page, as far as a page can know. */
   lasts(name: string): boolean
 }

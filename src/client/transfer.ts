@@ -1,17 +1,17 @@
-/** Handing a voucher to somebody at a lightning address. */
+/** Transfers of a voucher to a lightning address. */
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Ask } from './persist.ts'
 
 type Transfer = {
   nonce: string
-  /** The signed event, where the holder has it: the other side can check it. */
+  /** The signed event, if the holder has it. The receiver can verify it. */
   voucher: NostrEvent | null
   to: string
   /** Empty for none. */
   comment: string
 }
 
-/** `unknown`: nobody knows whether it left. `refused`: the service did not try. */
+/** `unknown`: the receiver may have the voucher. `refused`: the service did not send it. */
 type TransferOutcome = 'sent' | 'not-sent' | 'moved' | 'unknown' | 'refused'
 
 const outcomes: Record<string, TransferOutcome> = {
@@ -21,10 +21,10 @@ const outcomes: Record<string, TransferOutcome> = {
   UNKNOWN: 'unknown',
 }
 
-/** The service asks the other side twice before it answers. */
+/** The service asks the receiver's service twice before it answers. */
 const patienceMs = 40_000
 
-/** Hand a voucher over; `reason` is a sentence of the service or of the other side. */
+/** Transfer a voucher. `reason`: a sentence of the service or of the receiver's service. */
 export async function transfer(
   ask: Ask,
   { nonce, voucher, to, comment }: Transfer,
@@ -34,7 +34,7 @@ export async function transfer(
   const text = body.reason ?? body.error
   const reason = typeof text === 'string' && text !== '' ? text : null
   const told = typeof body.status === 'string' ? outcomes[body.status] : undefined
-  // An answer that was lost, or a server that broke down, may have sent it.
+  // A lost answer, a timeout or a fault of the server may have sent it.
   const refused = status >= 400 && status < 500 && status !== 408
   return { outcome: told ?? (refused ? 'refused' : 'unknown'), reason }
 }

@@ -1,11 +1,11 @@
-/** What a voucher's signature proves without asking anybody (docs/protocol.md, verifying offline). */
+/** Verification of a voucher without the service (docs/protocol.md, verifying offline). */
 import { verifyEvent } from 'nostr-tools/pure'
 import { Refusal } from '../base/refusal.ts'
 import { type Benefit, parseBenefit } from '../coupons/benefit.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 
-/** What a signed voucher promises. */
+/** The promise of a signed voucher. */
 type VoucherPromise = {
   nonce: string
   couponId: string
@@ -17,14 +17,14 @@ type VoucherPromise = {
 }
 
 export type Verdict =
-  /** Signed by the pinned manager: it was promised. It says nothing about whether it was spent since. */
+  /** The pinned manager signed this promise. Whether the voucher was spent since, only the service knows. */
   | { genuine: true; promise: VoucherPromise; expired: boolean }
   | { genuine: false; why: 'shape' | 'signature' | 'other-manager' | 'phase' | 'nonce' }
 
 type Expected = {
-  /** The manager's key, kept from when the service could be asked. */
+  /** The manager's key, pinned when the service could be reached. */
   manager: string
-  /** The nonce that came with the voucher, when it came apart from it. */
+  /** The nonce that came beside the voucher, to be compared with the signed one. */
   nonce?: string
   now: number
 }
@@ -35,7 +35,7 @@ export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected):
   const promise = promiseOf(event)
   if (!promise) return { genuine: false, why: 'shape' }
   if (event.pubkey !== manager) return { genuine: false, why: 'other-manager' }
-  // A copy: the library marks the object it has verified and would believe the mark.
+  // A copy, since the library trusts a mark that it leaves on an object it has verified.
   if (!verifyEvent({ ...event })) return { genuine: false, why: 'signature' }
   if (tagOf(event, 'phase') !== 'minted') return { genuine: false, why: 'phase' }
   if (nonce !== undefined && nonce !== promise.nonce) return { genuine: false, why: 'nonce' }
@@ -46,7 +46,7 @@ export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected):
   }
 }
 
-/** What an event says it promises, where tags and content agree; null where they do not. */
+/** The promise in an event; null where its tags and its content disagree. */
 function promiseOf(event: NostrEvent): VoucherPromise | null {
   const content = contentObject(event.content)
   if (!content) return null

@@ -1,7 +1,7 @@
 import type { Benefit } from '../coupons/benefit.ts'
 import type { Answer } from './persist.ts'
 
-/** The promise of a voucher, as the service states it. */
+/** The fields of a voucher that every answer about it has. */
 export type VoucherTerms = {
   couponId: string
   coupon: Benefit
@@ -13,7 +13,7 @@ export type VoucherTerms = {
   expiresAt: number | null
 }
 
-/** The terms in an answer of our own service; null when it is not one. */
+/** The terms in an answer; null when it is a refusal, or not an answer of this service. */
 export function termsOf({ status, body }: Answer): VoucherTerms | null {
   const whole =
     status >= 200 &&
@@ -29,7 +29,7 @@ export function termsOf({ status, body }: Answer): VoucherTerms | null {
   return { couponId, coupon, name, description, npub, image, nonce, expiresAt }
 }
 
-/** The service's own sentence in an answer, or null. */
+/** The sentence of the service in an answer, or null. */
 export function messageOf({ body }: Answer): string | null {
   return typeof body.error === 'string' && body.error !== '' ? body.error : null
 }
