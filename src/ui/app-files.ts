@@ -1,9 +1,9 @@
 import type { Bundle } from './bundle.ts'
 
-/** The pages that a device keeps for when there is no connection. */
+/** Pages that a device stores for use without a connection. */
 const offlinePages = ['/caja', '/c']
 
-/** What makes the till an application of the device. */
+/** The web app manifest, by which a browser installs the till as an application. */
 export function createManifest({ icons }: Bundle): string {
   const picture = (src: string, sizes: string, purpose = 'any') => {
     return { src, sizes, type: src.endsWith('.svg') ? 'image/svg+xml' : 'image/png', purpose }
@@ -30,7 +30,7 @@ export function createManifest({ icons }: Bundle): string {
   })
 }
 
-/** The service worker, with the list of what it keeps: another build is another text. */
+/** The service worker with the list of files it stores. A new build changes the text, so browsers update. */
 export function createWorker({ worker, offline, pages, style }: Bundle): string {
   const { scripts } = pages.caja
   const version = new Bun.CryptoHasher('sha256')

@@ -1,6 +1,6 @@
 import { type Bundle, bundlePages } from './bundle.ts'
 
-/** From source: bundled when asked. In a compiled binary this module holds the bundle (see .tools/build.ts). */
+/** Bundles from source. In a compiled binary .tools/build.ts replaces this module by the finished bundle. */
 export function loadBundle(): Promise<Bundle> {
   return bundlePages()
 }

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 
-/** The pages, each with the script it starts with. */
+/** The first script of each page. */
 const entries = {
   panel: new URL('./panel/panel.tsx', import.meta.url),
   caja: new URL('./till/till.tsx', import.meta.url),
   c: new URL('./coupon/coupon.tsx', import.meta.url),
 }
-/** Runs before the first paint, on every page. */
+/** Runs on every page before the first paint. */
 const boot = new URL('./browser/boot.ts', import.meta.url)
 const style = new URL('./style/style.css', import.meta.url)
 const worker = new URL('./till/service-worker.ts', import.meta.url)
@@ -21,17 +21,17 @@ const icons = {
 
 export type PageName = keyof typeof entries
 
-/** Every page as a browser gets it. Bytes are base64, so that the build can write them into the binary. */
+/** The pages as browsers get them. Bytes are base64, so that the build can write them into the binary. */
 export type Bundle = {
-  /** Addresses of a page's scripts, in the order they run, and of what they import at once. */
+  /** Addresses of a page's scripts in the order they run, and of their static imports. */
   pages: Record<PageName, { scripts: string[]; preload: string[] }>
   style: string
-  /** Addresses of the pictures that devices show for an installed page. */
+  /** Addresses of the icons of an installed page. */
   icons: Record<keyof typeof icons, string>
-  /** The script of the service worker, and the addresses of what it keeps. */
+  /** The script of the service worker, and the addresses of the files it stores. */
   worker: string
   offline: string[]
-  /** What lies under `/ui/`, by name; names carry a hash of their content. */
+  /** Files under `/ui/`, by name. A name has a hash of the content. */
   files: Record<string, { type: string; gzip: string }>
 }
 
@@ -43,7 +43,7 @@ const types: Record<string, string> = {
   webmanifest: 'application/manifest+json; charset=utf-8',
 }
 
-/** The scripts and styles of the pages, and in its metafile what they are made of. */
+/** The scripts and styles of the pages; the metafile lists their sources. */
 export function buildPages(): Promise<Bun.BuildOutput> {
   return Bun.build({
     entrypoints: [...Object.values(entries), boot, style, worker].map((url) => fileURLToPath(url)),
@@ -62,7 +62,7 @@ export function buildPages(): Promise<Bun.BuildOutput> {
   })
 }
 
-/** Bundle the pages from source: at the first request of a page, or when the program is compiled. */
+/** Bundle the pages from source, at the first request of a page or when the program is compiled. */
 export async function bundlePages(): Promise<Bundle> {
   const result = await buildPages()
   const files: Bundle['files'] = {}
@@ -107,7 +107,7 @@ export async function bundlePages(): Promise<Bundle> {
   }
 }
 
-/** The chunks that a script needs before it runs; not those it may ask for later. */
+/** The static imports of a script, through all chunks. */
 function importsOf(name: string, texts: ReadonlyMap<string, string>, found = new Set<string>()) {
   const text = texts.get(name) ?? ''
   for (const [, chunk = ''] of text.matchAll(/(?:from|import)\s*"(?:\/ui\/|\.\/)([\w-]+\.js)"/g)) {
@@ -118,7 +118,7 @@ function importsOf(name: string, texts: ReadonlyMap<string, string>, found = new
   return found
 }
 
-/** The chunks that a script may ever ask for. */
+/** The static and dynamic imports of a script, through all chunks. */
 function everyImportOf(
   name: string,
   texts: ReadonlyMap<string, string>,

@@ -5,7 +5,7 @@ import type { ApiDocument, Operation, Schema } from '../http/openapi.ts'
 /** HTML with the headers it needs. */
 type Page = { html: string; headers: Record<string, string> }
 
-/** The document as one page without a script, a picture or anything from elsewhere; readable on a phone. */
+/** The API document as one page, readable on a phone. It has no script, and loads nothing. */
 export function createDocsPage(document: ApiDocument): Page {
   const { info, tags, paths, components } = document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -95,7 +95,7 @@ function contentHtml(content: Record<string, { schema: Schema }> = {}): string {
     .join('')
 }
 
-/** A schema on its own: its fields, its alternatives, or just its type. */
+/** A whole schema: its fields, its alternatives, or only its type. */
 function schemaHtml(schema: Schema): string {
   return inner(schema) || `<p>${typeHtml(schema)} ${prose(schema.description ?? '')}</p>`
 }
@@ -107,7 +107,7 @@ function fieldHtml(name: string, schema: Schema, required: boolean, place = ''):
   return `<li><code>${escapeHTML(name)}</code> <em>${typeHtml(schema)}</em>${words && ` <small>${words}</small>`}${note}${inner(schema)}</li>`
 }
 
-/** What a schema holds, as a list; empty when its type says it all. */
+/** The fields or alternatives of a schema as a list; empty where it has none. */
 function inner(schema: Schema): string {
   const { properties, required = [], items, anyOf } = schema
   if (properties && Object.keys(properties).length > 0) {
@@ -120,7 +120,7 @@ function inner(schema: Schema): string {
   const options = anyOf?.filter((option) => option.type !== 'null') ?? []
   const [only] = options
   if (options.length === 1 && only) return inner(only)
-  // Alternatives that are only names stand in the type.
+  // Alternatives without fields are part of the type's text.
   if (!options.some((option) => inner(option) !== '')) return ''
   const rows = options.map((option) => `<li>${inner(option) || typeHtml(option)}</li>`)
   return `<p>one of</p><ol class="options">${rows.join('')}</ol>`
@@ -186,7 +186,7 @@ ul.refusals{list-style:none;margin:.25rem 0;padding:0}
 @media (min-width:50rem){.refusals li{display:grid;grid-template-columns:2.5em 15em 1fr;gap:.5rem}}
 `
 
-/** Nothing but the style above: no script, no frame, no request to anywhere. */
+/** The policy allows the style above only: no script, no frame, no request. */
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Bundle, PageName } from './bundle.ts'
 
-/** A page, the same for everybody, and its strong validator. */
+/** A page, the same for every visitor, and its strong validator. */
 export type Page = { html: string; etag: string }
 
 const titles: Record<PageName, string> = {
@@ -10,17 +10,17 @@ const titles: Record<PageName, string> = {
   c: 'Tu cupón',
 }
 
-/** What a page has to know of where it stands. */
+/** Addresses of this service that a page needs. */
 export type PagePlace = {
-  /** Where customers open coupons; null: where the page is. */
+  /** The origin at which customers open coupons; null: the page's own. */
   couponOrigin: string | null
-  /** Where a remote signer can be met when there is no relay inside; empty: nowhere that we know. */
+  /** A relay for remote signers; null where this service has its own, empty where none is known. */
   relay: string | null
-  /** Of plain http beside a certificate that only the shop's own devices trust; else null. */
+  /** The port of plain http, where only the shop's own devices trust the certificate of https; else null. */
   httpPort: number | null
 }
 
-/** The shell of a page; its script fills it. */
+/** The empty page; its script fills it. */
 export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Page {
   const { scripts, preload } = bundle.pages[name]
   const [boot, main] = scripts
@@ -58,7 +58,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
-/** What a page may do; `host` is the Host header, for the relay of this service. */
+/** The rights of a page. `host`: the Host header, since the relay of this service has the same host. */
 export function securityHeaders(name: PageName, host: string | null): Record<string, string> {
   // Only the panel talks to relays: a remote signer (NIP-46) answers over one.
   const relays = name === 'panel' ? ` wss:${ownSocket(host)}` : ''
@@ -76,7 +76,7 @@ export function securityHeaders(name: PageName, host: string | null): Record<str
     "form-action 'none'",
     "frame-ancestors 'none'",
   ]
-  // Both scan: the till coupons, the panel the QR of a till.
+  // The till scans coupons, the panel the QR of a till; the coupon page scans nothing.
   const camera = name === 'c' ? '()' : '(self)'
   return {
     'Content-Security-Policy': policy.join('; '),
@@ -86,7 +86,7 @@ export function securityHeaders(name: PageName, host: string | null): Record<str
   }
 }
 
-/** A Host header is a stranger's text: only what a host and a port are made of gets into the policy. */
+/** A Host header is untrusted: only a well-formed host and port get into the policy. */
 function ownSocket(host: string | null): string {
   return host !== null && /^([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/i.test(host)
     ? ` ws://${host}`

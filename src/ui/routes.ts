@@ -34,7 +34,7 @@ const described = (summary: string) =>
   documented({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
 
 /**
- * The pages for people, and what they load. Made when first asked for: the start does not wait for them,
+ * The pages and their files. They are bundled at the first request, so the start does not wait for them
  * and `place` is known by then.
  */
 export function pageRoutes(place: () => PagePlace) {
@@ -43,7 +43,7 @@ export function pageRoutes(place: () => PagePlace) {
     made ??= loadBundle()
       .then((bundle) => createSite(bundle, place()))
       .catch((cause: unknown) => {
-        // Asked for again, it is tried again.
+        // The next request tries again.
         made = null
         throw cause
       })
@@ -53,7 +53,7 @@ export function pageRoutes(place: () => PagePlace) {
     const { html, etag } = (await site()).pages[name]
     const headers = {
       'Content-Type': 'text/html; charset=utf-8',
-      // Kept, but asked about each time: an upgrade shows at once.
+      // Cached but revalidated each time: an upgrade shows at once.
       'Cache-Control': 'no-cache',
       ETag: etag,
       'Access-Control-Allow-Origin': '*',
@@ -121,12 +121,12 @@ export function pageRoutes(place: () => PagePlace) {
   return routes
 }
 
-/** Whether `If-None-Match` names it. Split at the comma alone: a pattern with the spaces tries each run of them again and again. */
+/** Whether `If-None-Match` names the tag. A pattern that also splits at spaces would take quadratic time. */
 function isKnown(etag: string, header: string | null): boolean {
   return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
-/** Asked about each time, so that a device learns of a new build; the worker talks to this service alone. */
+/** Revalidated each time, so that a device learns of a new build. The policy lets the worker call this service only. */
 function appFile(text: string, type: string): Response {
   return new Response(text, {
     headers: {
@@ -156,7 +156,7 @@ function createSite(bundle: Bundle, place: PagePlace): Site {
   }
 }
 
-/** Names carry a hash, so what has been fetched once is good for ever. */
+/** A name has a hash of the content, so a cached file never changes. */
 function fileReply({ type, gzip }: File, request: Request): Response {
   const zipped = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
   return new Response(zipped ? gzip : Bun.gunzipSync(gzip), {

@@ -4,11 +4,11 @@ import { encodeQR } from 'qr'
 import { parseAddress } from '../base/network.ts'
 import { hostForOthers } from '../tls/files.ts'
 
-/** The authority of a shop, and where the service is. */
+/** The certificate authority of a shop, and the addresses of the service. */
 export type TlsPlace = {
-  /** DER. */
+  /** Its certificate in DER. */
   authority: Uint8Array
-  /** SHA-256, as people compare it. */
+  /** SHA-256 in the form that people compare. */
   fingerprint: string
   /** Names and addresses of its certificate. */
   hosts: readonly string[]
@@ -18,12 +18,12 @@ export type TlsPlace = {
 
 type Language = 'es' | 'en'
 type Text = Record<Language, string>
-/** What a step has between backticks is typed or pasted. */
+/** Text of a step between backticks is a command or an address, to be typed or pasted. */
 type System = { name: string; agent: RegExp; steps: Record<Language, string[]> }
 
 const download = '/tls/cuponera.crt'
 
-// The first whose pattern fits is shown open: Android says Linux, too.
+// In order, since the first match is shown open: the agent of Android names Linux, too.
 const systems: System[] = [
   {
     name: 'Android',
@@ -147,7 +147,7 @@ const text = {
   other: { es: 'In English', en: 'En castellano' },
 } satisfies Record<string, Text>
 
-/** The page for one request: its language, and the steps of its system first. */
+/** The page for one request, in its language and with the steps of its system open. */
 export function createTlsPage(place: TlsPlace, { url, headers: asked }: Request) {
   const language = languageOf(url, asked.get('accept-language'))
   const say = (name: keyof typeof text) => escapeHTML(text[name][language])
@@ -200,7 +200,7 @@ ${steps.join('\n')}
   return { html, headers }
 }
 
-/** Words of a command stay whole: a line that ended after a hyphen would be read as another option. */
+/** No line breaks inside a word of a command: a line that ends after a hyphen reads as another option. */
 function stepHtml(step: string): string {
   return escapeHTML(step).replace(/`(.+?)`/g, (_, typed: string) => {
     const words = typed.split(' ').map((word) => `<span>${word}</span>`)
@@ -214,7 +214,7 @@ function languageOf(url: string, accepted: string | null): Language {
   return /^\s*en\b/i.test(accepted ?? '') ? 'en' : 'es'
 }
 
-/** Under what name this device got here; on this machine itself, what another one could use. */
+/** The host by which this device reached us; from loopback, a host that another device can use. */
 function hostOf({ hosts }: TlsPlace, header: string | null): string {
   const { hostname = '' } = URL.parse(`http://${header}`) ?? {}
   const plain = hostname.replace(/^\[|\]$/g, '')
@@ -223,7 +223,7 @@ function hostOf({ hosts }: TlsPlace, header: string | null): string {
   return hostForOthers(hosts)
 }
 
-/** In the colours of the pages, whose own style would be a second request. */
+/** The colours of the pages. Their own style would be a second request, over plain http. */
 const style = `
 :root{color-scheme:light dark;--ink:#211d18;--paper:#faf7f2;--card:#fff;--line:#e2dacd;--mark:#0d6650;--on-mark:#fff}
 @media (prefers-color-scheme:dark){:root{--ink:#f0ebe3;--paper:#161411;--card:#211e1a;--line:#38332c;--mark:#74d3b1;--on-mark:#06251b}}
@@ -247,7 +247,7 @@ code span{display:inline-block;max-width:100%}
 .qr svg{display:block;width:100%;height:auto}
 `
 
-/** Nothing but the style above: no script, no frame, no request to anywhere. */
+/** The policy allows the style above only: no script, no frame, no request. */
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',

@@ -6,7 +6,7 @@ import { createTlsPage, type TlsPlace } from './tls-page.ts'
 const PageModel = textModel('text/html', 'How to trust the authority of this shop')
 const AuthorityModel = textModel('application/x-x509-ca-cert', 'Its certificate, in DER')
 
-/** For devices of a shop that makes its certificates itself; also over plain http, where they begin. */
+/** Pages for the devices of a shop with its own certificate authority. Plain http has them, too: devices begin there. */
 export function tlsRoutes(place: TlsPlace | null) {
   const known = () => {
     if (!place) throw new Refusal('not-found')

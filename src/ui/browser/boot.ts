@@ -1,5 +1,5 @@
 import './language.ts'
 import { followTheme } from './theme.ts'
 
-// Before the first paint: nobody sees the other theme flash by.
+// Before the first paint, or the other theme would flash by.
 followTheme()

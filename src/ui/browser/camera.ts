@@ -1,4 +1,4 @@
-/** The camera of the device, and the codes that come before it. */
+/** The camera of the device, which reads codes. */
 import { readFrame } from './qr-reader.ts'
 
 export type CameraTrouble =
@@ -6,21 +6,21 @@ export type CameraTrouble =
   'insecure' | 'denied' | 'none' | 'busy'
 
 export type Camera = {
-  /** Null where the lamp cannot be switched from a page. */
+  /** Switches the lamp; null where a page cannot. */
   light: ((on: boolean) => Promise<void>) | null
   stop(): void
 }
 
-/** Between two looks at the picture; a cheap phone needs the rest for itself. */
+/** Pause between two frames: reading all of them would stall a cheap phone. */
 const lookMs = 120
 
-/** What keeps this page from the camera, as far as can be told before asking; null when nothing does. */
+/** The reason why this page cannot use the camera, if one is known before asking for it; else null. */
 export function cameraTrouble(): CameraTrouble | null {
   if (!window.isSecureContext) return 'insecure'
   return navigator.mediaDevices ? null : 'none'
 }
 
-/** Show the camera in `video` and tell every code that is read, as often as it is read. */
+/** Show the camera in `video`. `onText` gets every code in every frame, so the same code many times. */
 export async function openCamera(
   video: HTMLVideoElement,
   onText: (text: string) => void,
@@ -45,13 +45,13 @@ export async function openCamera(
       await new Promise((resolve) => setTimeout(resolve, lookMs))
     }
   }
-  // A page that is left while the video starts interrupts it; then nobody looks.
+  // Leaving the page while the video starts rejects this promise, and nobody looks then.
   await video.play().catch(() => undefined)
   void look()
   return { light: lightOf(track), stop }
 }
 
-/** The reader of codes could not be loaded yet: the next look asks for it again. */
+/** The reader is loaded on demand. Where its chunk does not load (TypeError), the next frame tries again. */
 function unloaded(cause: unknown): null {
   if (cause instanceof TypeError) return null
   throw cause
@@ -68,7 +68,7 @@ async function openStream(): Promise<MediaStream | CameraTrouble> {
   }
 }
 
-/** Not in the types of the DOM yet. */
+/** Missing in the types of the DOM. */
 type Torch = { torch?: boolean }
 
 function lightOf(track: MediaStreamTrack | undefined): Camera['light'] {

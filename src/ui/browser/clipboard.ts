@@ -1,4 +1,4 @@
-/** Copy a text; false where the browser does not let us. Works on plain http, too. */
+/** Copy a text, on plain http as well; false where the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   if (window.isSecureContext && navigator.clipboard) {
     try {
@@ -12,23 +12,23 @@ export async function copyText(text: string): Promise<boolean> {
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'unseen'
-  // Inside an open dialog, as nothing outside it can be selected.
+  // Inside an open dialog, since a modal dialog lets nothing outside it be selected.
   const place = document.querySelector('dialog[open]') ?? document.body
   place.append(area)
   area.select()
-  // The only way there is without https.
+  // Deprecated, and the only way on plain http.
   const copied = document.execCommand('copy')
   area.remove()
   return copied
 }
 
-/** Save bytes as a file of the person's. */
+/** Save bytes as a download. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a')
   const address = URL.createObjectURL(content)
   link.href = address
   link.download = name
   link.click()
-  // The download holds the bytes itself by then.
+  // By then the download has read the bytes.
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

@@ -1,26 +1,26 @@
-/** The till as an application of the device, where the browser allows it. */
+/** Installation of the till as an application, and its service worker. */
 import { signal } from '@preact/signals'
 
-/** Chromium's question, kept for when the person wants it. */
+/** The event of Chromium that can show its install dialog later. */
 type InstallEvent = Event & { prompt(): Promise<void> }
 
-/** Not null where the browser would install the till now. */
+/** Not null while the browser offers to install the till. */
 export const installer = signal<InstallEvent | null>(null)
 /** True when a new build waits for a reload. */
 export const updated = signal(false)
 
-/** Both pages begin with it: the till and the coupons of a device. */
+/** Prefix of both pages, `/caja` and `/c`. */
 const scope = '/c'
 
 export function canServeOffline(): boolean {
   return window.isSecureContext && 'serviceWorker' in navigator
 }
 
-/** Keep the pages' shell for a day without connection; plain http has to do without. */
+/** Register the service worker, by which the pages open without a connection. Plain http has none. */
 export async function keepOffline(): Promise<void> {
   if (!canServeOffline()) return
   const { serviceWorker } = navigator
-  // A first worker is no news; one that takes over from another is.
+  // Only a worker that replaces another means a new build.
   const before = serviceWorker.controller
   serviceWorker.addEventListener('controllerchange', () => {
     if (before) updated.value = true
@@ -28,7 +28,7 @@ export async function keepOffline(): Promise<void> {
   try {
     await serviceWorker.register('/sw.js', { scope, updateViaCache: 'none' })
   } catch (cause) {
-    // A certificate that is not trusted, or storage that is switched off.
+    // The certificate is not trusted, or storage is switched off.
     if (!(cause instanceof DOMException || cause instanceof TypeError)) throw cause
   }
 }
@@ -48,7 +48,7 @@ export async function install(): Promise<void> {
   installer.value = null
 }
 
-/** Whether it runs as an installed application now. */
+/** Whether this page runs as an installed application. */
 export function installed(): boolean {
   return window.matchMedia('(display-mode: standalone)').matches
 }

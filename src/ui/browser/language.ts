@@ -3,15 +3,15 @@ import { device } from './storage.ts'
 
 export type Language = 'es' | 'en'
 
-/** What the page speaks: as chosen, else as the browser says, else Spanish. */
+/** The language of the page: as chosen, else the browser's, else Spanish. */
 export const language = signal<Language>(initialLanguage())
 
-/** The BCP 47 name, for `lang` and for numbers and dates. */
+/** BCP 47 name of the language, for `lang`, numbers and dates. */
 export function locale(): 'es-AR' | 'en' {
   return language.value === 'es' ? 'es-AR' : 'en'
 }
 
-/** Speak another language, from now on and on this device. */
+/** Choose the language of all pages on this device. */
 export function choose(chosen: Language): void {
   language.value = chosen
   device.write('language', chosen)

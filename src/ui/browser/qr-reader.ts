@@ -1,6 +1,6 @@
-/** The text of a QR code in a picture: the browser's own reader where it has one, else ours. */
+/** Reads QR codes in pictures, by the browser's own reader where there is one, else in JavaScript. */
 
-/** What is read: a frame of the camera or a photo. */
+/** A frame of the camera, or a photo. */
 type Picture = HTMLVideoElement | ImageBitmap
 
 type Detector = { detect(picture: Picture): Promise<{ rawValue: string }[]> }
@@ -14,11 +14,11 @@ declare global {
   }
 }
 
-/** Longest side, in pixels, of what our own reader looks at: more is slower and finds no more. */
+/** Longest side in pixels for our own reader: more is slower and finds no more codes. */
 const frameSide = 720
-/** A photo may hold a small code: it is looked at twice as fine, then coarser. */
+/** A photo may have a small code, so the first try is finer; a large code is found in a coarser one. */
 const photoSides = [1600, 1000, 600]
-/** A picture of a phone has 12 to 50 million points; beyond this it is shrunk while it is read. */
+/** Larger photos are shrunk while they are decoded: a phone takes 12 to 50 million pixels. */
 const photoSideMax = 2400
 
 let detector: Promise<Detector | null> | undefined
@@ -65,7 +65,7 @@ async function openPicture(file: Blob): Promise<ImageBitmap | null> {
   }
 }
 
-/** What the browser's reader says; undefined where there is none. */
+/** The answer of the browser's own reader; undefined where there is none. */
 async function nativeText(picture: Picture): Promise<string | null | undefined> {
   detector ??= openDetector()
   const reader = await detector
@@ -73,7 +73,7 @@ async function nativeText(picture: Picture): Promise<string | null | undefined> 
   try {
     return (await reader.detect(picture))[0]?.rawValue ?? null
   } catch (cause) {
-    // Some systems name the class and lack the service behind it.
+    // Some systems have the class and lack the service behind it, and say so only at the first use.
     if (!(cause instanceof DOMException)) throw cause
     detector = Promise.resolve(null)
     return undefined
@@ -87,7 +87,7 @@ async function openDetector(): Promise<Detector | null> {
     const formats = await BarcodeDetector.getSupportedFormats()
     return formats.includes('qr_code') ? new BarcodeDetector({ formats: ['qr_code'] }) : null
   } catch (cause) {
-    // The class is there and what it needs of the system is not.
+    // The class exists without its service.
     if (cause instanceof Error) return null
     throw cause
   }
@@ -113,7 +113,7 @@ async function decodedText(
   try {
     return decodeQR(image)
   } catch (cause) {
-    // Its way to say that there is no code in the picture.
+    // The library throws a plain error where the picture has no code.
     if (cause instanceof Error) return null
     throw cause
   }

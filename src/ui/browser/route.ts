@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals'
 
-/** Where the page is, from its fragment: `#/coupons/01a1…` is `['coupons', '01a1…']`. */
+/** The view in the fragment: `#/coupons/01a1…` is `['coupons', '01a1…']`. */
 export const route = signal(parseRoute())
 
-/** Go somewhere in this page; the browser's back button comes back. */
+/** Go to a view, as a new entry of the history. */
 export function go(...parts: string[]): void {
   location.hash = hrefTo(...parts)
 }
@@ -12,12 +12,12 @@ export function hrefTo(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`
 }
 
-/** Follow the address from now on. */
+/** Keep `route` equal to the address. */
 export function followRoute(): void {
   window.addEventListener('hashchange', () => {
     route.value = parseRoute()
     window.scrollTo(0, 0)
-    // A new page for eyes is a new page for ears; by then its heading is there.
+    // A screen reader learns of the new view by its heading, which is rendered by then.
     setTimeout(() => {
       const main = document.getElementById('main')
       const heading = main?.querySelector('h1')
@@ -33,7 +33,7 @@ function parseRoute(): string[] {
   try {
     return parts.filter((part) => part !== '').map(decodeURIComponent)
   } catch (cause) {
-    // An address that was cut off or mistyped leads to the beginning.
+    // A truncated or mistyped address leads to the first view.
     if (cause instanceof URIError) return []
     throw cause
   }

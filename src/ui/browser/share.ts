@@ -1,13 +1,13 @@
-/** Handing a link over: the system's own sheet where a page may open it, else the clipboard. */
+/** Sharing of links: by the system's dialog where a page may open it, else by the clipboard. */
 
-/** The address of a coupon. What follows the # never leaves the browser that opens it. */
+/** The address of a coupon. Browsers never send a fragment, so the nonce reaches no server log. */
 export function couponLink(nonce: string): string {
   return `${couponOrigin()}/c#${nonce}`
 }
 
 /**
- * Where customers open a coupon: the public address of the service, when it has one. With a certificate of
- * the shop's own it is plain http, since their phones do not trust it. Else where this page is.
+ * The origin at which customers open a coupon: the public one of the service, if it has one. With the shop's
+ * own certificate it is plain http, since customers' phones do not trust that. Else the origin of this page.
  */
 function couponOrigin(): string {
   const { couponOrigin: known, httpPort } = document.documentElement.dataset
@@ -16,7 +16,7 @@ function couponOrigin(): string {
   return protocol === 'https:' && httpPort ? `http://${hostname}:${httpPort}` : origin
 }
 
-/** Whether the links open on this very device only, and on no phone. */
+/** Whether links open on this device only, so no phone can open them. */
 export function localOrigin(): boolean {
   const { hostname } = new URL(couponOrigin())
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
@@ -26,7 +26,7 @@ export function canShare(): boolean {
   return 'share' in navigator
 }
 
-/** How it went; `shown` when the page may do neither and the person has to copy it. */
+/** Share or copy a link; `shown` where the page may do neither, so the person has to copy it. */
 export async function shareLink(
   title: string,
   url: string,
@@ -36,13 +36,13 @@ export async function shareLink(
       await navigator.share({ title, url })
       return 'shared'
     } catch (cause) {
-      // Closed without choosing: nothing more is wanted.
+      // The person closed the dialog: no second attempt by the clipboard.
       if (cause instanceof DOMException && cause.name === 'AbortError') return 'shared'
       if (!(cause instanceof DOMException)) throw cause
     }
   }
   try {
-    // Not there on plain http, whatever the types say.
+    // On plain http the clipboard does not exist, though its type says so.
     if (!window.isSecureContext) return 'shown'
     await navigator.clipboard.writeText(url)
     return 'copied'

@@ -1,15 +1,15 @@
 import type { LastingStore } from '../../client/texts.ts'
 
-/** Kept on this device until it is removed. */
+/** Texts that this device keeps until they are removed. */
 export const device = keepIn(() => window.localStorage)
-/** Kept as long as this tab. */
+/** Texts that end with this tab. */
 export const tab = keepIn(() => window.sessionStorage)
 
 const prefix = 'cuponera:'
 
 /**
- * The browser's storage. In a private window it may refuse: the texts are kept in memory then, and last as
- * long as the page.
+ * A storage of the browser. Where it refuses, as in a private window, texts stay in memory until the page
+ * ends.
  */
 function keepIn(open: () => Storage): LastingStore {
   const memory = new Map<string, string>()

@@ -3,13 +3,13 @@ import { device } from './storage.ts'
 
 type Theme = 'light' | 'dark' | 'auto'
 
-/** As chosen on this device; `auto` follows the system. */
+/** The choice on this device; `auto` follows the system. */
 const theme = signal<Theme>(parseTheme(device.read('theme')))
 
-/** The theme that shows now. */
+/** The theme on the screen. */
 export const shown = signal<'light' | 'dark'>('light')
 
-/** Wear another theme, from now on and on this device. */
+/** Choose the theme of all pages on this device. */
 export function wear(chosen: Theme): void {
   theme.value = chosen
   device.write('theme', chosen)
@@ -17,7 +17,7 @@ export function wear(chosen: Theme): void {
 
 const system = window.matchMedia('(prefers-color-scheme: dark)')
 
-/** Follow the choice and the system from now on. */
+/** Apply the theme, and follow the choice and the system. */
 export function followTheme(): void {
   const apply = () => {
     const dark = theme.value === 'dark' || (theme.value === 'auto' && system.matches)

@@ -3,8 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 let first = true
 
 /**
- * For the heading of a view. Where the focus was on something that is gone, it goes on from here, and not
- * from the top of the page; whoever just came, or chose a tab, keeps theirs.
+ * A ref for the heading of a view. Where the focused element is gone with the view before, the focus goes to
+ * this heading and not to the top of the page. A fresh page and a focused tab keep theirs.
  */
 export function useArrival() {
   const heading = useRef<HTMLHeadingElement>(null)
@@ -16,7 +16,7 @@ export function useArrival() {
   return heading
 }
 
-/** Go on from a heading, which no Tab stops at. */
+/** Focus a heading, which is no tab stop. */
 export function arrive(heading: HTMLElement | null): void {
   if (heading && !heading.hasAttribute('tabindex')) heading.tabIndex = -1
   heading?.focus({ preventScroll: true })

@@ -8,7 +8,7 @@ export type Attempt = {
   attempt: (action: () => Promise<void>) => Promise<void>
 }
 
-/** An action of a person that may fail: its button is busy meanwhile, and its failure shows. */
+/** State of an action that may fail: `busy` for its button, `failure` for a notice. */
 export function useAttempt(): Attempt {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)

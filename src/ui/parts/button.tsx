@@ -10,12 +10,12 @@ type Look = {
 
 type ButtonProps = Look &
   Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'size'> & {
-    /** At work: it cannot be pressed again, and says so. It keeps the focus, which a disabled one loses. */
+    /** At work: presses are ignored and `aria-busy` says so. A disabled button would lose the focus. */
     busy?: boolean
     children: ComponentChildren
   }
 
-/** A button that says what it does. Submits only where `type="submit"` says so. */
+/** A button with a text. Unlike in HTML, its default type is not `submit`. */
 export function Button({
   kind,
   icon,
@@ -44,16 +44,16 @@ export function Button({
 
 type IconButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'label'> & {
   icon: IconName
-  /** What it does, for whoever does not see the picture. */
+  /** The action in words, for screen readers and as a tooltip. */
   label: string
 }
 
-/** Neither pressed nor, from a field of its form, submitted. */
+/** Cancels the click, which an Enter in a field of its form also fires. */
 function refuse(event: Event): void {
   event.preventDefault()
 }
 
-/** A button with nothing but a picture. */
+/** A button with an icon only. */
 export function IconButton({ icon, label, ...rest }: IconButtonProps) {
   return (
     <button {...rest} type="button" class="button quiet only-icon" aria-label={label} title={label}>
@@ -64,9 +64,9 @@ export function IconButton({ icon, label, ...rest }: IconButtonProps) {
 
 type LinkProps = Look & {
   href: string
-  /** Beside this page, which goes on. */
+  /** Opens a new tab: this page must not end. */
   newTab?: boolean
-  /** Before it leads there. */
+  /** Called before the browser follows the link. */
   onClick?: () => void
   children: ComponentChildren
 }

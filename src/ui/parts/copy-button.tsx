@@ -3,7 +3,7 @@ import { commonWords as t } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { say } from './toast.tsx'
 
-/** Copies, and says so. */
+/** Copies a text, and confirms it in a toast. */
 export function CopyButton({ text }: { text: string }) {
   const copy = async () => {
     const copied = await copyText(text)

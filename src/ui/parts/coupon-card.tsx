@@ -9,14 +9,14 @@ type CouponLook = {
   description: string
   benefit: Benefit
   expiresAt: number | null
-  /** Of this origin, or null. */
+  /** Path at this origin, or null. */
   image: string | null
 }
 
 type Props = {
   coupon: CouponLook
   spent?: boolean
-  /** Told when the picture cannot be had. */
+  /** Called when the picture does not load. */
   onLost?: () => void
 }
 
@@ -25,10 +25,10 @@ export function CouponCard({ coupon, spent = false, onLost }: Props) {
   const { name, description, benefit, expiresAt } = coupon
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
-  // A name that follows from the benefit says it already.
+  // A name that was made from the benefit would repeat the badge.
   const telling = name !== plainBenefitText(benefit)
   const [lost, setLost] = useState<string | null>(null)
-  // A picture that cannot be had leaves the coupon as it is without one.
+  // A picture that does not load leaves a card without one.
   const image = coupon.image === lost ? null : coupon.image
   const lose = () => {
     setLost(image)

@@ -1,4 +1,4 @@
-/** A coupon as a picture to keep: drawn here, so its code goes nowhere. */
+/** A coupon as a picture. It is drawn on the device, so the nonce reaches no other program. */
 
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import { saveFile } from '../browser/clipboard.ts'
@@ -46,7 +46,7 @@ function paint(context: CanvasRenderingContext2D, held: Pictured, who: string): 
   line(context, untilText(held.expiresAt), height - 110, 40, 500)
 }
 
-/** One line, made smaller until it fits. */
+/** Draw one line, shrunk until it fits. */
 function line(
   context: CanvasRenderingContext2D,
   text: string,
@@ -64,7 +64,7 @@ type Part = { lines: string[]; size: number; weight: number }
 const linesMax = 2
 const smallest = 26
 
-/** Two lines at most, in letters as large as they allow. */
+/** Break a text into two lines at most, in the largest letters that fit. */
 function fitted(
   context: CanvasRenderingContext2D,
   text: string,
@@ -94,7 +94,7 @@ function wideOf(context: CanvasRenderingContext2D, text: string): number {
   return context.measureText(text).width
 }
 
-/** One under the other, in the middle of what is between two heights. */
+/** Draw the parts below each other, centred between two heights. */
 function paintBetween(
   context: CanvasRenderingContext2D,
   parts: readonly Part[],

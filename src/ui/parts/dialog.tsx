@@ -10,15 +10,15 @@ import { Toasts, useToastPlace } from './toast.tsx'
 
 type Props = {
   title: string
-  /** Escape and the cross; without it there is no way round. */
+  /** Called by Escape and the cross. Without it, the dialog has neither. */
   onClose?: () => void
   roomy?: boolean
   children: ComponentChildren
 }
 
 /**
- * A question in front of the page. The browser keeps the focus inside; it goes back to where it was. It
- * begins at what is marked with `data-begin`, else at the title, and never at the cross that puts it away.
+ * A modal dialog. The focus begins at the element with `data-begin`, else at the title: the browser would take
+ * the cross, where an Enter closes it. Afterwards the focus goes back.
  */
 export function Dialog({ title, onClose, roomy = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -33,7 +33,7 @@ export function Dialog({ title, onClose, roomy = false, children }: Props) {
     start?.focus()
     return () => {
       shown?.close()
-      // By now the dialog is gone from the page, and browsers give the focus back only to one that is not.
+      // Browsers give the focus back when a dialog closes, but not when it leaves the page.
       if (before instanceof HTMLElement && before.isConnected) before.focus()
       else arrive(document.querySelector<HTMLElement>('#main h1'))
     }
@@ -48,7 +48,7 @@ export function Dialog({ title, onClose, roomy = false, children }: Props) {
         event.preventDefault()
         onClose?.()
       }}
-      // Browsers close it at the second Escape whatever we say: it is gone when we take it away.
+      // Browsers ignore `preventDefault` at the second Escape: show it again until the page removes it.
       onClose={() => dialog.current?.isConnected && dialog.current.showModal()}
     >
       <div class="dialog-head">
@@ -68,7 +68,7 @@ const begin = { 'data-begin': '' }
 
 type ConfirmProps = {
   title: string
-  /** What the button says that does it. */
+  /** Text of the button that confirms. */
   action: string
   danger?: boolean
   children: ComponentChildren
@@ -76,7 +76,7 @@ type ConfirmProps = {
   onClose: () => void
 }
 
-/** Asks before it does; stays open and says why when it could not. */
+/** A question before an action. It stays open and shows the failure when the action fails. */
 export function Confirm({
   title,
   action,
@@ -93,7 +93,7 @@ export function Confirm({
         {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       </div>
       <div class="dialog-foot">
-        {/* Where it cannot be undone, an Enter too many only goes back. */}
+        {/* Before a dangerous action the focus is here, so one Enter too many cancels. */}
         <Button onClick={onClose} {...(danger && begin)}>
           {t('cancel')}
         </Button>

@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.tsx'
 
 type Props = { icon: IconName; title: string; children?: ComponentChildren }
 
-/** Nothing here yet, and what to do about it. */
+/** A view without content yet, with a hint how to get some. */
 export function Empty({ icon, title, children }: Props) {
   return (
     <div class="empty">

@@ -4,7 +4,7 @@ import { failureText } from '../words/signer.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Notice } from './notice.tsx'
 
-/** A failure in words, and the setting that the service named for it, to be copied. */
+/** A failure in words. Where the service named a setting that would help, it can be copied. */
 export function Failure({ cause }: { cause: unknown }) {
   const setting = settingIn(cause)
   return (

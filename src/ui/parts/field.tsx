@@ -5,9 +5,9 @@ import { Icon } from './icon.tsx'
 type Shared = {
   label: string
   hint?: string | undefined
-  /** What is wrong with it, told beside it and to a screen reader. */
+  /** The validation error, shown beside the field and read out. */
   error?: string | null | undefined
-  /** Beside the input: a unit, a button. */
+  /** An element beside the input, such as a unit or a button. */
   beside?: ComponentChildren
 }
 
@@ -21,17 +21,17 @@ type FieldProps = Shared & {
   placeholder?: string
   autoComplete?: string
   autoCapitalize?: 'characters'
-  /** Read out and shown as needed by the browser. */
+  /** Screen readers say so, and the browser marks an empty field. */
   required?: boolean
   spellcheck?: boolean
-  /** A dialog with it begins here. */
+  /** The focus of a dialog begins here. */
   'data-begin'?: true
 }
 
 /** One line of text, a number or a date, with its label. */
 export function Field({ label, hint, error, beside, onText, ...input }: FieldProps) {
   const id = useId()
-  // Of the many kinds of input, these few; the types want each on its own.
+  // The types of Preact want one literal for each kind of input.
   const attributes = { ...input, ...described(id, hint, error) } as object
   const control = (
     <input {...attributes} class="input" onInput={(event) => onText(event.currentTarget.value)} />
@@ -77,11 +77,11 @@ type SelectProps<Value extends string> = Shared & {
   value: Value
   options: readonly (readonly [value: Value, text: string])[]
   onChoose: (value: Value) => void
-  /** The label is there for screen readers only. */
+  /** Shows the label to screen readers only. */
   quiet?: boolean
 }
 
-/** One of a few. */
+/** A choice of one among a few, as a list. */
 export function Select<Value extends string>({
   label,
   hint,
@@ -112,7 +112,7 @@ export function Select<Value extends string>({
 
 type CheckProps = { label: ComponentChildren; checked: boolean; onChange: (on: boolean) => void }
 
-/** Yes or no. */
+/** A checkbox. */
 export function Check({ label, checked, onChange }: CheckProps) {
   return (
     <label class="check">
@@ -127,14 +127,14 @@ export function Check({ label, checked, onChange }: CheckProps) {
 }
 
 type ChoicesProps<Value extends string> = {
-  /** Read out; what stands above the cards says it to the eye. */
+  /** For screen readers: the heading above the cards shows it already. */
   label: string
   value: Value
   options: readonly { value: Value; text: string; badge: string }[]
   onChoose: (value: Value) => void
 }
 
-/** One of a few, each a card to tap. */
+/** A choice of one among a few, as cards. */
 export function Choices<Value extends string>({
   label,
   value,

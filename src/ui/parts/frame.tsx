@@ -6,22 +6,22 @@ import { Preferences } from './preferences.tsx'
 import { Toasts } from './toast.tsx'
 
 type Props = {
-  /** Where the name of the product leads. */
+  /** Target of the product's name. */
   home: string
-  /** Beside the preferences. */
+  /** Elements beside the preferences. */
   actions?: ComponentChildren
-  /** The way to other parts of the page; who skips to the content skips it. */
+  /** Navigation of the page. The skip link jumps over it. */
   sections?: ComponentChildren
   narrow?: boolean
   children: ComponentChildren
 }
 
-/** What every page has around it. */
+/** Header and content area of every page. */
 export function Frame({ home, actions, sections, narrow = false, children }: Props) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
-      {/* No link: what follows the # is a coupon's code on one page, and a view on another. */}
+      {/* No link to `#main`: pages use the fragment for a nonce or a view. */}
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         {t('skip.main')}
       </button>

@@ -46,7 +46,7 @@ export type IconName = keyof typeof paths
 
 type Props = { name: IconName; size?: number }
 
-/** A decoration: what it means is written beside it. */
+/** A decoration, hidden from screen readers: a text beside it has its meaning. */
 export function Icon({ name, size = 20 }: Props) {
   return (
     <svg

@@ -14,7 +14,7 @@ const icons: Record<Tone, IconName> = {
 
 type Props = { tone: Tone; children: ComponentChildren; icon?: IconName }
 
-/** A sentence that should not be missed; bad news is told at once to a screen reader. */
+/** A highlighted sentence. Screen readers interrupt for a bad one. */
 export function Notice({ tone, children, icon = icons[tone] }: Props) {
   return (
     <div class={`notice tone-${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
@@ -26,7 +26,7 @@ export function Notice({ tone, children, icon = icons[tone] }: Props) {
 
 type BadgeProps = { tone: Tone; children: ComponentChildren }
 
-/** A state in a word or two, told by more than its colour. */
+/** A state in a word or two: colour alone would not tell it to everybody. */
 export function Badge({ tone, children }: BadgeProps) {
   return <span class={`badge tone-${tone}`}>{children}</span>
 }

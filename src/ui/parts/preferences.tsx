@@ -3,7 +3,7 @@ import { shown, wear } from '../browser/theme.ts'
 import { commonWords as t } from '../words/common.ts'
 import { IconButton } from './button.tsx'
 
-/** Language and theme. */
+/** Buttons for language and theme. */
 export function Preferences() {
   const other = language.value === 'es' ? 'en' : 'es'
   const dark = shown.value === 'dark'

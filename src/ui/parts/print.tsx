@@ -27,7 +27,7 @@ export function printVouchers(format: PrintFormat, vouchers: readonly Printed[])
   job.value = { format, vouchers }
 }
 
-/** What goes on paper; once on a page that prints. */
+/** The content of the paper, which only a printer shows. A page that prints has it once. */
 export function PrintRoom() {
   const current = job.value
   useEffect(() => {
@@ -36,7 +36,7 @@ export function PrintRoom() {
       job.value = null
     }
     window.addEventListener('afterprint', done, { once: true })
-    // The codes are drawn before the dialog takes the picture.
+    // After the next paint: the print dialog takes the page as it is drawn.
     requestAnimationFrame(() => window.print())
     return () => window.removeEventListener('afterprint', done)
   }, [current])

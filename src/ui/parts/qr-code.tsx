@@ -4,14 +4,14 @@ import { encodeQR } from 'qr'
 type Props = {
   text: string
   label: string
-  /** Of a long text: larger modules in place of room for damage. */
+  /** Less error correction, so that a long text gets larger modules. */
   dense?: boolean
 }
 
-/** The white that scanners want around a code, in modules (ISO/IEC 18004). */
+/** White border that scanners need, in modules (ISO/IEC 18004). */
 const quietZone = 4
 
-/** A QR code, black on white in every theme: scanners like it so. */
+/** A QR code, black on white in every theme: many scanners read no inverted code. */
 export function QrCode({ text, label, dense = false }: Props) {
   const { size, path } = useMemo(() => drawQr(text, dense ? 'low' : 'medium'), [text, dense])
   return (
@@ -28,12 +28,12 @@ export function QrCode({ text, label, dense = false }: Props) {
   )
 }
 
-/** The dark modules as one path, a unit each. */
+/** The dark modules as one SVG path, one unit a module. */
 export function drawQr(
   text: string,
   ecc: 'low' | 'medium' = 'medium',
 ): { size: number; path: string } {
-  // The encoder insists on a border: who draws it adds the quiet zone.
+  // The encoder needs a border of at least one; the caller adds the quiet zone.
   const framed = encodeQR(text, 'raw', { border: 1, ecc })
   const rows = framed.slice(1, -1).map((row) => row.slice(1, -1))
   const runs = rows.flatMap((row, y) =>

@@ -7,7 +7,7 @@ import { Notice } from './notice.tsx'
 
 type Props = { onRead: (text: string) => void }
 
-/** Reads a QR: by camera where the browser lets us, by photo everywhere. */
+/** Reads a QR code by photo, and by camera where the browser allows it. */
 export function QrReader({ onRead }: Props) {
   const [filming, setFilming] = useState(false)
   const [trouble, setTrouble] = useState<'unread' | 'camera' | null>(null)
@@ -52,7 +52,7 @@ export function QrReader({ onRead }: Props) {
   )
 }
 
-/** Looks until it has read one; null when there is no camera. */
+/** The camera until it has read a code; null when it cannot be opened. */
 function Film({ onEnd }: { onEnd: (text: string | null) => void }) {
   const video = useRef<HTMLVideoElement>(null)
   useEffect(() => {

@@ -9,7 +9,7 @@ type Props<Name extends string> = {
   children: ComponentChildren
 }
 
-/** Tabs as the ARIA pattern has them: arrows move, what is chosen shows. */
+/** Tabs after the ARIA pattern: arrow keys choose, and the chosen panel shows. */
 export function Tabs<Name extends string>({
   label,
   tabs,

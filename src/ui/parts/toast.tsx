@@ -9,10 +9,10 @@ const toast = signal<Toast | null>(null)
 const toastMs = 4500
 let last = 0
 
-/** The open dialogs, the one in front last: only there a toast is seen and read out. */
+/** Open dialogs, the topmost last. A modal dialog hides the rest of the page, so its own toasts must show. */
 const dialogs = signal<readonly string[]>([])
 
-/** Say a sentence in passing: shown for a while, and read out. */
+/** Show a sentence for `toastMs`; screen readers read it out. */
 export function say(text: string, tone: Tone = 'good'): void {
   const id = ++last
   toast.value = { id, text, tone }
@@ -21,7 +21,7 @@ export function say(text: string, tone: Tone = 'good'): void {
   }, toastMs)
 }
 
-/** The place of an open dialog, for its toasts. */
+/** The id of an open dialog, by which its toasts show in it. */
 export function useToastPlace(): string {
   const place = useId()
   useEffect(() => {
@@ -33,7 +33,7 @@ export function useToastPlace(): string {
   return place
 }
 
-/** Where they show, the latest in place of the one before: once on every page, and in every dialog. */
+/** The place of the latest toast: once on every page and in every dialog. */
 export function Toasts({ place }: { place?: string }) {
   const shown = dialogs.value.at(-1) === place ? toast.value : null
   return (

@@ -1,12 +1,12 @@
 import { createKeyBox } from '../../client/signer-local.ts'
 import { device } from '../browser/storage.ts'
 
-/** The place of one key on this device. */
+/** One key of this device, encrypted under a PIN. */
 export function openKeyBox(name: string) {
   return createKeyBox({ name, store: device, beforeWork: painted })
 }
 
-/** Lets the page show first that it is at work. */
+/** Resolves after the next paint, so that a busy button shows before the work holds the page. */
 function painted(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)))
 }

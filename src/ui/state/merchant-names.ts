@@ -1,4 +1,4 @@
-/** What a merchant is called, as far as a signature of its own says so. */
+/** Names of merchants, from events that they signed. */
 import { signal } from '@preact/signals'
 import { decode } from 'nostr-tools/nip19'
 import { verifyEvent } from 'nostr-tools/pure'
@@ -10,22 +10,22 @@ import { kinds } from '../../nostr/kinds.ts'
 import { device } from '../browser/storage.ts'
 import { short } from '../words/format.ts'
 
-/** A profile (NIP-01). */
+/** Kind of a profile (NIP-01). */
 const profileKind = 0
 const nameCharsMax = 60
 const place = 'merchants'
-/** Shops that one device meets; each is a line. */
+/** Bounds the storage: one entry a shop. */
 const namesMax = 200
 
 const names = signal<Readonly<Record<string, string>>>(parseNames(device.read(place)))
 const asked = new Set<string>()
 
-/** The merchant's name where it is known, else enough of its npub. */
+/** The name of a merchant, else its npub, shortened. */
 export function merchantName(npub: string): string {
   return knownName(npub) ?? short(npub)
 }
 
-/** The merchant's name, or null; asks for it the first time. */
+/** The name of a merchant, or null. The first call asks for it; the signal changes with the answer. */
 export function knownName(npub: string): string | null {
   const known = names.value[npub]
   if (known === undefined && !asked.has(npub)) {
@@ -47,12 +47,12 @@ async function lookUp(npub: string): Promise<void> {
     names.value = Object.fromEntries(next)
     device.write(place, JSON.stringify(names.peek()))
   } catch (cause) {
-    // Without relays, or without a connection, the key has to do.
+    // No relay or no connection: the page shows the key.
     if (!(cause instanceof ApiError)) throw cause
   }
 }
 
-/** The announcement is for customers, the profile for everybody: the first that has a name. */
+/** The name in the announcement, else in the profile: an announcement is meant for customers. */
 function nameIn(events: (NostrEvent | null)[], pubkey: string): string | null {
   const own = events.filter((event) => event?.pubkey === pubkey && verifyEvent({ ...event }))
   const sorted = own.toSorted((one, other) => (other?.kind ?? 0) - (one?.kind ?? 0))

@@ -1,4 +1,4 @@
-/** Whether the service can be reached, and requests that tell it apart from a no. */
+/** Whether the service can be reached. Requests here update it. */
 import { signal } from '@preact/signals'
 import { request } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
@@ -6,13 +6,13 @@ import { createAsk } from '../../client/ask.ts'
 import { device } from '../browser/storage.ts'
 import { errorText } from '../words/errors.ts'
 
-/** False from the first request without an answer until the next one with. */
+/** False from a request without an answer until the next request with one. */
 export const reachable = signal(true)
 
 const lookMs = 10_000
 const managerPlace = 'manager'
 
-/** Requests that no failure of the network throws; each tells whether the service is there. */
+/** Requests of the till and the coupon page. A failure of the network is an answer with status 0. */
 export const ask = createAsk({
   describe: errorText,
   onReached(reached) {
@@ -20,12 +20,12 @@ export const ask = createAsk({
   },
 })
 
-/** The key that signs vouchers here, kept from when the service could be asked. */
+/** The manager's key, pinned at the last contact with the service. */
 export function managerKey(): string | null {
   return device.read(managerPlace)
 }
 
-/** Ask for the manager's key: keeps it, and shows whether anybody answers. */
+/** Fetch and pin the manager's key. Any answer also shows that the service is there. */
 async function lookForService(): Promise<void> {
   try {
     const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager')
@@ -37,7 +37,7 @@ async function lookForService(): Promise<void> {
   }
 }
 
-/** Look now, when the network comes back, and every few seconds while nobody answers. */
+/** Look for the service now, when the network changes, and every `lookMs` while there is no answer. */
 export function watchService(): void {
   const look = () => void lookForService()
   window.addEventListener('online', look)

@@ -3,14 +3,14 @@ import { createSession, type Identity, type Session } from '../../client/session
 import type { PageSigner } from '../../client/signer.ts'
 import { tab } from '../browser/storage.ts'
 
-/** A session whose state a page shows. */
+/** A session with signals, by which a page follows it. */
 type PageSession = Session & {
   who: ReadonlySignal<Identity | null>
-  /** Not null while a request waits for the person to sign again; the page shows how. */
+  /** Not null while a request waits for the person to sign again; the page shows a form then. */
   asking: ReadonlySignal<Identity | null>
 }
 
-/** The session of one page; `restore` finds a signer again that needs no person, such as an extension. */
+/** Open the session of one page. `restore` finds a signer again without the person, such as an extension. */
 export function openPageSession(
   name: string,
   restore: (identity: Identity) => Promise<PageSigner | null>,

@@ -3,18 +3,18 @@ import { benefitWords as t } from './benefit.ts'
 import { list, money, number } from './format.ts'
 import { isolated } from './words.ts'
 
-/** What a coupon is worth, in one plain sentence without a full stop: `2x1 en café, hasta $5.000`. */
+/** The benefit in one sentence without a full stop: `2x1 en café, hasta $5.000`. */
 export function benefitText(benefit: Benefit): string {
   const cap = benefit.cap ? t('cap', { money: money(benefit.cap) }) : ''
   return `${promise(benefit)}${cap}`
 }
 
-/** The same without the marks that keep a product's name from turning the sentence: to be stored or compared. */
+/** The sentence without bidi isolates, which belong on the screen only: for comparing and storing. */
 export function plainBenefitText(benefit: Benefit): string {
   return benefitText(benefit).replace(/[\u2068\u2069]/g, '')
 }
 
-/** The few letters that go in big on the coupon: `25 %`, `$500`, `2x1`, `Gratis`. */
+/** The benefit in a few large letters: `25 %`, `$500`, `2x1`, `Gratis`. */
 export function benefitBadge(benefit: Benefit): string {
   switch (benefit.type) {
     case 'percent':
@@ -30,7 +30,7 @@ export function benefitBadge(benefit: Benefit): string {
   }
 }
 
-/** How small the letters of a badge have to be to stay on one line: `$1.500,50`, `$1.500.000,50`. */
+/** The class that keeps a long badge on one line: `$1.500,50` is long, `$1.500.000,50` longest. */
 export function badgeSize(badge: string): '' | 'long' | 'longest' {
   const longest = Math.max(...badge.split(' ').map((word) => word.length))
   return longest > 9 ? 'longest' : longest > 6 ? 'long' : ''

@@ -1,7 +1,7 @@
 import { benefitWords } from './benefit.ts'
 import { createWords } from './words.ts'
 
-/** What every page says. */
+/** Sentences of every page. */
 export const commonWords = createWords(
   {
     'skip.main': ['Ir al contenido', 'Skip to content'],

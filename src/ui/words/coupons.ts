@@ -1,7 +1,7 @@
 import { panelWords } from './panel.ts'
 import { createWords } from './words.ts'
 
-/** Coupons in the panel: the list, the wizard, one coupon, handing over. */
+/** Sentences of the panel about coupons: the list, the wizard, one coupon, handing over. */
 export const couponWords = createWords(
   {
     'list.title': ['Tus cupones', 'Your coupons'],

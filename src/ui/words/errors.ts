@@ -3,7 +3,7 @@ import { ApiError } from '../../client/api-error.ts'
 import { language } from '../browser/language.ts'
 import { createWords } from './words.ts'
 
-/** Spanish comes from the service (src/base/refusal.ts); here is what it cannot say itself, and English. */
+/** Sentences that the service cannot give. Its own are in src/base/refusal.ts, in Spanish only. */
 const own = {
   unreachable: [
     'No pudimos hablar con el servicio. Revisá la conexión y probá de nuevo.',
@@ -14,7 +14,7 @@ const own = {
     'Recibimos una respuesta que no entendemos. Actualizá la página.',
     'We got an answer that makes no sense. Reload the page.',
   ],
-  // Here it is read by the merchant herself, and by whoever stands at her till.
+  // The readers are a merchant and a cashier: the service's own sentence speaks to customers.
   'disk-low': [
     'El disco del servicio está casi lleno y por ahora no guarda nada nuevo. Los cupones que ya entregaste se canjean igual. Avisale a quien maneja el servicio.',
     'The disk of the service is nearly full, and for now it keeps nothing new. The coupons that are out can be redeemed all the same. Tell whoever runs the service.',
@@ -87,12 +87,12 @@ const english = {
   unavailable: 'The service cannot answer now. Try again in a few seconds.',
 } as const satisfies Partial<Record<RefusalCode, string>>
 
-/** Failures that the pages tell better than the service, in either language. */
+/** Failures for which the pages have a better sentence than the service, in both languages. */
 const ownWords: ReadonlySet<string> = new Set(Object.keys(own))
 
 type ErrorKey = keyof typeof own | keyof typeof english
 
-/** Every sentence about a failure; a code without one answers with itself. */
+/** Sentences about failures by code. A code without a sentence gives itself. */
 const errorWords = createWords(
   Object.fromEntries([
     ...Object.entries(own),
@@ -100,7 +100,7 @@ const errorWords = createWords(
   ]) as Record<ErrorKey, readonly [string, string]>,
 )
 
-/** The sentence for a person about anything that was thrown, in the language of the page. */
+/** The sentence about any thrown value, in the language of the page. */
 export function errorText(cause: unknown): string {
   if (!(cause instanceof ApiError)) return errorWords('unexpected')
   const ours = cause.code as ErrorKey

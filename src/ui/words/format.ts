@@ -4,7 +4,7 @@ type Money = { amount: number; currency: 'ARS' | 'USD' | 'SAT' }
 
 const signs = { ARS: '$', USD: 'US$' }
 
-/** Money as it is written on a price tag: `$5.000`, `US$5`, `2.100 sats`. */
+/** Money as on a price tag: `$5.000`, `US$5`, `2.100 sats`. */
 export function money({ amount, currency }: Money): string {
   const places = Number.isInteger(amount) || currency === 'SAT' ? 0 : 2
   const text = number(amount, places)
@@ -27,7 +27,7 @@ export function day(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(seconds * 1000)
 }
 
-/** Day and minute, on the clock of who reads: `21/11/26, 16:05`. */
+/** Day and minute on the clock of this device: `21/11/26, 16:05`. */
 export function moment(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), {
     dateStyle: 'short',
@@ -37,12 +37,12 @@ export function moment(seconds: number): string {
   }).format(seconds * 1000)
 }
 
-/** `café, té y medialuna`. */
+/** A list in words: `café, té y medialuna`. */
 export function list(items: readonly string[]): string {
   return new Intl.ListFormat(locale(), { type: 'conjunction' }).format(items)
 }
 
-/** Enough of a key, a handle or an npub to tell it from others. */
+/** Both ends of a key, a handle or an npub, which tell it from others. */
 export function short(text: string): string {
   return text.length > 16 ? `${text.slice(0, 9)}…${text.slice(-4)}` : text
 }

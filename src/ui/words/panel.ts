@@ -1,7 +1,7 @@
 import { commonWords } from './common.ts'
 import { createWords } from './words.ts'
 
-/** The frame of the panel, its first page, and signing in. */
+/** Sentences of the panel: its frame, its first page, and signing in. */
 export const panelWords = createWords(
   {
     'nav.label': ['Secciones', 'Sections'],

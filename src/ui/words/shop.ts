@@ -1,7 +1,7 @@
 import { couponWords } from './coupons.ts'
 import { createWords } from './words.ts'
 
-/** Tills, redemptions and the chart. */
+/** Sentences of the panel about tills, redemptions and the chart. */
 export const shopWords = createWords(
   {
     'tills.title': ['Tus cajas', 'Your tills'],

@@ -33,7 +33,7 @@ const signerWords = createWords({
   ],
 })
 
-/** What to tell a person about anything that was thrown, a signer's failures included. */
+/** The sentence about any thrown value, failures of signers included. */
 export function failureText(cause: unknown): string {
   return cause instanceof SignerError ? signerWords(cause.code) : errorText(cause)
 }

@@ -1,13 +1,13 @@
 import { language, locale } from '../browser/language.ts'
 
-/** A sentence in Spanish and in English. `{name}` is filled in; of `one|many` the number `n` decides. */
+/** Sentences in Spanish and English. `{name}` is a placeholder; in `one|many` the number `n` decides. */
 type Words = Record<string, readonly [spanish: string, english: string]>
 
 export type Fill = Record<string, string | number>
 
 /**
- * The sentences of a part of the pages as a function: reads the language, so a component that calls it
- * follows a change. `base`: sentences of another part that can be said here, too.
+ * A function that gives the sentences of one part of the pages. It reads the language signal, so a component
+ * that calls it is rendered again after a change. `base`: the sentences of another part, included here.
  */
 export function createWords<Own extends Words, Base extends string = never>(
   own: Own,
@@ -34,16 +34,16 @@ function filled(text: string, fill: Fill): string {
   })
 }
 
-/** Put together from sentences of ours: the names in them are isolated each. */
+/** Placeholders whose value is built from our own sentences: the names inside are isolated already. */
 const phrases: ReadonlySet<string> = new Set(['where', 'products', 'items', 'benefit'])
 const turning = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Bidi_C}]/u
 
 /**
- * A name that strangers gave to a thing or themselves, isolated as in a `<bdi>`: written from right to left, it
- * does not turn the sentence around it. A name that could not is left alone.
+ * A name from a stranger in a bidi isolate, like `<bdi>`: text from right to left in it does not reorder the
+ * sentence around it. A name without such characters stays as it is.
  */
 export function isolated(name: string): string {
   if (!turning.test(name)) return name
-  // An isolate of its own that it does not close, or closes once too often, would undo this one.
+  // An unbalanced isolate inside the name would end or swallow this one.
   return `\u2068${name.replace(/[\u2066-\u2069]/g, '')}\u2069`
 }
