@@ -720,14 +720,16 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
 
   // On paper there is the ticket alone, as wide as the roll.
   await page.evaluate(() => {
-    window.print = () => undefined
+    window.print = () => {
+      document.documentElement.dataset.printed = document.querySelector('.paper')?.className
+    }
   })
   for (const [width, points] of [
     ['58', 164],
     ['80', 226],
   ] as const) {
     await page.getByRole('button', { name: `Ticket de ${width} mm` }).click()
-    await page.locator(`.paper-${width}`).waitFor({ state: 'attached' })
+    await page.locator(`html[data-printed$="paper-${width}"]`).waitFor()
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
     const pages = [...pdf.matchAll(/\/MediaBox\s*\[\s*0 0 (\d+)/g)]
     expect(pages).toHaveLength(1)
