@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { OperatorError } from '../base/operator-error.ts'
 import { type Setting, settings } from './settings.ts'
 
 type Settings = typeof settings
@@ -10,9 +11,6 @@ export type Config = Readonly<Values & { logFormat: NonNullable<Values['logForma
 
 const names = Object.keys(settings) as Name[]
 
-/** All that is wrong with flags and environment, at once; the start stops with it. */
-export class ConfigError extends Error {}
-
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The environment of the process: the only place that reads it. */
@@ -20,7 +18,7 @@ export const environment: Environment = process.env
 
 /**
  * Settings from flags (`--port 4000`), then variables, then files (`X_FILE`), then defaults.
- * Throws ConfigError with every problem; `warnings` name variables that are nearly one of ours.
+ * Throws OperatorError with every problem; `warnings` name variables that are nearly one of ours.
  */
 export function readConfig(
   flags: ReadonlyMap<string, string>,
@@ -47,7 +45,7 @@ export function readConfig(
   if ((values.tlsCert === null) !== (values.tlsKey === null)) {
     problems.push('TLS_CERT and TLS_KEY: set both or neither')
   }
-  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  if (problems.length > 0) throw new OperatorError(problems.join('\n'))
   return { config: Object.freeze(config), warnings: nearMisses(env) }
 }
 

@@ -7,7 +7,7 @@ import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { BackupReport } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
-import { createMaintenance, MaintenanceStopped } from '../db/maintenance.ts'
+import { createMaintenance } from '../db/maintenance.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
@@ -93,7 +93,7 @@ export function startControl(options: ControlOptions): Control {
       if (cause instanceof Refusal) {
         return Response.json({ refused: reasonOf(cause) }, { status: 409 })
       }
-      if (cause instanceof OperatorError || cause instanceof MaintenanceStopped) {
+      if (cause instanceof OperatorError) {
         return Response.json({ refused: cause.message }, { status: 409 })
       }
       log.error('control.failed', { cause })
@@ -105,7 +105,7 @@ export function startControl(options: ControlOptions): Control {
   })
   if (options.unclean) {
     check().catch((cause) => {
-      if (cause instanceof MaintenanceStopped) log.info('check.stopped')
+      if (OperatorError.is(cause, 'stopping')) log.info('check.stopped')
       else log.error('check.broken', { cause })
     })
   }

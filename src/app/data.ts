@@ -2,15 +2,13 @@ import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { fileFailure, openDatabase as open } from '../db/open.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { createStores, type Stores } from './stores.ts'
-
-/** The start cannot go on; the message tells the operator why and what to do. */
-export class StartError extends Error {}
 
 /** The coupon database inside a data directory. */
 export function databasePath(dataDir: string): string {
@@ -26,7 +24,7 @@ export function openDataDir(dataDir: string): void {
     const there = readdirSync(dataDir)
     // Somebody else's directory is not ours to close to others.
     if (there.length > 0 && !there.some((name) => ours.includes(name))) {
-      throw new StartError(`${dataDir} is not empty and not a data directory: name another one`)
+      throw new OperatorError(`${dataDir} is not empty and not a data directory: name another one`)
     }
     chmodSync(dataDir, 0o700)
   } catch (cause) {
@@ -42,7 +40,7 @@ export function lockDataDir(dataDir: string): Lock {
   } catch (cause) {
     throw startErrorFrom(cause, `cannot lock the data directory ${dataDir}`)
   }
-  throw new StartError(`another Cuponera is using ${dataDir}: stop it first`)
+  throw new OperatorError(`another Cuponera is using ${dataDir}: stop it first`)
 }
 
 /** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
@@ -53,7 +51,7 @@ export function startErrorFrom(cause: unknown, failed: string): unknown {
   const failure = fileFailure(cause)
   if (failure === null) return cause
   const advice = failure.damaged ? ': look at it with "cuponera check"' : ''
-  return new StartError(`${failed} (${failure.code})${advice}`)
+  return new OperatorError(`${failed} (${failure.code})${advice}`)
 }
 
 /** Open the database; a file that is damaged or cannot be written is the operator's to mend. */

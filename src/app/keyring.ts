@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hexOf } from '../base/bytes.ts'
 import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { mac } from '../crypto/seal.ts'
 import { nsecOf, parseSecret } from '../nostr/keys.ts'
 import type { Config } from './config.ts'
@@ -21,9 +22,6 @@ export type Keyring = {
 
 /** The keys at the start: that of the cards may be missing until the database says whether there are any. */
 export type LoadedKeys = Omit<Keyring, 'cardMasterKey'> & { cardMasterKey: Uint8Array | null }
-
-/** A key that the database needs is not there, or not readable; the message says which and what to do. */
-export class KeyringError extends Error {}
 
 const files = {
   managerSecret: 'manager.nsec',
@@ -51,14 +49,14 @@ export function loadKeyring(config: Config, mayCreate: boolean): LoadedKeys {
     if (!existsSync(path)) {
       // Sessions are short: a new secret only ends them. The other two the database cannot do without.
       if (!mayCreate && key !== 'sessionSecret') {
-        throw new KeyringError(
+        throw new OperatorError(
           `${path} is missing, and the database needs it: bring it back with "cuponera keys import"`,
         )
       }
       writeKey(config.dataDir, key, make())
     }
     const value = parse(readFileSync(path, 'utf8').trim())
-    if (value === null) throw new KeyringError(`${path} does not hold a key`)
+    if (value === null) throw new OperatorError(`${path} does not hold a key`)
     return value
   }
   return {

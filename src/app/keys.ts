@@ -1,6 +1,7 @@
+import { OperatorError } from '../base/operator-error.ts'
 import type { Database } from '../db/database.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { createCardKey, fingerprintOf, KeyringError, type LoadedKeys } from './keyring.ts'
+import { createCardKey, fingerprintOf, type LoadedKeys } from './keyring.ts'
 import type { Stores } from './stores.ts'
 
 type Pinned = Pick<Stores, 'facts'>
@@ -17,12 +18,12 @@ export async function pinKeys(
     storeKey: await tx.facts.find('store-key'),
   }))
   if (pinned.manager !== null && pinned.manager !== manager) {
-    throw new KeyringError(
+    throw new OperatorError(
       `this database belongs to the manager key ${npubOf(pinned.manager)}, not to ${npubOf(manager)}: set COUPON_MANAGER_NSEC to that one`,
     )
   }
   if (pinned.storeKey !== null && pinned.storeKey !== fingerprint) {
-    throw new KeyringError(
+    throw new OperatorError(
       'this database was written with another store key: set STORE_KEY to that one, or bring it back with "cuponera keys import"',
     )
   }
@@ -42,12 +43,12 @@ export async function settleCardKey(
   const pinned = await database.snapshot((tx) => tx.facts.find('card-key'))
   if (cardMasterKey === null && pinned === null) return createCardKey(dataDir)
   if (cardMasterKey === null) {
-    throw new KeyringError(
+    throw new OperatorError(
       'the key of the cards (keys/card.key) is missing, and there are cards: bring it back with "cuponera keys import", or set CARD_MASTER_KEY',
     )
   }
   if (pinned !== null && pinned !== fingerprintOf(cardMasterKey)) {
-    throw new KeyringError(
+    throw new OperatorError(
       'the cards of this database have keys of another CARD_MASTER_KEY: set it to that one, or bring it back with "cuponera keys import"',
     )
   }

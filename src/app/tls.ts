@@ -5,7 +5,7 @@ import { findOwnCertificate, readCertificate, type ServedCertificate } from '../
 import type { TlsPlace } from '../ui/tls-page.ts'
 import type { Config } from './config.ts'
 
-/** The certificate of the settings, else the shop's own; null: http alone. Throws CertificateError. */
+/** The certificate of the settings, else the shop's own; null: http alone. Throws OperatorError. */
 export async function loadCertificate(config: Config, log: Log): Promise<ServedCertificate | null> {
   const { tlsCert, tlsKey, dataDir } = config
   const now = systemClock()

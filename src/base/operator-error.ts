@@ -1,2 +1,25 @@
-/** A command of the operator that cannot be done now. The message says why, and how to go on. */
-export class OperatorError extends Error {}
+/**
+ * `usage`: the command line is not understood. `no-answer`: no server answers. `stopping`: the server stopped
+ * before the work was done. `failed`: anything else.
+ */
+type Kind = 'usage' | 'no-answer' | 'stopping' | 'failed'
+
+/** A start or a command of the operator that cannot go on. The message says why, and what to do, in lines. */
+export class OperatorError extends Error {
+  readonly kind: Kind
+
+  constructor(message: string, kind: Kind = 'failed') {
+    super(message)
+    this.kind = kind
+  }
+
+  /** The exit code of the process. */
+  get exitCode(): 1 | 2 {
+    return this.kind === 'usage' ? 2 : 1
+  }
+
+  /** Whether something thrown is an error of that kind. */
+  static is(cause: unknown, kind: Kind): cause is OperatorError {
+    return cause instanceof OperatorError && cause.kind === kind
+  }
+}

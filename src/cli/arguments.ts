@@ -1,8 +1,6 @@
+import { OperatorError } from '../base/operator-error.ts'
 /** The command line, taken apart: what stands alone, and flags with their values. */
 export type Arguments = { words: string[]; flags: Map<string, string> }
-
-/** The command line is not understood; the message says why. */
-export class UsageError extends Error {}
 
 const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
 
@@ -17,10 +15,10 @@ export function parseArguments(argv: readonly string[], switches: readonly strin
       continue
     }
     const [name = '', ...value] = (short[item] ?? item).slice(2).split('=')
-    if (!/^--[a-z]|^-[hv]$/.test(item)) throw new UsageError(`unknown flag ${item}`)
-    if (flags.has(name)) throw new UsageError(`--${name} is given twice`)
+    if (!/^--[a-z]|^-[hv]$/.test(item)) throw new OperatorError(`unknown flag ${item}`, 'usage')
+    if (flags.has(name)) throw new OperatorError(`--${name} is given twice`, 'usage')
     if (value.length > 0 && switches.includes(name)) {
-      throw new UsageError(`--${name} takes no value`)
+      throw new OperatorError(`--${name} takes no value`, 'usage')
     }
     if (value.length > 0) flags.set(name, value.join('='))
     else if (switches.includes(name)) flags.set(name, 'on')
@@ -30,5 +28,5 @@ export function parseArguments(argv: readonly string[], switches: readonly strin
 }
 
 function missing(name: string): never {
-  throw new UsageError(`--${name} needs a value`)
+  throw new OperatorError(`--${name} needs a value`, 'usage')
 }

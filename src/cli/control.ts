@@ -7,9 +7,6 @@ import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 
-/** Nothing answers on the control socket. */
-export class NoAnswer extends OperatorError {}
-
 /** The server that uses a data directory. */
 type Server = {
   /** Throws OperatorError with the server's words when it refuses. */
@@ -94,7 +91,7 @@ export function connect({ dataDir }: Config): Server {
         })
         answer = (await response.json()) as ControlAnswer<T>
       } catch (cause) {
-        throw new NoAnswer(silence(dataDir, cause))
+        throw new OperatorError(silence(dataDir, cause), 'no-answer')
       }
       if ('refused' in answer) throw new OperatorError(answer.refused)
       return answer.result

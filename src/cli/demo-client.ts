@@ -1,11 +1,9 @@
 import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { proofHeader, proofTemplate } from '../client/proof.ts'
 import type { Signer } from '../nostr/event.ts'
 import { DemoFailure, expectEqual, type Json, type Reply } from './demo-checks.ts'
-
-/** No server answered at that address. */
-export class Unreachable extends Error {}
 
 type Call = {
   body?: unknown
@@ -62,7 +60,7 @@ async function send(url: string, request: RequestInit) {
   } catch (cause) {
     // Whatever fetch throws is about the connection; there is no closed list of its codes.
     if (!(cause instanceof Error)) throw cause
-    throw new Unreachable('code' in cause ? String(cause.code) : cause.message)
+    throw new OperatorError('code' in cause ? String(cause.code) : cause.message, 'no-answer')
   }
 }
 

@@ -2,7 +2,8 @@ import type { Config } from '../app/config.ts'
 import type { Status } from '../app/control.ts'
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import { connect, NoAnswer } from './control.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { connect } from './control.ts'
 import type { DemoPlace } from './demo.ts'
 import { withoutSlashes } from './demo-client.ts'
 import { callable, localAddress } from './health.ts'
@@ -31,7 +32,7 @@ async function askRunning(config: Config): Promise<Status | null> {
   try {
     return await connect(config).ask<Status>('GET', 'status')
   } catch (cause) {
-    if (!(cause instanceof NoAnswer)) throw cause
+    if (!OperatorError.is(cause, 'no-answer')) throw cause
     return null
   }
 }

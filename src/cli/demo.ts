@@ -1,6 +1,7 @@
+import { OperatorError } from '../base/operator-error.ts'
 import type { Signer } from '../nostr/event.ts'
 import { DemoFailure } from './demo-checks.ts'
-import { createDemoClient, type Exchange, Unreachable, withoutSlashes } from './demo-client.ts'
+import { createDemoClient, type Exchange, withoutSlashes } from './demo-client.ts'
 import { newDemoKey, story } from './demo-steps.ts'
 
 /** Where the demo goes, and how its merchant gets in there. */
@@ -43,7 +44,7 @@ async function tellStory(base: string, origin: string, merchant: Signer): Promis
       print('✓', title, client.last, detail)
     }
   } catch (cause) {
-    if (cause instanceof Unreachable) {
+    if (OperatorError.is(cause, 'no-answer')) {
       console.error(
         `cuponera: no answer from ${base} (${cause.message}): start it with "cuponera serve" or "npm start", or name another address with --url`,
       )

@@ -4,8 +4,9 @@ import type { Status } from '../app/control.ts'
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { everyAddress } from '../base/network.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { tlsPath } from '../tls/files.ts'
-import { connect, NoAnswer } from './control.ts'
+import { connect } from './control.ts'
 
 /** Ask the running server whether it is ready: 0 or 1, within `healthSeconds`. */
 export async function health(config: Config): Promise<number> {
@@ -42,7 +43,7 @@ async function findAddress(config: Config): Promise<string> {
   try {
     return callable((await connect(config).ask<Status>('GET', 'status')).address)
   } catch (cause) {
-    if (!(cause instanceof NoAnswer)) throw cause
+    if (!OperatorError.is(cause, 'no-answer')) throw cause
     return localAddress(config)
   }
 }

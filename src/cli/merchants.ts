@@ -13,7 +13,6 @@ import {
 } from '../merchants/operator.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { onDatabase } from './alone.ts'
-import { UsageError } from './arguments.ts'
 import { withDatabase } from './control.ts'
 import { isoTime, table } from './relays.ts'
 
@@ -77,7 +76,9 @@ export async function confirmMerchants(
   keys: string[],
   all: boolean,
 ): Promise<number> {
-  if (all === keys.length > 0) throw new UsageError('merchants confirm needs either NPUB… or --all')
+  if (all === keys.length > 0) {
+    throw new OperatorError('merchants confirm needs either NPUB… or --all', 'usage')
+  }
   const pubkeys = all ? ('all' as const) : keys
   const { npubs, admission } = await operateOn(config, { do: 'confirm', pubkeys })
   for (const npub of npubs) console.log(`${npub} was let in`)

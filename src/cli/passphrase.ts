@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { UsageError } from './arguments.ts'
 
 /**
  * A passphrase from a file, or typed without echo; a new one is typed twice and must be long enough.
@@ -29,7 +28,7 @@ function fromFile(path: string): string {
 
 async function askFor(use: 'new' | 'known'): Promise<string> {
   if (!process.stdin.isTTY) {
-    throw new UsageError('there is no terminal to ask on: give --passphrase-file FILE')
+    throw new OperatorError('there is no terminal to ask on: give --passphrase-file FILE', 'usage')
   }
   const typed = await ask('Passphrase: ')
   if (use === 'new' && (await ask('Once more: ')) !== typed) {

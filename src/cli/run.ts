@@ -1,12 +1,8 @@
 import { version } from '../../package.json'
-import { type Config, ConfigError, environment, flagOf, readConfig } from '../app/config.ts'
-import { StartError } from '../app/data.ts'
-import { KeyringError } from '../app/keyring.ts'
+import { type Config, environment, flagOf, readConfig } from '../app/config.ts'
 import { settings } from '../app/settings.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { UnknownSchema } from '../db/migrations.ts'
-import { CertificateError } from '../tls/files.ts'
-import { type Arguments, parseArguments, UsageError } from './arguments.ts'
+import { type Arguments, parseArguments } from './arguments.ts'
 import { backup } from './backup.ts'
 import { simulateActivation, simulateCard, simulatePayment, simulateTap } from './card-sim.ts'
 import { addCode, blockCard, deleteCard, initCard, listCards, showCardKeys } from './cards.ts'
@@ -231,7 +227,7 @@ const commands: Record<string, Command> = {
     flags: ['force', 'passphrase-file', 'ncryptsec'],
     run: ({ config, operands: [file], flags }) => {
       if (flags.has('ncryptsec') === (file !== undefined)) {
-        throw new UsageError('keys export needs either FILE or --ncryptsec')
+        throw new OperatorError('keys export needs either FILE or --ncryptsec', 'usage')
       }
       return file === undefined
         ? exportNcryptsec(config, keyOptions(flags))
@@ -263,19 +259,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(parseArguments(argv, switches))
   } catch (cause) {
-    // What an operator can mend is said in a line; anything else is a fault, with its trace.
-    const expected = [
-      UsageError,
-      ConfigError,
-      StartError,
-      KeyringError,
-      UnknownSchema,
-      OperatorError,
-      CertificateError,
-    ]
-    if (!expected.some((type) => cause instanceof type) || !(cause instanceof Error)) throw cause
+    // A fault keeps its trace.
+    if (!(cause instanceof OperatorError)) throw cause
     for (const line of cause.message.split('\n')) console.error(`cuponera: ${line}`)
-    return cause instanceof UsageError ? 2 : 1
+    return cause.exitCode
   }
 }
 
@@ -286,15 +273,15 @@ async function dispatch({ words, flags }: Arguments): Promise<number> {
   const expected = command.operands?.split(' ') ?? []
   if (operands.length > expected.length && !expected.at(-1)?.includes('…')) {
     const takes = command.operands ? `takes ${command.operands} only` : 'takes no operand'
-    throw new UsageError(`${name} ${takes}: what is ${operands.at(-1)}?`)
+    throw new OperatorError(`${name} ${takes}: what is ${operands.at(-1)}?`, 'usage')
   }
   if (operands.length < expected.filter((operand) => !operand.startsWith('[')).length) {
-    throw new UsageError(`${name} needs ${command.operands}`)
+    throw new OperatorError(`${name} needs ${command.operands}`, 'usage')
   }
   const own = command.flags ?? []
   const known = new Set([...own, ...settingNames.map(flagOf)])
   for (const flag of flags.keys()) {
-    if (!known.has(flag)) throw new UsageError(`${name} knows no flag --${flag}`)
+    if (!known.has(flag)) throw new OperatorError(`${name} knows no flag --${flag}`, 'usage')
   }
   const given = new Map([...flags].filter(([flag]) => !own.includes(flag)))
   const { config, warnings } = readConfig(given, environment, process.stderr.isTTY)
@@ -312,10 +299,11 @@ function findCommand(words: string[]): { name: string; command: Command; operand
     if (command) return { name, command, operands: words.slice(length) }
   }
   const parts = Object.keys(commands).filter((name) => name.startsWith(`${words[0]} `))
-  throw new UsageError(
+  throw new OperatorError(
     parts.length > 0
       ? `${words[0]} needs one of: ${parts.join(', ')}`
       : `unknown command ${words[0]}: see cuponera help`,
+    'usage',
   )
 }
 
@@ -330,7 +318,7 @@ function simulated(flags: Arguments['flags']) {
 function wholeFlag(flags: Arguments['flags'], name: string): number | undefined {
   const text = flags.get(name)
   if (text !== undefined && !/^\d{1,8}$/.test(text))
-    throw new UsageError(`--${name} takes a number`)
+    throw new OperatorError(`--${name} takes a number`, 'usage')
   return text === undefined ? undefined : Number(text)
 }
 

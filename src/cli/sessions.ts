@@ -1,11 +1,11 @@
 import type { Config } from '../app/config.ts'
 import { parseSessionKey } from '../app/sessions.ts'
 import { systemClock } from '../base/clock.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { type Cutoff, everyKey } from '../session/cutoffs.ts'
 import { endSessions } from '../session/end.ts'
 import { onDatabase } from './alone.ts'
-import { UsageError } from './arguments.ts'
 import { withDatabase } from './control.ts'
 
 /** End the sessions of a key, or of all keys: every token from before is refused from now on. */
@@ -13,7 +13,8 @@ export async function endKeySessions(
   config: Config,
   { key, all }: { key: string | undefined; all: boolean },
 ): Promise<number> {
-  if (all === (key !== undefined)) throw new UsageError('sessions end needs either NPUB or --all')
+  if (all === (key !== undefined))
+    throw new OperatorError('sessions end needs either NPUB or --all', 'usage')
   const wanted = parseSessionKey(key ?? null)
   const { pubkey } = await withDatabase<Cutoff>(config, {
     alone: (path) =>

@@ -1,7 +1,8 @@
 import type { Config } from '../app/config.ts'
 import type { Status } from '../app/control.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { connect, inUse, NoAnswer } from './control.ts'
+import { connect, inUse } from './control.ts'
 import { isoTime } from './relays.ts'
 
 /** Say what runs on the data directory; the exit code is 1 when nothing does. */
@@ -16,7 +17,7 @@ export async function status(config: Config): Promise<number> {
     }
     return 0
   } catch (cause) {
-    if (!(cause instanceof NoAnswer) || inUse(config)) throw cause
+    if (!OperatorError.is(cause, 'no-answer') || inUse(config)) throw cause
     console.log(`no server is running on ${config.dataDir}`)
     return 1
   }

@@ -5,16 +5,13 @@ import type { CheckReport } from './check.ts'
 import type { Job, Outcome } from './maintenance-worker.ts'
 
 type Maintenance = {
-  /** Throws OperatorError when too much waits already; MaintenanceStopped when `stop` came first. */
+  /** Throws OperatorError when too much waits already, and of the kind `stopping` when `stop` came first. */
   check(): Promise<CheckReport>
   /** `target` is an absolute path. Throws OperatorError when it cannot be written. */
   backup(target: string, force: boolean): Promise<BackupReport>
   /** Give up what runs and what waits. */
   stop(): void
 }
-
-/** The server stopped before the work was done. */
-export class MaintenanceStopped extends Error {}
 
 /** Long work on the database of a running server: one job at a time, each in a thread of its own. */
 export function createMaintenance(source: string): Maintenance {
@@ -33,7 +30,7 @@ export function createMaintenance(source: string): Maintenance {
     last = turn
     try {
       await before
-      if (stopped) throw new MaintenanceStopped('the server is stopping')
+      if (stopped) throw new OperatorError('the server is stopping', 'stopping')
       return (await runInWorker(job, (stop) => {
         giveUp = stop
       })) as T
@@ -67,7 +64,7 @@ async function runInWorker(job: Job, started: (stop: () => void) => void): Promi
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>()
   worker.onmessage = ({ data }: MessageEvent<Outcome>) => resolve(data)
   worker.onerror = ({ message }) => reject(new Error(`the maintenance worker failed: ${message}`))
-  started(() => reject(new MaintenanceStopped('the server is stopping')))
+  started(() => reject(new OperatorError('the server is stopping', 'stopping')))
   worker.postMessage(job)
   try {
     const outcome = await promise

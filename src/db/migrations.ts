@@ -1,5 +1,6 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import couponText from '../../schema.sql' with { type: 'text' }
+import { OperatorError } from '../base/operator-error.ts'
 import commonText from './step-16-common-text.sql' with { type: 'text' }
 import priority from './step-17-priority.sql' with { type: 'text' }
 import sessions from './step-18-sessions.sql' with { type: 'text' }
@@ -32,21 +33,18 @@ export function versionOf({ text }: Schema): number {
   return Number(/PRAGMA user_version = (\d+);/.exec(text)?.[1])
 }
 
-/** The file was written by a program that is newer than this one, or much older. */
-export class UnknownSchema extends Error {}
-
 /** Create the schema in an empty file, or bring an older one to it; one transaction. */
 export function migrate(connection: Sqlite, schema: Schema): void {
   const version = userVersion(connection)
   const schemaVersion = versionOf(schema)
   if (version === schemaVersion) return
   if (version > schemaVersion) {
-    throw new UnknownSchema(
+    throw new OperatorError(
       `the database has schema ${version}, this program knows up to ${schemaVersion}: upgrade it`,
     )
   }
   const refused = tooOld(version, schema)
-  if (refused !== null) throw new UnknownSchema(refused)
+  if (refused !== null) throw new OperatorError(refused)
   connection.transaction(() => {
     if (version === 0) return connection.run(schema.text)
     for (let at = version; at < schemaVersion; at++) {

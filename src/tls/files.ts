@@ -5,10 +5,8 @@ import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { machineName, readInterfaces } from '../base/machine.ts'
 import { everyAddress, parseAddress } from '../base/network.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import type { CertifiedKey } from './certificate.ts'
-
-/** A certificate that cannot be used. The message names the file and the reason. */
-export class CertificateError extends Error {}
 
 /** The certificate and key that https is served with. */
 export type ServedCertificate = CertifiedKey & {
@@ -46,14 +44,14 @@ export function tlsPath(dataDir: string, file: File): string {
   return join(dataDir, 'tls', files[file])
 }
 
-/** Read the certificate of TLS_CERT and TLS_KEY. Throws CertificateError. */
+/** Read the certificate of TLS_CERT and TLS_KEY. Throws OperatorError. */
 export function readCertificate(certPath: string, keyPath: string): ServedCertificate {
   const cert = readPem('TLS_CERT', certPath)
   const key = readPem('TLS_KEY', keyPath)
   const first = parseCertificate(cert)
-  if (!first) throw new CertificateError(`TLS_CERT: ${certPath} holds no certificate in PEM`)
+  if (!first) throw new OperatorError(`TLS_CERT: ${certPath} holds no certificate in PEM`)
   if (!belongs(first, key)) {
-    throw new CertificateError(
+    throw new OperatorError(
       `TLS_KEY: ${keyPath} is not the key of TLS_CERT, or is encrypted or not in PEM`,
     )
   }
@@ -107,7 +105,7 @@ export async function renewOwnCertificate(
   writeDurably(tlsPath(dataDir, 'key'), made.key)
   writeDurably(tlsPath(dataDir, 'cert'), made.cert)
   const found = readOwn(dataDir)
-  if (!found) throw new CertificateError(`${directory} cannot be read back`)
+  if (!found) throw new OperatorError(`${directory} cannot be read back`)
   return found
 }
 
@@ -175,7 +173,7 @@ function readPem(what: string, path: string): string {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-    throw new CertificateError(`${what}: cannot read ${path} (${code})`)
+    throw new OperatorError(`${what}: cannot read ${path} (${code})`)
   }
 }
 

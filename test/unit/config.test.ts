@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npubEncode, nsecEncode } from 'nostr-tools/nip19'
-import { ConfigError, type Environment, flagOf, readConfig } from '../../src/app/config.ts'
+import { type Environment, flagOf, readConfig } from '../../src/app/config.ts'
 import { settings } from '../../src/app/settings.ts'
+import { OperatorError } from '../../src/base/operator-error.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-config-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -19,7 +20,7 @@ function problems(env: Environment, flags: Record<string, string> = {}): string[
     read(env, flags)
     return []
   } catch (refused) {
-    if (!(refused instanceof ConfigError)) throw refused
+    if (!(refused instanceof OperatorError)) throw refused
     return refused.message.split('\n')
   }
 }

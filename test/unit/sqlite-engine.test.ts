@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import schema from '../../schema.sql' with { type: 'text' }
 import { limits } from '../../src/base/limits.ts'
+import { OperatorError } from '../../src/base/operator-error.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { takeLock } from '../../src/db/lock.ts'
-import { couponSchema, migrate, UnknownSchema, versionOf } from '../../src/db/migrations.ts'
+import { couponSchema, migrate, versionOf } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { describeEngine, type Notes } from '../fault/engine-contract.ts'
@@ -185,7 +186,7 @@ test('a schema newer than the program stops the start and leaves the file as it 
   const connection = new Sqlite(path)
   connection.run(`PRAGMA user_version = ${schemaVersion + 1}`)
   const before = schemaOf(connection)
-  expect(() => openNotes(path)).toThrow(UnknownSchema)
+  expect(() => openNotes(path)).toThrow(OperatorError)
   expect([userVersion(connection), schemaOf(connection)]).toEqual([schemaVersion + 1, before])
   connection.close()
 })
@@ -215,7 +216,7 @@ test('an older version stops the start, changes nothing, and names the last prog
     const old = new Sqlite(':memory:')
     old.run(`CREATE TABLE kept (x); PRAGMA user_version = ${version}`)
     expect(() => migrate(old, couponSchema)).toThrow(
-      new UnknownSchema(
+      new OperatorError(
         `the database has schema ${version}, which Cuponera 0.1.0 is the last to read: start that on it once`,
       ),
     )
