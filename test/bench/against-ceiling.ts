@@ -15,7 +15,7 @@ import { firstStartMs, startTimes } from './start-time.ts'
 import { freshTaps } from './taps.ts'
 
 const warmSeconds = 0.5
-/** What the first run is given values for; the later ones know better. */
+/** The expected rates of the first run; later runs use measured ones. */
 const perSecondGuess = 30_000
 /** Connections at which the targets hold. */
 const targetConnections = 64
@@ -221,7 +221,7 @@ function rateTargets({ kind, product, share }: Row) {
   return targets
 }
 
-/** What the load generator can do at most, and what it costs then. */
+/** The maximum rate of the load generator, and its cost at that rate. */
 async function limitOfLoader(
   plan: Plan,
   loader: Loader,

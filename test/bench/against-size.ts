@@ -20,7 +20,7 @@ const warmSeconds = 0.5
 const smallTotal = 1000
 const slowerMax = 1.5
 const readyMsMax = 500
-/** What the first run is given nonces for, with one connection and with more; the later ones know better. */
+/** The expected rates of the first run, with one connection and with more; later runs use measured ones. */
 const perSecondGuess = { one: 4000, more: 12_000 }
 
 type Side = { made: MadeFile; server: TestServer; token: string; aim: Aim }
@@ -140,7 +140,7 @@ async function open(plan: Plan, total: number): Promise<Side> {
     from: 'file',
     part: { total, start: 0, count: Math.min(total, 100_000), open: false },
   }
-  // What is spent must not be among what the small file had at first: it would soon have none left.
+  // Spent vouchers must not be among the first ones of the small file: it would soon have none left.
   const open = (count: number): Values =>
     total === smallTotal ? { from: 'minted', count, token, couponId } : fromFile(count)
   const taps = (count: number) => freshPayments(dataDir, count)
@@ -148,7 +148,7 @@ async function open(plan: Plan, total: number): Promise<Side> {
   return { made, server, token, aim: { token, couponId, open, known: () => known, taps, touches } }
 }
 
-/** What is measured against the ceiling, and the lists of management. */
+/** The kinds that are measured against the ceiling, and the lists of management. */
 function routes(): Route[] {
   const authorized = ({ token }: Side) => `Authorization: Bearer ${token}\r\n`
   const read = (name: string, target: (side: Side) => string): Route => ({

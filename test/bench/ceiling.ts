@@ -1,5 +1,5 @@
 /**
- * What the product is measured against, as processes of their own; prints its address. Three of them:
+ * The ceilings that the product is measured against, as processes of their own; prints its address. Three:
  * - `stack`: the product's own HTTP edge, authentication, schemas, signature and answers, but the operations
  *   keep nothing: no database, no sealing. What any implementation on this stack can reach at most.
  * - `bare`: Elysia alone, with the schema of the request and a constant answer.

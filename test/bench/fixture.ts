@@ -7,7 +7,7 @@ export const benchKeys = {
   SESSION_JWT_SECRET: 'the bench signs its own sessions with this',
   CARD_MASTER_KEY: '66'.repeat(16),
   merchant: '33'.repeat(32),
-  /** Who holds the bench's card; issues its token, too, so that he can always pay. */
+  /** The holder of the bench's card; issues its token, too, so that he can always pay. */
   holder: '44'.repeat(32),
   till: '55'.repeat(32),
 }
@@ -23,7 +23,7 @@ export const benchEnvironment = {
   LOG_LEVEL: 'warn',
 }
 
-/** What every voucher of the bench promises. */
+/** The terms of every voucher of the bench. */
 export const benchDefinition = {
   name: 'Café con medialunas',
   benefit: { type: 'percent' as const, percent: 10 },

@@ -2,7 +2,7 @@ import { benchKeys } from './fixture.ts'
 import type { LoadJob, Values } from './load.ts'
 import { paymentsOf } from './payments.ts'
 
-/** What a job of one kind needs to know of the server it goes to. */
+/** The data of a server that jobs of one kind need. */
 export type Aim = {
   token: string
   couponId: string
@@ -18,7 +18,7 @@ export type Aim = {
 /** A kind of request. */
 export type Kind = {
   name: string
-  /** What it is measured against. */
+  /** The ceiling that it is measured against. */
   ceiling: 'stack' | 'bare'
   /** The least share of the ceiling at 64 connections. */
   share: number

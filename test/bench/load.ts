@@ -11,7 +11,7 @@ import { type FilePart, noncesOf } from './nonces.ts'
 import { paymentsOf } from './payments.ts'
 import { tapsOf } from './taps.ts'
 
-/** What goes into the place of `$VALUE` in a request. */
+/** The values for `$VALUE` in a request. */
 export type Values =
   | { from: 'none' }
   /** Nonces nobody knows: for servers that do not look. */

@@ -12,7 +12,7 @@ const fileSystems: Record<number, string> = {
   801189825: 'zfs',
 }
 
-/** What figures depend on besides the program. */
+/** The conditions that figures depend on besides the program. */
 export function describeMachine(directory: string) {
   const { type } = statfsSync(directory)
   return {

@@ -19,7 +19,7 @@ import { type Report, tell } from './report.ts'
 
 const project = resolve(import.meta.dir, '../..')
 
-/** What a run of the bench does. */
+/** The plan of a run of the bench. */
 export type Plan = {
   seconds: number
   rounds: number

@@ -24,7 +24,7 @@ export function handleAt(index: number): Uint8Array {
 }
 
 /**
- * What a made file holds of each ten vouchers: 0 claimed, 1 refreshed into 2, the rest open. So a tenth
+ * The states of each ten vouchers of a made file: 0 claimed, 1 refreshed into 2, the rest open. So a tenth
  * of the rows carries the weight of a redemption and a tenth that of a sealed answer.
  */
 export function phaseAt(index: number): 'claimed' | 'refreshed' | 'minted' {

@@ -18,7 +18,7 @@ const publishRounds = 3
 
 type RelayPlan = Pick<Plan, 'command' | 'directory' | 'kept' | 'only' | 'say'> & { events: number }
 
-/** What `--only` can name of the relay's. */
+/** The measurements of the relay that `--only` can name. */
 export const relayKinds = ['ingest', 'query', 'claims', 'publish', 'subscribers']
 
 /** How fast the embedded relay is, and what it costs the rest: ingest, queries over a large file, claims beside ingest, publish, subscribers. */
@@ -73,7 +73,7 @@ export async function compareRelay(plan: RelayPlan): Promise<Pick<Report, 'table
   }
   if (wanted('publish')) {
     const rates: number[] = []
-    // What the machine does besides moves a single round by a tenth.
+    // Other work of the machine changes a single round by a tenth.
     for (let round = 1; round <= publishRounds; round++) {
       plan.say(`publish, round ${round} …`)
       const server = await start(plan, `publish-${round}`)

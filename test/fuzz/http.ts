@@ -16,7 +16,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import type { Random } from './random.ts'
 import { anyObject, anyText, anyValue, mutate, mutateText } from './values.ts'
 
-/** What a run of strange requests came to. */
+/** The result of a run of strange requests. */
 export type HttpFuzzReport = {
   requests: number
   /** How often each status was answered; 0 stands for a connection that was closed. */
@@ -113,13 +113,13 @@ async function one(random: Random, facts: Facts, report: HttpFuzzReport): Promis
   if (took > answerMilliseconds) report.problems.push(`answered after ${took} ms: ${shown}`)
 }
 
-/** What is wrong with an answer, or null. */
+/** The error in an answer, or null. */
 function judge(
   { status, headers, text, json }: Awaited<ReturnType<typeof callRaw>>,
   { method }: Sent,
   garbled: boolean,
 ): string | null {
-  // What the HTTP parser itself turns away never reaches us, and has no body.
+  // A request that the HTTP parser refuses never reaches us, and its answer has no body.
   if (garbled && (status === 505 || text === '')) return null
   if (status >= 500) return 'a server error'
   // Bytes left over behind a request are answered as a second one.

@@ -19,7 +19,7 @@ const startedAt = 1_800_000_000
 const schnorr = openSchnorr()
 const maximum = 8_000_000_000_000_000_000n
 
-/** What a start event should come to: nothing, an ok, or an error whose message begins so. */
+/** The expected answer to a start event: none, an ok, or an error whose message begins so. */
 type Expected = null | 'ok' | string
 
 /**
@@ -59,7 +59,7 @@ class World {
   readonly #balances = new Map<string, bigint>()
   readonly #outcomes = new Map<string, Expected>()
   readonly #sent: NostrEvent[] = []
-  /** What relays would show of each account. */
+  /** The balances that relays would show of each account. */
   readonly #shown = new Map<string, NostrEvent>()
   #serial = 0
 
@@ -180,7 +180,7 @@ class World {
     return this.#judge(event)
   }
 
-  /** What the rules say, in their order, written again and plainly. */
+  /** The rules in their order, written again in a plain form. */
   #judge(event: NostrEvent): Expected {
     const outcome = this.#rule(event)
     if (outcome !== null) this.#outcomes.set(event.id, outcome)
@@ -252,7 +252,7 @@ class World {
     if (!same) this.#fail(`${name} ${JSON.stringify(event)}: wanted ${expected}, found ${found}`)
   }
 
-  /** What a relay does with a balance event: the newer one stays. */
+  /** Replace a balance event as a relay does: the newer one stays. */
   #publish(event: NostrEvent): void {
     if (event.kind !== 31_111) return
     const d = event.tags.find(([name]) => name === 'd')?.[1] ?? ''

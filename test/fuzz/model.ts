@@ -47,7 +47,7 @@ type ModelVoucher = {
   burned: { key: string; body: string } | null
 }
 
-/** What an operation should come to: a refusal's code, or a look at its value. */
+/** The expected outcome of an operation: the code of a refusal, or a check of its value. */
 type Expected = { refused: string } | { check: (value: never) => unknown }
 
 type Step = { name: string; run: () => Promise<unknown>; expected: Expected }
@@ -57,7 +57,7 @@ const keys = ['llave-numero-1', 'llave-numero-2', 'llave-numero-3']
 const startedAt = 1_800_000_000
 const benefit = { type: 'percent', percent: 10 } as const
 
-/** What went otherwise than in the model, with the seed that repeats it. */
+/** The differences from the model, with the seed that repeats them. */
 export class ModelMismatch extends Error {}
 
 /**

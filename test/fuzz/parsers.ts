@@ -179,7 +179,7 @@ export const parsers: Record<string, Fuzzed> = {
   },
   parseEvent(random) {
     const event = never(() => parseEvent(signedOrNot(random, announcement)))
-    // What passed must be fit for the signature engine.
+    // A parsed event must be valid input for the signature engine.
     if (event) eventId(event)
     return never(() => (event ? verifyEvent(event) : null))
   },
@@ -287,7 +287,7 @@ export const parsers: Record<string, Fuzzed> = {
     const tap = never(() => parseTap(sent[0], sent[1]))
     const facts = tap && never(() => openTap(tap, tagKeys.k1))
     if (!tap || !facts) return null
-    // What is genuine is one of ours, byte for byte.
+    // A genuine tap is one of ours, byte for byte.
     const genuine = never(() => tapIsGenuine(tap, facts, tagKeys.k2))
     if (genuine && Buffer.compare(facts.uid, uid) !== 0) throw new Error('a tap of another tag')
     return genuine
@@ -376,7 +376,7 @@ function signedOrNot(random: Random, template: Record<string, unknown>): unknown
   return random.chance(0.4) ? mutate(random, signed) : signed
 }
 
-/** What `sign` can be given at all; nonsense inside is welcome. */
+/** Input that `sign` accepts at all; its fields may be nonsense. */
 function signable(event: { kind: unknown; tags: unknown }): boolean {
   return typeof event.kind === 'number' && Array.isArray(event.tags)
 }

@@ -376,7 +376,7 @@ export const hosts = [
   '3ffe::1',
 ]
 
-/** What some resolver, browser or libc takes for an address, and what none should. */
+/** Texts that some resolver, browser or libc takes for an address, and texts that none should. */
 export const spellings = [
   // Loopback and others in the number forms of inet_aton.
   '2130706433',

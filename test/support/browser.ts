@@ -8,7 +8,7 @@ import { decodeQR } from 'qr/decode.js'
 import { findBrowser } from '../../.tools/browser.ts'
 import { patienceSeconds } from './until.ts'
 
-/** What the camera of the browser sees; written by `holdBeforeCamera`. */
+/** The picture before the camera of the browser; written by `holdBeforeCamera`. */
 const cameraFile = join(tmpdir(), `cuponera-camera-${process.pid}.y4m`)
 
 const flags = [
@@ -26,7 +26,7 @@ const flags = [
  */
 const tolerated = /Cross-Origin-Opener-Policy|SSL certificate error/
 
-/** What pages of this file complained about since the last test, wherever it was not expected. */
+/** Unexpected complaints of the pages of this file since the last test. */
 const unexpected: string[] = []
 
 afterEach(() => {
@@ -90,7 +90,7 @@ export type VisitOptions = {
 export type Visit = {
   page: Page
   context: BrowserContext
-  /** What the page complained about, and every address it asked beyond its own origin. */
+  /** Errors of the page, and every address that it requested beyond its own origin. */
   complaints: string[]
 }
 
@@ -125,7 +125,7 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
   const own = new URL(url).host
   context.on('weberror', (error) => complain(`error: ${error.error().message}`))
   context.on('console', (message) => {
-    // A refusal is a part of life; the page shows it.
+    // A refusal is expected; the page shows it.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complain(`console: ${message.text()}`)
     }
@@ -152,7 +152,7 @@ export const keepNothing = `
 /** White modules that scanners want on each side of a code (ISO/IEC 18004). */
 const quietZone = 4
 
-/** What the first QR code within a part of a page says; it has its quiet zone as it is drawn there. */
+/** The text of the first QR code within a part of a page; its quiet zone is checked as it is drawn. */
 export async function shownQr(page: Page, within = 'body'): Promise<string> {
   const path = page.locator(`${within} .qr path`).first()
   await path.scrollIntoViewIfNeeded()
@@ -217,7 +217,7 @@ async function greyOf(page: Page, picture: string, scale = 1) {
   return { ...size, points: Array.from(points, (one) => one.charCodeAt(0)) }
 }
 
-/** What the QR code in a picture file says. */
+/** The text of the QR code in a picture file. */
 export async function qrInPicture(page: Page, path: string): Promise<string> {
   const bytes = (await Bun.file(path).bytes()).toBase64()
   const { width, height, points } = await greyOf(page, bytes, 0.5)

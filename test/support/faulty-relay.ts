@@ -6,12 +6,12 @@ import { matches } from './matches.ts'
 type Socket = ServerWebSocket<undefined>
 type Message = unknown[]
 
-/** What a relay does with a message; what is not given it does well. */
+/** The reactions of a relay to messages; a missing one is the correct reaction. */
 export type Behaviour = {
   /** A connection is asked for: false leaves it without an answer for ever. */
   upgrade?: () => boolean
   open?: (socket: Socket) => void
-  /** True: it was dealt with here. */
+  /** True: the event was handled here. */
   event?: (socket: Socket, event: NostrEvent) => boolean
   req?: (socket: Socket, name: string, message: Message) => boolean
   auth?: (socket: Socket, event: NostrEvent) => void
@@ -21,7 +21,7 @@ export type FaultyRelay = ReturnType<typeof startFaultyRelay>
 
 const running = new Set<{ stop(): Promise<void> }>()
 
-/** A relay of the tests' own: right by itself, wrong where `behaviour` says so. */
+/** A relay for tests: correct, except where `behaviour` says otherwise. */
 export function startFaultyRelay(behaviour: Behaviour = {}, port = 0) {
   /** Every message as it came. */
   const received: Message[] = []

@@ -102,7 +102,7 @@ export function startForeignService() {
     owner,
     /** Every refresh that came, in order. */
     asked,
-    /** What is answered for a nonce; honest if nothing is said. */
+    /** The answer for a nonce; honest without an entry. */
     replies,
     previews,
     mint(fields: Json = {}) {

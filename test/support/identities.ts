@@ -18,7 +18,7 @@ export async function newIdentityNonce(base: string, issuer: Signer): Promise<st
   return (await call(base, '/api/nonce', { body })).json.nonce
 }
 
-/** What a wallet answers to LUD-16, with some fields changed. */
+/** The answer of a wallet to LUD-16, with some fields changed. */
 export function walletObject(fields: Json = {}) {
   return {
     tag: 'payRequest',

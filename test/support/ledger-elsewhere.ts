@@ -8,10 +8,10 @@ import { matches } from './matches.ts'
 
 type Asked = { socket: ServerWebSocket<undefined>; name: string; filters: Filter[] }
 
-/** A ledger of the tests' own, behind a relay of its own: it answers a start event when it is told to. */
+/** A ledger for tests, behind its own relay: it answers a start event when the test tells it to. */
 export function startLedgerElsewhere(port = 0, signer: Signer = newSigner()) {
   const asked: Asked[] = []
-  /** What is done with a start event as soon as it comes; null: nothing. */
+  /** The reaction to a start event as soon as it comes; null: none. */
   let reaction: ((start: NostrEvent) => void) | null = null
   const starts: NostrEvent[] = []
   const relay = startFaultyRelay(

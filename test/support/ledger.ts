@@ -42,7 +42,7 @@ export function publish(base: string, event: NostrEvent): Promise<Answer> {
   return call(base, '/nostr/publish', { body: event })
 }
 
-/** What a key has, by token, as its owner is told. */
+/** The balances of a key by token, as its owner reads them. */
 export async function balancesOf(base: string, owner: Signer): Promise<Record<string, Json>> {
   const { json } = await call(base, `/api/ledger/balances/${owner.pubkey}`, { signer: owner })
   return Object.fromEntries(json.balances.map(({ token, amount }: Json) => [token, amount]))

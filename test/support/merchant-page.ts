@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** What a merchant does in the panel, in their own words: the page speaks Spanish. */
+/** The steps of a merchant in the panel, which speaks Spanish. */
 export const pin = '246810'
 
 /** Make a key under a PIN. */

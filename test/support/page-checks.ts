@@ -29,8 +29,8 @@ export async function fits(page: Page): Promise<void> {
 }
 
 /**
- * Whatever is pressed is large enough for a finger: 44 pixels high and wide. Neither a link within a
- * sentence nor what only a keyboard reaches.
+ * Every control is large enough for a finger: 44 pixels high and wide. Exempt are a link within a
+ * sentence and a control that only a keyboard reaches.
  */
 export async function touchable(page: Page): Promise<void> {
   const small = await page.evaluate(() => {
@@ -48,8 +48,8 @@ export async function touchable(page: Page): Promise<void> {
 }
 
 /**
- * Places where one of these names, which are written from right to left, turns what stands beside it: in what
- * shows and in what is read out.
+ * Places where one of these names, which are written from right to left, turns the text beside it: in the
+ * visible text and in the text for screen readers.
  */
 export async function turned(page: Page, names: readonly string[]): Promise<string[]> {
   return page.evaluate((known) => {
@@ -64,7 +64,7 @@ export async function turned(page: Page, names: readonly string[]): Promise<stri
       if (!parent || !rtl.test(text) || marked(text) || parent.closest('script, style')) continue
       const whole = text.trim()
       let around: HTMLElement | null = parent
-      // Up to what nothing else stands in: a block of its own, or what is isolated.
+      // Up to an element with no other text: a block of its own, or an isolated one.
       while (around && around.textContent?.trim() === whole) {
         const { display, unicodeBidi } = getComputedStyle(around)
         if (!display.startsWith('inline') || unicodeBidi.includes('isolate')) break

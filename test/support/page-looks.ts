@@ -16,7 +16,7 @@ export async function good(page: Page, name: string): Promise<void> {
 
 type Look = readonly [width: number, theme: 'light' | 'dark']
 
-/** What a run keeps; `PICTURES=all`: every width in both themes, for who goes through them by eye. */
+/** The pictures that a run keeps; `PICTURES=all`: every width in both themes, for a review by eye. */
 const kept: readonly Look[] = [
   [360, 'light'],
   [768, 'light'],

@@ -64,7 +64,7 @@ export function payInvoice(server: TestServer, k1: string, pr: string): Promise<
   return call(server.url, `/card/pay?k1=${k1}&pr=${encodeURIComponent(pr)}`)
 }
 
-/** What came of a k1. */
+/** The state of a k1. */
 export async function outcomeOf(server: TestServer, k1: string): Promise<Json> {
   return (await call(server.url, `/card/pay/${k1}`)).json
 }

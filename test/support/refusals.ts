@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Answer } from './client.ts'
 import type { TestServer } from './server.ts'
 
-/** What a refusal says besides its status and code. */
+/** The details of a refusal besides its status and code. */
 export type Expected = {
   reason?: string
   field?: string

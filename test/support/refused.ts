@@ -1,6 +1,6 @@
 import { Refusal, type RefusalCode } from '../../src/base/refusal.ts'
 
-/** What a function refuses with; a fault is thrown on, no refusal at all is `null`. */
+/** The code that a function refuses with; null when it does not. A fault is thrown on. */
 export function refusalOf(run: () => unknown): { code: RefusalCode; field?: string } | null {
   try {
     run()

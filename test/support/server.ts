@@ -24,7 +24,7 @@ export type ServerOptions = {
   flags?: string[]
   /** Fail operations that write outside of their roots; with CHECK_ROOTS set, in every server. */
   checkRoots?: boolean
-  /** What to run in place of the source, such as a built binary. */
+  /** The command to run in place of the source, such as a built binary. */
   command?: string[]
 }
 

@@ -16,7 +16,7 @@ export type Front = {
   port: number
   /** Where connections go now. */
   target: string
-  /** What is done with the bytes that come back; null: they are passed on. */
+  /** The reaction to bytes that come back; null: they are passed on. */
   back: ((bytes: Buffer, socket: Socket) => void) | null
   /** Told of every connection, before the handshake. */
   connected: () => void
@@ -76,7 +76,7 @@ export type Shop = {
   server: TestServer
 }
 
-/** What a shop is before it runs, so that others can be told of it. */
+/** The data of a shop before it runs, so that others can know it. */
 export async function planShop(name: 'shop.test' | 'localhost'): Promise<Omit<Shop, 'server'>> {
   const front = await openFront()
   const secret = randomBytes(32)
@@ -129,7 +129,7 @@ export function newHolder(name: string): Holder {
   return { name, signer: newSigner(secret), secret }
 }
 
-/** What lies in an inbox, opened by its holder. */
+/** The content of an inbox, opened by its holder. */
 export async function openInbox(
   base: string,
   { signer, secret }: Holder,

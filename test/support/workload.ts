@@ -16,7 +16,7 @@ import { until } from './until.ts'
 
 type Status = 'minted' | 'claimed' | 'refreshed' | 'voided'
 
-/** What a client may believe of a voucher after the answers it got. */
+/** The possible states of a voucher after the answers that a client got. */
 export type KnownVoucher = {
   couponId: string
   /** More than one while an answer never came. */
@@ -45,7 +45,7 @@ export type Memory = {
   /** Sent under an Idempotency-Key and never answered. */
   unheard: SentRequest[]
   acknowledged: number
-  /** What no server should have answered. */
+  /** Answers that no server should give. */
   problems: string[]
   /** Every text that must be in no file and no log. */
   secrets: string[]
@@ -309,7 +309,7 @@ function sendable({ method, body, headers }: SentRequest): CallOptions {
   return body === '' ? { method, headers } : { method, headers, body }
 }
 
-/** Ask a server about everything that another process of it had answered; what does not hold. */
+/** Ask a server about everything that an earlier process of it answered; the broken promises. */
 export async function verifyMemory(base: string, memory: Memory): Promise<string[]> {
   const problems = [...memory.problems]
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -379,7 +379,7 @@ export type Worker = {
   /** It has its session, and its lanes are answered. */
   started: Promise<void>
   stop(): void
-  /** What it remembers, once its lanes have ended; then the process ends too. */
+  /** Its memory, once its lanes have ended; then the process ends too. */
   memory: Promise<Memory>
   kill(): Promise<void>
 }
@@ -406,7 +406,7 @@ export function startWorker(order: Order): Worker {
       memory.reject(cause)
     },
   })
-  // Whoever waits sees it; nobody has to.
+  // A waiting caller gets the rejection; without one it is ignored.
   started.promise.catch(() => undefined)
   memory.promise.catch(() => undefined)
   child.send(order)
@@ -483,7 +483,7 @@ const invariants: Record<string, string> = {
     WHERE integrity_check <> 'ok'`,
 }
 
-/** What a coupon database must be true of at any moment; the claims that do not hold, with rows. */
+/** Check the invariants of a coupon database; the broken ones, with rows. */
 export function checkInvariants(path: string): string[] {
   const connection = new Sqlite(path)
   const problems = Object.entries(invariants).flatMap(([claim, sql]) => {

@@ -1,4 +1,4 @@
-/** The coupon page in a real browser: what its holder sees, takes, keeps, sends and never loses. */
+/** The coupon page in a real browser: its holder opens, swaps, keeps and sends coupons. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -44,7 +44,7 @@ function keptCodes(page: Page): Promise<string[]> {
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-test('the code leaves the address bar, survives a reload, and reaches no server', async () => {
+test('the code leaves the address bar, survives a reload, and is sent to no server', async () => {
   const nonce = await mint()
   const { page, complaints } = await open(`/c#${nonce}`)
   const asked: string[] = []
@@ -53,7 +53,7 @@ test('the code leaves the address bar, survives a reload, and reaches no server'
   await page.getByText('10 % de descuento').waitFor()
   expect(page.url()).toBe(`${server.url}/c`)
   await good(page, 'coupon')
-  // The way past the header for who uses a keyboard leads to the coupon, and not away from it.
+  // The skip link for keyboards leads past the header to the coupon.
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
@@ -65,7 +65,7 @@ test('the code leaves the address bar, survives a reload, and reaches no server'
   expect(complaints).toEqual([])
 })
 
-test('the merchant is told by the name that its own signature gives', async () => {
+test('the merchant is shown by the name in its own signed profile', async () => {
   const owner = newSigner()
   const session = await openSession(server.url, owner)
   const nonce = await mint(server.url, await createDefinition(server.url, session), session)
@@ -77,7 +77,7 @@ test('the merchant is told by the name that its own signature gives', async () =
   await page.getByText(npubOf(owner.pubkey)).waitFor()
 })
 
-test('a picture comes from this service alone, and a coupon does without it', async () => {
+test('a picture is loaded from this service only, and a coupon works without it', async () => {
   const image = 'https://fotos.example/medialuna.png'
   const pictured = await createDefinition(server.url, token, { name: 'Con foto', image })
   const nonce = await mint(server.url, pictured)
@@ -102,7 +102,7 @@ test('a picture comes from this service alone, and a coupon does without it', as
   expect(complaints).toEqual([])
 })
 
-test('what is on the screen of a phone is what the till reads', async () => {
+test('the QR on a phone’s screen is readable for the till', async () => {
   const nonce = await mint()
   const { page } = await open(`/c#${nonce}`)
   await button(page, 'Ver el QR grande').click()
@@ -123,7 +123,7 @@ test('what is on the screen of a phone is what the till reads', async () => {
   expect(await statusOf(nonce)).toBe('claimed')
 })
 
-test('a coupon that changed hands too often says how long it waits, and goes on by itself', async () => {
+test('a coupon that changed hands too often shows the wait, and continues by itself', async () => {
   const nonce = await mint()
   const { page } = await open(`/c#${nonce}`)
   const refusal = { code: 'rate-limited', error: 'Esperá.', retryAfter: 2 }
@@ -141,7 +141,7 @@ test('a coupon that changed hands too often says how long it waits, and goes on 
   expect(await statusOf(nonce)).toBe('refreshed')
 })
 
-test('made one’s own, the giver’s copy is worth nothing and the new one is kept', async () => {
+test('a swapped coupon is kept, and the giver’s copy is worth nothing', async () => {
   const nonce = await mint()
   const { page } = await open(`/c#${nonce}`)
   await page.getByText('La copia de quien te lo dio deja de servir').waitFor()
@@ -150,7 +150,7 @@ test('made one’s own, the giver’s copy is worth nothing and the new one is k
   const [own = ''] = await keptCodes(page)
   expect([await statusOf(nonce), await statusOf(own)]).toEqual(['refreshed', 'minted'])
   expect(await page.evaluate(() => localStorage.getItem('cuponera:takes'))).toBe('[]')
-  // Signed, it can be checked by a till that cannot ask.
+  // A till without a connection can check the signed code.
   await button(page, 'Con firma, para una caja sin conexión').click()
   const photo = await page.getByRole('img', { name: 'QR con firma' }).screenshot()
   await good(page, 'coupon-signed')
@@ -160,14 +160,14 @@ test('made one’s own, the giver’s copy is worth nothing and the new one is k
   const file = { name: 'foto.png', mimeType: 'image/png', buffer: photo }
   await till.locator('input[type=file]').setInputFiles(file)
   await till.getByText('La firma es buena').waitFor()
-  // Back and forth it stays the new one.
+  // Navigation back and forth keeps the new coupon.
   await button(page, 'Volver a mis cupones').click()
   await good(page, 'coupon-list')
   await page.goBack()
   await page.getByText('Es solo tuyo').waitFor()
 })
 
-test('a server killed in the middle of the swap gives the one successor to whoever asks again', async () => {
+test('after a kill in the middle of the swap, the reloaded page gets the one successor', async () => {
   const dataDir = newDirectory()
   const env = { RATE_LIMIT: 'off' }
   const first = await startServer({ dataDir, env })
@@ -202,7 +202,7 @@ test('a server killed in the middle of the swap gives the one successor to whoev
   expect(json.mints).toHaveLength(2)
 })
 
-test('whoever comes too late to the swap is told, and shown what became of it', async () => {
+test('a holder who is too late for the swap is told, and sees the state of the coupon', async () => {
   const nonce = await mint()
   const { page } = await open(`/c#${nonce}`)
   await button(page, 'Hacelo mío').waitFor()
@@ -213,7 +213,7 @@ test('whoever comes too late to the swap is told, and shown what became of it', 
   await good(page, 'coupon-too-late')
 })
 
-test('with a certificate that only the shop trusts, links of coupons are plain http', async () => {
+test('links of coupons are plain http when only the shop trusts the certificate', async () => {
   const dataDir = join(newDirectory(), 'data')
   await runCommand(['tls'], { dataDir, env: { TLS_PORT: '0' } })
   const shop = await startServer({ dataDir, env: { RATE_LIMIT: 'off', TLS_PORT: '0' } })
@@ -228,7 +228,7 @@ test('with a certificate that only the shop trusts, links of coupons are plain h
   expect(await till.getByRole('link', { name: /https/ }).getAttribute('href')).toBe('/tls')
 })
 
-test('every end of a coupon has its word', async () => {
+test('every final state of a coupon has its own text', async () => {
   const claimed = await mint()
   await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
   const voided = await mint()
@@ -255,7 +255,7 @@ test('every end of a coupon has its word', async () => {
   }
 })
 
-test('kept coupons are asked about again, open without a connection, and can be removed', async () => {
+test('kept coupons are refreshed from the service, open without a connection, and can be removed', async () => {
   const nonce = await mint()
   const { page, context } = await open(`/c#${nonce}`, { worker: true })
   await button(page, 'Guardar en mis cupones').click()
@@ -277,7 +277,7 @@ test('kept coupons are asked about again, open without a connection, and can be 
   expect(await keptCodes(page)).toEqual([])
 })
 
-test('sent to a name of this service, the coupon is in its inbox and this copy is worth nothing', async () => {
+test('a coupon sent to a name of this service is in its inbox, and this copy is worth nothing', async () => {
   const holder = newHolder('juana')
   addAccount(server.dataDir, holder.name, holder.signer.pubkey)
   const nonce = await mint()
@@ -297,7 +297,7 @@ test('sent to a name of this service, the coupon is in its inbox and this copy i
   expect(complaints).toEqual([])
 })
 
-test('sending is told as it ends', async () => {
+test('each outcome of sending has its own text', async () => {
   const { page } = await open('/c')
   for (const [status, heading, words] of [
     ['SENT', 'Enviado', 'lo recibió'],
@@ -340,7 +340,7 @@ test('sending is told as it ends', async () => {
   }
 })
 
-test('where a device has its own colours, a QR stays black on white', async () => {
+test('a QR stays black on white with the colours of a device', async () => {
   const { page } = await open(`/c#${await mint()}`, { dark: true })
   await page.emulateMedia({ forcedColors: 'active' })
   const drawn = page.locator('.qr')

@@ -54,7 +54,7 @@ async function enter(page: Page, code: string): Promise<void> {
   await page.getByRole('button', { name: 'Ver cupón' }).click()
 }
 
-test('at the till: the question, the coupon, what became of it, and what is left open', async () => {
+test('at the till a name from right to left stays isolated in the question, the coupon, the outcome and the open ones', async () => {
   const { page: fresh } = await openPage(`${server.url}/caja`)
   await enter(fresh, await mint())
   await fresh.getByRole('heading', { name: '¿Esta caja es de' }).waitFor()
@@ -79,7 +79,7 @@ test('at the till: the question, the coupon, what became of it, and what is left
   await straight(page, shop)
 })
 
-test('at the till: another shop’s coupon, whatever that shop calls itself', async () => {
+test('at the till it stays isolated for a coupon of another shop', async () => {
   const other = npubOf(newSigner().pubkey)
   const { page } = await openPage(`${server.url}/caja`, { before: tillOf(other) })
   await enter(page, await mint())
@@ -87,14 +87,14 @@ test('at the till: another shop’s coupon, whatever that shop calls itself', as
   await straight(page, shop)
 })
 
-/** Signs in a tab with a session that is there already. */
+/** Signs a tab in with an existing session. */
 async function sessionOf(signer: ReturnType<typeof newSigner>, place: string): Promise<string> {
   const { json } = await call(server.url, '/api/auth/session', { method: 'POST', body: {}, signer })
   const session = JSON.stringify(JSON.stringify({ ...json, kind: 'extension' }))
   return `sessionStorage.setItem('cuponera:${place}', ${session});`
 }
 
-test('at the till: issuing one, and its ticket', async () => {
+test('at the till it stays isolated while issuing, and on the ticket', async () => {
   const before = known + (await sessionOf(minter, 'till:session'))
   const { page } = await openPage(`${server.url}/caja`, { before })
   await page.getByRole('button', { name: 'Emitir' }).click()
@@ -110,7 +110,7 @@ test('at the till: issuing one, and its ticket', async () => {
   expect(await turned(page, names)).toEqual([])
 })
 
-test('in the panel: the lists, a coupon, redemptions and tills', async () => {
+test('in the panel it stays isolated in lists, a coupon, redemptions and tills', async () => {
   const issued = await call(server.url, '/api/coupons/mint', {
     body: { couponId: id },
     signer: minter,
@@ -142,7 +142,7 @@ test('in the panel: the lists, a coupon, redemptions and tills', async () => {
   expect(await turned(page, names)).toEqual([])
 })
 
-test('with the holder: the coupon, the list, and what is asked before one is removed', async () => {
+test('with the holder it stays isolated in the coupon, the list, and the question before a removal', async () => {
   const { page } = await openPage(`${server.url}/c#${await mint()}`)
   await straight(page, coupon)
   await straight(page, shop)
@@ -153,7 +153,7 @@ test('with the holder: the coupon, the list, and what is asked before one is rem
   expect(await turned(page, names)).toEqual([])
 })
 
-test('a coupon that is called after its benefit says it once, and without marks', async () => {
+test('a coupon named after its benefit shows it once, and without marks', async () => {
   const before = await sessionOf(merchant, 'panel')
   const { page } = await openPage(`${server.url}/panel#/new`, { before })
   const next = async () => page.getByRole('button', { name: 'Seguir' }).click()

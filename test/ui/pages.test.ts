@@ -18,13 +18,13 @@ afterAll(async () => {
   await cleanUp()
 })
 
-test('a browser that asks for nothing in particular is led to the panel', async () => {
+test('the root address leads to the panel', async () => {
   const { status, headers } = await call(server.url, '/', { headers: { Accept: 'text/html' } })
   expect([status, headers.get('location')]).toEqual([302, '/panel'])
   expect((await call(server.url, '/')).status).toBe(404)
 })
 
-test.each(pages)('%s allows its own scripts and styles and nothing else', async (path) => {
+test.each(pages)('%s allows only its own scripts and styles', async (path) => {
   const { headers } = await call(server.url, path)
   const policy = Object.fromEntries(
     (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
@@ -52,14 +52,14 @@ test.each(pages)('%s allows its own scripts and styles and nothing else', async 
   expect(headers.get('permissions-policy')).toContain(path === '/c' ? 'camera=()' : 'camera=(self)')
 })
 
-test('a Host header cannot write into the policy', async () => {
+test('a Host header cannot change the policy', async () => {
   const { headers } = await call(server.url, '/panel', {
     headers: { Host: "a;script-src 'unsafe-inline'" },
   })
   expect(headers.get('content-security-policy')).not.toContain('unsafe')
 })
 
-test.each(pages)('%s is asked about again with its ETag, its files never', async (path) => {
+test.each(pages)('%s is revalidated by its ETag, its files never', async (path) => {
   const first = await call(server.url, path)
   const etag = first.headers.get('etag') ?? ''
   expect(etag).toMatch(/^"[\w-]{22}"$/)
@@ -75,7 +75,7 @@ test.each(pages)('%s loads at most 200 KB of compressed script', async (path) =>
   const { text } = await call(server.url, path)
   const seen = new Set<string>()
   let bytes = 0
-  // What it may load later counts, too.
+  // Parts that load later count, too.
   const waiting = filesOf(text).filter((file) => file.endsWith('.js'))
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (seen.has(file)) continue
@@ -91,7 +91,7 @@ test.each(pages)('%s loads at most 200 KB of compressed script', async (path) =>
   expect(bytes).toBeLessThan(scriptBytesMax)
 })
 
-test.each(pages)('%s opens without a complaint and speaks both languages', async (path) => {
+test.each(pages)('%s opens without an error and speaks both languages', async (path) => {
   const { page, complaints } = await visit(`${server.url}${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await page.locator('html').getAttribute('lang')).toBe('es-AR')
@@ -104,7 +104,7 @@ test.each(pages)('%s opens without a complaint and speaks both languages', async
   expect(complaints).toEqual([])
 })
 
-test('an address that was cut off leads to the beginning', async () => {
+test('a cut-off address leads to the start page', async () => {
   const { page } = await visit(`${server.url}/panel#/coupons/%E0%A4%A`)
   await page.getByRole('heading', { level: 1 }).waitFor()
 })

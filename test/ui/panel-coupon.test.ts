@@ -45,7 +45,7 @@ async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 }
 
-test('a coupon is made in three steps, and shown as it grows', async () => {
+test('a coupon is created in three steps, with a preview that grows', async () => {
   const { open } = await signIn(server)
   const { page, press, heading } = await open()
   await page.getByRole('link', { name: 'Crear un cupón' }).click()
@@ -67,7 +67,7 @@ test('a coupon is made in three steps, and shown as it grows', async () => {
   await good(page, 'panel-coupon-new')
 })
 
-test('an edit says that the vouchers that are out do not change', async () => {
+test('an edit explains that issued vouchers do not change', async () => {
   const { page, press, heading } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await page.getByRole('link', { name: 'Cambiar' }).click()
@@ -79,7 +79,7 @@ test('an edit says that the vouchers that are out do not change', async () => {
   await heading('Café para dos')
 })
 
-test('archiving asks first, and is taken back', async () => {
+test('archiving asks first, and can be undone', async () => {
   const { page, press, dialog } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Archivar')
@@ -90,7 +90,7 @@ test('archiving asks first, and is taken back', async () => {
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 })
 
-test('deleting a coupon that is out says that it is archived', async () => {
+test('deleting a coupon with vouchers explains that it is archived', async () => {
   const { page, press, dialog } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Borrar')
@@ -109,12 +109,12 @@ test('the chart of a coupon can be read as a table', async () => {
   await good(page, 'panel-chart-table')
 })
 
-test('an edit that would overwrite a change made elsewhere says so first', async () => {
+test('an edit that would overwrite a change made elsewhere warns first', async () => {
   const { page, press, heading, id, ask, stored } = await openCoupon(server)
   const elsewhere = (name: string) => ask(`/api/coupons/${id}`, { method: 'PATCH', body: { name } })
   const name = page.getByLabel('Nombre del cupón')
   const told = page.getByText('Este cupón cambió después de que lo abriste')
-  // Nobody tells this window: it looks by itself before it saves.
+  // This window gets no event: it looks by itself before it saves.
   await page.route('**/api/coupons/live', (route) => route.abort())
   await page.reload()
   await editTerms(page)
@@ -136,7 +136,7 @@ test('an edit that would overwrite a change made elsewhere says so first', async
   expect((await stored()).name).toBe('Café para dos')
 })
 
-test('a change of one’s own whose answer was lost is no change made elsewhere', async () => {
+test('the user’s own change with a lost answer is not taken for a change made elsewhere', async () => {
   const { page, press, heading, id, stored } = await openCoupon(server)
   await page.route('**/api/coupons/live', (route) => route.abort())
   await page.reload()
@@ -156,7 +156,7 @@ test('a change of one’s own whose answer was lost is no change made elsewhere'
   expect((await stored()).description).toBe('De mañana.')
 })
 
-test('a new name moves no expiry: a day that nobody touched keeps its clock time', async () => {
+test('a new name does not change the expiry: a day that was not edited keeps its time', async () => {
   const expiresAt = Date.UTC(2031, 4, 4, 15, 30) / 1000
   const { page, stored } = await openCoupon(server, { fields: { expiresAt } })
   const edit = async (label: string, text: string) => {
@@ -172,7 +172,7 @@ test('a new name moves no expiry: a day that nobody touched keeps its clock time
 
 const pictureless = (page: Page) => page.getByText('No pudimos traer la foto')
 
-test('a picture shows once it is saved, from this service alone', async () => {
+test('a picture is shown after saving, from this service', async () => {
   const { page } = await openCoupon(server)
   const drawn = () =>
     page.waitForFunction(() => {
@@ -195,7 +195,7 @@ test('a picture shows once it is saved, from this service alone', async () => {
   await page.getByText('La foto aparece').waitFor()
 })
 
-test('a picture that the service cannot have is missed aloud, until its address is taken out', async () => {
+test('a picture that the service cannot load is reported until its address is removed', async () => {
   const image = `https://shop.test:${far.port}/nada.gif`
   const { page } = await openCoupon(server, { fields: { image } })
   await pictureless(page).waitFor()
@@ -206,13 +206,13 @@ test('a picture that the service cannot have is missed aloud, until its address 
   expect(await pictureless(page).count()).toBe(0)
 })
 
-test('a service that is out of reach says nothing of the address of a picture', async () => {
+test('an unreachable service is not reported as a problem of the picture', async () => {
   const image = `https://shop.test:${far.port}/nada.gif`
   const { page } = await openCoupon(server, { fields: { image } })
   await pictureless(page).waitFor()
   await page.route('**/api/coupons/images/*', (route) => route.abort())
   let failures = 0
-  // By the picture, and by the page that asks why.
+  // Once by the picture, and once by the page for the reason.
   const asked = page.waitForEvent(
     'requestfailed',
     (one) => one.url().includes('/images/') && ++failures === 2,
@@ -223,7 +223,7 @@ test('a service that is out of reach says nothing of the address of a picture', 
   expect(await pictureless(page).count()).toBe(0)
 })
 
-test('a question begins at its field, at the way back or at its title, and ends where it began', async () => {
+test('the focus of a dialog starts at its field, its way back or its title, and returns where it was', async () => {
   const { page, dialog } = await openCoupon(server, { issued: 1 })
   const focus = page.locator(':focus')
   const ask = async (name: string, begins: Locator) => {

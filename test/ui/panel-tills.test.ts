@@ -65,7 +65,7 @@ test('a till is authorised by a photo of its QR', async () => {
   await noTills(page)
 })
 
-test('a till that is opened from here knows its shop; one elsewhere is told by a QR', async () => {
+test('a till opened from the panel knows its shop; another till gets it by a QR', async () => {
   const { page } = await openWithKey(server)
   await page.getByRole('link', { name: 'Cajas' }).click()
   await page.getByRole('link', { name: 'Abrir la caja acá' }).waitFor()
@@ -101,7 +101,7 @@ async function pictureOf(page: Page, text: string): Promise<Buffer> {
   return Buffer.from(address.split(',')[1] ?? '', 'base64')
 }
 
-test('a till is authorised by what the camera sees', async () => {
+test('a till is authorised by a QR before the camera', async () => {
   const till = newSigner()
   const { page, press, key } = await openTills()
   holdBeforeCamera(`nostr:${npubOf(till.pubkey)}`)
@@ -145,7 +145,7 @@ test('a till is authorised by its name (NIP-05), and issues until it is taken ba
   expect((await issue()).json.code).toBe('mint-not-allowed')
 })
 
-test('a till is authorised by its key, and taken back', async () => {
+test('a till is authorised by its key, and removed', async () => {
   const till = newSigner()
   const { page, press, main, dialog, key } = await openTills()
   await key.fill('nada')

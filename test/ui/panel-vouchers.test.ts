@@ -24,7 +24,7 @@ afterAll(async () => {
 const statusOf = async (nonce: string) =>
   (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json.status
 
-test('one is issued, and handed over as a QR', async () => {
+test('a voucher is issued, and handed over as a QR', async () => {
   const { page, press, main, dialog } = await openCoupon(server)
   await press('Entregar uno')
   await page.getByRole('button', { name: 'Emitir uno' }).waitFor()
@@ -39,7 +39,7 @@ test('one is issued, and handed over as a QR', async () => {
   const image = await download
   expect(image.suggestedFilename()).toMatch(/\.png$/)
   expect(await qrInPicture(page, await image.path())).toBe(address)
-  // Behind the dialog nobody would hear it.
+  // Behind the dialog a screen reader would not read it.
   await page.context().grantPermissions(['clipboard-write'])
   await expectToast(dialog().getByText('Enlace copiado'), () => press('Copiar el enlace'))
   await page.keyboard.press('Escape')
@@ -47,7 +47,7 @@ test('one is issued, and handed over as a QR', async () => {
   await main().getByText('Sin usar', { exact: true }).waitFor()
 })
 
-test('a redemption at the till shows in the panel by itself', async () => {
+test('a redemption at the till appears in the panel without a reload', async () => {
   const { page, main, nonces } = await openCoupon(server, { issued: 1 })
   await main().getByText('Sin usar', { exact: true }).waitFor()
   const address = `${server.url}/c#${nonces[0]}`
@@ -66,7 +66,7 @@ test('a redemption at the till shows in the panel by itself', async () => {
   await looks(page, 'panel-coupon')
 })
 
-test('a coupon that moved on is followed, and voided wherever it is', async () => {
+test('a voucher is followed through its chain, and voided at its end', async () => {
   const { page, press, main, dialog, nonces } = await openCoupon(server, { issued: 1 })
   const refreshed = await call(server.url, '/api/coupons/refresh', {
     body: { nonce: nonces[0] },
@@ -84,7 +84,7 @@ test('a coupon that moved on is followed, and voided wherever it is', async () =
   expect(await statusOf(refreshed.json.nonce)).toBe('voided')
 })
 
-test('one voucher is voided by its row', async () => {
+test('a voucher is voided by its row', async () => {
   const { page, main, dialog, nonces } = await openCoupon(server, { issued: 2 })
   const rows = main().getByRole('button', { name: /^Anular el cupón/ })
   await rows.nth(1).waitFor()
@@ -97,7 +97,7 @@ test('one voucher is voided by its row', async () => {
   expect([await statusOf(older), await statusOf(newer)]).toEqual(['minted', 'voided'])
 })
 
-test('all open vouchers are voided by the red button, which asks for a word', async () => {
+test('all open vouchers are voided by the red button, which asks to type a word', async () => {
   const { page, press, dialog, nonces } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await looks(page, 'panel-manage')
@@ -109,9 +109,9 @@ test('all open vouchers are voided by the red button, which asks for a word', as
   expect(await statusOf(nonces[0] ?? '')).toBe('voided')
 })
 
-test('an answer that was lost costs no coupon: it is asked for again', async () => {
+test('a lost answer is requested again and costs no coupon', async () => {
   const { page, press, main, stored } = await openCoupon(server)
-  // The service does it, the answer never comes.
+  // The service issues it, and the answer never comes.
   await page.route('**/api/coupons/mint', async (route) => {
     await route.fetch()
     await route.abort()
@@ -139,7 +139,7 @@ async function issueMany({ page, press, dialog, heading }: Panel, count: number)
 const unprinted = ({ page }: Panel) =>
   page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
 
-test('many are issued at once, and leaving them unprinted is asked about', async () => {
+test('many vouchers are issued at once, and leaving them unprinted asks first', async () => {
   const panel = await openCoupon(server)
   const { page, press, dialog, heading } = panel
   await press('Emitir varios')
@@ -155,7 +155,7 @@ test('many are issued at once, and leaving them unprinted is asked about', async
   await dialog().waitFor({ state: 'detached' })
 })
 
-test('codes that nobody has yet outlive steps back and other places of this page', async () => {
+test('codes that were not handed over survive navigation within the page', async () => {
   const merchant = await signIn(server)
   await merchant.createCoupon()
   const panel = await merchant.open()
@@ -183,12 +183,12 @@ test('codes that nobody has yet outlive steps back and other places of this page
   expect(page.url()).toBe(place)
 })
 
-test('codes that nobody has yet make the browser ask before the page is loaded anew', async () => {
+test('codes that were not handed over make the browser ask before a reload', async () => {
   const panel = await openCoupon(server)
   const { page, heading } = panel
   await issueMany(panel, 3)
   const asked = page.waitForEvent('dialog')
-  // A reload that is called off never ends; this asks for one and waits for nothing.
+  // A cancelled reload never ends, so this requests one without waiting for it.
   await page.evaluate(() => void setTimeout(() => location.reload()))
   const question = await asked
   expect(question.type()).toBe('beforeunload')

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const redeem = (nonce: string) => call(server.url, '/api/coupons/claim', { body: { nonce } })
 
-test('a stranger is told what this is, and makes a key under a PIN', async () => {
+test('a stranger gets an introduction, and creates a key under a PIN', async () => {
   const { page, heading, press } = await openPanel(server)
   await heading('Cupones para tu negocio')
   await looks(page, 'panel-welcome')
@@ -35,16 +35,16 @@ test('a stranger is told what this is, and makes a key under a PIN', async () =>
   await looks(page, 'panel-first-steps')
 })
 
-test('the announcement is signed, and seen to arrive at the relay', async () => {
+test('the announcement is signed, and its arrival at the relay is shown', async () => {
   const { page, press } = await openWithKey(server)
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
   expect(await page.locator('.relays').textContent()).toContain('El relay de este servicio')
-  // The button that did it is gone; a keyboard goes on from here.
+  // The pressed button is gone; the focus goes on from here.
   await page.locator('*:focus').getByText('llegó').waitFor()
 })
 
-test('the announcement can be withdrawn and made again', async () => {
+test('the announcement can be withdrawn and published again', async () => {
   const { page, press, dialog, ask } = await openWithKey(server)
   const announced = async () => (await ask('/api/coupons')).json.discovery
   await press('Firmar y anunciar')
@@ -57,7 +57,7 @@ test('the announcement can be withdrawn and made again', async () => {
   expect(await announced()).not.toBeNull()
 })
 
-test('a warning that the service has for an announcement is shown', async () => {
+test('a warning of the service about an announcement is shown', async () => {
   const { page, press, dialog, ask } = await openWithKey(server)
   await page.route('**/api/coupons/discovery', async (route) => {
     const response = await route.fetch()
@@ -74,7 +74,7 @@ test('a warning that the service has for an announcement is shown', async () => 
   expect((await ask('/api/coupons')).json.discovery).not.toBeNull()
 })
 
-test('the first steps are all done, and each event is told', async () => {
+test('the list of first steps is completed, and each event is shown', async () => {
   const { page, press, createCoupon, issue } = await openWithKey(server)
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
@@ -82,7 +82,7 @@ test('the first steps are all done, and each event is told', async () => {
   await redeem(await issue(await createCoupon()))
   await page.getByText('Se canjeó «Café de a dos»').waitFor()
   await page.getByText('¡Listo! Tu negocio ya tiene cupones.').waitFor()
-  // A page that comes back to this place has no steps to list.
+  // A page that is opened here again has no steps to list.
   await page.getByRole('link', { name: 'Cupones', exact: true }).click()
   await page.getByRole('link', { name: 'Inicio' }).click()
   await page.locator('.plot canvas').waitFor()
@@ -91,7 +91,7 @@ test('the first steps are all done, and each event is told', async () => {
   await press('Ya la guardé')
 })
 
-test('a coupon is found by its words, and by whether it is archived', async () => {
+test('the coupons can be filtered by words and by archived or not', async () => {
   const merchant = await signIn(server)
   await merchant.createCoupon()
   const { page } = await merchant.open()
@@ -108,7 +108,7 @@ test('a coupon is found by its words, and by whether it is archived', async () =
   await page.getByText('1 cupón').waitFor()
 })
 
-test('redemptions are filtered, and leave as a file that runs no formula', async () => {
+test('redemptions can be filtered and exported to a file that runs no formula', async () => {
   const merchant = await signIn(server)
   await redeem(await merchant.issue(await merchant.createCoupon()))
   const { page, main, press } = await merchant.open()
@@ -126,7 +126,7 @@ test('redemptions are filtered, and leave as a file that runs no formula', async
   await good(page, 'panel-redemptions-none')
 })
 
-test('the page speaks English as soon as it is asked to', async () => {
+test('the page switches to English at once', async () => {
   const merchant = await signIn(server)
   await redeem(await merchant.issue(await merchant.createCoupon()))
   const { page, heading, press } = await merchant.open('#/redemptions')

@@ -41,7 +41,7 @@ const photoOf = (text: string) => ({
 /** The storage of the device, of the tab and for longer. */
 const keptBy = (page: Page) => page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
 
-test('the first sign-in asks for the code, in whatever form it is typed, and goes on', async () => {
+test('the first sign-in asks for the setup code, accepts it in any notation, and continues', async () => {
   const { server, code } = await open()
   const { page, press } = await openPanel(server)
   await chooseKey(page)
@@ -58,7 +58,7 @@ test('the first sign-in asks for the code, in whatever form it is typed, and goe
   await page.getByText('No consigo el código').click()
   await page.getByText(/^npub1/).waitFor()
   await looks(page, 'panel-setup-none')
-  // By keyboard alone.
+  // With the keyboard only.
   await field(page).focus()
   await field(page).fill('')
   await page.keyboard.type(` ${code.toLowerCase().replaceAll('-', '')} `)
@@ -71,7 +71,7 @@ test('the first sign-in asks for the code, in whatever form it is typed, and goe
   await inside(page)
 })
 
-test('a key that no code would help is told whom to ask, and shows itself to be scanned', async () => {
+test('a key that a code cannot help is told whom to ask, and is shown as a QR', async () => {
   const { server } = await open()
   await letIn(server)
   const { page } = await openPanel(server)
@@ -82,11 +82,11 @@ test('a key that no code would help is told whom to ask, and shows itself to be 
   await looks(page, 'panel-not-allowed')
 })
 
-test('opened by the QR of the code, the panel needs a sign-in and nothing else', async () => {
+test('the panel opened by the QR of the code needs only a sign-in', async () => {
   const { server, code, place } = await open()
   const { page } = await openPanel(server, { place })
   await page.getByText('Ya tenemos el código de alta').waitFor()
-  // Neither the bar nor the tab's history says it any more, and a page that is loaded anew knows it.
+  // The code has left the address bar and the history, and a reloaded page still has it.
   expect(page.url()).toBe(`${server.url}/panel`)
   expect(await page.evaluate(() => JSON.stringify(history.state))).not.toContain(code)
   await looks(page, 'panel-setup-held')
@@ -99,7 +99,7 @@ test('opened by the QR of the code, the panel needs a sign-in and nothing else',
   expect(page.url()).not.toContain('alta')
 })
 
-test('a code that came with the address and is over is shown as wrong, and can be typed anew', async () => {
+test('an expired code in the address is reported, and can be typed again', async () => {
   const { server, code } = await open()
   const { page } = await openPanel(server, { place: '#alta=0000-0000-0000' })
   await chooseKey(page)
@@ -113,7 +113,7 @@ test('a code that came with the address and is over is shown as wrong, and can b
   await inside(page)
 })
 
-test('a code that came with the address outlives an answer that did not come', async () => {
+test('a code in the address survives a lost answer', async () => {
   const { server, code, place } = await open()
   const { page } = await openPanel(server, { place })
   await page.route('**/api/setup', (route) => route.abort())
@@ -122,13 +122,13 @@ test('a code that came with the address outlives an answer that did not come', a
   expect(await field(page).inputValue()).toBe(code)
   await page.unrouteAll()
   await page.reload()
-  // The key of a page that was loaded anew takes the PIN.
+  // The key of a reloaded page needs the PIN.
   await page.getByRole('dialog').getByLabel('PIN').fill(pin)
   await page.keyboard.press('Enter')
   await inside(page)
 })
 
-test('the code is read from a photo of its QR, and another QR is told apart', async () => {
+test('the code is read from a photo of its QR, and another QR is reported', async () => {
   const { server, address } = await open()
   const { page } = await openPanel(server)
   await chooseKey(page)
@@ -150,7 +150,7 @@ test('the code is read by the camera', async () => {
   await inside(page)
 })
 
-test('a page that was loaded anew signs for the code with the PIN', async () => {
+test('a reloaded page signs for the code with the PIN', async () => {
   const { server, code } = await open()
   const { page, press, dialog } = await openPanel(server)
   await chooseKey(page)
@@ -163,7 +163,7 @@ test('a page that was loaded anew signs for the code with the PIN', async () => 
   await inside(page)
 })
 
-test('an answer that was lost does not cost the code: the key is in', async () => {
+test('a lost answer does not cost the code: the key is in', async () => {
   const { server, code } = await open()
   const { page } = await openPanel(server)
   await chooseKey(page)
@@ -180,7 +180,7 @@ test('an answer that was lost does not cost the code: the key is in', async () =
   await inside(page)
 })
 
-test('too many tries, or no answer at all, say so and keep what was typed', async () => {
+test('too many tries, or a missing answer, are reported and keep the typed code', async () => {
   const { server, code } = await open()
   const { page, press } = await openPanel(server)
   await chooseKey(page)
@@ -217,7 +217,7 @@ async function openOwner() {
 const managing = async (server: TestServer, signer: ReturnType<typeof newSigner>) =>
   (await call(server.url, '/api/coupons', { token: await openSession(server.url, signer) })).status
 
-test('the first merchant lets others in, by key or by QR, and takes it back', async () => {
+test('the first merchant adds others, by key or by QR, and removes them', async () => {
   const { page, press, server, list } = await openOwner()
   await list.getByText('Vos', { exact: true }).waitFor()
   await looks(page, 'panel-merchants-alone')
@@ -245,7 +245,7 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
   await list.getByText(npubOf(greengrocer.pubkey).slice(0, 9)).waitFor()
   await looks(page, 'panel-merchants')
 
-  // A name from right to left turns nothing, in the list or in a question.
+  // A name from right to left stays isolated, in the list and in a question.
   const label = 'مخبز 9'
   const pubkey = npubOf(newSigner().pubkey)
   await press('Sumar un comercio')
@@ -264,7 +264,7 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
   await press('Quitar el comercio Panadería de Ana')
   const sure = page.getByRole('dialog', { name: '¿Quitar a Panadería de Ana?' })
   await looks(page, 'panel-merchant-remove')
-  // An Enter too many only goes back.
+  // A second Enter only goes back.
   await page.keyboard.press('Enter')
   await sure.waitFor({ state: 'detached' })
   expect(await managing(server, baker)).toBe(200)
@@ -275,7 +275,7 @@ test('the first merchant lets others in, by key or by QR, and takes it back', as
   expect(await managing(server, greengrocer)).toBe(200)
 })
 
-test('a merchant who is taken off is told so while she is at it', async () => {
+test('a removed merchant is told so while she works', async () => {
   const { server } = await open()
   const { token } = await letIn(server)
   const { page } = await openPanel(server)
@@ -292,7 +292,7 @@ test('a merchant who is taken off is told so while she is at it', async () => {
   await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
 })
 
-test('nobody but the first merchant sees who else is there', async () => {
+test('only the first merchant sees the others', async () => {
   const { server } = await open()
   const { token } = await letIn(server)
   const { page, press, dialog } = await openPanel(server)

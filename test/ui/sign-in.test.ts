@@ -1,4 +1,4 @@
-/** Three ways to sign in, and what happens when a session ends under somebody's hands. */
+/** Three ways to sign in, and the end of a session while a person works. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
@@ -78,7 +78,7 @@ test('a browser extension signs once for a session', async () => {
   expect(asked.times).toBe(3)
 })
 
-test('without an extension it says so', async () => {
+test('the page reports a missing extension', async () => {
   await open()
   await press(/^Con mi extensión/)
   await press('Entrar')
@@ -86,13 +86,13 @@ test('without an extension it says so', async () => {
   await looks(page, 'panel-extension')
 })
 
-test('a remote signer scans our address, over the relay of this service', async () => {
+test('a remote signer scans our address, and signs over the relay of this service', async () => {
   await open()
   await press(/^Con mi firmador/)
   await page.getByText('Esperamos a que tu firmador lea el código').waitFor()
   await page.getByText(/Quedan 1\d\d s/).waitFor()
   await looks(page, 'panel-remote')
-  // What the QR holds is what the button copies.
+  // The button copies the text of the QR.
   await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await press('Copiar la dirección')
   const address = await page.evaluate(() => navigator.clipboard.readText())
@@ -108,14 +108,14 @@ test('a remote signer scans our address, over the relay of this service', async 
   await page.getByText(signer.npub).waitFor()
 })
 
-test('where nobody scans, it waits three minutes, and says that nobody answered', async () => {
+test('the page waits three minutes for a remote signer, then reports that nobody answered', async () => {
   await open()
   await page.clock.install()
   await page.reload()
   await press(/^Con mi firmador/)
   const left = page.getByText(/Quedan \d+ s/)
   await left.waitFor()
-  // From here the clock of the page moves only as it is told.
+  // From here the test moves the clock of the page.
   await page.clock.pauseAt(Date.now() + 1000)
   const seconds = Number(/\d+/.exec((await left.textContent()) ?? '')?.[0])
   expect(seconds).toBeLessThanOrEqual(180)
@@ -125,7 +125,7 @@ test('where nobody scans, it waits three minutes, and says that nobody answered'
   await page.getByText('Esperamos tres minutos y nadie respondió').waitFor()
 })
 
-test('a bunker address connects, also when the signer wants to be asked twice', async () => {
+test('a bunker address connects, also when the signer refuses the first request', async () => {
   await open()
   await using signer = await startRemoteSigner(`${server.url.replace('http', 'ws')}/relay`)
   await press(/^Con mi firmador/)
@@ -142,7 +142,7 @@ test('a bunker address connects, also when the signer wants to be asked twice', 
   await page.reload()
   await press('Firmar y anunciar')
   await page.getByText('llegó').waitFor()
-  // Of whatever else lies in its place it knows nothing, and asks.
+  // Invalid stored data is ignored, and the page asks.
   for (const spoilt of ['{"half', '{"client":"no key","pubkey":"none","relays":["ws://x"]}']) {
     await page.evaluate((text) => sessionStorage.setItem('cuponera:remote-signer', text), spoilt)
     await page.reload()
@@ -152,7 +152,7 @@ test('a bunker address connects, also when the signer wants to be asked twice', 
   }
 })
 
-test('a key that is brought along is kept encrypted, a wrong PIN says so', async () => {
+test('an imported key is stored encrypted, and a wrong PIN is reported', async () => {
   await open()
   await press('Ya tengo una clave')
   await looks(page, 'panel-bring-key')
@@ -181,7 +181,7 @@ test('a key that is brought along is kept encrypted, a wrong PIN says so', async
   await page.getByText('Ese PIN no es').waitFor()
 })
 
-test('where the browser keeps nothing, it says that the key is lost, and offers the backup at once', async () => {
+test('a browser that stores nothing gets a warning that the key will be lost, and a backup at once', async () => {
   await open(keepNothing)
   await press(/^Crear mi clave acá/)
   const lost = page.getByRole('alert').getByText('Tu clave se pierde al cerrar')
@@ -196,7 +196,7 @@ test('where the browser keeps nothing, it says that the key is lost, and offers 
   await lost.waitFor({ state: 'detached' })
 })
 
-test('a session that ended is signed for again, and what was typed is still there', async () => {
+test('an ended session is signed for again, and the typed input is still there', async () => {
   const dataDir = newDirectory()
   const before = server
   server = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
@@ -223,13 +223,13 @@ test('a session that ended is signed for again, and what was typed is still ther
   await page.getByRole('link', { name: 'Cupones', exact: true }).click()
   await page.getByRole('link', { name: 'Nuevo cupón' }).click()
   await writeCoupon('No me pierdas')
-  // Else the page would ask by itself, once it looks for news again.
+  // Otherwise the page would ask by itself at its next look for news.
   await page.route('**/api/coupons/live', (route) => route.abort())
   await restart('otro más')
   await press('Crear el cupón')
   await page.getByLabel('PIN').waitFor()
   await looks(page, 'panel-sign-again')
-  // Escape would throw away what waits behind.
+  // Escape would discard the input behind it.
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   // The focus is where the answer goes.
@@ -248,7 +248,7 @@ async function writeCoupon(name: string): Promise<void> {
   await page.getByLabel('Nombre del cupón').fill(name)
 }
 
-test('a key that the operator did not enable is told whom to ask for it, and with what', async () => {
+test('a key that the operator did not enable is told whom to ask, and for what', async () => {
   const closed = await startServer({
     env: { RATE_LIMIT: 'off', MERCHANTS: getPublicKey(randomBytes(32)) },
   })
@@ -261,7 +261,7 @@ test('a key that the operator did not enable is told whom to ask for it, and wit
   await closed.stop()
 })
 
-test('where the service does not know this address, the setting that helps is shown to be copied', async () => {
+test('the page shows the setting that helps when the service does not know its address', async () => {
   // A name that leads here and is none of this machine's: the name of a shop's own DNS, or of a container's host.
   const base = server.url.replace('127.0.0.1', 'tienda.test')
   const setting = `PUBLIC_URL=${base}`
@@ -280,7 +280,7 @@ test('where the service does not know this address, the setting that helps is sh
   })
   await expectToast(page.getByText('Copiado'), () => press('Copiar'))
   expect(await page.title()).toBe(setting)
-  // The same to who unlocks a key, to who speaks English, and at a till.
+  // The same when a key is unlocked, in English, and at a till.
   await press('EN: Switch to English')
   await page.reload()
   await page.getByLabel('PIN').fill(pin)
@@ -296,7 +296,7 @@ test('where the service does not know this address, the setting that helps is sh
   expect(await alert.locator('code').textContent()).toBe(setting)
 })
 
-test('on plain http in a shop’s network all of it works, and the announcement arrives', async () => {
+test('everything works on plain http in a shop’s network, and the announcement arrives', async () => {
   const first = await startServer()
   const { port } = new URL(first.url)
   await first.stop()

@@ -1,4 +1,4 @@
-/** The till in a real browser: how a code comes in, what becomes of it, and what survives. */
+/** The till in a real browser: input of codes, outcomes, and recovery. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
@@ -41,7 +41,7 @@ const { merchant, server, token, definition, brief, mint, statusOf } = await sta
 const openTill = (base = server.url, { before = '', ...options }: VisitOptions = {}) =>
   openPage(`${base}/caja`, { ...options, before: tillOf(npubOf(merchant.pubkey)) + before })
 
-/** A till that nobody has set up. */
+/** A till that was not set up. */
 const openNewTill = (address = `${server.url}/caja`, options: VisitOptions = {}) =>
   openPage(address, options)
 
@@ -55,7 +55,7 @@ async function enter(page: Page, text: string) {
 const redeem = (page: Page) => page.locator('.till-view').getByRole('button', { name: 'Canjear' })
 const title = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
 
-/** The code of a coupon of somebody who is not the shop. */
+/** The code of a coupon of another merchant. */
 async function strangersCoupon(stranger = newSigner()): Promise<string> {
   const session = await openSession(server.url, stranger)
   return mint(server.url, await createDefinition(server.url, session), session)
@@ -69,7 +69,7 @@ async function redemptionsOf(base: string, session: string): Promise<number> {
   return json.redemptions.length
 }
 
-/** What a scanner types, a key each 8 ms by its own clock, however busy this machine is. */
+/** Type as a scanner does: a key each 8 ms by its own clock, however busy this machine is. */
 async function scan(page: Page, text: string) {
   const session = await page.context().newCDPSession(page)
   const from = Date.now() / 1000
@@ -85,7 +85,7 @@ async function scan(page: Page, text: string) {
   await session.detach()
 }
 
-/** Tells the tones that a page plays, in place of playing them. */
+/** Records the tones of a page instead of playing them. */
 const silent = `
   window.heard = []
   class Silent {
@@ -111,9 +111,9 @@ function heard(page: Page): Promise<string> {
   })
 }
 
-// ── How a code comes in
+// ── Input of codes
 
-test('the camera reads a QR, and one tap redeems it', async () => {
+test('the camera reads a QR, and one tap redeems the coupon', async () => {
   const nonce = await mint()
   holdBeforeCamera(`${server.url}/c#${nonce}`)
   const { page, complaints } = await openTill()
@@ -123,7 +123,7 @@ test('the camera reads a QR, and one tap redeems it', async () => {
   await redeem(page).click()
   await title(page, 'Canjeado').waitFor()
   expect(await statusOf(nonce)).toBe('claimed')
-  // The next one by camera, too; the phone that is still before it is not told that it is too late.
+  // The next one comes by camera, too; the phone still before it is not reported as redeemed already.
   await page.getByRole('button', { name: 'Otro cupón' }).click()
   await page.waitForFunction(() => (document.querySelector('video')?.currentTime ?? 0) > 0.5)
   await good(page, 'till-filming')
@@ -131,7 +131,7 @@ test('the camera reads a QR, and one tap redeems it', async () => {
   expect(complaints).toEqual([])
 })
 
-test('a QR that is no coupon is told apart, and the camera goes on', async () => {
+test('a QR that is no coupon is reported, and the camera goes on', async () => {
   holdBeforeCamera('npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql')
   const { page } = await openTill()
   await page.getByRole('button', { name: 'Escanear con la cámara' }).click()
@@ -141,7 +141,7 @@ test('a QR that is no coupon is told apart, and the camera goes on', async () =>
   await page.getByLabel('Código del cupón').waitFor()
 })
 
-test('a scanner that types is heard wherever the focus is, and presses nothing', async () => {
+test('a keyboard scanner is read with the focus anywhere, and presses no button', async () => {
   const [first, second] = [await mint(), await mint()]
   const { page } = await openTill()
   await page.getByRole('button', { name: 'Ajustes' }).focus()
@@ -158,7 +158,7 @@ test('a scanner that types is heard wherever the focus is, and presses nothing',
   await title(page, 'Canjeado').waitFor()
 })
 
-test('without https there is no camera, and the page says why; a photo does', async () => {
+test('without https the page explains the missing camera, and reads a photo', async () => {
   const base = server.url.replace('127.0.0.1', 'tienda.test')
   const { page, complaints } = await openTill(base)
   await page.getByText('El navegador no presta la cámara').waitFor()
@@ -179,13 +179,13 @@ test('without https there is no camera, and the page says why; a photo does', as
   await page.getByRole('button', { name: 'Ajustes' }).click()
   await page.getByText('Falta https').first().waitFor()
   await good(page, 'till-http-settings')
-  // Chromium remarks that this header, too, takes https.
+  // Chromium reports that this header needs https, too.
   expect(complaints.filter((text) => !text.includes('Cross-Origin-Opener-Policy'))).toEqual([])
 })
 
-// ── What becomes of it
+// ── Outcomes
 
-test('each outcome has its word, colour, picture and tune, light and dark', async () => {
+test('each outcome has its own word, colour, picture and tune, light and dark', async () => {
   const refreshed = await mint()
   const headers = { 'Idempotency-Key': newKey() }
   await call(server.url, '/api/coupons/refresh', { body: { nonce: refreshed }, headers })
@@ -248,12 +248,12 @@ test('each outcome has its word, colour, picture and tune, light and dark', asyn
     })
   }
   for (const sense of [told.tune, told.drawing]) expect(sense.size).toBe(outcomes.length)
-  // Nothing is handed over for either of two: both are red.
+  // Two of the outcomes are red: for neither anything is handed over.
   for (const sense of [told.dark, told.light]) expect(sense.size).toBe(outcomes.length - 1)
   expect(complaints).toEqual([])
 })
 
-test('a name from right to left stays on its side of what stands beside it', async () => {
+test('a name from right to left stays isolated from the words beside it', async () => {
   const fields = { name: 'قهوة', benefit: { type: 'percent', percent: 10 } }
   const nonce = await mint(server.url, await createDefinition(server.url, token, fields))
   const { page } = await openTill()
@@ -266,7 +266,7 @@ test('a name from right to left stays on its side of what stands beside it', asy
   expect(moment?.x ?? 0).toBeGreaterThan(name?.x ?? Number.POSITIVE_INFINITY)
 })
 
-test('sounds can be switched off, and stay off', async () => {
+test('sounds can be switched off permanently', async () => {
   const { page } = await openTill(server.url, { before: silent })
   await page.getByRole('button', { name: 'Ajustes' }).click()
   await page.getByRole('checkbox', { name: 'Sonidos' }).uncheck()
@@ -284,7 +284,7 @@ async function nameKey(signer: Signer, name: string, base = server.url) {
   expect(status).toBe(202)
 }
 
-test('a stranger’s coupon is red and cannot be redeemed, though it goes by the shop’s own name', async () => {
+test('a coupon of another shop is red and cannot be redeemed, even under the shop’s own name', async () => {
   await nameKey(merchant, 'Café Azul')
   const impostor = newSigner()
   await nameKey(impostor, 'Café Azul')
@@ -298,7 +298,7 @@ test('a stranger’s coupon is red and cannot be redeemed, though it goes by the
   await page.getByText('Se presenta con el mismo nombre que tu comercio').waitFor()
   await looks(page, 'till-foreign')
   expect(await buttonsOf(page)).toEqual(['Otro cupón'])
-  // Scanned again, typed again, reloaded: it stays what it is.
+  // The outcome is the same after another scan, after typing and after a reload.
   await scan(page, theirs)
   await page.reload()
   await enter(page, theirs)
@@ -307,7 +307,7 @@ test('a stranger’s coupon is red and cannot be redeemed, though it goes by the
   expect(await statusOf(theirs)).toBe('minted')
 })
 
-test('a till that knows no shop asks once, before the first redemption, and then redeems its own', async () => {
+test('a till without a shop asks once, before the first redemption, and then redeems coupons of its own', async () => {
   const claims: unknown[] = []
   const { page } = await openNewTill()
   page.on('request', (request) => {
@@ -333,7 +333,7 @@ test('a till that knows no shop asks once, before the first redemption, and then
   await page.getByText('Es de este comercio').waitFor()
 })
 
-test('a coupon that is said to be of another stays unused, and the till asks again', async () => {
+test('a coupon that the cashier assigns to another shop stays unused, and the till asks again', async () => {
   const { page } = await openNewTill()
   const theirs = await strangersCoupon()
   await enter(page, theirs)
@@ -345,7 +345,7 @@ test('a coupon that is said to be of another stays unused, and the till asks aga
   expect(await statusOf(theirs)).toBe('minted')
 })
 
-test('the panel’s QR sets a till up: it asks whose it is, and the address says it no more', async () => {
+test('the panel’s QR sets a till up: it asks for confirmation, and leaves the address bar', async () => {
   await nameKey(merchant, 'Café Azul')
   const { page } = await openNewTill(`${server.url}/caja#comercio=${npubOf(merchant.pubkey)}`)
   const dialog = page.getByRole('dialog', { name: '¿Esta caja es de Café Azul?' })
@@ -360,12 +360,12 @@ test('the panel’s QR sets a till up: it asks whose it is, and the address says
   await yes(page).click()
   await enter(page, await mint())
   await redeem(page).waitFor()
-  // Another one's is asked about, too, and says what it means.
+  // The QR of another shop asks, too, and explains the effect.
   const other = newSigner()
   await page.goto(`${server.url}/caja#comercio=${npubOf(other.pubkey)}`)
   await page.getByText('va a canjear los cupones de los dos').waitFor()
   await page.getByRole('button', { name: 'No, es de otro' }).click()
-  // A text that is no key asks nothing.
+  // A text that is no key causes no question.
   await page.goto(`${server.url}/caja#comercio=npub1nada`)
   await page.reload()
   await title(page, 'Canjear un cupón').waitFor()
@@ -402,7 +402,7 @@ test('the shop of a till is changed in its settings, by typing or by a QR', asyn
   await title(page, 'Este cupón es de otro comercio').waitFor()
 })
 
-test('a coupon that waits for an answer is another’s as soon as the till has its shop', async () => {
+test('a coupon that waits for an answer is refused as soon as the till gets its shop', async () => {
   const theirs = await strangersCoupon()
   const { page } = await openNewTill()
   await enter(page, theirs)
@@ -417,7 +417,7 @@ test('a coupon that waits for an answer is another’s as soon as the till has i
   expect(await buttonsOf(page)).toEqual(['Otro cupón'])
 })
 
-test('the key that let a till in says whose it is: then nobody is asked', async () => {
+test('the merchant who authorised the till is its shop, without a question', async () => {
   const { page } = await openNewTill()
   await page.getByRole('button', { name: 'Emitir' }).click()
   await page.getByLabel('PIN (6 números o más)').fill('246810')
@@ -438,7 +438,7 @@ test('the key that let a till in says whose it is: then nobody is asked', async 
   await title(page, 'Canjeado').waitFor()
 })
 
-test('without the service, too, a signed voucher of another shop is not called good', async () => {
+test('without the service a signed voucher of another shop is not accepted either', async () => {
   const impostor = newSigner()
   const session = await openSession(server.url, impostor)
   const theirs = await mintOne(server.url, session, await createDefinition(server.url, session))
@@ -457,7 +457,7 @@ test('without the service, too, a signed voucher of another shop is not called g
   await good(bare, 'till-offline-unsure')
 })
 
-/** Do what changes the screen, and press what comes up as soon as it is there. */
+/** Change the screen, and press the new button as soon as it is there. */
 async function pressAtOnce(page: Page, change: () => Promise<void>, selector: string) {
   const pressed = page.evaluate(
     (wanted) =>
@@ -477,10 +477,10 @@ async function pressAtOnce(page: Page, change: () => Promise<void>, selector: st
   await pressed
 }
 
-test('a finger that taps twice redeems nothing, and does not put the outcome away', async () => {
+test('a double tap redeems nothing, and does not close the outcome', async () => {
   const nonce = await mint()
   const { page } = await openNewTill()
-  // However the screen is laid out: on some, one button stands where the other was.
+  // In some layouts one button appears where the other was.
   await pressAtOnce(page, () => enter(page, nonce), '.whose .button')
   await page.getByRole('heading', { name: '¿Esta caja es de' }).waitFor()
   const noted = async () => {
@@ -499,10 +499,10 @@ test('a finger that taps twice redeems nothing, and does not put the outcome awa
   await title(page, 'Canjear un cupón').waitFor()
 })
 
-/** What puts a screen without an answer away. */
+/** The buttons that close a screen without an answer. */
 const puttingOff = '.banner-wait .row .button:last-child'
 
-test('a finger that taps twice does not put an unconfirmed redemption away', async () => {
+test('a double tap does not close an unconfirmed redemption', async () => {
   const { page } = await openTill()
   await page.route('**/api/coupons/claim', (route) => route.abort())
   await enter(page, await mint())
@@ -512,7 +512,7 @@ test('a finger that taps twice does not put an unconfirmed redemption away', asy
   await title(page, 'Canjes sin confirmar').waitFor()
 })
 
-test('a finger that taps twice does not put away that the service is out of reach', async () => {
+test('a double tap does not close the report of an unreachable service', async () => {
   const { page } = await openTill()
   await page.route('**/api/coupons/preview', (route) => route.abort())
   const nonce = await mint()
@@ -522,7 +522,7 @@ test('a finger that taps twice does not put away that the service is out of reac
   await title(page, 'Canjear un cupón').waitFor()
 })
 
-test('two tills want the same coupon: one redeems it, the other hears when', async () => {
+test('of two tills with the same coupon one redeems it, and the other shows when', async () => {
   const nonce = await mint()
   const tills = [await openTill(), await openTill()]
   for (const { page } of tills) {
@@ -538,7 +538,7 @@ test('two tills want the same coupon: one redeems it, the other hears when', asy
   await loser?.page.getByText(/Se canjeó el \d+\/\d+\/\d+, \d+:\d\d/).waitFor()
 })
 
-// ── What survives
+// ── Recovery
 
 /** A server that comes back at the same address with what it had. */
 async function startLasting() {
@@ -557,7 +557,7 @@ async function startLasting() {
   }
 }
 
-test('a server killed after it redeemed is asked again by a page that was reloaded: once', async () => {
+test('after a kill behind the redemption, a reloaded page asks again and it counts once', async () => {
   const { server: lasting, session, nonce, again } = await startLasting()
   const { page, complaints } = await openTill(lasting.url, { worker: true })
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
@@ -593,7 +593,7 @@ test('a server killed after it redeemed is asked again by a page that was reload
   expect(complaints).toEqual([])
 })
 
-test('a server killed before it redeemed: nothing is claimed, and then it is, once, by itself', async () => {
+test('after a kill before the redemption, it happens by itself, once, when the server is back', async () => {
   const { server: lasting, session, nonce, again } = await startLasting()
   const { page } = await openTill(lasting.url)
   await enter(page, nonce)
@@ -606,7 +606,7 @@ test('a server killed before it redeemed: nothing is claimed, and then it is, on
   expect(await redemptionsOf(url, session)).toBe(1)
 })
 
-test('a redemption that is left for later is kept, and settled by a tap', async () => {
+test('a postponed redemption is kept, and settled by a tap', async () => {
   const nonce = await mint()
   const { page } = await openTill()
   await enter(page, nonce)
@@ -629,7 +629,7 @@ test('a redemption that is left for later is kept, and settled by a tap', async 
   expect(await title(page, 'Canjes sin confirmar').count()).toBe(0)
 })
 
-test('without the service a voucher is checked by its signature, and nothing is redeemed', async () => {
+test('without the service a voucher is checked by its signature, and not redeemed', async () => {
   const voucher = await mintOne(server.url, token, definition)
   const forged = { ...voucher, voucher: { ...voucher.voucher, created_at: 1 } }
   const { page } = await openTill()
@@ -667,7 +667,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.getByLabel('El mismo PIN, otra vez').fill('246811')
   await page.getByText('Los dos PIN no son iguales').waitFor()
   await page.getByLabel('El mismo PIN, otra vez').fill('246810')
-  // Made and not signed in, it says so, and the key is there for the next try.
+  // A key that could not sign in is reported, and kept for the next try.
   await page.route('**/api/auth/session', (route) => route.abort(), { times: 1 })
   await page.getByRole('button', { name: 'Hacer la clave' }).click()
   await page.getByText('No pudimos hablar con el servicio').waitFor()
@@ -703,7 +703,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await button.click()
   await title(page, 'Listo para el cliente').waitFor()
   expect(await count()).toBe(before + 1)
-  // A button of a coupon stands where the one was that puts this away.
+  // A button of a coupon appears where the closing one was.
   const done = page.getByRole('button', { name: 'Listo', exact: true })
   await pressAtOnce(page, () => done.click(), '.mint-button')
   await button.and(page.locator(':enabled')).waitFor()
@@ -746,7 +746,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.getByRole('button', { name: 'Listo' }).click()
   await button.waitFor()
 
-  // A session that ended asks for the PIN, and goes on with what was wanted.
+  // An ended session asks for the PIN, and continues the action.
   const over = { status: 401, json: { code: 'auth-session-expired', error: 'Venció.' } }
   await page.route('**/api/coupons/mintable', (route) => route.fulfill(over), { times: 1 })
   await page.reload()
@@ -765,7 +765,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
 
   // Locked, it opens with the PIN alone.
   await page.getByRole('button', { name: 'Cerrar la caja' }).click()
-  // Nobody is told, and nobody needs to be: the token is gone from the device.
+  // The service is not told: the token is gone from the device.
   const left = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
   expect(left).not.toMatch(/eyJ/)
   await page.getByLabel('PIN (6 números o más)').fill('000000')
@@ -777,7 +777,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   expect(complaints).toEqual([])
 })
 
-/** What somebody else, or another version, left where the pages keep things. */
+/** Invalid data where the pages store theirs, by another version or another program. */
 const spoilt = `
   for (const name of ['key:till', 'till:pending', 'till:recent', 'till:shops', 'merchants']) {
     localStorage.setItem('cuponera:' + name, '{"half')
@@ -785,7 +785,7 @@ const spoilt = `
   for (const name of ['till:session', 'till:issued']) sessionStorage.setItem('cuponera:' + name, '7')
 `
 
-test('an extension signs for a till, too, whatever lies in its storage', async () => {
+test('an extension signs for a till, too, with invalid data in its storage', async () => {
   const { page } = await openTill(server.url, { before: spoilt })
   await page.exposeFunction('sign', (event: Parameters<typeof merchant.sign>[0]) =>
     merchant.sign(event),
@@ -800,7 +800,7 @@ test('an extension signs for a till, too, whatever lies in its storage', async (
   await page.getByRole('button', { name: /Medialuna de regalo/ }).waitFor()
 })
 
-test('where the browser keeps nothing, a key is made with the word that it is lost with the page', async () => {
+test('where the browser stores nothing, the key comes with a warning that it is lost with the page', async () => {
   const { page } = await openTill(server.url, { before: keepNothing })
   await page.getByRole('button', { name: 'Emitir' }).click()
   const lost = page.getByRole('alert').getByText('La clave se pierde al cerrar')
@@ -809,14 +809,14 @@ test('where the browser keeps nothing, a key is made with the word that it is lo
   await page.getByLabel('PIN (6 números o más)').fill('246810')
   await page.getByLabel('El mismo PIN, otra vez').fill('246810')
   await page.getByRole('button', { name: 'Hacer la clave' }).click()
-  // Before the merchant goes for it, too.
+  // Before the merchant authorises it, too.
   await title(page, 'Falta que el comercio autorice esta caja').waitFor()
   await lost.waitFor()
 })
 
 // ── The application
 
-test('the till can be installed, and keeps its shell but no answer of the service', async () => {
+test('the till can be installed, and stores its shell but no answer of the service', async () => {
   const { page, context } = await openTill(server.url, { worker: true })
   const session = await context.newCDPSession(page)
   const { errors, data } = await session.send('Page.getAppManifest')
@@ -849,7 +849,7 @@ test('the till can be installed, and keeps its shell but no answer of the servic
   await good(page, 'till-shell')
 })
 
-test('a page that is kept gives way to the one of a new start, as soon as that answers', async () => {
+test('a cached page is replaced by the one of a restarted server as soon as that answers', async () => {
   const { server: lasting, again } = await startLasting()
   const { page } = await openTill(lasting.url, { worker: true })
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
@@ -859,7 +859,7 @@ test('a page that is kept gives way to the one of a new start, as soon as that a
   await title(page, 'Canjear un cupón').waitFor()
   expect(await link()).toBeNull()
   await again({ PUBLIC_URL: 'https://nuevo.example' })
-  // A service that takes long to answer is not waited for: then the kept page shows once more.
+  // The page does not wait for a slow service: the cached page shows once more.
   while ((await link()) === null) {
     await page.reload()
     await title(page, 'Canjear un cupón').waitFor()

@@ -17,7 +17,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
-test('how to trust the shop’s authority fits and reads well, in both languages, light and dark', async () => {
+test('the page about the shop’s authority fits and reads well, in both languages, light and dark', async () => {
   for (const language of ['es', 'en']) {
     const { page, context } = await visit(`${server.url}/tls?lang=${language}`)
     const closed = page.locator('details:not([open]) > summary')

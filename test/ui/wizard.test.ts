@@ -31,7 +31,7 @@ const wrong = () => page.locator('.wrong').allTextContents()
 
 type Case = {
   type: string
-  /** Typed first, and what the page says to it. */
+  /** Wrong input that is typed first, and the report of the page. */
   mistake: () => Promise<void>
   says: string
   write: () => Promise<void>
@@ -113,7 +113,7 @@ const cases: Case[] = [
 ]
 
 test.each(cases)(
-  '$type: mistakes are told beside the field, and the coupon says $words',
+  '$type: mistakes are reported beside the field, and the coupon reads $words',
   async (one) => {
     await page.goto(`${server.url}/panel#/new`)
     await page.getByRole('radio', { name: one.type }).check()
@@ -138,7 +138,7 @@ test.each(cases)(
   },
 )
 
-test('a coupon of which none was issued is deleted, and gone', async () => {
+test('a coupon without vouchers is deleted', async () => {
   const name = await page.getByRole('heading', { level: 1 }).textContent()
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Borrar')
@@ -148,7 +148,7 @@ test('a coupon of which none was issued is deleted, and gone', async () => {
   expect(await page.locator('.tile-name').allTextContents()).not.toContain(name)
 })
 
-test('names, dates and numbers that make no sense are told before anything is sent', async () => {
+test('invalid names, dates and numbers are reported before anything is sent', async () => {
   await page.goto(`${server.url}/panel#/new`)
   await next(page)
   await fill('Descuento', '10')
@@ -175,7 +175,7 @@ test('names, dates and numbers that make no sense are told before anything is se
   await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
 })
 
-test('another language in the middle of a form changes no number, and nobody else is blamed for it', async () => {
+test('a change of language in the middle of a form changes no number and reports no false conflict', async () => {
   const speak = (name: string) =>
     page.getByRole('button', { name: new RegExp(`^${name}:`) }).click()
   const amount = () => page.locator('.money input').inputValue()
@@ -200,7 +200,7 @@ test('another language in the middle of a form changes no number, and nobody els
   await speak('ES')
 })
 
-test('a name without a space sticks out nowhere, and what looks like a formula or a tag is text', async () => {
+test('a name without a space does not overflow, and formulas and tags are shown as text', async () => {
   const name = `=1+1<b>${'x'.repeat(60)}`
   await page.goto(`${server.url}/panel#/new`)
   await page.getByRole('radio', { name: 'Un monto de descuento' }).check()
@@ -225,7 +225,7 @@ test('a name without a space sticks out nowhere, and what looks like a formula o
   await page.getByRole('button', { name: 'Emitir varios' }).waitFor()
 })
 
-test('who goes back in the middle of a form finds what was typed, and may begin again', async () => {
+test('a form that was left in the middle keeps its input, and can be started again', async () => {
   const step = (at: number) => page.getByText(`Paso ${at} de 3`).waitFor()
   const told = page.getByText('Esto lo habías escrito')
   const here = page.url()
@@ -262,7 +262,7 @@ test('who goes back in the middle of a form finds what was typed, and may begin 
   await page.goto(here)
 })
 
-test('a coupon that is deleted elsewhere takes with it nothing that is being typed', async () => {
+test('a coupon deleted elsewhere leaves the typed input in the form', async () => {
   const here = page.url()
   const token = await page.evaluate(
     () => JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token,
@@ -282,7 +282,7 @@ test('a coupon that is deleted elsewhere takes with it nothing that is being typ
   await looks(page, 'panel-edit-gone')
   await press('Crear el cupón')
   await page.getByRole('heading', { level: 1 }).getByText('Lo que escribí').waitFor()
-  // Saved, it does not wait there any more.
+  // After saving, the draft is gone.
   await page.goto(`${server.url}/panel#/coupons/${json.coupon.id}/edit`)
   await page.getByText('Ese cupón no está').waitFor()
   await page.goto(here)
@@ -296,7 +296,7 @@ const papers = [
   { format: 'Ticket de 58 mm', wide: 58, high: 100, margin: 2, pages: 12 },
 ]
 
-test('many are printed: ten to an A4 sheet, or a ticket each', async () => {
+test('many vouchers are printed: ten to an A4 sheet, or a ticket each', async () => {
   await page.getByRole('button', { name: 'Emitir varios' }).click()
   await page.getByLabel('¿Cuántos?').fill('12')
   await press('Emitir')
@@ -310,7 +310,7 @@ test('many are printed: ten to an A4 sheet, or a ticket each', async () => {
     await page.emulateMedia({ media: 'print' })
     expect(await page.locator('.paper-coupon:visible').count()).toBe(12)
     expect(await page.locator('.dialog').isVisible()).toBe(false)
-    // Nothing of a coupon is cut off but the end of long terms.
+    // No part of a coupon is cut off, except the end of long terms.
     const cut = await page.locator('.paper-coupon').evaluateAll(
       (coupons) =>
         coupons.filter((coupon) => {

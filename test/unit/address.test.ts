@@ -19,12 +19,12 @@ describe('a public address', () => {
     expect(publicAddress(text)).toBe(false)
   })
 
-  test('was tried in at least 300 different forms', () => {
+  test('is tested in at least 300 different notations', () => {
     const tried = new Set([...inside, ...beside].map(([address]) => address))
     expect(tried.size + new Set([...hosts, ...spellings]).size).toBeGreaterThanOrEqual(300)
   })
 
-  test('never carries one of the refused IPv4 addresses in its low bits behind a known prefix', () => {
+  test('never has a refused IPv4 address in its low bits behind a known prefix', () => {
     for (const { first, last } of ipv4Ranges) {
       for (const inner of [first, last]) {
         for (const prefix of ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '2002::']) {
@@ -36,7 +36,7 @@ describe('a public address', () => {
 })
 
 describe('a loopback address', () => {
-  test('is one of 127.0.0.0/8 or ::1, strictly spelt', () => {
+  test('is within 127.0.0.0/8 or ::1, in a strict notation', () => {
     for (const address of ['127.0.0.0', '127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']) {
       expect(loopbackAddress(address)).toBe(true)
     }

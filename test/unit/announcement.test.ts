@@ -36,7 +36,7 @@ const refused = (value: unknown, over: Partial<AnnouncementContext> = {}) =>
 const warningsOf = (value: unknown) =>
   parseAnnouncement(value, context).warnings.map(({ code }) => code)
 
-test('the recommended layout is taken without a warning', () => {
+test('the recommended layout is accepted without a warning', () => {
   const good = event()
   expect(parseAnnouncement(good, context)).toEqual({ event: good, warnings: [] })
 })
@@ -56,15 +56,15 @@ describe('refusals', () => {
     test(name, () => expect(refused(value)?.code as unknown).toBe(code))
   }
 
-  test('another author', () => {
+  test('another author is refused', () => {
     expect(refused(event(), { author: manager })).toEqual({ code: 'announcement-author' })
   })
 
-  test('a date 900 s ahead is the last that is taken', () => {
+  test('a date up to 900 s ahead is accepted, a later one refused', () => {
     expect(refused(event({ created_at: now + 900 }))).toBeNull()
   })
 
-  test('an address in plain http, but on loopback and on the hosts of this service', () => {
+  test('an address in plain http is refused, except on loopback and on the hosts of this service', () => {
     const plain: [url: string, taken: boolean][] = [
       ['http://localhost/x', true],
       ['http://LOCALHOST:3000/x', true],

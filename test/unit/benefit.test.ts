@@ -6,7 +6,7 @@ const products = (count: number) => Array.from({ length: count }, (_, at) => `p$
 const items = (count: number) => products(count).map((d) => ({ d, qty: 1 }))
 const long = '🧉'.repeat(128)
 
-describe('a benefit comes back in canonical form', () => {
+describe('a benefit is returned in canonical form', () => {
   const good: [name: string, sent: unknown, canonical: unknown][] = [
     ['percent', { type: 'percent', percent: 10 }, { type: 'percent', percent: 10 }],
     ['the least percent', { type: 'percent', percent: 0.01 }, { type: 'percent', percent: 0.01 }],
@@ -105,7 +105,7 @@ describe('a benefit comes back in canonical form', () => {
     })
   }
 
-  test('a cap is taken with every type', () => {
+  test('a cap is accepted with every type', () => {
     const types = [
       { type: 'percent', percent: 1 },
       { type: 'fixed', amount: 1, currency: 'ARS' },
@@ -124,11 +124,11 @@ describe('a benefit comes back in canonical form', () => {
     }
   })
 
-  test('what is canonical stays as it is', () => {
+  test('a canonical benefit stays as it is', () => {
     for (const [, , canonical] of good) expect(parseBenefit(canonical)).toEqual(canonical as never)
   })
 
-  test('a prototype in the JSON is no cap', () => {
+  test('a __proto__ key in the JSON is not a cap', () => {
     const sent = JSON.parse(
       '{"type":"percent","percent":1,"__proto__":{"cap":{"amount":1,"currency":"ARS"}}}',
     )
@@ -136,7 +136,7 @@ describe('a benefit comes back in canonical form', () => {
   })
 })
 
-describe('a benefit that makes no sense is refused with the field that is wrong', () => {
+describe('an invalid benefit is refused with the name of its wrong field', () => {
   const percent = { type: 'percent', percent: 1 }
   const fixed = { type: 'fixed', amount: 1, currency: 'ARS' }
   const multibuy = { type: 'multibuy', buyQty: 3, payQty: 2 }

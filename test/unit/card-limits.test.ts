@@ -29,7 +29,7 @@ test.each([
   expect(parseBound(value)).toBeNull()
 })
 
-test('a limit comes back as it was sent', () => {
+test('a limit is returned as it was sent', () => {
   const limit = { name: 'Por día', description: '', token: 'PESO', amount: 5000, delta: 86_400 }
   const parsed = parseLimit(limit)
   expect(parsed).toEqual({ ...limit, amount: 5000n })

@@ -1,4 +1,4 @@
-/** Taps and keys of NTAG 424 DNA against what others published. */
+/** Taps and keys of NTAG 424 DNA against published vectors. */
 import { expect, test } from 'bun:test'
 import { cmac } from '@noble/ciphers/aes.js'
 import { createKeyDerivation, parseUid } from '../../src/wallet/cards/tag.ts'
@@ -39,7 +39,7 @@ test('the tap of NXP AN12196 is genuine: its UID, its counter, its MAC over noth
   expect(cmac(new Uint8Array(), session).toHex()).toBe('e194c7ee12d9f7ee8a65c8331b704386')
 })
 
-test('the tap of the same note whose MAC covers more is not', () => {
+test('the tap of the same note with a longer MAC input is not genuine', () => {
   const other = tap('FD91EC264309878BE6345CBE53BADF40', 'ECC1E7F6C6C73BF6')
   const picc = openTap(other, zeros)
   expect(picc && tapIsGenuine(other, picc, zeros)).toBe(false)
@@ -62,7 +62,7 @@ test.each([
   expect(openTap(wrong, k2)).toBeNull()
 })
 
-test('keys follow from issuer key, UID and version as boltcards derive them', () => {
+test('keys are derived from issuer key, UID and version as boltcards do', () => {
   const uid = parseUid('04A39493CC8680')
   const issuer = hex('00000000000000000000000000000001')
   if (!uid) throw new Error('not a UID')
@@ -82,7 +82,7 @@ test('keys follow from issuer key, UID and version as boltcards derive them', ()
   for (const name of ['k0', 'k2', 'k3', 'k4'] as const) expect(second[name]).not.toEqual(keys[name])
 })
 
-test('what is made as a tag would make it is opened again, and only under its own key', () => {
+test('a simulated tap opens again, and only with its own key', () => {
   const keys = createKeyDerivation(hex('000102030405060708090a0b0c0d0e0f'))
   for (const counter of [0, 1, 255, 256, 65_536, 0xff_ffff]) {
     const uid = crypto.getRandomValues(new Uint8Array(7))

@@ -12,7 +12,7 @@ const issue = (lasts = life) =>
 const after = ({ raw }: X509Certificate, oid: string) =>
   raw.toString('hex').split(oid).slice(1).join(oid)
 
-test('a certificate is for names and addresses, and names who signed it', () => {
+test('a certificate contains names and addresses, and its issuer', () => {
   const [root, leaf] = [new X509Certificate(authority.cert), issue()]
   expect(root.subject).toBe('O=Cuponera\nCN=Cuponera caja')
   expect([leaf.subject, leaf.issuer]).toEqual(['O=Cuponera\nCN=caja.local', root.subject])
@@ -27,7 +27,7 @@ test('a certificate is for names and addresses, and names who signed it', () => 
   expect(after(leaf, '0603551d23')).toStartWith(`041830168014${keyId}`)
 })
 
-test('what a key may do is marked critical: sign certificates, or serve', () => {
+test('the key usage is marked critical: signing certificates, or serving', () => {
   const [root, leaf] = [new X509Certificate(authority.cert), issue()]
   expect(after(root, '0603551d13')).toStartWith('0101ff0408' + '30060101ff020100')
   expect(after(root, '0603551d0f')).toStartWith('0101ff0404' + '03020106')
@@ -36,14 +36,14 @@ test('what a key may do is marked critical: sign certificates, or serve', () => 
   expect(after(leaf, '0603551d0f')).toStartWith('0101ff0404' + '03020780')
 })
 
-test('both are for servers alone: the authority signs nothing for mail, programs or clients', () => {
+test('both certificates are limited to servers, not mail, programs or clients', () => {
   const serverAuth = '1.3.6.1.5.5.7.3.1'
   for (const certificate of [new X509Certificate(authority.cert), issue()]) {
     expect(certificate.keyUsage).toEqual([serverAuth])
   }
 })
 
-test('times are to the second on both sides of 2050, and serial numbers are never the same', () => {
+test('times are exact to the second before and after 2050, and serial numbers are unique', () => {
   const [from, to] = [2_500_000_000, 2_600_000_000]
   const long = issue({ from, to })
   expect([long.validFrom, long.validTo].map((text) => Date.parse(text) / 1000)).toEqual([from, to])

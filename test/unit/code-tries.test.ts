@@ -18,7 +18,7 @@ function triesAt(start = 1000) {
   }
 }
 
-test('an address has thirty, and one more every ten seconds, whatever keys it takes', () => {
+test('an address has thirty tries, and one more every ten seconds, with any key', () => {
   const { clock, take, left } = triesAt()
   expect(left('a')).toBe(30)
   expect(take('a', 'k').wait).toBeCloseTo(10)
@@ -26,7 +26,7 @@ test('an address has thirty, and one more every ten seconds, whatever keys it ta
   expect(left('a')).toBe(2)
 })
 
-test('a key has ten, and one more every minute, whatever addresses it takes', () => {
+test('a key has ten tries, and one more every minute, from any address', () => {
   const { clock, take } = triesAt()
   const count = () => {
     let taken = 0
@@ -38,7 +38,7 @@ test('a key has ten, and one more every minute, whatever addresses it takes', ()
   expect(count()).toBe(1)
 })
 
-test('everybody together has three hundred; then an address has its first three alone', () => {
+test('all together have three hundred tries; after that each address has its first three only', () => {
   const { clock, left } = triesAt()
   const addresses = Array.from({ length: 10 }, (_, at) => `a${at}`)
   expect(addresses.map(left)).toEqual(addresses.map(() => 30))
@@ -49,7 +49,7 @@ test('everybody together has three hundred; then an address has its first three 
   expect(left('new')).toBe(30)
 })
 
-test('what is given back can be taken again, of the address, the key and the whole', () => {
+test('a returned try can be taken again from the address, the key and the whole', () => {
   const { take, left } = triesAt()
   for (let at = 0; at < 1000; at++) {
     const attempt = take('a', 'k')
@@ -57,7 +57,7 @@ test('what is given back can be taken again, of the address, the key and the who
     attempt.giveBack()
   }
   expect(left('a')).toBe(30)
-  // One that was not had gives nothing back.
+  // A try that was not taken returns nothing.
   take('a', 'k').giveBack()
   expect(left('a')).toBe(0)
 })

@@ -37,7 +37,7 @@ const secret = Uint8Array.fromHex(secretHex)
 const key = 'ab'.repeat(32)
 const other = 'cd'.repeat(32)
 
-test('without any setting there are the defaults', () => {
+test('without any setting every value is the default', () => {
   expect(config({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
@@ -71,7 +71,7 @@ test('without any setting there are the defaults', () => {
   })
 })
 
-test('logs are for people on a terminal, unless told', () => {
+test('logs are for people on a terminal by default', () => {
   expect(read({}, {}, true).config.logFormat).toBe('pretty')
   expect(read({ LOG_FORMAT: 'json' }, {}, true).config.logFormat).toBe('json')
   expect(read({ LOG_FORMAT: 'pretty' }).config.logFormat).toBe('pretty')
@@ -158,7 +158,7 @@ for (const [variable, text, name, value] of good) {
   })
 }
 
-test('TRUSTED_PROXIES takes addresses and networks', () => {
+test('TRUSTED_PROXIES accepts addresses and networks', () => {
   const { trustedProxies } = config({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1, fd00::/8, ::1' })
   expect(trustedProxies.map(([address, bits]) => `${address}/${bits}`)).toEqual([
     '10.0.0.0/8',
@@ -271,8 +271,8 @@ for (const [variable, texts] of bad) {
   })
 }
 
-describe('what counts as unset', () => {
-  test('an empty variable, and one of white space', () => {
+describe('a setting counts as unset', () => {
+  test('when its variable is empty or white space', () => {
     for (const empty of ['', ' ', '\t\n']) {
       const env = Object.fromEntries(
         Object.values(settings).map(({ variable }) => [variable, empty]),
@@ -281,14 +281,14 @@ describe('what counts as unset', () => {
     }
   })
 
-  test('an empty X_FILE, and an empty variable beside it', () => {
+  test('when its X_FILE and the variable beside it are empty', () => {
     expect(config({ PORT_FILE: '' }).port).toBe(3000)
     expect(config({ PORT: '', PORT_FILE: fileWith('4000\n') }).port).toBe(4000)
   })
 })
 
 describe('precedence', () => {
-  test('a flag wins over a variable, a variable over its file', () => {
+  test('a flag overrides a variable, and a variable its file', () => {
     const env = { PORT: '2', PORT_FILE: fileWith('3') }
     expect(config(env, { port: '1' }).port).toBe(1)
     expect(config(env).port).toBe(2)
@@ -297,7 +297,7 @@ describe('precedence', () => {
 })
 
 describe('problems', () => {
-  test('a file that cannot be read is named by its variable', () => {
+  test('an unreadable file is reported by its variable', () => {
     for (const path of [join(directory, 'nothing'), directory]) {
       expect(problems({ STORE_KEY_FILE: path })).toEqual([
         'STORE_KEY: the file that STORE_KEY_FILE names cannot be read',
@@ -311,7 +311,7 @@ describe('problems', () => {
     }
   })
 
-  test('all are told at once', () => {
+  test('all problems are reported at once', () => {
     const env = { PORT: 'x', STORE_KEY: 'y', RELAYS: 'z', LOG_LEVEL: 'info' }
     const lines = problems(env, { verbose: 'on', 'rate-limit': 'maybe' })
     expect(lines.map((line) => line.split(/[: ]/)[0])).toEqual([
@@ -324,7 +324,7 @@ describe('problems', () => {
   })
 })
 
-describe('variables that are nearly ours', () => {
+describe('variables that look like misspelt settings', () => {
   const near: [variable: string, meant: string][] = [
     ['PUBLIC_URLS', 'PUBLIC_URL'],
     ['PUBLICURL', 'PUBLIC_URL'],
@@ -345,7 +345,7 @@ describe('variables that are nearly ours', () => {
     })
   }
 
-  test('ours, and those of the system, get none', () => {
+  test('real settings and variables of the system get no warning', () => {
     const ours = Object.values(settings).map(({ variable }) => [`${variable}_FILE`, ''])
     const system = [
       'PATH',
@@ -369,7 +369,7 @@ describe('variables that are nearly ours', () => {
   })
 })
 
-test('every setting says what it is, and secrets are marked', () => {
+test('every setting has a description, and secrets are marked', () => {
   for (const { variable, about, shown } of Object.values(settings)) {
     expect(variable).toMatch(/^[A-Z_]+$/)
     expect(about.length).toBeGreaterThan(3)

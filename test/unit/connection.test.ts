@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { Connection } from '../../src/db/connection.ts'
 
-/** What SQLite runs for this statement when `limit` is bound: its plan, if it looked at the limit. */
+/** The plan that SQLite runs for this statement when `limit` is bound. */
 function programOf(connection: Database, limit: number): string {
   return JSON.stringify(connection.query('EXPLAIN SELECT id FROM rows LIMIT ?').all(limit))
 }
@@ -12,15 +12,15 @@ function open<Opened extends Database>(opened: Opened): Opened {
   return opened
 }
 
-test('a statement is planned without a look at what is bound, so that it is planned once', () => {
+test('a statement is planned once, without its bound values', () => {
   const looking = open(new Database(':memory:', { strict: true }))
-  // What the class is there for: SQLite by itself leaves out all that LIMIT 0 never runs.
+  // The reason for the class: SQLite by itself omits the part of a plan that LIMIT 0 never runs.
   expect(programOf(looking, 0)).not.toBe(programOf(looking, 5))
   const connection = open(new Connection(':memory:', { strict: true }))
   expect(programOf(connection, 0)).toBe(programOf(connection, 5))
 })
 
-test('parameters keep their places and numbers; strings and comments their marks', () => {
+test('parameters keep their places and numbers; strings and comments stay unchanged', () => {
   const connection = new Connection(':memory:', { strict: true })
   const text = `SELECT '?' AS mark, 'it''s ?' AS quoted, ?2 AS second, -- why?
     ?1 AS first`

@@ -48,7 +48,7 @@ function start(consume: (event: NostrEvent) => void = () => undefined) {
 
 const events = (count: number) => Array.from({ length: count }, () => createEvent())
 
-test('takes each event once and in order, whichever relays bring it', async () => {
+test('handles each event once and in order, from any relay', async () => {
   const { event, wanted, taken, open } = start()
   const list = events(300)
   for (const one of [...list, ...list]) event(one)
@@ -58,7 +58,7 @@ test('takes each event once and in order, whichever relays bring it', async () =
   expect(taken).toEqual(list.map(({ id }) => id))
 })
 
-test('leaves alone what is not admitted', async () => {
+test('ignores events that are not admitted', async () => {
   const { event, taken, open } = start()
   const good = createEvent()
   event(createEvent({ content: 'no' }))
@@ -68,7 +68,7 @@ test('leaves alone what is not admitted', async () => {
   expect(taken).toEqual([good.id])
 })
 
-test('lets go of what there is no room for, and asks for it again', async () => {
+test('drops events when it is full, and asks for them again', async () => {
   const { event, wanted, taken, asked, open } = start()
   // The first ones are being written already.
   const list = events(limits.transactionsWaitingMax + limits.batchMax + 5)
@@ -81,7 +81,7 @@ test('lets go of what there is no room for, and asks for it again', async () => 
   await until('taken', () => taken.length === list.length)
 })
 
-test('asks again for what could not be written', async () => {
+test('asks again for events that it could not write', async () => {
   let broken = true
   const { event, wanted, taken, failures, asked, open } = start(() => {
     if (broken) throw new Error('the disk is full')

@@ -7,7 +7,7 @@ const benefit = { type: 'percent', percent: 10 }
 const least = { name: 'Café', benefit }
 
 describe('a new definition', () => {
-  test('needs a name and a benefit, and fills in the rest', () => {
+  test('needs a name and a benefit, and has defaults for the rest', () => {
     expect(parseNewDefinition(least, now)).toEqual({
       name: 'Café',
       description: '',
@@ -81,7 +81,7 @@ describe('a new definition', () => {
 })
 
 describe('changes', () => {
-  test('hold what is there and nothing else', () => {
+  test('contain the given fields and no others', () => {
     expect(parseChanges({ name: 'Té', x: 1 })).toEqual({ name: 'Té' })
     expect(parseChanges({ archived: false })).toEqual({ archived: false })
     expect(
@@ -94,17 +94,17 @@ describe('changes', () => {
     })
   })
 
-  test('take an expiry in the past', () => {
+  test('may have an expiry in the past', () => {
     expect(parseChanges({ expiresAt: 1 })).toEqual({ expiresAt: 1 })
   })
 
-  test('of nothing are refused', () => {
+  test('are refused when they are empty', () => {
     for (const fields of [{}, { id: 'x' }, { name: undefined }]) {
       expect(refusalOf(() => parseChanges(fields))).toEqual({ code: 'nothing-to-change' })
     }
   })
 
-  test('of a bad value are refused', () => {
+  test('are refused with an invalid value', () => {
     for (const [field, value] of [
       ['name', null],
       ['archived', null],
@@ -123,7 +123,7 @@ describe('changes', () => {
   })
 })
 
-test('the view has exactly the fields of the protocol, and not the owner', () => {
+test('the view has exactly the fields of the protocol, without the owner', () => {
   const stored = {
     ...parseNewDefinition(least, now),
     ...{ id: 'x', owner: 'y', minted: 1, claimed: 2, archivedAt: null, createdAt: 3, updatedAt: 4 },

@@ -36,17 +36,17 @@ const event = (changes: Partial<NostrEvent> = {}): NostrEvent => ({
 const tagged = (...tag: string[]) => event({ tags: [['delegation', ...tag]] })
 
 describe('the published vectors of NIP-26', () => {
-  test('the hash of a delegation string', () => {
+  test('contain the hash of a delegation string', () => {
     expect(delegationHash(delegatee, conditions)).toBe(
       '397b751983c871f6e3986c6ede36c0f955ddd752c514ad5d1ff026a3e9a8b7f6',
     )
   })
 
-  test('a valid token makes an event its delegator’s', () => {
+  test('contain a valid token, whose event belongs to the delegator', () => {
     expect(authorOf(event(), verify)).toBe(delegator)
   })
 
-  test('the delegation of a card', () => {
+  test('contain the form of the delegation of a card', () => {
     const card = 'c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5'
     const one = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'
     const allowed = 'kind=1112&created_at<1900000000&created_at>1700000000'
@@ -60,7 +60,7 @@ describe('the published vectors of NIP-26', () => {
     expect(authorOf(made, verify)).toBe(one)
   })
 
-  test('the sample event of the NIP is not valid: id, signature and time are wrong', () => {
+  test('contain a sample event that is not valid: id, signature and time are wrong', () => {
     const sample: NostrEvent = {
       id: 'e93c6095c3db1c31d15ac771f8fc5fb672f6e52cd25505099f62cd055523224f',
       pubkey: delegatee,
@@ -75,11 +75,11 @@ describe('the published vectors of NIP-26', () => {
   })
 })
 
-test('an event without a delegation is its own author’s', () => {
+test('an event without a delegation belongs to its own author', () => {
   expect(authorOf(event({ tags: [['p', delegator]] }), verify)).toBe(delegatee)
 })
 
-test('the first delegation tag counts', () => {
+test('only the first delegation tag counts', () => {
   const good = ['delegation', delegator, conditions, token]
   const bad = ['delegation', delegator, conditions, '0'.repeat(128)]
   expect(authorOf(event({ tags: [good, bad] }), verify)).toBe(delegator)
@@ -103,14 +103,14 @@ test.each(invalid)('a delegation with %s is not valid', (_, made) => {
   expect(authorOf(made, verify)).toBeNull()
 })
 
-describe('a delegation that counts only when it was given to one key', () => {
+describe('a delegation to one key', () => {
   const plain = event({ tags: [] })
-  test('is that of an event which this key signed', () => {
+  test('is valid for an event that this key signed', () => {
     expect(authorThrough(delegatee, event(), verify)).toBe(delegator)
     expect(authorThrough(delegatee, tagged(delegator, conditions), verify)).toBeNull()
   })
 
-  test('is worth nothing in the hand of another, even of the delegator', () => {
+  test('is not valid for another signer, even for the delegator', () => {
     expect(authorThrough(newSigner().pubkey, event(), verify)).toBeNull()
     expect(authorThrough(delegator, event(), verify)).toBeNull()
   })
@@ -120,7 +120,7 @@ describe('a delegation that counts only when it was given to one key', () => {
   })
 })
 
-describe('a delegation that counts only when it is meant for a service', () => {
+describe('a delegation for a service', () => {
   const [holder, signer, service] = [newHolder(), newSigner(), newSigner().pubkey]
   const at = 1_800_000_000
   const window = `created_at>${at - 9}&created_at<${at + 9}`
@@ -133,24 +133,27 @@ describe('a delegation that counts only when it is meant for a service', () => {
     })
   const counts = (sent: NostrEvent) => authorTowards(service, sent, verify)
 
-  test.each(['kind=1112', `kind=1112&${window}`, `${window}&kind=1112`])('%s', (text) => {
-    expect(counts(made(text))).toBe(holder.pubkey)
-    expect(
-      counts(
-        made(text, [
-          ['p', signer.pubkey],
-          ['p', service],
-        ]),
-      ),
-    ).toBe(holder.pubkey)
-  })
+  test.each(['kind=1112', `kind=1112&${window}`, `${window}&kind=1112`])(
+    'counts with the conditions %s',
+    (text) => {
+      expect(counts(made(text))).toBe(holder.pubkey)
+      expect(
+        counts(
+          made(text, [
+            ['p', signer.pubkey],
+            ['p', service],
+          ]),
+        ),
+      ).toBe(holder.pubkey)
+    },
+  )
 
   test.each([window, `kind=1112&kind=1&${window}`, 'kind=1112&kind=1112', 'kind=1', 'x=1', ''])(
-    'is none of %p',
+    'does not count with the conditions %p',
     (text) => expect(counts(made(text))).toBeNull(),
   )
 
-  test('is none of an event that does not name the service', () => {
+  test('does not count for an event that does not name the service', () => {
     for (const tags of [[], [['p', signer.pubkey]], [['e', service]]]) {
       expect(counts(made('kind=1112', tags))).toBeNull()
     }

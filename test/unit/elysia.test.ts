@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Type as t } from '@sinclair/typebox'
 import { ValidationError } from '../../src/http/elysia.ts'
 
-test('a validation error has no list of errors, and its value once and unindented', () => {
+test('a validation error has no list of errors, and contains its value once and unindented', () => {
   const model = t.Object({ nonce: t.String() })
   const { message, valueError } = new ValidationError('body', model, { nonce: [['a']] })
   expect(valueError?.path).toBe('/nonce')

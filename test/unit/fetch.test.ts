@@ -12,8 +12,8 @@ const signer = newSigner()
 const at = (createdAt: number, more: Parameters<typeof createEvent>[0] = {}) =>
   createEvent({ createdAt, signer, ...more })
 
-describe('what is selected', () => {
-  test('each event once, newest first, at the same second the lower id first', () => {
+describe('the selected events', () => {
+  test('contain each event once, newest first, at the same second the lower id first', () => {
     const [old, fresh] = [at(5), at(9)]
     const twins = [at(7, { content: 'a' }), at(7, { content: 'b' })].toSorted((a, b) =>
       a.id < b.id ? -1 : 1,
@@ -33,13 +33,13 @@ describe('what is selected', () => {
     expect(select([old, fresh], now)).toEqual([fresh])
   })
 
-  test('of two replaceable ones of the same second the lower id', () => {
+  test('contain, of two replaceable ones of the same second, the one with the lower id', () => {
     const twins = ['a', 'b', 'c'].map((content) => at(5, { kind: 0, content }))
     const [lowest] = twins.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     expect(select(twins, now)).toEqual([lowest as NostrEvent])
   })
 
-  test('other names, authors and kinds replace nothing', () => {
+  test('contain events of other names, authors and kinds beside each other', () => {
     const events = [
       at(9, { kind: 30_078, tags: [['d', 'x']] }),
       at(8, { kind: 30_078, tags: [['d', 'y']] }),
@@ -51,7 +51,7 @@ describe('what is selected', () => {
     expect(select(events.toReversed(), now)).toEqual(events)
   })
 
-  test('nothing that has expired, and no voucher', () => {
+  test('contain no expired event and no voucher', () => {
     const expiring = (seconds: number) => at(5, { tags: [['expiration', String(now + seconds)]] })
     const lasting = expiring(1)
     expect(select([expiring(-1), expiring(0), lasting, at(5, { kind: 20_402 })], now)).toEqual([
@@ -62,7 +62,7 @@ describe('what is selected', () => {
 
 const asker = () => ({ address: '203.0.113.5', gone: new AbortController().signal })
 
-describe('who answers', () => {
+describe('the sources of a fetch', () => {
   const event = at(5)
   const eose: QueryAnswer = { events: [event], ended: 'eose' }
   const empty: QueryAnswer = { events: [], ended: 'eose' }
@@ -102,7 +102,7 @@ describe('who answers', () => {
     expect((await ask(answers, async () => [event]).result).events).toEqual([event])
   })
 
-  test('relays are asked for no more than there may be', async () => {
+  test('limit the queries to the maximum of a relay', async () => {
     const limitOf = (filter: object) => {
       const { asked, result } = ask([empty], null, filter)
       return result.then(() => asked[0]?.limit)
@@ -113,7 +113,7 @@ describe('who answers', () => {
     expect(await limitOf({ limit: 0 })).toBeUndefined()
   })
 
-  test('what the store does not say in time is not guessed', async () => {
+  test('report no result of a store that does not answer in time', async () => {
     const superseded = () => new Promise<boolean[]>(() => undefined)
     const askOutside = () => [Promise.resolve(eose)]
     const local = async () => [event]
@@ -124,7 +124,7 @@ describe('who answers', () => {
     })
   })
 
-  test('what is asked of others ends when the store fails', async () => {
+  test('are cancelled when the store fails', async () => {
     let ended = false
     const askOutside: Gateway['askOutside'] = (_, { signal }) => {
       signal.addEventListener('abort', () => {

@@ -7,7 +7,7 @@ import { matches } from '../support/matches.ts'
 const hex = 'a'.repeat(64)
 
 describe('parseFilter', () => {
-  test('takes every key of NIP-01 and search, and gives them back as they were', () => {
+  test('accepts every key of NIP-01 and search, and returns them unchanged', () => {
     const filter = {
       ids: [hex],
       authors: [hex, 'b'.repeat(64)],
@@ -50,7 +50,7 @@ describe('parseFilter', () => {
     test(`refuses ${name}`, () => expect(parseFilter(value)).toBeNull())
 })
 
-test('a tag without a value matches no filter, one with the empty value its own', () => {
+test('a tag without a value matches no filter, and the empty value matches its own', () => {
   const event = (tags: string[][]) =>
     ({ id: hex, pubkey: hex, kind: 1, created_at: 1, tags }) as NostrEvent
   const filter = parseFilter({ '#t': [''] }) ?? { tags: new Map() }

@@ -19,12 +19,12 @@ function fill(
   return most
 }
 
-test('while there is room nobody is refused', () => {
+test('while there is room no request is refused', () => {
   const inFlight = createInFlight()
   expect(fill(inFlight, ['a'], soft)).toBe(soft)
 })
 
-test('four addresses that fill it are refused then, and others are not', () => {
+test('four addresses that fill the room are refused, and others are not', () => {
   const inFlight = createInFlight()
   const four = ['a', 'b', 'c', 'd']
   expect(fill(inFlight, four, hard)).toBe(soft)
@@ -34,14 +34,14 @@ test('four addresses that fill it are refused then, and others are not', () => {
   }
 })
 
-test('a neighbour behind the same address leaves a few requests of each other route', () => {
+test('an address keeps a few requests of each other route when a neighbour behind it fills the room', () => {
   const inFlight = createInFlight()
   expect(fill(inFlight, ['shop'], hard)).toBe(soft)
   expect(fill(inFlight, ['shop'], 100, '/api/coupons/claim')).toBe(few)
   expect(fill(inFlight, ['shop'], 100, '/api/coupons/preview')).toBe(few)
 })
 
-test('beyond the second bound everybody is refused, and what has ended makes room', () => {
+test('beyond the second bound every request is refused, and finished ones make room', () => {
   const inFlight = createInFlight()
   const one = inFlight.begin('first', '/x')
   for (let at = 1; at < hard; at++) inFlight.begin(`address ${at}`, '/x')
@@ -50,7 +50,7 @@ test('beyond the second bound everybody is refused, and what has ended makes roo
   expect(refusalOf(() => inFlight.begin('new', '/x'))).toBeNull()
 })
 
-test('calls to other servers, under way and in line, leave most of the room to the rest', () => {
+test('running and waiting calls to other servers leave most of the room to the rest', () => {
   const places = [
     limits.nip05Slots,
     limits.imageSlots,
@@ -62,7 +62,7 @@ test('calls to other servers, under way and in line, leave most of the room to t
   expect(most).toBeLessThan(soft * 0.7)
 })
 
-test('who waits for his own client counts for nobody', () => {
+test('a request that waits for its own client does not count', () => {
   const inFlight = createInFlight()
   const waiting = Array.from({ length: soft }, () => inFlight.begin('slow', '/x'))
   for (const one of waiting) one.pause()

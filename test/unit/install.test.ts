@@ -87,7 +87,7 @@ describe('a start fetches', () => {
   })
 })
 
-test('nothing that the program is made of is a package of the tests', async () => {
+test('no package of the program is a package of the tests', async () => {
   const program = await Bun.build({
     entrypoints: programEntries.map((entry) => join(root, entry)),
     target: 'bun',
@@ -100,7 +100,7 @@ test('nothing that the program is made of is a package of the tests', async () =
   expect(packages['node_modules/bun']?.dev).toBeUndefined()
 })
 
-test('the lock file knows of each package whether only tests need it', () => {
+test('the lock file tells for each package whether only tests need it', () => {
   // An entry that may be either (devOptional) would come with every start.
   const unsure = Object.entries(packages).filter(([, locked]) => 'devOptional' in locked)
   expect(unsure.map(([path]) => path)).toEqual([])

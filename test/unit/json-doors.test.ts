@@ -1,4 +1,4 @@
-/** The ways by which JSON comes in from outside, each with a text that nests as deep as it may, and one level deeper. */
+/** Every parser of outside JSON, with a text of the maximum depth and one that is a level deeper. */
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/base/limits.ts'
@@ -47,7 +47,7 @@ const orNull = <T>(run: () => T): T | null => {
   }
 }
 
-/** Each with a text of that depth; true: it was taken. */
+/** Each parser with a text of that depth; true: it was accepted. */
 const doors: Record<string, (depth: number) => boolean | Promise<boolean>> = {
   'the Authorization header': (depth) => {
     const event = JSON.stringify(createProof(signer, url))

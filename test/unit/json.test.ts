@@ -10,7 +10,7 @@ const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)
 const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":0`)}}`
 const digits = (count: number) => `[${'1'.repeat(count)}]`
 
-describe('a text at a bound is read, and one beyond it is not', () => {
+describe('a text at a bound is read, and a longer one is refused', () => {
   const table: [name: string, at: string, beyond: string, refused: string][] = [
     ['nested arrays', arrays(jsonDepthMax), arrays(jsonDepthMax + 1), 'too-deep'],
     ['nested objects', objects(jsonDepthMax), objects(jsonDepthMax + 1), 'too-deep'],
@@ -70,18 +70,18 @@ test.each([
   expect(readJson(text, bytesMax)).toEqual({ refused: 'not-json' })
 })
 
-test('refuses bytes that are no UTF-8 as no JSON', () => {
+test('refuses bytes that are no UTF-8 as invalid JSON', () => {
   expect(readJson(Uint8Array.of(0x22, 0xff, 0x22), bytesMax)).toEqual({ refused: 'not-json' })
 })
 
-test('a key __proto__ is a key like others, and no prototype', () => {
+test('a __proto__ key is a plain key and no prototype', () => {
   const value = parseJsonObject('{"__proto__":{"admin":true},"a":1}', bytesMax)
   expect(value !== null && Object.keys(value)).toEqual(['__proto__', 'a'])
   const copy: Record<string, unknown> = { ...value }
   expect([copy.admin, Object.getPrototypeOf(copy) === Object.prototype]).toEqual([undefined, true])
 })
 
-test('gives the value, the object or the array, and nothing in place of another', () => {
+test('returns the value, object or array, and null for another type', () => {
   expect([parseJson('1', 9), parseJson('nul', 9)]).toEqual([1, undefined])
   expect(['{"a":1}', '[]', 'null', '1'].map((text) => parseJsonObject(text, 9))).toEqual([
     { a: 1 },
@@ -97,7 +97,7 @@ test('gives the value, the object or the array, and nothing in place of another'
   ])
 })
 
-test('a text that is hostile to the scan takes no longer than its length', () => {
+test('a hostile text takes time in proportion to its length', () => {
   const least = (text: string) => {
     const runs = Array.from({ length: 5 }, () => {
       const started = performance.now()
@@ -109,7 +109,7 @@ test('a text that is hostile to the scan takes no longer than its length', () =>
   for (const unit of ['\\"', '\\\\', '"', '[]', '"",', '\\\\\\"', '0,', ':']) {
     const short = least(`["${unit.repeat(100_000 / unit.length)}`)
     const long = least(`["${unit.repeat(1_600_000 / unit.length)}`)
-    // Sixteen times as long; what is quadratic takes 256 times as long.
+    // Sixteen times as long; a quadratic scan takes 256 times as long.
     expect(long).toBeLessThan(Math.max(short, 0.2) * 64)
   }
 })

@@ -6,13 +6,13 @@ import { openKeyFile, sealKeyFile } from '../../src/crypto/key-file.ts'
 const passphrase = 'correct horse battery'
 const sealed = sealKeyFile('the secrets', 'npub1someone', passphrase)
 
-test('opens with the passphrase it was sealed under, however its letters are composed', () => {
+test('opens with its passphrase in any Unicode composition', () => {
   expect(openKeyFile(sealed, passphrase)).toBe('the secrets')
   const accented = sealKeyFile('the secrets', 'npub1someone', 'canción única')
   expect(openKeyFile(accented, 'canción única'.normalize('NFD'))).toBe('the secrets')
 })
 
-test('holds nothing readable, and another salt and IV each time', () => {
+test('contains nothing readable, and has another salt and IV each time', () => {
   expect(sealed).not.toContain('secrets')
   const other = JSON.parse(sealKeyFile('the secrets', 'npub1someone', passphrase))
   const first = JSON.parse(sealed)
@@ -20,7 +20,7 @@ test('holds nothing readable, and another salt and IV each time', () => {
   expect(other.cipher.iv).not.toBe(first.cipher.iv)
 })
 
-test('is what its own words say, so that another program can open it', () => {
+test('contains its own description, so that another program can open it', () => {
   const { npub, kdf, cipher, sealed: body } = JSON.parse(sealed)
   expect(kdf.N).toBeGreaterThanOrEqual(2 ** 16)
   const salt = Buffer.from(kdf.salt, 'hex')

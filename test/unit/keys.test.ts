@@ -74,7 +74,7 @@ describe('a public key', () => {
     expect(parsePubkey(text)).toBeNull()
   })
 
-  test('is looked for only in a text of bounded length', () => {
+  test('is searched only in a text of bounded length', () => {
     expect(parsePubkey(npub.padEnd(bounds.keyTextMax))).toBe(hex)
     expect(parsePubkey(npub.padEnd(bounds.keyTextMax + 1))).toBeNull()
     const relay = [1, 200, ...bytes(200)]
@@ -97,7 +97,7 @@ describe('a secret key', () => {
     }
   })
 
-  test('is at least one and below the order of the curve', () => {
+  test('is at least one and less than the order of the curve', () => {
     const one = `${'0'.repeat(63)}1`
     const last = order.replace(/1$/, '0')
     const past = order.replace(/1$/, '2')
@@ -138,7 +138,7 @@ describe('the bech32 form', () => {
     expect(nsecOf(Buffer.from(secretHex, 'hex'))).toBe(nsec)
   })
 
-  test('stays right while the cache of npubs fills and starts over', () => {
+  test('stays correct while the cache of npubs fills and starts over', () => {
     for (let i = 0; i < bounds.npubsCachedMax + 10; i += 1) {
       const key = i.toString(16).padStart(64, '0')
       expect(parsePubkey(npubOf(key))).toBe(key)

@@ -16,7 +16,7 @@ test('kinds have the class of their range in NIP-01', () => {
   }
 })
 
-test('an addressable event is told apart by its first d tag, a replaceable one by nothing', () => {
+test('an addressable event is identified by its first d tag, a replaceable one by its kind', () => {
   expect(addressOf(event(1, [['d', 'a']]))).toBeNull()
   expect(addressOf(event(20_001, [['d', 'a']]))).toBeNull()
   expect(addressOf(event(10_002, [['d', 'a']]))).toBe('')
@@ -33,7 +33,7 @@ test('an addressable event is told apart by its first d tag, a replaceable one b
   expect(addressOf(event(30_078))).toBe('')
 })
 
-test('the newer event wins, at the same second the lower id', () => {
+test('the newer event replaces the older, at the same second the one with the lower id', () => {
   const at = (created_at: number, id: string) => ({ created_at, id })
   expect(newer(at(2, 'b'), at(1, 'a'))).toBe(true)
   expect(newer(at(1, 'a'), at(2, 'b'))).toBe(false)

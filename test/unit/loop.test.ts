@@ -22,8 +22,8 @@ function idle(ms: number): void {
   }
 }
 
-describe('a stall over 200 ms is logged with the route that worked then', () => {
-  test('from the begin of the work to its answer', () => {
+describe('a stall over 200 ms is logged with the route that was at work', () => {
+  test('from the start of its work to its answer', () => {
     idle(200)
     loop.enter('/a')
     now += 400
@@ -33,14 +33,14 @@ describe('a stall over 200 ms is logged with the route that worked then', () => 
     expect(lines).toEqual([['loop.stalled', { route: '/a', ms: 400 }]])
   })
 
-  test('when its answer is not ready at the end of it', () => {
+  test('when its answer was not ready at the end of the stall', () => {
     loop.enter('/a')
     now += 300
     loop.tick()
     expect(lines).toEqual([['loop.stalled', { route: '/a', ms: 300 }]])
   })
 
-  test('when it went on after a wait, while others came in', () => {
+  test('when it continued after a wait, while other requests came', () => {
     loop.enter('/a')
     idle(100)
     loop.enter('/b')
@@ -51,7 +51,7 @@ describe('a stall over 200 ms is logged with the route that worked then', () => 
     expect(lines).toEqual([['loop.stalled', { route: '/a', ms: 500 }]])
   })
 
-  test('the longest of several counts', () => {
+  test('with the longest of several routes', () => {
     for (const [route, ms] of [
       ['/a', 30],
       ['/b', 250],
@@ -65,7 +65,7 @@ describe('a stall over 200 ms is logged with the route that worked then', () => 
     expect(lines).toEqual([['loop.stalled', { route: '/b', ms: 260 }]])
   })
 
-  test('none, where no request was at work', () => {
+  test('without a route, when no request was at work', () => {
     loop.enter('/a')
     loop.leave('/a')
     now += 350
@@ -74,7 +74,7 @@ describe('a stall over 200 ms is logged with the route that worked then', () => 
   })
 })
 
-test('what waits, and what is short, is no stall', () => {
+test('waiting requests and short stalls are not logged', () => {
   loop.enter('/a')
   idle(10_000)
   loop.leave('/a')
@@ -84,7 +84,7 @@ test('what waits, and what is short, is no stall', () => {
   expect(loop.longestSeconds()).toBe(0.15)
 })
 
-test('the log has one line in ten seconds', () => {
+test('the log has one line per ten seconds', () => {
   const stall = () => {
     now += 400
     loop.tick()
@@ -97,7 +97,7 @@ test('the log has one line in ten seconds', () => {
   expect(lines).toHaveLength(2)
 })
 
-test('the longest stall is told for a minute at least, and for two at most', () => {
+test('the longest stall is shown for one to two minutes', () => {
   now += 700
   loop.tick()
   idle(limits.loopWindowSeconds * 1000)

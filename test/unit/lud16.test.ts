@@ -9,7 +9,7 @@ const parse = (value: unknown) => parseLud16(value, rules)
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) })
 
 describe('a wallet’s LUD-16 object', () => {
-  test('is kept as it is', () => {
+  test('is stored unchanged', () => {
     const value = walletObject({ anything: { else: [1] } })
     expect(parse(value)).toBe(value)
     expect(
@@ -42,7 +42,7 @@ describe('a wallet’s LUD-16 object', () => {
     ['no identifier', walletObject({ metadata: '[["text/plain","x"]]' })],
   ]
   for (const [name, value] of wrong) {
-    test(`is not one with ${name}`, () => {
+    test(`is invalid with ${name}`, () => {
       expect(refusalOf(() => parse(value))).toEqual({ code: 'identity-lud16-invalid' })
     })
   }

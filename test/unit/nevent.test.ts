@@ -3,7 +3,7 @@ import { decode, neventEncode } from 'nostr-tools/nip19'
 import { encodeNevent } from '../../src/nostr/nevent.ts'
 import { createEvent } from '../support/events.ts'
 
-test('gives the published address of an event, byte for byte', () => {
+test('produces the published address of an event, byte for byte', () => {
   const event = {
     id: '7b6b54ee390ccd66b1340a2f5f4230420d8655fdc42ccf74136dd808840cfa18',
     pubkey: 'a4c10dc7da61602206cf4affe58cf721bae1593b23f76736ab1f65c8a1df9674',
@@ -26,7 +26,7 @@ test.each([
   expect(decode(neventEncode(data))).toEqual({ type: 'nevent', data })
 })
 
-test('names four relays at most, and none whose address is too long for an entry', () => {
+test('contains four relays at most, and none whose address is too long for an entry', () => {
   const { id, pubkey, kind } = createEvent()
   const many = ['a', 'b', 'c', 'd', 'e'].map((name) => `wss://${name}.example`)
   const long = `wss://a.example/${'a'.repeat(240)}`

@@ -95,13 +95,13 @@ describe('an internet identifier', () => {
 })
 
 describe('a nostr.json document', () => {
-  test('gives the key of exactly that name', () => {
+  test('yields the key of exactly that name', () => {
     expect(readNip05({ names: { ana: key, eva: 'x' }, relays: {} }, 'ana')).toBe(key)
     expect(readNip05({ names: { ana: key } }, 'an')).toBeNull()
     expect(readNip05({ names: { Ana: key } }, 'ana')).toBeNull()
   })
 
-  test('gives the key of a name that every object knows, when it is really there', () => {
+  test('yields the key of a name that is also a property of every object', () => {
     expect(readNip05(JSON.parse(`{"names":{"__proto__":"${key}"}}`), '__proto__')).toBe(key)
     expect(readNip05({ names: Object.create({ ana: key }) }, 'ana')).toBeNull()
     for (const name of ['__proto__', 'constructor', 'tostring']) {
@@ -127,7 +127,7 @@ describe('a nostr.json document', () => {
     ['a key that is null', { names: { ana: null } }],
     ['a key in a list', { names: { ana: [key] } }],
   ]
-  test.each(refused)('gives nothing when it is %s', (_, json) => {
+  test.each(refused)('yields null when it is %s', (_, json) => {
     expect(readNip05(json, 'ana')).toBeNull()
   })
 })

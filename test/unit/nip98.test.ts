@@ -45,7 +45,7 @@ const vectorRequest: SignedRequest = {
 }
 
 describe('the published vector', () => {
-  test('is accepted, and given back', () => {
+  test('is accepted, and its event returned', () => {
     expect(verifyHttpAuth(encode(vector), vectorRequest, vector.created_at, verifyEvent)).toEqual(
       vector,
     )
@@ -74,7 +74,7 @@ describe('the published vector', () => {
   })
 })
 
-describe('what matches', () => {
+describe('a matching proof', () => {
   const good: [string, string[][]][] = [
     [
       'as it is',
@@ -132,7 +132,7 @@ describe('what matches', () => {
   ]
   for (const [name, tags] of good) test(name, () => expect(verify(proof(tags))).toBeNull())
 
-  test('any of several origins, and a root without its slash', () => {
+  test('names any of several origins, or a root without its slash', () => {
     const origins = ['https://a.example', 'http://localhost:3000']
     const tags = [
       ['u', 'http://localhost:3000'],
@@ -141,7 +141,7 @@ describe('what matches', () => {
     expect(verify(proof(tags), { origins, target: '/' })).toBeNull()
   })
 
-  test('a time from 60 s ago to 60 s ahead', () => {
+  test('has a time from 60 s ago to 60 s ahead', () => {
     for (const [seconds, code] of [
       [-61, 'auth-expired'],
       [-60, null],
@@ -162,7 +162,7 @@ describe('what matches', () => {
   })
 })
 
-describe('what does not match', () => {
+describe('a proof that does not match', () => {
   const bad: [string, string[][], string][] = [
     [
       'a fragment',
@@ -254,7 +254,7 @@ describe('what does not match', () => {
   }
 })
 
-test('nothing is verified that has not the shape and the kind', () => {
+test('no signature is verified for an event of the wrong shape or kind', () => {
   let asked = 0
   const counting: VerifyEvent = (event) => {
     asked++
@@ -277,7 +277,7 @@ test('nothing is verified that has not the shape and the kind', () => {
   expect(asked).toBe(0)
 })
 
-test('an encoding that is none is malformed', () => {
+test('an invalid encoding is malformed', () => {
   const texts = [
     '',
     '=',

@@ -34,7 +34,7 @@ describe('the origins a signature may name, from the Host header', () => {
     ['caja', ['http://caja']],
     ['Caja:8080', ['http://caja:8080']],
     ['caja.local:80', ['http://caja.local']],
-    // Of another machine, or of anybody.
+    // Hosts of another machine, or of anybody.
     ['192.168.1.21', []],
     ['8.8.8.8', []],
     ['[fe80::1]', []],
@@ -80,7 +80,7 @@ describe('the origins a signature may name, from the Host header', () => {
   }
 })
 
-test('a signature to the relay may name this machine besides the public origins', () => {
+test('a signature to the relay may name this machine and the public origins', () => {
   const relay = (origins: Origins, host: string, peer: string) => [
     ...origins.acceptedForRelay(request({ host }), peer),
   ]
@@ -94,7 +94,7 @@ test('a signature to the relay may name this machine besides the public origins'
   expect(relay(listed, 'caja.local', '127.0.0.1')).toEqual(published)
 })
 
-test('the origin that was asked is shown only as far as it is a plain host and port', () => {
+test('the requested origin is shown only if it is a plain host and port', () => {
   const asked = (host: string) => open.asked(request({ host }), '203.0.113.1')
   expect(asked('192.168.1.10:3000')).toBe('http://192.168.1.10:3000')
   expect(asked('Tienda.example:80')).toBe('http://tienda.example')
@@ -128,13 +128,13 @@ describe('forwarded headers', () => {
     'x-forwarded-proto': 'https',
   }
 
-  test('count from a declared proxy, however its address is written', () => {
+  test('count from a declared proxy, in any notation of its address', () => {
     for (const peer of ['10.1.2.3', '127.0.0.1', '::ffff:10.1.2.3', 'fd00::1']) {
       expect([...behind.accepted(request(forwarded), peer)]).toEqual(['https://caja.local'])
     }
   })
 
-  test('do not count from anybody else', () => {
+  test('do not count from any other address', () => {
     for (const peer of ['11.1.2.3', '::1', 'fe80::1', '', 'unix']) {
       const origins = peer === '::1' ? ['http://localhost'] : []
       expect([...behind.accepted(request(forwarded), peer)]).toEqual(origins)
@@ -145,13 +145,13 @@ describe('forwarded headers', () => {
     expect(open.undeclaredProxy(request({ 'x-forwarded-for': '1.2.3.4' }), '10.1.2.3')).toBe(true)
   })
 
-  test('name no public host without PUBLIC_URL either', () => {
+  test('do not add a public host without PUBLIC_URL', () => {
     const headers = { host: 'localhost', 'x-forwarded-host': 'cupones.example' }
     expect([...behind.accepted(request(headers), '10.0.0.1')]).toEqual([])
   })
 })
 
-test('with PUBLIC_URL its origins count and nothing else', () => {
+test('with PUBLIC_URL only its origins count', () => {
   for (const headers of [
     { host: 'localhost' },
     { host: 'evil.example' },
@@ -164,7 +164,7 @@ test('with PUBLIC_URL its origins count and nothing else', () => {
   }
 })
 
-describe('browsers are told to use https alone', () => {
+describe('the header that demands https (HSTS) is sent', () => {
   const at = (
     url: string,
     headers: Record<string, string>,
@@ -174,13 +174,13 @@ describe('browsers are told to use https alone', () => {
   const host = 'cupones.example'
   const proxied = { host, 'x-forwarded-proto': 'https' }
 
-  test('for a public name that was asked over https, here or at a declared proxy', () => {
+  test('for a public name over https, here or at a declared proxy', () => {
     expect(at('https://x/', { host })).toBe(true)
     expect(at('https://x/', { host: 'Otra.example:8443' })).toBe(true)
     expect(at('http://x/', proxied, '10.0.0.1')).toBe(true)
     const forwarded = { ...proxied, host: '127.0.0.1:3000', 'x-forwarded-host': host }
     expect(at('http://x/', forwarded, '10.0.0.1')).toBe(true)
-    // Not passed on: what the browser asked is a public name all the same.
+    // Without forwarded headers the browser still requested a public name.
     expect(at('http://x/', { ...proxied, host: '127.0.0.1:3000' }, '10.0.0.1')).toBe(true)
   })
 
@@ -203,11 +203,11 @@ describe('browsers are told to use https alone', () => {
   })
 })
 
-describe('the address that limits are counted by', () => {
+describe('the client address for limits', () => {
   const from = (peer: string, hops?: string) =>
     behind.client(request(hops === undefined ? {} : { 'x-forwarded-for': hops }), peer)
 
-  test('is that of the peer, unless the peer is a declared proxy', () => {
+  test('is the peer, unless the peer is a declared proxy', () => {
     expect(from('203.0.113.1')).toBe('203.0.113.1')
     expect(from('203.0.113.1', '198.51.100.1')).toBe('203.0.113.1')
     expect(from('10.0.0.1')).toBe('10.0.0.1')
@@ -215,7 +215,7 @@ describe('the address that limits are counted by', () => {
     expect(from('::ffff:10.0.0.1', ' 198.51.100.1 ')).toBe('198.51.100.1')
   })
 
-  test('is the last that a trusted proxy vouches for', () => {
+  test('is the last entry that a trusted proxy vouches for', () => {
     expect(from('10.0.0.1', '1.1.1.1, 2.2.2.2')).toBe('2.2.2.2')
     expect(from('10.0.0.1', '1.1.1.1, 2.2.2.2, 10.0.0.2, 10.0.0.3')).toBe('2.2.2.2')
     expect(from('10.0.0.1', '10.0.0.2')).toBe('10.0.0.2')
@@ -225,14 +225,14 @@ describe('the address that limits are counted by', () => {
     expect(from('10.0.0.1', ','.repeat(5000))).toBe('10.0.0.1')
   })
 
-  test('is one for a /64 of IPv6, and the IPv4 address of one that is mapped', () => {
+  test('is the /64 of an IPv6 address, and the IPv4 address of a mapped one', () => {
     expect(from('2001:db8:1:2::1')).toBe(from('2001:DB8:1:2:ffff:ffff:ffff:ffff'))
     expect(from('2001:db8:1:2::1')).not.toBe(from('2001:db8:1:3::1'))
     expect(from('2001:db8:1:2::1')).not.toBe(from('2001:db8::1'))
     expect(from('::ffff:203.0.113.1')).toBe(from('203.0.113.1'))
   })
 
-  test('is the same for whatever is no address', () => {
+  test('is the same for all invalid addresses', () => {
     expect(from('')).toBe(from('unix'))
   })
 })

@@ -141,7 +141,7 @@ function openNameServer(
   })
 }
 
-/** A way out that finds every name at 127.0.0.1 and trusts the test authority. */
+/** A client that resolves every name to 127.0.0.1 and trusts the test authority. */
 function loopback(settings: OutboundSettings = {}): FetchPublic {
   const resolve = async () => ['127.0.0.1']
   return createFetchPublic({
@@ -156,7 +156,7 @@ function shopUrl(shop: Shop, host = 'shop.test', path = '/'): URL {
   return new URL(`https://${host}:${shop.port}${path}`)
 }
 
-/** The reason a request failed with, or what else came of it. */
+/** The failure reason of a request, or its other outcome. */
 async function outcome(work: Promise<unknown>): Promise<OutboundReason | unknown> {
   try {
     return await work
@@ -165,7 +165,7 @@ async function outcome(work: Promise<unknown>): Promise<OutboundReason | unknown
   }
 }
 
-/** What an outgoing request says when it fails; anything else fails the test. */
+/** The reason of a failed outgoing request; any other outcome fails the test. */
 async function failure(work: Promise<unknown>): Promise<{ reason: OutboundReason; sent: boolean }> {
   const error = await work.then(
     () => new Error('it did not fail'),
@@ -176,7 +176,7 @@ async function failure(work: Promise<unknown>): Promise<{ reason: OutboundReason
 }
 
 describe('an outgoing request', () => {
-  test('brings back status, headers and body, and sends nothing it need not', async () => {
+  test('returns status, headers and body, and sends no unnecessary header', async () => {
     const shop = await openShop(
       'HTTP/1.1 404 Not Found\r\nX-One: 1\r\ncontent-length: 4\r\n\r\nnada',
     )
@@ -232,7 +232,7 @@ describe('an outgoing request', () => {
     expect(asked).toBe(0)
   })
 
-  test('says nothing about our own network when it fails', async () => {
+  test('reveals nothing about our own network when it fails', async () => {
     const refused = loopback({ resolve: async () => ['127.0.0.1'] })(
       new URL('https://shop.test:1/'),
       bounds,
@@ -245,8 +245,8 @@ describe('an outgoing request', () => {
   })
 })
 
-describe('the address', () => {
-  test('that was checked is the one connected to, though the resolver changes its mind', async () => {
+describe('the address of a request', () => {
+  test('is the checked one, although the resolver changes its answer', async () => {
     const checked = await openShop(ok, { address: '127.0.0.2' })
     const rebound = await openShop(ok, {
       address: '127.0.0.1',
@@ -264,7 +264,7 @@ describe('the address', () => {
     expect([checked.connections(), rebound.connections()]).toEqual([1, 0])
   })
 
-  test('is never asked of the machine, though it knows the name', async () => {
+  test('is never looked up by the system, although it knows the name', async () => {
     const checked = await openShop(ok, { address: '127.0.0.2' })
     const machine = await openShop(ok, {
       address: '127.0.0.1',
@@ -275,7 +275,7 @@ describe('the address', () => {
     expect([checked.connections(), machine.connections()]).toEqual([1, 0])
   })
 
-  test('is asked for and judged anew for every request', async () => {
+  test('is looked up and checked for every request', async () => {
     const shop = await openShop(ok)
     const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']]
     const fetchPublic = loopback({
@@ -308,7 +308,7 @@ describe('the address', () => {
     expect(shop.connections()).toBe(0)
   })
 
-  test('is the usable one when a name has others too, IPv4 before IPv6', async () => {
+  test('is the public one when a name has others too, IPv4 before IPv6', async () => {
     const shop = await openShop(ok)
     for (const addresses of [
       ['64:ff9b::808:808', '127.0.0.1'],
@@ -338,7 +338,7 @@ describe('the address', () => {
     'https://0.0.0.0/',
     'https://[::]/',
   ]
-  test.each(literals)('in the URL %s is refused without asking a resolver', async (text) => {
+  test.each(literals)('is refused in the URL as %s without a lookup', async (text) => {
     let asked = 0
     const resolve = async () => {
       asked += 1
@@ -348,7 +348,7 @@ describe('the address', () => {
     expect(asked).toBe(0)
   })
 
-  test('is refused in every form a resolver may give it in, and nothing is connected to', async () => {
+  test('is refused in every notation of a resolver, and no connection is made', async () => {
     const shop = await openShop(ok)
     const forms = [...inside.map(([address]) => address), ...spellings]
     const reached: string[] = []
@@ -361,7 +361,7 @@ describe('the address', () => {
     expect(shop.connections()).toBe(0)
   })
 
-  test('is refused in every form a URL may hold it in, and nothing is connected to', async () => {
+  test('is refused in every notation of a URL, and no connection is made', async () => {
     const shop = await openShop(ok)
     const fetchPublic = createFetchPublic({
       resolve: async () => ['127.0.0.1'],
@@ -388,7 +388,7 @@ describe('the address', () => {
     expect(shop.connections()).toBe(0)
   })
 
-  test('in a URL is what the certificate must name', async () => {
+  test('must be in the certificate when the URL contains it', async () => {
     const named = await openShop(ok)
     const literal = await openShop(ok, { certificate: literalCertificate })
     expect(await outcome(loopback()(shopUrl(named, '127.0.0.1'), bounds))).toBe('certificate')
@@ -397,7 +397,7 @@ describe('the address', () => {
     expect([named.requests.length, named.connections()]).toEqual([0, 1])
   })
 
-  test('that cannot be found is its own reason', async () => {
+  test('has its own failure reason when it cannot be found', async () => {
     const url = new URL('https://shop.test/')
     const fails = () => Promise.reject(new Error('ENOTFOUND shop.test'))
     expect(await outcome(loopback({ resolve: fails })(url, bounds))).toBe('resolve')
@@ -405,7 +405,7 @@ describe('the address', () => {
   })
 
   test.skipIf(noIpv6)(
-    'is compared with where the connected socket says it is, before anything is sent',
+    'is compared with the address of the connected socket before anything is sent',
     async () => {
       const shop = await openShop(ok, { address: '::1' })
       // Allowed, and connected to; but the socket calls it by its other name.
@@ -420,7 +420,7 @@ describe('the address', () => {
   )
 
   test.skipIf(noIpv6)(
-    'of the other family is tried when one cannot be connected to, and no third',
+    'of the other family is tried when the first one refuses, and no third',
     async () => {
       const six = await openShop(ok, { address: '::1' })
       const resolve = async () => ['127.0.0.9', '127.0.0.1', '::1']
@@ -433,7 +433,7 @@ describe('the address', () => {
   )
 
   test.skipIf(noIpv6)(
-    'of the other family is not tried once the first one has answered wrongly',
+    'of the other family is not tried after a wrong answer of the first',
     async () => {
       const four = await openShop('')
       const six = await openShop(ok, { address: '::1', port: four.port })
@@ -444,7 +444,7 @@ describe('the address', () => {
   )
 })
 
-describe('the name', () => {
+describe('the name of a host', () => {
   test('is looked up once, so that a rebinding name server gains nothing', async () => {
     const checked = await openShop(ok, { address: '127.0.0.2' })
     const rebound = await openShop(ok, {
@@ -461,7 +461,7 @@ describe('the name', () => {
     expect([checked.connections(), rebound.connections()]).toEqual([1, 0])
   })
 
-  test('that leads to a private address is refused', async () => {
+  test('is refused when it leads to a private address', async () => {
     const shop = await openShop(ok)
     const zone = await openNameServer(() => '127.0.0.1')
     const resolve = createHostResolver([zone.address])
@@ -469,14 +469,14 @@ describe('the name', () => {
     expect([zone.queries.length, shop.connections()]).toEqual([2, 0])
   })
 
-  test('that does not exist is its own reason', async () => {
+  test('has its own failure reason when it does not exist', async () => {
     const zone = await openNameServer(() => null)
     const resolve = createHostResolver([zone.address])
     const url = new URL('https://shop.test/')
     expect(await outcome(createFetchPublic({ resolve })(url, bounds))).toBe('resolve')
   })
 
-  test('is given up at once when nobody waits for it any more', async () => {
+  test('is no longer looked up when nobody waits for it', async () => {
     const zone = await openNameServer(() => 'silence')
     const from = performance.now()
     const resolve = createHostResolver([zone.address])
@@ -484,7 +484,7 @@ describe('the name', () => {
     expect(performance.now() - from).toBeLessThan(ours.dnsTryMs)
   })
 
-  test('whose server is silent ends at the deadline and holds up nothing else', async () => {
+  test('with a silent name server ends at the deadline and delays nothing else', async () => {
     const zone = await openNameServer(() => 'silence')
     const fetchPublic = createFetchPublic({
       resolve: createHostResolver([zone.address]),
@@ -510,7 +510,7 @@ describe('a rebinding name', () => {
     ['private addresses of both families', ['fd00::1', '127.0.0.2', '169.254.169.254']],
     ['mapped and translated ones', ['::ffff:10.0.0.1', '64:ff9b::a00:1', '127.0.0.2']],
   ]
-  test.each(mixed)('with %s is only ever reached where it may be', async (_, addresses) => {
+  test.each(mixed)('with %s is only reached at an allowed address', async (_, addresses) => {
     const shop = await openShop(ok, { address: '127.0.0.2' })
     const other = await openShop(ok, { address: '127.0.0.1', port: shop.port })
     expect((await loopback({ resolve: async () => addresses })(shopUrl(shop), bounds)).status).toBe(
@@ -519,7 +519,7 @@ describe('a rebinding name', () => {
     expect([shop.connections(), other.connections()]).toEqual([1, 0])
   })
 
-  test('that was public and then private: the second request is not made', async () => {
+  test('that was public and becomes private gets no second request', async () => {
     const shop = await openShop(ok, { address: '127.0.0.2' })
     const inner = await openShop(ok, { address: '127.0.0.1', port: shop.port })
     const zone = await openNameServer((query) => (query === 0 ? '127.0.0.2' : '10.0.0.1'))
@@ -563,7 +563,7 @@ describe('a POST', () => {
     expect(shop.connections()).toBe(1)
   })
 
-  test('is not sent again elsewhere when it is redirected', async () => {
+  test('is not repeated elsewhere when it is redirected', async () => {
     const other = await openShop(ok)
     const shop = await openShop(
       `HTTP/1.1 307 X\r\nlocation: https://shop.test:${other.port}/\r\ncontent-length: 0\r\n\r\n`,
@@ -631,7 +631,7 @@ describe('a POST', () => {
     expect(shop.requests).toHaveLength(1)
   })
 
-  test('of which the far side hung up before it was all read counts as sent', async () => {
+  test('counts as sent when the far side hung up before it read all', async () => {
     const shop = await openShop((socket) => socket.destroy())
     const large = { ...bounds, json: 'a'.repeat(4_000_000) }
     expect(await failure(loopback()(shopUrl(shop), large))).toEqual({
@@ -648,7 +648,7 @@ describe('the certificate', () => {
     expect([shop.requests.length, shop.connections()]).toEqual([0, 1])
   })
 
-  test('must come from an authority we trust', async () => {
+  test('must come from a trusted authority', async () => {
     const shop = await openShop(ok)
     const fetchPublic = createFetchPublic({
       resolve: async () => ['127.0.0.1'],
@@ -773,7 +773,7 @@ describe('an answer', () => {
     expect((await loopback()(shopUrl(shop), bounds)).body).toHaveLength(1000)
   })
 
-  test('that never ends is hung up on once it is too long', async () => {
+  test('that never ends is cut off once it is too long', async () => {
     let hungUp = () => {}
     const closed = new Promise<void>((resolve) => {
       hungUp = resolve
@@ -830,7 +830,7 @@ describe('the deadline', () => {
     expect(shop.requests).toHaveLength(1)
   })
 
-  test('ends a request whose server never shakes hands', async () => {
+  test('ends a request whose server never completes the handshake', async () => {
     const silent = await listen(tcpServer(), '127.0.0.1', 0)
     await expectTimeout(loopback()(shopUrl(silent), { ...bounds, deadlineMs }))
     expect(silent.connections()).toBe(1)
@@ -851,7 +851,7 @@ describe('the deadline', () => {
     await expectTimeout(loopback({ resolve })(shopUrl(shop), { ...bounds, deadlineMs }))
   })
 
-  test('leaves no connection behind', async () => {
+  test('leaves no connection open', async () => {
     let closed = 0
     const shop = await openShop((socket) => {
       socket.on('close', () => {
@@ -870,7 +870,7 @@ describe('a NIP-05 lookup', () => {
   const bare = (text: string) => `HTTP/1.1 200 OK\r\n\r\n${text}`
   const document = JSON.stringify({ names: { ana: key } })
 
-  /** The real way out, with only the port changed: 443 is not ours to open. */
+  /** The real client with another port: the tests cannot open 443. */
   function resolver(shop: Shop) {
     const fetchPublic = loopback()
     return createNip05Resolver((url, limits) => {
@@ -882,7 +882,7 @@ describe('a NIP-05 lookup', () => {
     })
   }
 
-  test('asks the well-known document for one name and reads its key', async () => {
+  test('requests the well-known document for one name and reads its key', async () => {
     const shop = await openShop(json(document))
     expect(await resolver(shop)('ana', 'shop.test', key)).toBe(key)
     expect(shop.requests[0]).toStartWith('GET /.well-known/nostr.json?name=ana HTTP/1.1\r\n')
@@ -902,24 +902,24 @@ describe('a NIP-05 lookup', () => {
     ['hangs up', ''],
     ['has another name in its certificate', json(document), 'other.test'],
   ]
-  test.each(nothing)('finds nothing when the server %s', async (_, reply, domain = 'shop.test') => {
+  test.each(nothing)('finds no key when the server %s', async (_, reply, domain = 'shop.test') => {
     const shop = await openShop(reply)
     expect(await resolver(shop)('ana', domain, key)).toBeNull()
     expect(shop.connections()).toBe(1)
   })
 
-  test('takes a document of exactly the allowed length', async () => {
+  test('accepts a document of exactly the allowed length', async () => {
     const shop = await openShop(json(document.padEnd(ours.nip05BodyBytesMax)))
     expect(await resolver(shop)('ana', 'shop.test', key)).toBe(key)
   })
 
-  test('does not hide a fault of our own', async () => {
+  test('does not hide an internal fault', async () => {
     const fault = new TypeError('ours')
     const resolve = createNip05Resolver(() => Promise.reject(fault))
     expect(await outcome(resolve('ana', 'shop.test', key))).toBe(fault)
   })
 
-  test('runs beside few others, keeps a short line in order and turns the rest away', async () => {
+  test('runs a few at once, keeps a short line in order and refuses the rest', async () => {
     const started: string[] = []
     const finish: (() => void)[] = []
     const resolve = createNip05Resolver((url) => {
@@ -952,7 +952,7 @@ describe('a NIP-05 lookup', () => {
     await Promise.all(more)
   })
 
-  test('of four slow domains wait for each other, and others pass them', async () => {
+  test('of four slow domains leaves room for others', async () => {
     const slow = Promise.withResolvers<void>()
     const resolve = createNip05Resolver(async ({ host }) => {
       if (host.startsWith('slow-')) await slow.promise
@@ -968,7 +968,7 @@ describe('a NIP-05 lookup', () => {
     expect(new Set(await Promise.all(many))).toEqual(new Set([key]))
   })
 
-  test('gives its place back when it fails', async () => {
+  test('frees its place when it fails', async () => {
     let calls = 0
     const resolve = createNip05Resolver(() => {
       calls += 1
@@ -981,7 +981,7 @@ describe('a NIP-05 lookup', () => {
     expect(calls).toBe(takenMax * 2)
   })
 
-  test('waits in line for a bounded time and then gives its place to the next', async () => {
+  test('waits in line for a limited time, then frees its place for the next', async () => {
     jest.useFakeTimers()
     cleanups.push(() => jest.useRealTimers())
     let started = 0

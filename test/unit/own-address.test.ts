@@ -16,7 +16,7 @@ const at = (address: string, internal = false) => ({
     : { family: 'IPv4' as const }),
 })
 
-test('a machine is found at its first IPv4 address of a local network', () => {
+test('the machine’s address is its first IPv4 address of a local network', () => {
   networkInterfaces = () => ({
     lo: [at('127.0.0.1', true)],
     eth0: [at('fd00::2'), at('203.0.113.7'), at('192.168.1.10')],
@@ -26,7 +26,7 @@ test('a machine is found at its first IPv4 address of a local network', () => {
   expect(ownAddress()).toBeNull()
 })
 
-test('where it listens on every address it is found at that one', () => {
+test('that address stands for a service that listens on every address', () => {
   networkInterfaces = () => ({ eth0: [at('192.168.1.10')] })
   expect(openable('http://0.0.0.0:2121')).toBe('http://192.168.1.10:2121')
   expect(openable('https://[::]')).toBe('https://192.168.1.10')
@@ -36,7 +36,7 @@ test('where it listens on every address it is found at that one', () => {
   expect(openable('http://0.0.0.0:2121')).toBe('http://127.0.0.1:2121')
 })
 
-test('where a sandbox hides the addresses, a start and a certificate go without them', async () => {
+test('a start and a certificate work without addresses where a sandbox hides them', async () => {
   networkInterfaces = () => {
     throw new Error('getifaddrs returned an error')
   }

@@ -22,7 +22,7 @@ const named = (name: string) => {
   return readMachine().hosts
 }
 
-test('a machine goes by its host name, that name with .local, and its addresses', () => {
+test('the names of a machine are its host name, that with .local, and its addresses', () => {
   hostname = () => 'Caja'
   networkInterfaces = () => ({
     lo: [at('127.0.0.1'), at('::1')],
@@ -33,19 +33,19 @@ test('a machine goes by its host name, that name with .local, and its addresses'
   ])
 })
 
-test('a long host name counts whole and by its first label; one that is no host counts as mDNS writes it', () => {
+test('a long host name counts whole and by its first label; an invalid one as mDNS writes it', () => {
   expect(named('caja.shop.example')).toEqual(['caja.shop.example', 'caja', 'caja.local'])
   expect(named('Mi Caja')).toEqual(['mi-caja', 'mi-caja.local'])
   expect(named('mi_caja')).toEqual(['mi_caja', 'mi_caja.local', 'mi-caja', 'mi-caja.local'])
 })
 
-test('a machine without a name of its own has none: localhost is everybody’s', () => {
+test('a machine called localhost has no name of its own', () => {
   expect(named('')).toEqual([])
   expect(named('localhost')).toEqual([])
   expect(named('localhost.localdomain')).toEqual([])
 })
 
-test('where a sandbox hides the addresses, the names count', () => {
+test('the names count also where a sandbox hides the addresses', () => {
   hostname = () => 'caja'
   networkInterfaces = () => {
     throw new Error('getifaddrs returned an error')
@@ -73,7 +73,7 @@ test('default gateways are read from the routes of the system', () => {
   }
 })
 
-test('an address that is new is known within seconds, one that is gone is forgotten within a minute', () => {
+test('a new address is known within seconds, a removed one forgotten within a minute', () => {
   let seconds = 0
   let hosts = ['192.168.1.20']
   let reads = 0
@@ -87,7 +87,7 @@ test('an address that is new is known within seconds, one that is gone is forgot
   const has = (host: string) => names.has(host, '203.0.113.1')
   expect([has('192.168.1.20'), has('192.168.1.30')]).toEqual([true, false])
   hosts = ['192.168.1.30']
-  // Strangers who ask for names that nobody has do not have the system asked each time.
+  // Requests of strangers for unknown names do not cause a system call each time.
   for (let turn = 0; turn < 1000; turn++) expect(has(`evil-${turn}.example`)).toBe(false)
   expect(reads).toBe(1)
   expect(has('192.168.1.20')).toBe(true)
@@ -104,7 +104,7 @@ describe('the start block', () => {
   const machine = { hosts: ['caja', '192.168.1.20', '[fe80::1]'], container: false, gateways: [] }
   const url = 'http://0.0.0.0:3000'
 
-  test('names what may be signed for, and the setting for what may not', () => {
+  test('lists the addresses that may be signed for, and the setting for others', () => {
     expect(nameLines(settings(), url, machine)).toEqual([
       'caja, 192.168.1.20; for any other: PUBLIC_URL',
     ])
@@ -113,12 +113,12 @@ describe('the start block', () => {
     ])
   })
 
-  test('in a container says that others need PUBLIC_URL, and in which form', () => {
+  test('explains in a container that other devices need PUBLIC_URL, with an example', () => {
     const [, line] = nameLines(settings(), url, { ...machine, container: true })
     expect(line).toEndWith(' PUBLIC_URL=http://ADDRESS-OF-ITS-HOST:3000')
   })
 
-  test('says nothing of it where it is settled', () => {
+  test('omits that where it is configured', () => {
     expect(nameLines(settings({ PUBLIC_URL: 'https://a.example' }), url, machine)).toEqual([])
     expect(nameLines(settings(), 'http://127.0.0.1:3000', machine)).toEqual([])
   })

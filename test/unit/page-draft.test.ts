@@ -17,14 +17,14 @@ beforeAll(async () => {
 const outcome = (fields: { name?: string; description?: string }) =>
   checks.authoredOf({ ...drafts.emptyDraft, percent: '10', name: 'Café', ...fields })
 
-test('a name that cannot be seen, or turns text, is said beside its field', () => {
+test('an invisible name, or one that turns text, is reported beside its field', () => {
   for (const name of ['\u3164', 'Café\u202e']) {
     expect(outcome({ name })).toEqual({ authored: null, wrongs: { name: 'wrong.hidden' } })
   }
   expect(outcome({ name: '\ufeff ' }).authored?.name).toBe('10 % de descuento en toda tu compra')
 })
 
-test('so is a description that turns what stands after it', () => {
+test('a description that turns the text behind it is reported, too', () => {
   const wrongs = { description: 'wrong.hidden' } as const
   expect(outcome({ description: '\u2067Rico' })).toEqual({ authored: null, wrongs })
   const copied = 'Al \u202a+54 9 11\u202c'

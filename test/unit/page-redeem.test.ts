@@ -78,7 +78,7 @@ function newTill(
 const minted = ok({ status: 'minted', claimedAt: null })
 const success = ok({ status: 'success', claimedAt: now })
 
-test('a look, then one tap, redeems with one key that is kept before it leaves', async () => {
+test('a look and one tap redeem with one key, which is stored before it leaves', async () => {
   const { redeemer, asked, pending } = newTill([minted, success])
   await redeemer.look(nonce)
   expect(redeemer.state()).toMatchObject({ step: 'shown', terms: { name: terms.name } })
@@ -107,7 +107,7 @@ test.each([
   expect(asked).toHaveLength(1)
 })
 
-test('a code that nobody knows is unknown', async () => {
+test('an unknown code is reported as unknown', async () => {
   const { redeemer } = newTill([no(404, 'voucher-unknown')])
   await redeemer.look(nonce)
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'unknown', terms: null })
@@ -127,7 +127,7 @@ test.each([
   expect(pending.all()).toEqual([])
 })
 
-test('lost answers are asked for again with the same key, and shown as unconfirmed', async () => {
+test('lost answers are requested again with the same key, and shown as unconfirmed', async () => {
   const captive = { status: 200, body: {}, retryAfter: null }
   const strange = no(404, 'not-found')
   const { redeemer, asked, seen } = newTill([
@@ -144,7 +144,7 @@ test('lost answers are asked for again with the same key, and shown as unconfirm
   expect(seen.filter(({ step }) => step === 'done')).toHaveLength(1)
 })
 
-test('a reload finds the redemption that was out and finishes it with its key', async () => {
+test('a reload finds the open redemption and finishes it with its key', async () => {
   const store = newStore()
   const first = newTill([minted], store)
   await first.redeemer.look(nonce)
@@ -161,7 +161,7 @@ test('a reload finds the redemption that was out and finishes it with its key', 
   expect(second.pending.all()).toEqual([])
 })
 
-test('an answer that comes after its coupon left the screen is told all the same', async () => {
+test('an answer that arrives after its coupon left the screen is reported', async () => {
   const { redeemer, late, pending } = newTill([minted, success])
   await redeemer.look(nonce)
   const out = redeemer.redeem()
@@ -172,7 +172,7 @@ test('an answer that comes after its coupon left the screen is told all the same
   expect(pending.all()).toEqual([])
 })
 
-test('scanning a coupon whose redemption is open goes on with it, not with a new key', async () => {
+test('scanning a coupon with an open redemption continues it with the same key', async () => {
   const store = newStore()
   const { pending } = newTill([], store)
   const { key } = pending.open(nonce, terms.name)
@@ -192,7 +192,7 @@ test('the same coupon before the camera again changes nothing', async () => {
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
 })
 
-test('a second tap and a scan while the request is out do nothing', async () => {
+test('a second tap and a scan during a request do nothing', async () => {
   const { redeemer, asked } = newTill([minted, success])
   await redeemer.look(nonce)
   const first = redeemer.redeem()
@@ -202,7 +202,7 @@ test('a second tap and a scan while the request is out do nothing', async () => 
   expect(asked).toHaveLength(2)
 })
 
-test('where nothing can be kept the key lives in memory', async () => {
+test('the key stays in memory where nothing can be stored', async () => {
   const { redeemer, asked } = newTill([minted, lost, success], newStore(true))
   await redeemer.look(nonce)
   await redeemer.redeem()
@@ -210,7 +210,7 @@ test('where nothing can be kept the key lives in memory', async () => {
   expect(redeemer.state()).toMatchObject({ outcome: 'success' })
 })
 
-test('storage that somebody else wrote to is an empty list', () => {
+test('invalid storage is read as an empty list', () => {
   for (const text of ['', 'x', '{}', '[1,null,{"nonce":1}]']) {
     const store = newStore()
     store.map.set('pending', text)
@@ -219,7 +219,7 @@ test('storage that somebody else wrote to is an empty list', () => {
   }
 })
 
-// ── Whose coupon it is
+// ── The shop of a coupon
 
 const ours = parsePubkey(terms.npub)
 const anotherShop = npubOf(newSigner().pubkey)
@@ -235,7 +235,7 @@ test.each([['minted'], ['claimed'], ['expired']])(
   },
 )
 
-test('a till without a shop redeems nothing until somebody says whose it is', async () => {
+test('a till without a shop redeems nothing until the cashier confirms the shop', async () => {
   const shops: string[] = []
   const { redeemer, asked } = newTill([minted, success], newStore(), null, shops)
   await redeemer.look(nonce)
@@ -247,7 +247,7 @@ test('a till without a shop redeems nothing until somebody says whose it is', as
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
 })
 
-test('a coupon that the person says is of another is foreign, and the till still has no shop', async () => {
+test('a coupon that the cashier rejects is foreign, and the till still has no shop', async () => {
   const { redeemer, asked } = newTill([minted], newStore(), null, [])
   await redeemer.look(nonce)
   redeemer.disown()
@@ -256,14 +256,14 @@ test('a coupon that the person says is of another is foreign, and the till still
   expect(asked).toHaveLength(1)
 })
 
-test('every request of a redemption names the shop, a retry after a reload, too', async () => {
+test('every request of a redemption names the shop, also a retry after a reload', async () => {
   const store = newStore()
   const first = newTill([minted, lost, lost], store)
   await first.redeemer.look(nonce)
   const out = first.redeemer.redeem()
   first.redeemer.leave()
   await out
-  // The till is moved to another shop meanwhile: what was asked is asked again as it was.
+  // The till gets another shop meanwhile: the request is repeated unchanged.
   const second = newTill([success], store, null, [anotherShop])
   await second.redeemer.settle(second.pending.all()[0]!)
   const claims = [...first.asked.slice(1), ...second.asked]
@@ -278,7 +278,7 @@ test('every request of a redemption names the shop, a retry after a reload, too'
   expect(second.redeemer.state()).toMatchObject({ outcome: 'success' })
 })
 
-test('a redemption that an older page left open is asked for as that page did', async () => {
+test('an open redemption of an older page is requested as that page did', async () => {
   const store = newStore()
   newTill([], store).pending.open(nonce, terms.name)
   const { redeemer, asked, pending } = newTill([success], store)
@@ -286,7 +286,7 @@ test('a redemption that an older page left open is asked for as that page did', 
   expect(asked[0]?.body).toEqual({ nonce })
 })
 
-test('the service refuses another shop’s coupon: foreign, settled, and not asked again', async () => {
+test('a coupon that the service refuses as another shop’s is foreign, settled, and not asked again', async () => {
   const { redeemer, asked, pending } = newTill([minted, no(409, 'other-merchant')])
   await redeemer.look(nonce)
   await redeemer.redeem()
@@ -355,13 +355,13 @@ test.each([
   },
 )
 
-test("a voucher that goes with another coupon's code proves nothing", async () => {
+test('a voucher with another coupon’s code proves nothing', async () => {
   const { redeemer } = newTill([lost], newStore(), manager.pubkey)
   await redeemer.look(other, genuine)
   expect(redeemer.state()).toMatchObject({ verdict: { genuine: false, why: 'nonce' } })
 })
 
-test('without a pinned key, or without a voucher, nothing is said of the signature', async () => {
+test('without a pinned key, or without a voucher, no verdict on the signature is shown', async () => {
   const unpinned = newTill([lost])
   await unpinned.redeemer.look(nonce, genuine)
   expect(unpinned.redeemer.state()).toMatchObject({ step: 'unreachable', verdict: null })
@@ -372,7 +372,7 @@ test('without a pinned key, or without a voucher, nothing is said of the signatu
   expect(bare.redeemer.state()).toMatchObject({ step: 'shown' })
 })
 
-test('a service that answers and cannot tell is not called out of reach', async () => {
+test('a service that answers with a fault is not shown as out of reach', async () => {
   const { redeemer } = newTill([no(503, 'unavailable')])
   await redeemer.look(nonce)
   expect(redeemer.state()).toMatchObject({ step: 'unreachable', message: 'Una frase.' })
@@ -413,7 +413,7 @@ const successor: Answer = {
   retryAfter: null,
 }
 
-test('a taken coupon is kept before the old code is forgotten', async () => {
+test('a swapped coupon is stored before the old code is forgotten', async () => {
   const { taker, asked, pending, holdings } = newTaker([successor])
   const taking = await taker.take(nonce, terms.name)
   expect(taking).toMatchObject({ step: 'mine', old: nonce, kept: true, held: { nonce: other } })
@@ -422,7 +422,7 @@ test('a taken coupon is kept before the old code is forgotten', async () => {
   expect(pending.all()).toEqual([])
 })
 
-test('a lost swap is finished by itself with its key, also by a page that comes after', async () => {
+test('a lost swap is finished automatically with its key, also by a later page', async () => {
   const store = newStore()
   const first = newTaker([lost, lost, successor], store)
   await first.taker.take(nonce, terms.name)
@@ -436,12 +436,12 @@ test('a lost swap is finished by itself with its key, also by a page that comes 
   expect(second.holdings.all()).toHaveLength(1)
 })
 
-test('a coupon that changed hands too often waits as long as the service says, and says so', async () => {
+test('a coupon that changed hands too often waits as long as the service demands, and shows it', async () => {
   const often = { ...no(429, 'rate-limited'), retryAfter: 9 }
   const { taker, seen } = newTaker([often, lost, successor])
   expect(await taker.take(nonce, terms.name)).toMatchObject({ step: 'mine' })
   const waits = seen.flatMap((one) => (one.step === 'taking' ? [[one.lost, one.retryAfter]] : []))
-  // The next answer that is lost is lost, and no longer a matter of waiting.
+  // The next lost answer is shown as lost, and no longer as a wait.
   expect(waits).toEqual([
     [0, null],
     [1, 9],
@@ -449,7 +449,7 @@ test('a coupon that changed hands too often waits as long as the service says, a
   ])
 })
 
-test('where nothing can be kept the screen says so, and the key is not dropped', async () => {
+test('where nothing can be stored the screen shows it, and the key is not dropped', async () => {
   const { taker, pending } = newTaker([successor], newStore(true))
   expect(await taker.take(nonce, terms.name)).toMatchObject({ step: 'mine', kept: false })
   expect(pending.all()).toHaveLength(1)
@@ -468,14 +468,14 @@ test.each([
   expect(holdings.all()).toEqual([])
 })
 
-// ── What a device keeps
+// ── Coupons on a device
 
 function held(code: string, status: Status): Held {
   const when = { claimedAt: null, checkedAt: now, addedAt: now }
   return { ...terms, nonce: code, status, ...when, voucher: null, own: false, sent: null }
 }
 
-test('a full list lets go of what cannot be used, and of nothing else', () => {
+test('a full list drops unusable coupons only', () => {
   const holdings = openHoldings(newStore(), 'coupons')
   const code = (at: number) => `code-${at}`
   for (let at = 0; at < 300; at++) holdings.put(held(code(at), at === 7 ? 'claimed' : 'minted'))
@@ -483,7 +483,7 @@ test('a full list lets go of what cannot be used, and of nothing else', () => {
   expect([holdings.find(code(7)), holdings.find(code(300))?.status]).toEqual([null, 'minted'])
   expect(holdings.put(held(code(301), 'minted'))).toBe(false)
   expect([holdings.all().length, holdings.find(code(301))]).toEqual([300, null])
-  // What is known of one that is there may change all the same.
+  // The data of a listed one may still change.
   expect(holdings.put(held(code(0), 'voided'))).toBe(true)
   expect(holdings.put(held(code(301), 'minted'))).toBe(true)
   expect(holdings.find(code(0))).toBeNull()

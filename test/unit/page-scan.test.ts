@@ -4,7 +4,7 @@ import { burstGapMs, createWedge, type Wedge } from '../../src/ui/till/wedge.ts'
 import { newSigner } from '../support/client.ts'
 
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
-/** What a Spanish layout makes of it. */
+/** The same keys in a Spanish layout. */
 const spoilt = "Anf'OSv8elgEZg1?GQowWQ"
 const address = `https://cafe.example/c#${nonce}`
 
@@ -47,7 +47,7 @@ test.each([
   expect(parseScan(text)).toMatchObject({ kind: 'coupon', nonce, host })
 })
 
-test('keeps the signed event that came along', () => {
+test('keeps the signed event of the code', () => {
   expect(parseScan(JSON.stringify(event))).toMatchObject({ voucher: { id: event.id } })
   expect(parseScan(nonce)).toMatchObject({ voucher: null })
 })
@@ -133,7 +133,7 @@ test.each([
   }
 })
 
-test('a person who types is no scanner', () => {
+test('typing by a person is not taken for a scanner', () => {
   expect(scan(strokesOf(nonce), burstGapMs + 20)).toBeNull()
   expect(scan(strokesOf('hola'))).toBeNull()
 })
@@ -144,7 +144,7 @@ function type(wedge: Wedge, strokes: ReturnType<typeof strokesOf>, fromMs: numbe
 
 const enter = { key: 'Enter', code: 'Enter', shift: false, capsLock: false }
 
-test('a burst that nothing ends is given when asked for', () => {
+test('a burst without an end is returned on request', () => {
   const wedge = createWedge()
   type(wedge, strokesOf(nonce), 0)
   expect(wedge.busy()).toBe(true)
@@ -152,7 +152,7 @@ test('a burst that nothing ends is given when asked for', () => {
   expect(wedge.busy()).toBe(false)
 })
 
-test('two scans in a row are two scans', () => {
+test('two consecutive scans are separate', () => {
   const wedge = createWedge()
   for (const fromMs of [0, 130]) {
     const readings = type(wedge, [...strokesOf(nonce), enter], fromMs)

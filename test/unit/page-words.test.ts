@@ -1,4 +1,4 @@
-/** What the pages say: every sentence in two languages, benefits and money in plain words. */
+/** The texts of the pages: every sentence in two languages, benefits and money in plain words. */
 import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -84,14 +84,14 @@ const said: [Benefit, badge: string, spanish: string, english: string][] = [
   ],
 ]
 
-test.each(said)('says %j as %s', (benefit, badge, spanish, english) => {
+test.each(said)('describes %j as %s', (benefit, badge, spanish, english) => {
   speech.choose('es')
   expect([text.benefitBadge(benefit), text.benefitText(benefit)]).toEqual([badge, spanish])
   speech.choose('en')
   expect(text.benefitText(benefit)).toBe(english)
 })
 
-test('a name from right to left, or one that would turn it, turns no sentence', () => {
+test('a name from right to left, or one that would turn text, stays isolated in every sentence', () => {
   speech.choose('es')
   const say = words.createWords({
     moved: ['«{name}» pasó de {who}, {when}', 'x {name} {who} {when}'],
@@ -103,14 +103,14 @@ test('a name from right to left, or one that would turn it, turns no sentence', 
   expect(said('\u2069\u2067ab')).toBe('«\u2068ab\u2069» pasó de Ana, 5')
 })
 
-test('a product from right to left turns no benefit, and leaves no mark where it is stored', () => {
+test('a product from right to left stays isolated, without marks in storage', () => {
   speech.choose('es')
   const benefit: Benefit = { type: 'percent', percent: 10, productDs: ['قهوة', 'té'], cap }
   expect(text.benefitText(benefit)).toBe('10 % de descuento en \u2068قهوة\u2069 y té, hasta $5.000')
   expect(text.plainBenefitText(benefit)).toBe('10 % de descuento en قهوة y té, hasta $5.000')
 })
 
-test('a failure is told in the language of the page, and by what the service said where it says it best', async () => {
+test('a failure is reported in the language of the page, with the text of the service where that is better', async () => {
   const { ApiError, settingIn } = await import('../../src/client/api-error.ts')
   const { errorText } = await import('../../src/ui/words/errors.ts')
   const refusal = (code: never, status: number, detail = {}) =>
@@ -163,7 +163,7 @@ test.each(typed)('reads "%s" as %d in Spanish and as %d in English', (one, spani
   expect(amount.parseAmount(one)).toBe(english)
 })
 
-test('a table leaves no cell that a spreadsheet would run', () => {
+test('an exported table contains no cell that a spreadsheet would run', () => {
   const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\r=1', '＝1', '\n+1']
   for (const cell of dangerous) expect(csv.csvOf([[cell]])).toBe(`\ufeff"'${cell}"\r\n`)
   expect(csv.csvOf([['a;b', 2]], ';')).toBe('\ufeff"a;b";2\r\n')
@@ -197,7 +197,7 @@ const sentences: Sentence[] = files
     }),
   )
 
-test('every sentence is there in both languages, with the same things to fill in', () => {
+test('every sentence exists in both languages, with the same placeholders', () => {
   expect(sentences.length).toBeGreaterThan(300)
   const fill = (one: string) => new Set(one.match(/\{\w+\}/g))
   const wrong = sentences.filter(
@@ -209,7 +209,7 @@ test('every sentence is there in both languages, with the same things to fill in
   expect(wrong).toEqual([])
 })
 
-test('every sentence is said somewhere', () => {
+test('every sentence is used', () => {
   const code = files.map(({ file, text: source }) =>
     file.startsWith('ui/words/') ? source.replace(entry, '') : source,
   )

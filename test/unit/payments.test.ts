@@ -39,18 +39,18 @@ function createPayments(answerSeconds: number, stopped = () => false) {
   return { payments, waits }
 }
 
-test('the answer of a ledger elsewhere is waited for', async () => {
+test('a payment waits for the answer of a ledger elsewhere', async () => {
   const { payments } = createPayments(3)
   expect((await awaitOutcome(payments, pending)).state).toBe('settled')
 })
 
-test('after twenty seconds without one it is still pending', async () => {
+test('a payment without an answer for twenty seconds is still pending', async () => {
   const { payments, waits } = createPayments(1000)
   expect((await awaitOutcome(payments, pending)).state).toBe('pending')
   expect(waits.reduce((sum, seconds) => sum + seconds, 0)).toBe(limits.paymentWaitSeconds)
 })
 
-test('nobody waits for what has ended, nor while the service stops', async () => {
+test('no request waits for an ended payment, nor while the service stops', async () => {
   const ended = createPayments(0)
   await awaitOutcome(ended.payments, { ...pending, state: 'refused', code: 'ledger-refused' })
   const stopping = createPayments(1000, () => true)

@@ -19,7 +19,7 @@ function openPolicy(options: { open?: boolean; rateLimit?: boolean } = {}) {
   return { policy, clock }
 }
 
-test('members may write, strangers are asked who they are, and known strangers are refused', async () => {
+test('members may write, unknown clients must authenticate, and authenticated strangers are refused', async () => {
   const { policy } = openPolicy()
   expect(await policy.mayWrite(event(member), 300, from())).toBe('yes')
   expect(await policy.mayWrite(event(stranger), 300, from())).toBe('auth')
@@ -27,12 +27,12 @@ test('members may write, strangers are asked who they are, and known strangers a
   expect(await policy.mayWrite(event(stranger), 300, from(stranger, member))).toBe('yes')
 })
 
-test('everybody may write while the service is private', async () => {
+test('everybody may write to a private service', async () => {
   const { policy } = openPolicy({ open: true })
   expect(await policy.mayWrite(event(stranger), 300, from())).toBe('yes')
 })
 
-test('a key has a quota that comes back with time, and large events use more of it', async () => {
+test('a key has a quota that refills with time, and large events use more of it', async () => {
   const { policy, clock } = openPolicy()
   const write = (chars: number) => policy.mayWrite(event(member), chars, from())
   for (let left = limits.relayKeyBurst; left > 0; left--) expect(await write(300)).toBe('yes')
@@ -42,7 +42,7 @@ test('a key has a quota that comes back with time, and large events use more of 
   expect(await write(300)).toBe('later')
 })
 
-test('an address has a quota, whatever keys it uses', () => {
+test('an address has a quota over all keys', () => {
   const { policy, clock } = openPolicy({ open: true })
   for (let left = limits.relayAddressBurst; left > 0; left--) {
     expect(policy.maySend('203.0.113.5', 300)).toBe(true)
@@ -53,14 +53,14 @@ test('an address has a quota, whatever keys it uses', () => {
   expect(policy.maySend('203.0.113.5', 300)).toBe(true)
 })
 
-test('remote signing is open to strangers at a rate by address', async () => {
+test('remote signing is open to strangers at a limited rate by address', async () => {
   const { policy } = openPolicy()
   const sign = () => policy.mayWrite(event(stranger, 24_133), 300, from())
   for (let left = limits.relayStrangerBurst; left > 0; left--) expect(await sign()).toBe('yes')
   expect(await sign()).toBe('later')
 })
 
-test('a question that had many rows looked at costs more', () => {
+test('a query that looked at many rows costs more', () => {
   const { policy } = openPolicy()
   const rounds = limits.relayAskBurst / (1 + 20)
   for (let left = Math.floor(rounds); left > 0; left--) {
@@ -80,7 +80,7 @@ test('without rate limits there are no quotas', async () => {
   }
 })
 
-test('a question that had more looked at than is left puts its address in debt', () => {
+test('a query that looked at more than is left puts its address in debt', () => {
   const { policy, clock } = openPolicy()
   const [asker, other] = ['203.0.113.5', '203.0.113.6']
   const { relayAskBurst: burst, relayAskPerSecond: perSecond, relayAskRows: rows } = limits

@@ -6,7 +6,7 @@ import { createRateLimits, type RateLimits } from '../../src/http/rate-limit.ts'
 const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
 
 describe('a bucket', () => {
-  test('gives its burst at once, then as much as time brings', () => {
+  test('allows its burst at once, then its rate', () => {
     const buckets = new Buckets(rule)
     const waits = [0, 0, 0, 0, 1, 2, 2, 3].map((at) => buckets.take('a', at))
     expect(waits).toEqual([0, 0, 0, 2, 1, 0, 2, 1])
@@ -19,20 +19,20 @@ describe('a bucket', () => {
     expect(waits).toEqual([0, 0, 0, 2])
   })
 
-  test('is one for each key', () => {
+  test('is separate for each key', () => {
     const buckets = new Buckets(rule)
     for (let times = 0; times < 4; times++) buckets.take('a', 0)
     expect(buckets.take('a', 0)).toBeGreaterThan(0)
     expect(buckets.take('b', 0)).toBe(0)
   })
 
-  test('costs nothing when it is refused', () => {
+  test('is not charged for a refused request', () => {
     const buckets = new Buckets(rule)
     for (let times = 0; times < 50; times++) buckets.take('a', 0)
     expect(buckets.take('a', 2)).toBe(0)
   })
 
-  test('charges what was done already, into a debt of one burst at most', () => {
+  test('can be charged afterwards, into a debt of one burst at most', () => {
     const buckets = new Buckets(rule)
     buckets.charge('a', 0, 2)
     expect([buckets.take('a', 0), buckets.wait('a', 0)]).toEqual([0, 2])
@@ -40,14 +40,14 @@ describe('a bucket', () => {
     expect(buckets.wait('a', 0)).toBe((1 + rule.burst) / rule.perSecond)
   })
 
-  test('lets what costs more than it holds pass when it is full, and is in debt then', () => {
+  test('allows a request above its size when it is full, and is in debt then', () => {
     const buckets = new Buckets(rule)
     expect(buckets.take('a', 0, 10)).toBe(0)
     expect(buckets.take('a', 0)).toBe(16)
     expect(buckets.take('a', 16)).toBe(0)
   })
 
-  test('takes back what is given, up to its burst', () => {
+  test('accepts returns up to its burst', () => {
     const buckets = new Buckets(rule)
     buckets.take('a', 0)
     buckets.give('a')
@@ -58,7 +58,7 @@ describe('a bucket', () => {
     expect(buckets.size).toBe(1)
   })
 
-  test('is forgotten when too many others came after it', () => {
+  test('is dropped when too many others were used after it', () => {
     const buckets = new Buckets(rule)
     for (const key of ['a', 'b', 'c', 'd', 'a', 'e']) buckets.take(key, 0)
     expect(buckets.size).toBe(4)
@@ -68,7 +68,7 @@ describe('a bucket', () => {
   })
 })
 
-test('a million addresses take no more memory than the bound', () => {
+test('a million addresses use no more memory than the bound', () => {
   const buckets = new Buckets({ ...rule, entriesMax: 1000 })
   for (let at = 0; at < 1_000_000; at++) buckets.take(`address ${at}`, at)
   expect(buckets.size).toBe(1000)
@@ -97,7 +97,7 @@ describe('the limits', () => {
     if (over) throw over
   }
 
-  test('a shop of 300 claims a minute, each with a preview, never meets them', () => {
+  test('never refuse a shop of 300 claims a minute, each with a preview', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
     for (let minute = 0; minute < 120; minute++) {
@@ -109,7 +109,7 @@ describe('the limits', () => {
     }
   })
 
-  test('name whole seconds to wait, and pass after them', () => {
+  test('return whole seconds to wait, and let pass after them', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
     for (const ask of [
@@ -124,7 +124,7 @@ describe('the limits', () => {
     }
   })
 
-  test('failures are tight, and take nothing from good requests', () => {
+  test('are tight for failures, which take nothing from good requests', () => {
     const clock = createClock()
     const limits = createRateLimits(clock.seconds)
     const { passed } = run(() => {
@@ -141,7 +141,7 @@ describe('the limits', () => {
     expect(run(() => request(limits, 'a')).passed).toBeGreaterThanOrEqual(1000)
   })
 
-  test('mistakes are bounded too, and take nothing from good requests', () => {
+  test('bound mistakes, which take nothing from good requests', () => {
     const limits = createRateLimits(createClock().seconds)
     const { passed } = run(() => {
       request(limits, 'a')
@@ -151,7 +151,7 @@ describe('the limits', () => {
     expect(run(() => request(limits, 'a')).passed).toBeGreaterThanOrEqual(1000)
   })
 
-  test('a mistake that has no room among mistakes is refused, or, of a known credential, a request', () => {
+  test('refuse a mistake without room, or charge it as a request of a known credential', () => {
     const limits = createRateLimits(createClock().seconds)
     for (let times = 0; times < 1200; times++) limits.mistake('a', false)
     for (let times = 0; times < 200; times++) {
@@ -162,7 +162,7 @@ describe('the limits', () => {
     expect(run(() => request(limits, 'a')).passed).toBe(1001)
   })
 
-  test('a request over its address goes on by what it brings, each on its own', () => {
+  test('let a request over its address budget pass by each of its credentials', () => {
     const limits = createRateLimits(createClock().seconds)
     run(() => request(limits, 'a'))
     expect(run(() => limits.carried({ of: 'chain', id: 1 })).passed).toBe(60)
@@ -173,7 +173,7 @@ describe('the limits', () => {
     limits.key('k', 1)
   })
 
-  test('a coupon is refreshed twenty times at once, then once in ten seconds', () => {
+  test('allow twenty refreshes of a coupon at once, then one in ten seconds', () => {
     const clock = createClock()
     const { refreshes } = createRateLimits(clock.seconds)
     const refresh = (chain: number) => {
@@ -190,12 +190,12 @@ describe('the limits', () => {
     expect([refresh(1), refresh(1) > 9]).toEqual([0, true])
   })
 
-  test('a key pays by what its request makes', () => {
+  test('charge a key by the work of its request', () => {
     const limits = createRateLimits(createClock().seconds)
     expect(run(() => limits.key('a', 20)).passed).toBe(run(() => limits.key('b', 1)).passed / 20)
   })
 
-  test('only wrong keys count against a burned voucher, by voucher and address', () => {
+  test('count only wrong keys for a burned voucher, by voucher and address', () => {
     const limits = createRateLimits(createClock().seconds)
     expect(run(() => limits.wrongKeyTry('handle', 'a')).passed).toBe(5000)
     for (let times = 0; times < 500; times++) limits.wrongKey('handle', 'a')

@@ -63,12 +63,12 @@ describe('a request event', () => {
     })
   }
 
-  test('may come without a type where the route says so', () => {
+  test('may come without a type where the route allows it', () => {
     expect(read(createEvent({ ...good, tags: [] }), { untyped: true }).content).not.toBeNull()
     expect(read(createEvent({ ...good, tags: [['t', 'x']] }), { type: null })).toBeTruthy()
   })
 
-  test('is of now, within three minutes either way', () => {
+  test('is from within three minutes of now, either way', () => {
     const window = limits.requestWindowSeconds
     for (const ahead of [-window, window]) {
       expect(read(createEvent({ ...good, createdAt: now + ahead }))).toBeTruthy()
@@ -80,7 +80,7 @@ describe('a request event', () => {
     }
   })
 
-  test('counts as its delegator’s when the delegation is valid', () => {
+  test('belongs to the delegator when its delegation is valid', () => {
     const secret = Buffer.alloc(32, 7)
     const delegator = newSigner(secret)
     const delegatee = newSigner()
@@ -94,7 +94,7 @@ describe('a request event', () => {
     expect(refusalOf(() => read(late))).toEqual({ code: 'identity-event-invalid' })
   })
 
-  test('is answered by an event of the manager’s that names who asked, what and why', () => {
+  test('is answered by an event of the manager that names caller, purpose and reason', () => {
     const manager = newSigner()
     const request = read(createEvent(good))
     const answer = createResponse(manager, request, { type: 'done', content: '{}', now })

@@ -73,7 +73,7 @@ describe.each(engines)('the engine $name', (engine) => {
     expect(pair.sign(message, bytes(vector.aux)).toHex()).toBe(vector.signature)
   })
 
-  test('signs the same message differently each time, and both hold', () => {
+  test('signs the same message differently each time, and both signatures are valid', () => {
     const pair = engine.keypair(bytes('7'.padStart(64, '0')))
     const message = new Uint8Array(32).fill(9)
     const [first, second] = [pair.sign(message), pair.sign(message)]
@@ -90,7 +90,7 @@ describe.each(engines)('the engine $name', (engine) => {
     expect(engine.verify(pair.sign(message), message, pair.pubkey)).toBe(true)
   })
 
-  test.each([0, 1, 31, 33, 63, 65, 128])('answers false for any part of %d bytes', (length) => {
+  test.each([0, 1, 31, 33, 63, 65, 128])('returns false for any part of %d bytes', (length) => {
     const [signature, message, pubkey] = [bytes(nip98.sig), bytes(nip98.id), bytes(nip98.pubkey)]
     const wrong = new Uint8Array(length)
     expect(engine.verify(signature, message, pubkey)).toBe(true)
@@ -100,7 +100,7 @@ describe.each(engines)('the engine $name', (engine) => {
   })
 
   test.each([[null], [undefined], [7], [nip98.sig], [[1, 2]], [{}], [new ArrayBuffer(64)]])(
-    'answers false for %p in place of bytes',
+    'returns false for %p in place of bytes',
     (value) => {
       const garbage = value as never
       expect(engine.verify(garbage, bytes(nip98.id), bytes(nip98.pubkey))).toBe(false)
@@ -203,7 +203,7 @@ describe.each(engines)('the engine $name', (engine) => {
 })
 
 describe('openSchnorr', () => {
-  test('names its engine, and with the pure one says how to get the fast one', () => {
+  test('names its engine, and with the pure one explains how to get the fast one', () => {
     if (opened.name === 'libsecp256k1') expect(opened.detail).toMatch(/^libsecp256k1 \(.+\)$/)
     else expect(opened.detail).toMatch(/^noble \(pure JavaScript; slower\).*libsecp256k1/)
   })
@@ -224,7 +224,7 @@ describe('openSchnorr', () => {
     }
   })
 
-  test('verifies rightly for more keys than it remembers', () => {
+  test('verifies correctly for more keys than it remembers', () => {
     const message = new Uint8Array(32).fill(4)
     const random = seededBytes(seed)
     const signed = Array.from({ length: opened.name === 'noble' ? 20 : 1100 }, () => {

@@ -21,7 +21,7 @@ test.each(['', 'a', JSON.stringify({ nonce: 'ñandú 🧉' }), 'x'.repeat(100_00
   },
 )
 
-test('the same text sealed twice looks different each time, and never like itself', () => {
+test('the same text sealed twice differs, and never contains the text', () => {
   const text = 'the successor’s nonce, which nobody may read'
   const [one, two] = [seal(storeKey, binding, text), seal(storeKey, binding, text)]
   expect(Buffer.from(one).equals(two)).toBe(false)
@@ -40,7 +40,7 @@ test('only the same store key opens it', () => {
   expect(() => unseal(other, binding, sealed)).toThrow()
 })
 
-test('one changed bit anywhere, or one byte less, is noticed', () => {
+test('one changed bit anywhere, or one byte less, is detected', () => {
   const sealed = seal(storeKey, binding, 'some text')
   for (let at = 0; at < sealed.length; at++) {
     const changed = Uint8Array.from(sealed)
@@ -65,7 +65,7 @@ test('the sealed form is AES-256-GCM under HKDF-SHA256, with IV, tag and text in
   expect(new TextDecoder().decode(opened)).toBe('text')
 })
 
-test('a MAC depends on the store key and on each part, and parts do not run into each other', () => {
+test('a MAC depends on the store key and on each part, and parts cannot run into each other', () => {
   const all = [binding, ...others, { ...binding, secret: 'the old nonceth', key: 'e key' }]
   const macs = all.map((one) => Buffer.from(mac(storeKey, one)).toString('hex'))
   expect(new Set(macs).size).toBe(all.length)
@@ -86,7 +86,7 @@ test('a MAC is HMAC-SHA256 over the length-prefixed parts', () => {
   expect(Buffer.from(found).equals(expected)).toBe(true)
 })
 
-test('MACs of different lengths are not the same, and comparing them does not throw', () => {
+test('MACs of different lengths are unequal, and comparing them does not throw', () => {
   expect(sameMac(new Uint8Array(32), new Uint8Array(31))).toBe(false)
   expect(sameMac(new Uint8Array(), new Uint8Array())).toBe(true)
 })

@@ -50,7 +50,7 @@ function open() {
   }
 }
 
-test('every end within a second ends what was opened since the one before', async () => {
+test('every end within a second ends the sessions since the one before', async () => {
   const { end, token, good } = open()
   for (const key of [ana, ana, null, ana, null, null]) {
     const mine = await token(ana)
@@ -70,7 +70,7 @@ test('the end of one key leaves the others, and the end of all leaves none', asy
   expect(await good(hers)).toBe(false)
 })
 
-test('what is told and what is written are the same', async () => {
+test('the reported end is the stored one', async () => {
   const { database, told, end } = open()
   expect(await end(ana)).toEqual({ pubkey: ana, endedAt: start })
   await end(ana)

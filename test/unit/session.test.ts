@@ -42,7 +42,7 @@ test('a session names its key until exactly twelve hours later', async () => {
   expect(await refusedWith(sessions.verify(token))).toBe('auth-session-expired')
 })
 
-test('one that was never verified before expires in the same second', async () => {
+test('an unverified session expires in the same second as a verified one', async () => {
   const { clock, sessions } = open()
   const { token } = await sessions.create(pubkey)
   clock.now = start + 43_200
@@ -56,7 +56,7 @@ test('the token has one fixed algorithm and exactly the claims', async () => {
   expect(JSON.parse(claims ?? '')).toEqual({ sub: pubkey, iat: start, exp: start + 43_200 })
 })
 
-test('the bytes of the secret in UTF-8 are the key', async () => {
+test('the key is the UTF-8 bytes of the secret', async () => {
   const secret = 'ñandú-🧉-'.repeat(4)
   const claims = { sub: pubkey, iat: start, exp: start + 10 }
   const { sessions } = open(secret)
@@ -100,7 +100,7 @@ for (const [name, token] of invalid) {
   })
 }
 
-test('of more sessions than are remembered each is still good', async () => {
+test('every session is still valid when there are more than are remembered', async () => {
   const { sessions } = open()
   const first = await sessions.create(pubkey)
   for (let at = 0; at < 10_100; at++) {
@@ -112,7 +112,7 @@ test('of more sessions than are remembered each is still good', async () => {
 describe('a session that was ended', () => {
   const other = 'cd'.repeat(32)
 
-  test('is over at once, also one that was verified before, and no other key’s is', async () => {
+  test('is invalid at once, also when it was verified before, and those of other keys stay valid', async () => {
     const { sessions, cutoffs } = open()
     const { token } = await sessions.create(pubkey)
     const seen = await sessions.verify(token)
@@ -126,7 +126,7 @@ describe('a session that was ended', () => {
     expect((await sessions.verify(others.token)).pubkey).toBe(other)
   })
 
-  test('is followed by one that is good, in the same second and after it', async () => {
+  test('is followed by valid sessions, in the same second and after it', async () => {
     const { clock, sessions, cutoffs } = open()
     await sessions.create(pubkey)
     cutoffs.set({ pubkey, endedAt: start })
@@ -138,7 +138,7 @@ describe('a session that was ended', () => {
     expect((await sessions.verify(again.token)).pubkey).toBe(pubkey)
   })
 
-  test('is one without a beginning, too, that began its twelve hours before its end', async () => {
+  test('also covers a session without iat, which began twelve hours before its expiry', async () => {
     const { sessions, cutoffs } = open()
     const token = jwt({ alg: 'HS256' }, { sub: pubkey, exp: start + 43_200 })
     expect(await sessions.verify(token)).toMatchObject({ beganAt: start })
@@ -148,7 +148,7 @@ describe('a session that was ended', () => {
     expect(await refusedWith(sessions.verify(token))).toBe('auth-session-expired')
   })
 
-  test('may be everybody’s, also from before the start', async () => {
+  test('may be that of everybody, also from before the start', async () => {
     const { token } = await open().sessions.create(pubkey)
     for (const ended of [everyKey, pubkey]) {
       const { sessions } = open(undefined, [{ pubkey: ended, endedAt: start }])

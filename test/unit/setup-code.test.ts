@@ -6,7 +6,7 @@ const storeKey = new Uint8Array(32).fill(7)
 const saltOf = (seed: number) =>
   createHash('sha256').update(String(seed)).digest().subarray(0, saltBytes)
 
-test('a setup code is three groups of four symbols, and follows from salt and key', () => {
+test('a setup code has three groups of four symbols, and is derived from salt and key', () => {
   const code = codeOf(storeKey, saltOf(1))
   expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/)
   expect(codeOf(storeKey, saltOf(1))).toBe(code)
@@ -14,7 +14,7 @@ test('a setup code is three groups of four symbols, and follows from salt and ke
   expect(codeOf(new Uint8Array(32), saltOf(1))).not.toBe(code)
 })
 
-test('each of its twelve symbols is any of thirty-two', () => {
+test('each of its twelve symbols is one of thirty-two', () => {
   const codes = Array.from({ length: 2000 }, (_, seed) => codeOf(storeKey, saltOf(seed)))
   const plain = codes.map((code) => code.replaceAll('-', ''))
   for (let at = 0; at < 12; at++) {
@@ -22,7 +22,7 @@ test('each of its twelve symbols is any of thirty-two', () => {
   }
 })
 
-describe('a code is the same', () => {
+describe('a typed code matches', () => {
   const same: [how: string, typed: string][] = [
     ['as it is shown', '01AB-CDEF-GHJK'],
     ['in small letters', '01ab-cdef-ghjk'],
@@ -35,7 +35,7 @@ describe('a code is the same', () => {
   test.each(same)('%s', (_, typed) => expect(sameCode(typed, '01AB-CDEF-GHJK')).toBe(true))
 })
 
-describe('a code is not', () => {
+describe('a typed code does not match', () => {
   const other: [what: string, typed: string][] = [
     ['nothing', ''],
     ['white space', '   '],

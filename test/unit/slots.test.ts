@@ -28,7 +28,7 @@ function watch() {
   }
 }
 
-test('an owner’s share is his own limit, and others pass those who wait for it', async () => {
+test('a full share makes its owner wait, and others pass those who wait for it', async () => {
   const { begun, ask, finish } = watch()
   void ask('a1', 'slow', 'a')
   void ask('a2', 'slow', 'a')
@@ -42,11 +42,11 @@ test('an owner’s share is his own limit, and others pass those who wait for it
   await finish('c1')
   expect(begun).toHaveLength(4)
   await finish('a1')
-  // One place that comes free may let two go on, each in its own share.
+  // One free place may let two continue, each in its own share.
   expect(begun.slice(4)).toEqual(['a3', 'b2'])
 })
 
-test('in line they go on in the order they came, as far as there is room in all', async () => {
+test('waiting calls continue in the order they came, as far as there is room', async () => {
   const { begun, ask, finish } = watch()
   for (const at of [1, 2, 3, 4, 5, 6, 7, 8]) void ask(`n${at}`, `h${at}`, `a${at}`)
   await null
@@ -57,7 +57,7 @@ test('in line they go on in the order they came, as far as there is room in all'
   expect(begun.slice(7)).toEqual(['n8'])
 })
 
-test('what fits into no line is busy at once: of its owner, of its host, of all', async () => {
+test('a call that fits into no line is refused as busy: of its owner, its host, or all', async () => {
   const { ask } = watch()
   for (const at of [1, 2, 3, 4]) void ask(`a${at}`, `h${at}`, 'a')
   expect(await ask('a5', 'h5', 'a')).toBe('busy')
@@ -66,7 +66,7 @@ test('what fits into no line is busy at once: of its owner, of its host, of all'
   expect(await ask('b7', 'slow', 'b7')).toBe('busy')
 })
 
-test('who waited too long is busy, and its place in line is free again', async () => {
+test('a call that waited too long is refused as busy, and its place in line is free again', async () => {
   jest.useFakeTimers()
   try {
     const { begun, ask, finish } = watch()
@@ -82,7 +82,7 @@ test('who waited too long is busy, and its place in line is free again', async (
   }
 })
 
-test('what failed gives its place back', async () => {
+test('a failed call frees its place', async () => {
   const inTurn = createSlots(rule)
   const fault = new TypeError('ours')
   for (let times = 0; times < 20; times++) {

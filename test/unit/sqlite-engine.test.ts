@@ -30,7 +30,7 @@ const failures = [
   {
     name: 'a full disk',
     code: 'SQLITE_FULL',
-    // Not a page more than there are; what fits into those is not refused.
+    // No page beyond the present ones; writes that fit into those are not refused.
     break: (sql: Sql) => sql.query<null, []>('PRAGMA max_page_count = 1').run(),
   },
   {
@@ -75,7 +75,7 @@ for (const failure of failures) {
   })
 }
 
-test('a file that cannot even be opened again rejects, and works once it can', async () => {
+test('a file that cannot be opened again refuses operations, and works once it can be opened', async () => {
   const disk = { gone: false }
   const { engine, peek } = openNotes(newFile(), {
     connected() {
@@ -94,7 +94,7 @@ test('a file that cannot even be opened again rejects, and works once it can', a
   expect(peek('a')).toBe('2')
 })
 
-test('a clock behind the newest write refuses writes, reads go on, and it ends with the clock', async () => {
+test('a clock behind the newest write refuses writes but not reads, until it has caught up', async () => {
   const path = newFile()
   const clock = { now: 1_800_000_000 }
   const { engine } = openNotes(path, { now: () => clock.now })
@@ -117,7 +117,7 @@ test('a clock behind the newest write refuses writes, reads go on, and it ends w
   expect(await engine.snapshot((tx) => tx.find('a'))).toBe('4')
 })
 
-test('the newest write is known to the next process, closed clean or not', async () => {
+test('the time of the newest write is known to the next process, after a clean close or not', async () => {
   const path = newFile()
   const clock = { now: 1_800_000_000 }
   const now = () => clock.now
@@ -136,7 +136,7 @@ test('the newest write is known to the next process, closed clean or not', async
   expect(openNotes(path, { now }).engine.clockBehind).toBe(true)
 })
 
-test('closing marks the file clean and leaves no WAL; a process that dies leaves it unclean', async () => {
+test('closing marks the file clean and leaves no WAL; a killed process leaves it unclean', async () => {
   const path = newFile()
   const first = openNotes(path)
   expect(first.engine.cleanStart).toBe(true)
@@ -149,7 +149,7 @@ test('closing marks the file clean and leaves no WAL; a process that dies leaves
   expect(openNotes(path).engine.cleanStart).toBe(true)
 })
 
-test('an unclean stop stays known until a check has found nothing', async () => {
+test('an unclean stop stays recorded until a check has found nothing', async () => {
   const path = newFile()
   // Left open, as by a process that was killed.
   openNotes(path)
@@ -191,7 +191,7 @@ test('a schema newer than the program stops the start and leaves the file as it 
   connection.close()
 })
 
-test('a new file gets schema.sql, and migrating once more changes nothing', () => {
+test('a new file gets schema.sql, and a second migration changes nothing', () => {
   const created = new Sqlite(':memory:')
   migrate(created, couponSchema)
   const text = new Sqlite(':memory:')
@@ -202,7 +202,7 @@ test('a new file gets schema.sql, and migrating once more changes nothing', () =
   expect(schemaOf(created)).toEqual(schemaOf(text))
 })
 
-test('every version since 15 has a way to the present one', () => {
+test('every version since 15 has migration steps to the present one', () => {
   for (let version = 15; version < schemaVersion; version++) {
     const old = new Sqlite(':memory:')
     old.run(`PRAGMA user_version = ${version}`)
@@ -225,7 +225,7 @@ test('an older version stops the start, changes nothing, and names the last prog
   }
 })
 
-test('a file of version 15 becomes what a new file is, and keeps its rows', () => {
+test('a file of version 15 gets the schema of a new file, and keeps its rows', () => {
   const old = new Sqlite(':memory:')
   old.run(oldestSchema)
   old.run("INSERT INTO facts VALUES ('manager', 'x')")
@@ -239,7 +239,7 @@ test('a file of version 15 becomes what a new file is, and keeps its rows', () =
   expect(old.query('SELECT rows FROM request_load').all()).toEqual([{ rows: 2 }])
 })
 
-test('what waits for relays goes on waiting in a file of version 15', () => {
+test('waiting deliveries of a file of version 15 go on waiting', () => {
   const old = new Sqlite(':memory:')
   old.run(oldestSchema)
   old.run("INSERT INTO outbox VALUES (1, zeroblob(32), '{}', 2, 1, 9, NULL)")
@@ -255,7 +255,7 @@ test('what waits for relays goes on waiting in a file of version 15', () => {
   ])
 })
 
-test('a version nobody knows a way from stops the start and changes nothing', () => {
+test('an unknown version stops the start and changes nothing', () => {
   const connection = new Sqlite(':memory:')
   connection.run('PRAGMA user_version = -1')
   expect(() => migrate(connection, couponSchema)).toThrow('no way from schema -1')
@@ -263,16 +263,16 @@ test('a version nobody knows a way from stops the start and changes nothing', ()
   connection.close()
 })
 
-test('a schema that fails half way leaves an empty file, not half a schema', () => {
+test('a schema that fails half way leaves an empty file', () => {
   const connection = new Sqlite(join(newDirectory(), 'half.db'))
-  // In the way of the last statements of schema.sql.
+  // This table breaks the last statements of schema.sql.
   connection.run('CREATE TABLE answers (id INTEGER NOT NULL PRIMARY KEY)')
   expect(() => migrate(connection, couponSchema)).toThrow()
   expect([userVersion(connection), tablesOf(connection)]).toEqual([0, ['answers']])
   connection.close()
 })
 
-test('the lock keeps a second holder out until it is released', () => {
+test('the lock keeps a second process out until it is released', () => {
   const path = join(newDirectory(), 'lock')
   const held = takeLock(path)
   expect(held).not.toBeNull()

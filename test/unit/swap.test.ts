@@ -39,7 +39,7 @@ type Refresh = Transfers['refreshElsewhere']
 
 const silent: Refresh = async () => ({ kind: 'unclear', why: 'timeout' })
 
-/** What swaps need, with a clock and a way to the service of the test's own. */
+/** The service of swaps, with the test's own clock and client. */
 function createTransfers(refreshElsewhere: Refresh): Transfers {
   const within = <T>(operation: (tx: Stores) => Promise<T>) => operation(stores)
   return {
@@ -88,7 +88,7 @@ async function nextAt(): Promise<number | undefined> {
   return (await stores.transfers.open())[0]?.nextAt
 }
 
-test('an attempt that came to nothing is made again, ever later, and once a day after a month', async () => {
+test('a failed attempt is repeated at growing intervals, and once a day after a month', async () => {
   const transfers = createTransfers(silent)
   const id = await insert()
   const waits: number[] = []
@@ -104,7 +104,7 @@ test('an attempt that came to nothing is made again, ever later, and once a day 
   expect(waits.at(-1)).toBeWithin(day, 1.2 * day + 2)
 })
 
-test('a voucher that has expired is let go of, a day later', async () => {
+test('an expired voucher is dropped a day later', async () => {
   const transfers = createTransfers(silent)
   const id = await insert({ expiresAt: start + 100 })
   now = start + 100 + day - 1
@@ -116,7 +116,7 @@ test('a voucher that has expired is let go of, a day later', async () => {
   expect(await swap(transfers, id, false)).toBe('gone')
 })
 
-test('what nobody can open keeps nothing behind it waiting', async () => {
+test('intents that cannot be opened do not delay those behind them', async () => {
   const broken = limits.resumesMax * 3
   for (let at = 0; at < broken; at++) await insert({ broken: true })
   const good = await insert()
@@ -131,7 +131,7 @@ test('what nobody can open keeps nothing behind it waiting', async () => {
   expect(await stores.transfers.open()).toMatchObject([{ open: broken }])
 })
 
-test('who asks for what another brings to its end at that moment hears that it was accepted', async () => {
+test('a caller that waits for the swap of another caller hears that it was accepted', async () => {
   const account = { uuid: crypto.randomUUID(), name: 'ana', pubkey: holder, lud16: null }
   await stores.accounts.insert({ ...account, nonceId: null, createdBy: holder, createdAt: start })
   const nonce = randomBytes(16).toString('base64url')

@@ -20,10 +20,10 @@ describe('text passes as it was sent', () => {
   ]) {
     test(JSON.stringify(text), () => expect(parseText(text, rule)).toBe(text))
   }
-  test('nothing at all, where nothing is asked', () => {
+  test('when it is empty and may be', () => {
     expect(parseText('', { field: 'description', charsMax: 3 })).toBe('')
   })
-  test('newline and tab, where lines are allowed', () => {
+  test('when it has newlines and tabs where lines are allowed', () => {
     expect(parseText('\n\t', { ...rule, lines: true })).toBe('\n\t')
   })
 })

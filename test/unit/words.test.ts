@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { foreignWords, isPlainName, isPlainText } from '../../src/base/words.ts'
 
-describe('the words of another service', () => {
+describe('texts of another service', () => {
   const cases: [what: string, said: unknown, shown: string | null][] = [
     ['are shown as they are', '¿Y el saldo? 🧉', '¿Y el saldo? 🧉'],
     ['are one line', ' No\r\nhay\u2028sal\tdo\u0000', 'No hay sal do'],
