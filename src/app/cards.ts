@@ -44,24 +44,25 @@ type CardParts = {
   identities: Identities
   /** Null where the ledger is elsewhere. */
   ledger: Ledger | null
-  /** The gateway's: queue an event of ours for every relay; ask every relay for good. */
+  /** Queue an event of ours for every relay. */
   broadcast(tx: Stores, event: NostrEvent): Promise<void>
+  /** Ask every relay from now on; the result asks them anew. */
   subscribe(subscription: Subscription): () => void
   log: Log
 }
 
 type RunningCards = {
   routes(rateLimits: RateLimits): ReturnType<typeof routesOf>
-  /** The operator's, for the control socket. */
+  /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
-  /** An event was accepted over HTTP: what it does here, in the same transaction. */
+  /** Take an event that came over HTTP, in the transaction that accepts it. */
   accepted(tx: Stores & AfterCommit & Locking, event: NostrEvent): Promise<void>
-  /** Requests that wait for a ledger are told to ask later. */
+  /** End the wait of requests for a ledger: their clients ask later. */
   stopWaiting(): void
   stop(): Promise<void>
 }
 
-/** Put together what the operations on cards work with, and take what holders want from relays. */
+/** Put the dependencies of cards and payments together, and start their workers. */
 export async function startCards(parts: CardParts): Promise<RunningCards> {
   const { config, keys, cardMasterKey, database, jobs, signer, verify, verifyHash } = parts
   const { now, subscribe, log } = parts
@@ -85,7 +86,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     newId: () => Bun.randomUUIDv7(),
     codeTries: config.rateLimit ? createCodeTries(() => parts.steady() / 1000) : noCodeTries,
     newK1: () => suuidOf(crypto.randomUUID()),
-    // A warning: LOG_LEVEL hides no reading of keys from who looks for what is out of the ordinary.
+    // A warning, so that LOG_LEVEL does not hide it.
     keysRead: (reading) => log.warn('card.keys-read', reading),
   }
   for (const { name, token } of config.defaultLimits) {

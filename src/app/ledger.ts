@@ -26,7 +26,7 @@ type LedgerParts = {
   steady: () => number
   /** Queue an event of ours for every relay. */
   broadcast(tx: Stores, event: NostrEvent): Promise<void>
-  /** Ask every relay from now on. */
+  /** Ask every relay from now on; the result asks them anew. */
   subscribe(subscription: Subscription): () => void
   log: Log
 }

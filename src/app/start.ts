@@ -48,6 +48,7 @@ import { databasePath, lockDataDir, openDatabase, openDataDir, startErrorFrom } 
 import { realStatFs, type StatFs, watchDisk } from './disk.ts'
 import { describeRoutes } from './document.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
+import { createIdentities } from './identities.ts'
 import { loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import { startLedger } from './ledger.ts'
@@ -60,7 +61,6 @@ import { startSessions } from './sessions.ts'
 import { startSweeps } from './sweeps.ts'
 import { loadCertificate, tlsPlace } from './tls.ts'
 import { startTransfers } from './transfers.ts'
-import { createWallet } from './wallet.ts'
 
 export type App = {
   url: string
@@ -207,7 +207,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     changed: live.changed,
     killed: sweeps.killed,
   }
-  const wallet = createWallet(config, {
+  const { identities, commands: identityCommands } = createIdentities(config, {
     database,
     now: systemClock,
     signer,
@@ -219,7 +219,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     fetchPublic,
     requireDisk,
   })
-  const { identities } = wallet
   const { subscribe, broadcast } = running
   const cards = await startCards({
     ...{ config, keys, cardMasterKey, database, jobs, signer, verify, verifyHash, identities, log },
@@ -276,10 +275,10 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     ...management.routes(auth, rateLimits),
     imageRoutes(createImages(database, dataDir, fetchPublic, requireDisk)),
     gatewayRoutes(running.gateway),
-    identityRoutes(wallet.identities, rateLimits),
+    identityRoutes(identities, rateLimits),
     ledgerRoutes({ database }, auth),
     ...cards.routes(rateLimits),
-    directoryRoutes(wallet.identities),
+    directoryRoutes(identities),
     transferRoutes(transferring.transfers, rateLimits),
     inboxRoutes(transferring.transfers, auth),
     ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: management.private })] : []),
@@ -330,7 +329,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     }),
     relays: running.status,
     commands: {
-      ...{ ...ledger.commands, ...wallet.commands, ...cards.commands, ...sessionCommands },
+      ...{ ...ledger.commands, ...identityCommands, ...cards.commands, ...sessionCommands },
       ...management.commands,
     },
     log,

@@ -33,10 +33,10 @@ type RunningTransfers = {
   stop(): Promise<void>
 }
 
-/** Put together what transfers work with, and go on with those that a stopped process left. */
+/** Put the dependencies of transfers together, and start their worker. */
 export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
   const { fetchPublic, jobs, log, steady, ...shared } = parts
-  // Apart, so that two services that send to each other never wait for each other's places.
+  // Two sets of slots, so that two services that send to each other never wait for each other.
   const refreshSlots = createSlots(limits.refreshSlots)
   const leavingSlots = createSlots(limits.leavingSlots)
   const refreshing: FetchPublic = (url, request) =>

@@ -14,7 +14,7 @@ type ConsumerOptions<Tx> = {
   consume: (tx: Tx & AfterCommit & Locking, event: NostrEvent) => Promise<void>
   /** An event could not be written now; relays are asked again. */
   failed: (cause: unknown) => void
-  /** Before relays are asked again. */
+  /** Wait before relays are asked again. */
   pauseSeconds?: number
 }
 
@@ -90,7 +90,7 @@ export function createConsumer<Tx>(options: ConsumerOptions<Tx>) {
         taking.wake()
       },
     },
-    /** How relays are asked anew. */
+    /** Set the function that asks relays anew. */
     askWith(ask: () => void): void {
       askAgain = ask
     },

@@ -3,7 +3,7 @@ import type { Sql } from '../db/sql.ts'
 
 export type RequestStore = ReturnType<typeof createRequestStore>
 
-/** Request events that were granted, and what was answered; on one connection. */
+/** Request events that were granted, with their answers; on one connection. */
 export function createRequestStore(sql: Sql) {
   const find = sql.query<{ answer: Uint8Array | null }, [Uint8Array]>(
     'SELECT answer FROM requests WHERE event_id = ?',
@@ -19,23 +19,23 @@ export function createRequestStore(sql: Sql) {
   )
 
   return {
-    /** The answer kept for an event that came before (null: none is); null when it did not. */
+    /** An event that came before, with its stored answer or null; null when it is new. */
     async find(eventId: string): Promise<{ answer: Uint8Array | null } | null> {
       return await find.get(bytesOf(eventId))
     },
 
-    /** `acceptedUntil`: Unix seconds until which it could come again. */
+    /** `acceptedUntil`: Unix seconds until which a repeat would be accepted. */
     async insert(eventId: string, answer: Uint8Array | null, acceptedUntil: number): Promise<void> {
       insert.run(bytesOf(eventId), answer, acceptedUntil)
       addLoad.run(1)
     },
 
-    /** How many are remembered. */
+    /** The number of events that are stored. */
     async load(): Promise<number> {
       return (await load.get())?.rows ?? 0
     },
 
-    /** Delete up to `rowsMax` of the oldest that nobody could send again; how many there were. */
+    /** Delete up to `rowsMax` of the oldest whose repeat is too old; the result is their number. */
     async prune(rowsMax: number, before: number): Promise<number> {
       const pruned = await prune.changes(rowsMax, before)
       if (pruned > 0) addLoad.run(-pruned)

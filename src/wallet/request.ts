@@ -12,29 +12,29 @@ import {
 import { kinds } from '../nostr/kinds.ts'
 import type { RequestStore } from './request-store.ts'
 
-/** An event that asks this service for something, checked. */
+/** A checked request event for this service. */
 export type WalletRequest = {
   event: NostrEvent
-  /** The key that asks: the author of the event, or the delegator of a delegation (NIP-26) that counts here. */
+  /** The key that asks: the author of the event, or the delegator of a valid delegation (NIP-26). */
   author: string
-  /** The JSON object in its content; null when that is something else, such as empty. */
+  /** The JSON object in its content; null when there is none. */
   content: Record<string, unknown> | null
 }
 
 export type Checks = { verify: VerifyEvent; now: () => number }
 
-/** What a route takes, and its codes for what it does not. */
+/** The requests that a route takes, and its codes for all others. */
 type Asked = {
   kinds: readonly number[]
-  /** What the first `t` tag says; null: anything but what an answer says. */
+  /** The first `t` tag; null: any but that of an answer. */
   type: string | null
   /** An event without a `t` tag passes, too. */
   untyped?: boolean
-  /** The key that asks with a verified event; null when it has a delegation that does not count. */
+  /** The key that asks with a verified event; null when its delegation is not valid. */
   authorOf: (event: NostrEvent) => string | null
-  /** No event, another kind or type, a wrong id or signature, a delegation that does not count. */
+  /** Code for no event, another kind or type, a wrong id or signature, an invalid delegation. */
   invalid: RefusalCode
-  /** Dated more than `requestWindowSeconds` from now. */
+  /** Code for a date more than `requestWindowSeconds` from now. */
   stale: RefusalCode
 }
 
@@ -54,8 +54,8 @@ export function readRequest(checks: Checks, value: unknown, asked: Asked): Walle
 }
 
 /**
- * Write down, in the transaction that grants it, that a request came; `answer` is what to say when
- * it comes again. Refuses `event-repeated`, and `overloaded` when `rowsMax` are remembered.
+ * Store a request in the transaction that grants it; `answer` is repeated when it comes again. Refuses
+ * `event-repeated`, and `overloaded` when `rowsMax` are stored.
  */
 export async function rememberRequest(
   requests: RequestStore,
@@ -88,7 +88,7 @@ export function createResponse(
   })
 }
 
-/** The manager signs these, and a ledger's ok repeats what a stranger wrote: nobody asks with them. */
+/** Types of answers. They are no requests, although a ledger's ok repeats a stranger's content. */
 const answerTypes = /^internal-transaction-|-response$/
 
 function typed(event: NostrEvent, { type, untyped }: Asked): boolean {

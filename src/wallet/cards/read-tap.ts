@@ -11,7 +11,7 @@ export type GenuineTap = {
   /** The UID of its tag. */
   cid: string
   counter: number
-  /** Moves the counter up. It runs before the operation that the tap is for, and holds also when that is refused. */
+  /** Moves the counter up, before the operation that the tap is for; a refusal of that does not undo it. */
   count: First<CardStores>
 }
 

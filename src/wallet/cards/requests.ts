@@ -112,7 +112,7 @@ function unsealed(
   }
 }
 
-/** The one-time code in a request's content; one that was made before may be short. Refuses `card-content-invalid`. */
+/** The one-time code in a request's content, also an old short one. Refuses `card-content-invalid`. */
 export function codeOf({ otc }: CardRequest['content']): string {
   return parseCode(otc, 1)
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { cbc, cmac } from '@noble/ciphers/aes.js'
 
-/** Parameters that a tag puts into its address: encrypted UID and counter (`p`, 16 bytes), and the MAC (`c`, 8 bytes). */
+/** Parameters of a tag's address: encrypted UID and counter (`p`, 16 bytes), and their MAC (`c`, 8 bytes). */
 type Tap = { p: Uint8Array; c: Uint8Array }
 
 /** The PICC data of NTAG 424 DNA: the UID of the tag, and the number of its readings so far. */

@@ -8,7 +8,7 @@ export type Account = {
   /** Lower case. */
   name: string
   pubkey: string
-  /** The LUD-16 object of the holder's own wallet, as registered; null: no payments. */
+  /** The LUD-16 object of the holder's own wallet; null: no payments. */
   lud16: Record<string, unknown> | null
   allowVouchers: boolean
   createdAt: number
@@ -24,7 +24,7 @@ type AccountRow = {
   created_at: number
 }
 
-/** `nonceId`: the nonce it burned, null when the operator added it; `createdBy`: who signed. */
+/** `nonceId`: the nonce that it burned, null when the operator added it; `createdBy`: the signer. */
 type NewAccount = Omit<Account, 'id' | 'allowVouchers'> & {
   nonceId: number | null
   createdBy: string
@@ -71,14 +71,14 @@ export function createAccountStore(sql: Sql) {
       return (await page.all(after, most)).map(toAccount)
     },
 
-    /** Name and key must be free: the file refuses a second one. */
+    /** Name and key must be free: the schema refuses a second one. */
     async insert(account: NewAccount): Promise<void> {
       const { uuid, name, pubkey, lud16, nonceId, createdBy, createdAt } = account
       const text = lud16 && JSON.stringify(lud16)
       insert.run(uuid, name, bytesOf(pubkey), text, nonceId, bytesOf(createdBy), createdAt)
     },
 
-    /** Say whether the account of a key takes vouchers; false when there is none. */
+    /** Set whether the account of a key takes vouchers; false when it has no account. */
     async allowVouchers(pubkey: string, allowed: boolean): Promise<boolean> {
       return (await allowVouchers.changes(allowed ? 1 : 0, bytesOf(pubkey))) === 1
     },

@@ -25,7 +25,7 @@ const shared = feature({
 
 type Asked = { request: Request; params: { username: string } }
 
-/** What others ask about names: whose they are, and how to pay them. */
+/** Names of this service: their keys, and how to pay them. */
 export function directoryRoutes(identities: Identities) {
   const pay = async ({ request, params }: Asked) => {
     const base = contextOf(request).origins()[0] ?? identities.base()
@@ -63,7 +63,7 @@ export function directoryRoutes(identities: Identities) {
           const { status, body } = await forwardPayment(identities, params.username, query)
           return reply(status, body)
         } catch (refused) {
-          // That a wallet is away is not its payer's mistake.
+          // A wallet that does not answer is no mistake of the payer.
           if (refused instanceof Refusal && refused.code === 'wallet-unreachable') {
             contextOf(request).harmless = true
           }

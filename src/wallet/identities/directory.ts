@@ -8,8 +8,8 @@ import type { Identities } from './service.ts'
 type Names = Static<typeof NamesModel>
 
 /**
- * Whose name this is (NIP-05), for whoever reached us at `asked`; `_` is the service itself. Empty when
- * it is nobody's.
+ * The key of a name (NIP-05), or an empty document; `_` is the service itself. `asked` is the origin of
+ * the request, which the relays' addresses may follow.
  */
 export async function namesDocument(
   identities: Identities,
@@ -25,7 +25,7 @@ export async function namesDocument(
   return { names: { [name]: pubkey }, relays: { [pubkey]: identities.relays(asked) } }
 }
 
-/** The same, for who wants to know whether a name is free. Refuses `identity-unknown`: it is. */
+/** `namesDocument` of a name that is taken. Refuses `identity-unknown` for one that is free. */
 export async function takenName(
   identities: Identities,
   text: string,

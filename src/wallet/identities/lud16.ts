@@ -2,12 +2,12 @@ import { asObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 
-/** What a callback is held against; `hosts` are this service's own, `usable` the rules of the way out. */
+/** Checks of a callback: `hosts` are this service's own, `usable` the rules of outgoing requests. */
 export type CallbackRules = { hosts: readonly string[]; usable: (url: URL) => boolean }
 
 /**
- * What the wallet of an identity answers to LUD-16, to be registered: `payRequest` with its
- * callback, bounds and metadata. Null when there is none. Refuses `identity-lud16-invalid`.
+ * The LUD-16 answer of an identity's own wallet, to be registered: `payRequest` with callback, bounds
+ * and metadata. Null when there is none. Refuses `identity-lud16-invalid`.
  */
 export function parseLud16(value: unknown, rules: CallbackRules): JsonObject | null {
   if (value === undefined || value === null) return null
@@ -27,7 +27,7 @@ function refuse(): never {
   throw new Refusal('identity-lud16-invalid')
 }
 
-/** Its callback leads outside, and not back to us: that would go round for ever. */
+/** True for a callback on another host. One of ours would call itself for ever. */
 function payable(callback: unknown, { hosts, usable }: CallbackRules): boolean {
   if (typeof callback !== 'string' || callback.length > limits.callbackCharsMax) return false
   const url = URL.parse(callback)
@@ -47,7 +47,7 @@ function isEntry(entry: unknown): entry is unknown[] {
   return Array.isArray(entry) && typeof entry[0] === 'string'
 }
 
-/** Nested no deeper than that: what stores and answers it has a limit of its own. */
+/** True when the value is nested no deeper than that: the store and the answer have limits of depth. */
 function shallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth > 0 && Object.values(value).every((part) => shallow(part, depth - 1))

@@ -5,7 +5,7 @@ const form = /^[a-z0-9._-]{1,64}$/
 /** `_` is the service itself (NIP-05); dots alone fit in no URL. */
 const unusable = /^(_|\.+)$/
 
-/** Names that would pass for the service, its operator or a part of it. */
+/** Names that could be taken for the service, its operator or a part of it. */
 const reserved = new Set(
   `admin administrator administrador administracion api abuse account accounts app auth ayuda
   billing bot caja cajero card cards claim contact contacto coupon coupons cupon cupones cuponera
@@ -24,17 +24,17 @@ export function parseName(value: unknown): string {
   return name
 }
 
-/** True for what somebody could be called, in lower case. */
+/** True for a name of the right form, in lower case. */
 export function isName(text: string): boolean {
   return form.test(text)
 }
 
-/** Nobody has these. */
+/** True for a name that no identity can have. */
 export function isUnusable(name: string): boolean {
   return unusable.test(name)
 }
 
-/** Nobody registers these, but the operator may give them away; `more`: those of his own. */
+/** True for a name that only the operator can give away; `more`: the names of his setting. */
 export function isReserved(name: string, more: ReadonlySet<string>): boolean {
   return isUnusable(name) || reserved.has(name) || more.has(name)
 }

@@ -32,22 +32,22 @@ export function createNonceStore(sql: Sql) {
       return row && { id: row.id, burned: row.burned_at !== null }
     },
 
-    /** False when there is, or was, the same. */
+    /** False when the same nonce exists, burned or not. */
     async insert(hash: Uint8Array, issuer: string, now: number): Promise<boolean> {
       return (await insert.changes(hash, bytesOf(issuer), now)) === 1
     },
 
-    /** False when somebody else burned it. */
+    /** False when it was burned before. */
     async burn(id: number, now: number): Promise<boolean> {
       return (await burn.changes(now, id)) === 1
     },
 
-    /** How many of an issuer's nobody has used; bounded by what one may have. */
+    /** The number of an issuer's unused nonces; an issuer has at most `openNoncesMax`. */
     async countOpen(issuer: string): Promise<number> {
       return (await countOpen.get(bytesOf(issuer)))?.n ?? 0
     },
 
-    /** Forget up to `rowsMax` that nobody used, made before `before`; how many there were. */
+    /** Delete up to `rowsMax` unused ones that were made before `before`; the result is their number. */
     async prune(rowsMax: number, before: number): Promise<number> {
       return await prune.changes(rowsMax, before)
     },

@@ -8,7 +8,7 @@ import type { Identities, IdentityStores } from './service.ts'
 
 const visible = /^[!-~]+$/
 
-/** What stands for a nonce in the database. */
+/** The hash that the database has in place of a nonce. */
 export function nonceHash(nonce: string): Uint8Array {
   return hash('sha256', nonce, 'buffer')
 }
@@ -30,7 +30,7 @@ export async function requestNonce(
   if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
   identities.requireDisk()
   const before = await identities.database.snapshot((tx) => tx.requests.find(request.event.id))
-  // Anybody can send an issuer's event again: only its first time is counted.
+  // Anybody can repeat an issuer's event, so repeats are not counted.
   if (before) throw new Refusal('event-repeated')
   charge(issuer)
   const roots = [{ event: request.event.id }, { issuer }]

@@ -6,16 +6,16 @@ import { issueNonce } from './nonces.ts'
 import { addAccount, parseHolder } from './register.ts'
 import type { Identities } from './service.ts'
 
-/** What the operator's commands on identities work with, in a running server or without one. */
+/** Dependencies of the operator's commands on identities, with a server or without one. */
 type OperatorParts = Pick<
   Identities,
   'database' | 'now' | 'newNonce' | 'newId' | 'manager' | 'reserved' | 'usable'
 > & {
-  /** This service's own: no wallet's callback lies there. */
+  /** Hosts of this service: no wallet's callback may be there. */
   hosts: readonly string[]
 }
 
-/** What an operator can ask for. `force`: the name may be a reserved one. */
+/** A command of the operator. `force`: the name may be a reserved one. */
 export type IdentityCommand =
   | { do: 'nonce' }
   | { do: 'add'; name: string; pubkey: string; lud16: unknown; force: boolean }
@@ -31,7 +31,7 @@ export type ListedIdentity = {
   createdAt: number
 }
 
-/** What comes of each command. */
+/** The result of each command. */
 export type CommandOutcome = {
   nonce: { nonce: string }
   add: { id: string; pubkey: string }
@@ -40,8 +40,8 @@ export type CommandOutcome = {
 }
 
 /**
- * Carry out a command of the operator's. Refuses like `registerIdentity`, but nobody has to sign or
- * to bring a nonce; `identity-nonces-full`, `identity-unknown`.
+ * Carry out a command of the operator. It needs no signature and no nonce, and refuses otherwise as
+ * `registerIdentity` does; also `identity-nonces-full`, `identity-unknown`.
  */
 export async function operate(
   parts: OperatorParts,
@@ -97,7 +97,7 @@ function remove({ database }: OperatorParts, text: string) {
     if (named) await tx.lock({ holder: named.pubkey })
     const account = await tx.accounts.findByName(name)
     if (!account) throw new Refusal('identity-unknown')
-    // The nonce that it burned stays: it is to be good for nobody again.
+    // The nonce that it burned stays, so that nobody can use it again.
     await tx.accounts.remove(account.id)
     return { removed: true as const }
   })

@@ -20,8 +20,8 @@ async function requireAccount({ database }: Identities, name: string): Promise<A
 }
 
 /**
- * What paying or sending a voucher to an address begins with (LUD-16): the object of the holder's
- * own wallet, with our callback. `base` is where this service is reached. Refuses `account-unknown`.
+ * The first answer to a payer, or to the sender of a voucher (LUD-16): the object of the holder's own
+ * wallet, with our callback. `base` is the address of this service. Refuses `account-unknown`.
  */
 export async function payRequest(identities: Identities, text: string, base: string) {
   const { name, pubkey, lud16, allowVouchers } = await requireAccount(identities, text)
@@ -40,7 +40,7 @@ export async function payRequestOf(identities: Identities, pubkey: string, base:
   return account?.lud16 ? payRequest(identities, account.name, base) : null
 }
 
-/** The form that LUD-06 asks for, of an account without a wallet: no payment fits its bounds. */
+/** The LUD-06 object of an account without a wallet: no payment fits its bounds. */
 function vouchersOnly(address: string) {
   const metadata = [
     ['text/identifier', address],
@@ -55,7 +55,7 @@ function vouchersOnly(address: string) {
 }
 
 /**
- * Ask the holder's own wallet for an invoice; its answer. Refuses `account-unknown`,
+ * Ask the holder's own wallet for an invoice; the result is its answer. Refuses `account-unknown`,
  * `payments-not-taken`, `amount-invalid`, `field-invalid`, `overloaded`, `wallet-unreachable`.
  */
 export async function forwardPayment(
@@ -81,7 +81,7 @@ export async function forwardPayment(
   return { status: answer.status < 300 ? 200 : 400, body: withPlainReason(answer.body) }
 }
 
-/** A wallet's JSON as it is, but for a `reason`, which payers are shown. */
+/** A wallet's JSON; its `reason`, which payers see, is made plain text. */
 function withPlainReason(body: string): string {
   const said = parseJsonObject(body, limits.callbackBodyBytesMax)
   if (!said || said.reason === undefined) return body

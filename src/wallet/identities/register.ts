@@ -9,17 +9,18 @@ import { isReserved, parseName } from './name.ts'
 import { nonceHash } from './nonces.ts'
 import type { Identities, IdentityStores } from './service.ts'
 
-/** An identity that is about to be. */
+/** An identity that is not registered yet. */
 type NewIdentity = { name: string; pubkey: string; lud16: Record<string, unknown> | null }
 
 type Registered = { id: string; pubkey: string }
 
 /**
- * Register an identity at an issuer's request, or at its own holder's where sign-up is open; its
- * nonce is burned with it. `hosts` are this service's own. Refuses `identity-event-invalid`, `identity-event-stale`,
- * `identity-name-invalid`, `identity-pubkey-invalid`, `identity-lud16-invalid`,
- * `identity-not-authorized`, `identity-nonce-missing`, `disk-low`, `identity-nonce-unknown`,
- * `identity-nonce-burned`, `identity-reserved`, `identity-name-taken`, `identity-pubkey-taken`.
+ * Register an identity at an issuer's request, or at its holder's where sign-up is open; its nonce is
+ * burned with it. `hosts` are this service's own. Refuses `identity-event-invalid`,
+ * `identity-event-stale`, `identity-name-invalid`, `identity-pubkey-invalid`,
+ * `identity-lud16-invalid`, `identity-not-authorized`, `identity-nonce-missing`, `disk-low`,
+ * `identity-nonce-unknown`, `identity-nonce-burned`, `identity-reserved`, `identity-name-taken`,
+ * `identity-pubkey-taken`.
  */
 export async function registerIdentity(
   identities: Identities,
@@ -43,7 +44,7 @@ export async function registerIdentity(
     if (!found) throw new Refusal('identity-nonce-unknown')
     if (found.burned) throw new Refusal('identity-nonce-burned')
     if (isReserved(wanted.name, identities.reserved)) throw new Refusal('identity-reserved')
-    // What is refused after this undoes it: the nonce can be used for another name.
+    // A refusal after this undoes the burn: the nonce can be used for another name.
     if (!(await tx.nonces.burn(found.id, now))) throw new Refusal('identity-nonce-burned')
     return addAccount(identities, tx, { ...wanted, nonceId: found.id, createdBy: author })
   })
@@ -62,7 +63,7 @@ export async function addAccount(
   return { id: uuid, pubkey: account.pubkey }
 }
 
-/** Who signs for himself may name himself by signing, and the name in a tag. */
+/** Identity that a request asks for. With sign-up the key may be the signer's and the name a tag. */
 function readWanted(request: WalletRequest, selfSignup: boolean, rules: CallbackRules) {
   const content = request.content ?? {}
   const own = selfSignup ? { name: tagValue(request.event, 'name'), pubkey: request.author } : null
@@ -77,8 +78,8 @@ function readWanted(request: WalletRequest, selfSignup: boolean, rules: Callback
 }
 
 /**
- * The key that an identity is for. Refuses `identity-pubkey-invalid`, also for what lies off the
- * curve: its vouchers could be sealed for nobody.
+ * The key that an identity is for. Refuses `identity-pubkey-invalid`, also for a key off the curve, since
+ * no voucher can be sealed to it.
  */
 export function parseHolder(value: unknown): string {
   const pubkey = typeof value === 'string' ? parsePubkey(value) : null

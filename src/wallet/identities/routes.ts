@@ -42,7 +42,7 @@ const shared = feature({
   parameters: { nonce: 'What an issuer gave out' },
 })
 
-/** Nonces and the names that they are traded for. */
+/** Nonces, and the registration of names with them. */
 export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
   const byNonce = createGuard(rateLimits)
   const createNonce = async ({ request }: { request: Request }) => {

@@ -6,10 +6,10 @@ import type { RequestStore } from '../request-store.ts'
 import type { AccountStore } from './account-store.ts'
 import type { NonceStore } from './nonce-store.ts'
 
-/** What an operation on identities can read and write. */
+/** Stores of an operation on identities. */
 export type IdentityStores = { accounts: AccountStore; nonces: NonceStore; requests: RequestStore }
 
-/** Everything the operations on identities need; put together by `app/wallet.ts`. */
+/** Dependencies of the operations on identities; put together by `app/identities.ts`. */
 export type Identities = {
   database: Database<IdentityStores>
   now: Clock
@@ -23,18 +23,18 @@ export type Identities = {
   manager: string
   /** Keys that may hand out nonces and register others. */
   issuers: ReadonlySet<string>
-  /** Whoever has a nonce may register himself. */
+  /** Holders may register themselves with a nonce. */
   selfSignup: boolean
-  /** Names that nobody registers, besides those of `name.ts`. */
+  /** More reserved names than those of `name.ts`. */
   reserved: ReadonlySet<string>
-  /** Where the events of identities are found, by whoever reached us at `asked`; addresses of relays. */
+  /** Addresses of the relays with the events of identities, for a request to the origin `asked`. */
   relays: (asked: string | null) => string[]
-  /** Names this service among others that know its cards and accounts. */
+  /** Names this service to tills that know its cards and accounts. */
   federationId: string
-  /** Where this service is reached, when a request does not say. */
+  /** The address of this service, for a request that does not name it. */
   base: () => string
   /** The answer of a holder's wallet, or null. Refuses `overloaded`. */
   askWallet: (account: string, url: URL) => Promise<{ status: number; body: string } | null>
-  /** What the callback of a wallet must be for us to go there. */
+  /** True for a URL that outgoing requests may use. */
   usable: (url: URL) => boolean
 }

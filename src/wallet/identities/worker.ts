@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts'
 import type { Job, SweepParts } from '../../db/jobs.ts'
 import type { NonceStore } from './nonce-store.ts'
 
-/** Delete nonces that nobody used in time. */
+/** Delete nonces that were not used in time. */
 export function startNonceSweep(parts: SweepParts<{ nonces: NonceStore }>): Job {
   const { jobs, database, now, failed } = parts
   return jobs.sweep({

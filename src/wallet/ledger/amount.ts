@@ -4,7 +4,7 @@ const decimalText = /^[1-9]\d{0,18}$/
 
 /**
  * A token amount in its smallest unit: a whole number above zero, as a JSON number or in decimal
- * digits. Null for anything else; a number beyond 2^53 − 1 has lost its last digits already.
+ * digits. Null for anything else, also for a number above 2^53 − 1, which has lost its last digits.
  */
 function parseAmount(value: unknown): bigint | null {
   const amount = readWhole(value)
@@ -16,7 +16,7 @@ function readWhole(value: unknown): bigint | null {
   return typeof value === 'string' && decimalText.test(value) ? BigInt(value) : null
 }
 
-/** The amounts of a `tokens` object, or null when it is not one, is empty, or holds no amount somewhere. */
+/** The amounts of a `tokens` object; null when it is none, is empty, or has a value that is no amount. */
 export function parseAmounts(value: unknown): Map<string, bigint> | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const entries = Object.entries(value)

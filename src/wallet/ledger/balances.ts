@@ -9,8 +9,8 @@ import type { LedgerStores } from './settle.ts'
 export type Books = { database: Database<LedgerStores> }
 
 /**
- * What a key has of each token, and its last movements: all to itself, of the tokens that he issues
- * to an issuer. Refuses `account-unknown` (no key), `account-not-yours`.
+ * The balances of a key and its last movements. The key itself sees all of them, an issuer those of its
+ * tokens. Refuses `account-unknown` (no key), `account-not-yours`.
  */
 export async function balances({ database }: Books, caller: Caller, key: string) {
   const pubkey = parsePubkey(key)

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import type { LedgerStores } from './settle.ts'
 import type { Token } from './token.ts'
 
-/** Take over the terms of the tokens. Throws OperatorError when accounts were opened with others. */
+/** Store the terms of the tokens. Throws OperatorError when accounts were opened with others. */
 export async function declareTokens(
   database: Database<LedgerStores>,
   tokens: ReadonlyMap<string, Token>,

@@ -14,15 +14,15 @@ type IssueParts = {
   newId: () => string
 }
 
-/** As an operator types it: `1500.50` of a token with 2 decimals. */
+/** An order of the operator; the amount as he types it: `1500.50` of a token with 2 decimals. */
 export type Issue = { token: string; to: string; amount: string; memo: string | null }
 
-/** What was issued, and what the receiver has now, as people write it. */
+/** The amount that was issued and the receiver's balance, as people write them. */
 export type Issued = { token: string; npub: string; amount: string; balance: string; id: string }
 
 /**
- * Issue tokens whose issuer is the manager key: a transaction like any other, signed here. Throws
- * OperatorError when it cannot be.
+ * Issue tokens whose issuer is the manager key, by a transaction that is signed here. Throws
+ * OperatorError when the order is not valid or the ledger refuses.
  */
 export async function issue(
   { ledger, database, now, newId }: IssueParts,
@@ -49,7 +49,7 @@ export async function issue(
       ['p', signer.pubkey],
       ['p', receiver],
       ['t', transactionTypes.start],
-      // Twice the same within a second is two transactions.
+      // Makes the id unique: two equal orders within a second are two transactions.
       ['i', newId()],
     ],
     content: JSON.stringify({ tokens: { [name]: String(units) }, ...(memo !== null && { memo }) }),

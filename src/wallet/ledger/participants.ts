@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import type { MemberStore } from '../../relay/member-store.ts'
 
-/** Let these keys (in hex) write to the embedded relay: they take part in payments before they own anything. */
+/** Let these keys (in hex) write to the embedded relay: they take part in payments without an account. */
 export async function nameParticipants(
   database: Database<{ members: MemberStore }>,
   pubkeys: Iterable<string>,

@@ -8,7 +8,7 @@ import { BalancesModel } from './models.ts'
 
 const shared = feature({ tag: 'Ledger', parameters: { key: 'A public key: npub or hex' } })
 
-/** What the embedded ledger tells the owners of its accounts. */
+/** Accounts of the embedded ledger, for their owners. */
 export function ledgerRoutes(books: Books, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'ledger', prefix: '/api/ledger', ...shared })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))

@@ -18,19 +18,19 @@ export type LedgerStores = { ledger: LedgerStore }
 
 /** The embedded ledger; put together by `app/ledger.ts`. */
 export type Ledger = {
-  /** The manager key: who the ledger is. */
+  /** The manager key, which is the ledger's. */
   signer: Signer
   verifyHash: VerifyHash
   tokens: ReadonlyMap<string, Token>
-  /** Hand an event of ours to the relays, in the transaction that causes it. */
-  // A method: what is handed in writes to stores of the same transaction that this folder does not know.
+  /** Queue an event of ours for every relay, in the transaction that causes it. */
+  // A method, so that its implementation may use stores of the transaction that this folder does not know.
   broadcast(tx: LedgerStores, event: NostrEvent): Promise<void>
 }
 
 /**
  * Settle a start event whose id and signature were verified, inside the caller's transaction: the
- * money moves and the answer goes to the relays, both or neither. Once per event id: the stored outcome
- * again. Null when it is not for this ledger, too old, or not of this time: then nobody is answered.
+ * money moves and the answer is queued for the relays, both or neither. A repeated event gets the stored
+ * outcome. Null for an event that is not for this ledger, too old, or from the future: it gets no answer.
  */
 export async function settle(
   ledger: Ledger,
@@ -53,7 +53,7 @@ export async function settle(
 }
 
 /**
- * What a start event of this ledger asks for, when it can be settled now. Refuses as `ledgerRefusal`
+ * The transaction of a start event of this ledger, if it can be settled now. Refuses as `ledgerRefusal`
  * does; writes nothing.
  */
 export async function examine(
@@ -74,13 +74,13 @@ export async function examine(
 
 type Booking = { start: NostrEvent; transaction: Transaction; now: number }
 
-/** Settle what the same transaction has examined, of an event that came for the first time. */
+/** Settle a new start event that the same transaction has examined. */
 export async function book(
   ledger: Ledger,
   tx: LedgerStores,
   { start, transaction, now }: Booking,
 ): Promise<Outcome> {
-  // It must succeed: what was looked at cannot change inside one transaction.
+  // It must succeed: balances that were read cannot change inside one transaction.
   const answer = createOk(ledger.signer, start, transaction, now)
   const { sender, receiver, amounts, memo } = transaction
   const movement = await tx.ledger.settle({
@@ -106,7 +106,7 @@ export async function book(
   return { state: 'ok', answerId: answer.id }
 }
 
-/** Both sides of every amount have room: the sender to pay (the issuer always), the receiver to take. */
+/** Refuses unless the sender has every amount (an issuer always has) and no balance leaves its bounds. */
 async function requireFunds(
   { tokens }: Ledger,
   tx: LedgerStores,
@@ -130,18 +130,18 @@ async function refuse(
   start: NostrEvent,
   { messages, now }: { messages: string[]; now: number },
 ): Promise<Outcome> {
-  // Relays, ours too, keep what owners are told for ever; what any fresh key can bring about, not.
+  // Errors to owners stay on relays for ever. Those to other keys expire: any new key can cause them.
   const owner = await takesPart(ledger, tx, start.pubkey)
   const expiresAt = owner ? null : now + limits.transactionSeconds
   const answer = createError(ledger.signer, start, messages, { now, expiresAt })
-  // Later the event is too old to be looked at, whoever repeats it.
+  // Later the event itself is too old, so a repeat is not looked at.
   const forgetAt = start.created_at + limits.transactionSeconds + limits.requestWindowSeconds
   await tx.ledger.refuse(start.id, { answerId: answer.id, messages, forgetAt })
   await ledger.broadcast(tx, answer)
   return { state: 'error', answerId: answer.id, messages }
 }
 
-/** The key owns something here, or issues it. */
+/** True for a key that has an account here or issues a token. */
 async function takesPart(
   { signer, tokens }: Ledger,
   tx: LedgerStores,
@@ -153,8 +153,8 @@ async function takesPart(
 }
 
 /**
- * Tell what an account has now. Each event of an account is a second later than the one before, or
- * relays would keep the older; one that would be too far ahead of the clock is owed until later.
+ * Publish the balance of an account. Each event of an account is a second later than the one before, or
+ * relays would keep the older one. An event that would be too far ahead of the clock is owed instead.
  */
 async function publishBalance(
   ledger: Ledger,
@@ -168,7 +168,7 @@ async function publishBalance(
   await tx.ledger.published(account.id, createdAt)
 }
 
-/** Send some of the balance events that are owed; how many there were. */
+/** Publish some of the balances that are owed; the result is their number. */
 export async function publishOwed(
   ledger: Ledger,
   tx: LedgerStores & Locking,

@@ -2,7 +2,7 @@ import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Token } from './token.ts'
 
-/** What was answered to a start event. */
+/** The answer to a start event. */
 export type Outcome =
   | { state: 'ok'; answerId: string }
   | { state: 'error'; answerId: string; messages: string[] }
@@ -37,7 +37,7 @@ type AccountRow = {
 
 export type LedgerStore = ReturnType<typeof createLedgerStore>
 
-/** Accounts, entries and what was answered, on one connection. Amounts cross as text: a double has 53 bits. */
+/** Accounts, entries and answers, on one connection. Amounts cross as text: a double has 53 bits. */
 export function createLedgerStore(sql: Sql) {
   const columns = 'id, token, pubkey, CAST(balance AS TEXT) AS balance, published_at'
   const declare = sql.query<null, [string, number, Uint8Array]>(
@@ -85,7 +85,7 @@ export function createLedgerStore(sql: Sql) {
   const accountsOfToken = sql.query<AccountRow, [string, number, number]>(
     `SELECT ${columns} FROM ledger_accounts WHERE token = ? AND id > ? ORDER BY id LIMIT ?`,
   )
-  // Beyond the bound both sums leave the integers and compare as such: the guard holds all the same.
+  // A sum beyond 64 bits becomes a float. It still compares as larger, so the bound holds.
   const add = sql.query<AccountRow, [bigint, number]>(
     `UPDATE ledger_accounts SET balance = balance + ?1
      WHERE id = ?2 AND (issuer = 1 OR balance + ?1 >= 0)
@@ -125,7 +125,7 @@ export function createLedgerStore(sql: Sql) {
   )
 
   return {
-    /** Take a token's terms over; false when others stand already and accounts rest on them. */
+    /** Store a token's terms; false when accounts exist under other terms. */
     async declare({ name, decimals, issuer }: Token): Promise<boolean> {
       declare.run(name, decimals, bytesOf(issuer))
       const row = await token.get(name)
@@ -143,7 +143,7 @@ export function createLedgerStore(sql: Sql) {
       return found
     },
 
-    /** What was answered to this start event, or null. */
+    /** The answer to this start event, or null. */
     async outcome(eventId: string): Promise<Outcome | null> {
       const settled = await movement.get(bytesOf(eventId))
       if (settled) return { state: 'ok', answerId: hexOf(settled.answer_id) }
@@ -153,7 +153,7 @@ export function createLedgerStore(sql: Sql) {
       return { state: 'error', answerId: hexOf(refused.answer_id), messages }
     },
 
-    /** Remember a no until `forgetAt`. */
+    /** Store a refusal until `forgetAt`. */
     async refuse(
       eventId: string,
       { answerId, messages, forgetAt }: { answerId: string; messages: string[]; forgetAt: number },
@@ -161,7 +161,7 @@ export function createLedgerStore(sql: Sql) {
       insertRefusal.run(bytesOf(eventId), bytesOf(answerId), JSON.stringify(messages), forgetAt)
     },
 
-    /** Write down that a transaction is settled; the id that its entries carry. */
+    /** Store a settled transaction; the result is the id for its entries. */
     async settle(transaction: {
       eventId: string
       answerId: string
@@ -183,7 +183,7 @@ export function createLedgerStore(sql: Sql) {
       return row.id
     },
 
-    /** The account of a key, made when it is the first time; the token is declared. */
+    /** The account of a key, made when there is none; the token has to be declared. */
     async open(tokenName: string, pubkey: string): Promise<Account> {
       insertAccount.run(tokenName, bytesOf(pubkey))
       const row = await account.get(tokenName, bytesOf(pubkey))
@@ -196,7 +196,7 @@ export function createLedgerStore(sql: Sql) {
       return BigInt((await account.get(tokenName, bytesOf(pubkey)))?.balance ?? 0)
     },
 
-    /** Add an entry (below zero: take) and its amount to the account; null when there is not enough, or too much. */
+    /** Add an entry and its amount, which may be negative; null when the balance would leave its bounds. */
     async add(movementId: number, accountId: number, amount: bigint): Promise<Account | null> {
       const row = await add.get(amount, accountId)
       if (!row) return null
@@ -204,17 +204,17 @@ export function createLedgerStore(sql: Sql) {
       return toAccount(row)
     },
 
-    /** The balance event of this second went out. */
+    /** Store that the balance event of this second was published. */
     async published(accountId: number, createdAt: number): Promise<void> {
       published.run(createdAt, accountId)
     },
 
-    /** A balance event is owed, for this cause. */
+    /** Store that a balance event is owed, for this cause. */
     async postpone(accountId: number, cause: string): Promise<void> {
       postpone.run(bytesOf(cause), accountId)
     },
 
-    /** Accounts that owe a balance event and may send it now. */
+    /** Accounts whose balance event is owed and can be published now. */
     async stale(now: number, most: number): Promise<(Account & { cause: string })[]> {
       return (await stale.all(now, most)).map((row) => ({
         ...toAccount(row),
@@ -227,12 +227,12 @@ export function createLedgerStore(sql: Sql) {
       return (await accountsOf.all(bytesOf(pubkey))).map(toAccount)
     },
 
-    /** Up to `most` accounts of a token behind this id. */
+    /** Up to `most` accounts of a token with a higher id than this. */
     async accountsOfToken(tokenName: string, after: number, most: number): Promise<Account[]> {
       return (await accountsOfToken.all(tokenName, after, most)).map(toAccount)
     },
 
-    /** The last movements of an account before the one of that id, newest first. */
+    /** The last movements of an account before the one with that id, newest first. */
     async movements(owner: Account, before: number, most: number): Promise<AccountMovement[]> {
       return (await movementsOf.all(owner.id, before, most)).map((row) => {
         const sender = hexOf(row.sender)

@@ -5,11 +5,11 @@ import { parsePubkey } from '../../nostr/keys.ts'
 export type Token = Readonly<{
   name: string
   decimals: number
-  /** Hex; the one account that may go below zero, which is what issuing is. */
+  /** Hex. Issuing is a payment by this account, the only one that may go below zero. */
   issuer: string
 }>
 
-/** The tokens of a setting `NAME:decimals:issuer,…`, by name; null when one is not well formed or comes twice. */
+/** The tokens of a setting `NAME:decimals:issuer,…`, by name; null when one is not valid or comes twice. */
 export function parseTokens(items: readonly string[]): ReadonlyMap<string, Token> | null {
   const tokens = new Map<string, Token>()
   for (const item of items) {
@@ -23,7 +23,7 @@ export function parseTokens(items: readonly string[]): ReadonlyMap<string, Token
   return tokens.size <= limits.tokensMax ? tokens : null
 }
 
-/** A name stands in tags between colons, and in tables for people. */
+/** The name has no colon, since tags put it between colons. */
 const tokenForm = /^([A-Za-z0-9_-]{1,16}):(\d{1,2}):(\S+)$/
 
 /** An amount as people write it: `150050` of a token with 2 decimals is `1500.50`. */
@@ -34,7 +34,7 @@ export function tokenText(amount: bigint, decimals: number): string {
   return amount < 0n ? `-${text}` : text
 }
 
-/** The smallest units in what a person wrote, or null: too many decimals, or no number above zero. */
+/** Amount that a person wrote, in smallest units; null for too many decimals, or for no number above zero. */
 export function parseTokenText(text: string, decimals: number): bigint | null {
   const [, whole = '', fraction = ''] = /^(\d{1,19})(?:\.(\d{1,18}))?$/.exec(text.trim()) ?? []
   if (whole === '' || fraction.length > decimals) return null

@@ -7,16 +7,16 @@ import { kinds } from '../../nostr/kinds.ts'
 import { parseAmounts } from './amount.ts'
 import type { Token } from './token.ts'
 
-/** The sub-kinds of kind 1112 that a ledger speaks: the first `t` tag. */
+/** The first `t` tag of a ledger's events of kind 1112. */
 export const transactionTypes = {
   start: 'internal-transaction-start',
   ok: 'internal-transaction-ok',
   error: 'internal-transaction-error',
 } as const
 
-/** What a start event asks for, read once. */
+/** The transaction that a start event asks for. */
 export type Transaction = {
-  /** Hex: the delegator, where there is a delegation. */
+  /** Hex; with a delegation the delegator. */
   sender: string
   receiver: string
   amounts: ReadonlyMap<string, bigint>
@@ -31,7 +31,7 @@ type Reading = {
   now: number
 }
 
-/** Whether this is a start event that addresses this ledger. */
+/** True for a start event that addresses this ledger. */
 export function addresses(event: NostrEvent, ledger: string): boolean {
   return (
     event.kind === kinds.walletRegular &&
@@ -46,7 +46,7 @@ export function addresses(event: NostrEvent, ledger: string): boolean {
  */
 export function readTransaction(start: NostrEvent, reading: Reading): Transaction {
   const { ledger, verifyHash, tokens, now } = reading
-  // Who signs for somebody else is the gateway alone: it has checked the card and its limits.
+  // Only this service signs for others (card payments), after it checked the card and its limits.
   const sender = authorThrough(ledger, start, verifyHash)
   if (sender === null) throw ledgerRefusal('delegation-invalid')
   const [, second] = start.tags.filter(([name]) => name === 'p')
@@ -68,12 +68,12 @@ export function readTransaction(start: NostrEvent, reading: Reading): Transactio
 
 const hex32 = /^[0-9a-f]{64}$/
 
-/** The JSON object in a content, or null; also when it is too long. */
+/** The JSON object in a content; null when there is none or the content is too long. */
 export function parseContent(text: string): Record<string, unknown> | null {
   return text.length > limits.transactionCharsMax ? null : contentObject(text)
 }
 
-/** The ledger's yes: it names both sides and repeats what it was asked. */
+/** The ledger's ok: it names both sides and repeats the content of the start event. */
 export function createOk(
   signer: Signer,
   start: NostrEvent,
@@ -94,7 +94,7 @@ export function createOk(
   })
 }
 
-/** The ledger's no, in words for people; one that expires (NIP-40) is gone from relays then. */
+/** The ledger's error, in words for people. With `expiresAt` relays delete it then (NIP-40). */
 export function createError(
   signer: Signer,
   start: NostrEvent,
@@ -119,7 +119,7 @@ export function createError(
   })
 }
 
-/** What of a start event its answer carries too, so that whoever waits for one finds the other. */
+/** Tags of a start event that its answer repeats, so that a client finds the answer by its own tags. */
 function repeated(start: NostrEvent): string[][] {
   return start.tags
     .filter(([name]) => name === 'e' || name === 'bolt11')
@@ -130,7 +130,7 @@ function repeated(start: NostrEvent): string[][] {
 
 type Balance = { token: string; pubkey: string; balance: bigint; cause: string; createdAt: number }
 
-/** What an account has now. */
+/** A balance event: the balance of an account now. */
 export function createBalance(signer: Signer, balance: Balance): NostrEvent {
   return signer.sign({
     kind: kinds.walletAddressable,

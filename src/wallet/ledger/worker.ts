@@ -14,12 +14,12 @@ type LedgerWork = {
   jobs: Jobs
   now: () => number
   admission: Admission
-  /** Ask every relay from now on; how they are asked anew. */
+  /** Ask every relay from now on; the result asks them anew. */
   subscribe: (subscription: Subscription) => () => void
   failed: (cause: unknown) => void
 }
 
-/** Settle the transactions that relays bring, and publish balances that are owed; how to stop. */
+/** Settle the transactions that relays bring, and publish balances that are owed; the result stops it. */
 export function startLedgerWorker(work: LedgerWork): () => Promise<void> {
   const { ledger, database, jobs, now, admission, subscribe, failed } = work
   const consumer = createConsumer<LedgerStores>({

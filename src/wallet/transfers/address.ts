@@ -3,9 +3,9 @@ import { limits } from '../../base/limits.ts'
 /** A lightning address (LUD-16); `host` with its port where it is not 443. */
 type LightningAddress = { name: string; host: string }
 
-/** Dots alone would climb up the path of a URL. */
+/** Not dots alone, which would go up the path of a URL. */
 const localPart = /^(?!\.+$)[a-z0-9._+-]{1,64}$/
-/** What would end the host inside a URL, or be silently dropped from it. */
+/** Characters that end the host in a URL, or that URL parsers drop. */
 const notInHost = /[\p{Cc}\p{Cf}\s/\\@?#%]/u
 
 /** The address in `name@host`, in lower case, the host in punycode; null for anything else. */

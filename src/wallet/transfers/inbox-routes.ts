@@ -11,7 +11,7 @@ import type { Transfers } from './service.ts'
 
 const shared = feature({ tag: 'Transfer', parameters: { id: 'A definition: UUID' } })
 
-/** What a holder has received, and whether he wants to. */
+/** Vouchers that a holder has received, and the setting whether he takes any. */
 export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'inbox', prefix: '/api/wallet', ...shared })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))

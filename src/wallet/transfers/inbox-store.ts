@@ -6,12 +6,12 @@ import type { Sql } from '../../db/sql.ts'
 /** A voucher in an inbox. */
 export type Held = Promised & {
   service: string
-  /** Of the replacement's nonce. */
+  /** Handle of the replacement's nonce. */
   handle: Uint8Array
   receivedAt: number
   comment: string | null
   sealed: Sealed
-  /** What this service knows of it, expiry apart; null: another's voucher. */
+  /** Its phase here, without expiry; null for a voucher of another service. */
   phase: Phase | null
 }
 
@@ -40,7 +40,7 @@ type HeldRow = {
   phase: Phase | null
 }
 
-/** The phase of the voucher `v` as every check sees it: the kill switch counts before its mark. */
+/** The phase of the voucher `v`; the kill switch counts before its rows are marked. */
 const phase = `CASE WHEN v.phase = 'minted' AND EXISTS (
     SELECT 1 FROM kills k WHERE k.definition_id = v.definition_id AND k.upto_voucher_id >= v.id)
   THEN 'voided' ELSE v.phase END`
@@ -49,7 +49,7 @@ const phase = `CASE WHEN v.phase = 'minted' AND EXISTS (
 const rows = `inbox i JOIN transfers t ON t.id = i.id
   LEFT JOIN vouchers v ON v.handle = t.replacement AND t.service = ?1`
 
-/** It may still be worth something: not expired (`?3`), and not known to be spent. */
+/** The condition for an unspent voucher: not expired (`?3`), and not known to be spent. */
 const unspent = `(i.expires_at IS NULL OR i.expires_at > ?3) AND coalesce(${phase}, 'minted') = 'minted'`
 
 export type InboxStore = ReturnType<typeof createInboxStore>
@@ -103,7 +103,7 @@ export function createInboxStore(sql: Sql) {
   const findManager = sql.query<{ value: string }, []>(
     "SELECT value FROM facts WHERE name = 'manager'",
   )
-  /** The key of this service, which a database has for ever. */
+  /** The key of this service. It never changes in one database. */
   let known: Uint8Array | null = null
   const manager = async (): Promise<Uint8Array> => {
     const row = known ? null : await findManager.get()
@@ -135,19 +135,19 @@ export function createInboxStore(sql: Sql) {
       return (await list.all(await manager(), bytesOf(holder), most)).map(toHeld)
     },
 
-    /** How many a holder has; how many of them may be worth something, and of one merchant. */
+    /** The number of a holder's vouchers; of them those unspent, and those unspent of one merchant. */
     async count(holder: string, owner: string, now: number) {
       const row = await count.get(await manager(), bytesOf(holder), now, bytesOf(owner))
       const { total = 0, unspent: open = 0, of_owner: ofOwner = 0 } = row ?? {}
       return { total, unspent: open, ofOwner }
     },
 
-    /** Throw away up to `most` of a holder's oldest that are spent or expired. */
+    /** Delete up to `most` of a holder's oldest that are spent or expired. */
     async removeWorthless(holder: string, most: number, now: number): Promise<void> {
       removeWorthless.run(await manager(), bytesOf(holder), now, most)
     },
 
-    /** Throw one away, by the handle of its nonce; false when the holder has none such. */
+    /** Delete one, by the handle of its nonce; false when the holder has none such. */
     async remove(holder: string, handle: Uint8Array): Promise<boolean> {
       return (await remove.changes(bytesOf(holder), handle)) > 0
     },

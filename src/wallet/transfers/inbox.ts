@@ -11,14 +11,14 @@ import type { VoucherRef } from './transfer-store.ts'
 
 type Kept = Promised & {
   from: VoucherRef
-  /** Handle of the nonce that took the place of the one that came. */
+  /** Handle of the nonce that replaced the one that came. */
   replacement: Uint8Array
   holder: string
   comment: string | null
   sealed: Sealed
 }
 
-/** Put a replacement into its holder's inbox and write down that its transfer is finished. */
+/** Put a replacement into its holder's inbox and finish its transfer. */
 export async function keep(tx: TransferStores, kept: Kept, now: number): Promise<void> {
   const { from, replacement, holder, owner } = kept
   const { total } = await tx.inbox.count(holder, owner, now)
@@ -28,7 +28,7 @@ export async function keep(tx: TransferStores, kept: Kept, now: number): Promise
   await tx.inbox.insert({ ...kept, id })
 }
 
-/** Refuses `inbox-full` and `inbox-merchant-full`; what is on its way counts, too. */
+/** Refuses `inbox-full` and `inbox-merchant-full`; transfers under way count, too. */
 export async function requireRoom(
   tx: TransferStores,
   { holder, owner, now }: { holder: string; owner: string; now: number },
@@ -47,7 +47,7 @@ export async function listInbox({ database, now }: Transfers, caller: Caller) {
   return { vouchers: held.map((one) => heldView(one, now())) }
 }
 
-/** Throw one of the caller's vouchers away, spent or not. Refuses `held-unknown`. */
+/** Delete one of the caller's vouchers, spent or not. Refuses `held-unknown`. */
 export async function forget({ database }: Transfers, caller: Caller, id: string) {
   const plan = { roots: [{ holder: caller.pubkey }], first: caller.spend }
   return database.transact(plan, async (tx) => {

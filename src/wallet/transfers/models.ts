@@ -66,7 +66,7 @@ export const InboxModel = t.Object({
   ),
 })
 
-/** What the payload of `sealed` holds. */
+/** Content of the payload of `sealed`. */
 export const SealedContentModel = t.Object({ nonce: t.String(), voucher: NostrEventModel })
 
 export const PreferencesModel = t.Object(

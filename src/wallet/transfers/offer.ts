@@ -5,7 +5,7 @@ import { parseText } from '../../coupons/text.ts'
 import { type ReadVoucher, readVoucher } from '../../coupons/voucher-event.ts'
 import { type NostrEvent, parseEvent, type VerifyEvent } from '../../nostr/event.ts'
 
-/** A voucher that changes hands, as its event says it is; only its service knows whether it still is. */
+/** A voucher that changes hands, as its event states it; only its service knows its phase. */
 export type Offer = ReadVoucher & {
   event: NostrEvent
   /** The key that signed it. */
@@ -20,7 +20,7 @@ export function parseOffer(value: unknown, nonce: string, verify: VerifyEvent): 
   return { ...voucher, event, service: event.pubkey }
 }
 
-/** A word to the holder, or null for none. Refuses `field-invalid`. */
+/** The comment for the holder, or null for none. Refuses `field-invalid`. */
 export function parseComment(value: unknown): string | null {
   if (value === undefined || value === null) return null
   const comment = parseText(value, { field: 'comment', charsMax: limits.commentCharsMax })
@@ -28,7 +28,7 @@ export function parseComment(value: unknown): string | null {
   return comment || null
 }
 
-/** The nonce in a request, whichever service it belongs to. Refuses `nonce-invalid`. */
+/** The nonce in a request, of any service. Refuses `nonce-invalid`. */
 export function parseAnyNonce(value: unknown): string {
   if (typeof value === 'string' && /^[!-~]{16,128}$/.test(value)) return value
   throw new Refusal('nonce-invalid', { field: 'nonce' })

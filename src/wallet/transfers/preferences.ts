@@ -6,7 +6,7 @@ import type { Transfers } from './service.ts'
 
 type Preferences = Static<typeof PreferencesModel>
 
-/** What the caller's account takes. Refuses `account-unknown`. */
+/** The settings of the caller's account. Refuses `account-unknown`. */
 export async function readPreferences(
   { database }: Transfers,
   { pubkey }: Caller,
@@ -16,7 +16,7 @@ export async function readPreferences(
   return { allowVouchers: account.allowVouchers }
 }
 
-/** Change what the caller's account takes. Refuses `account-unknown`. */
+/** Change the settings of the caller's account. Refuses `account-unknown`. */
 export async function writePreferences(
   { database }: Transfers,
   { pubkey, spend }: Caller,

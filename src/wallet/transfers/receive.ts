@@ -13,28 +13,28 @@ import type { VoucherRef } from './transfer-store.ts'
 
 type Arrival = { nonce: string; voucher: unknown; comment: string | null }
 
-/** `nonceSent`: the nonce has been on its way to another service. */
+/** `nonceSent`: the nonce was sent to another service. */
 type Reception = { accepted: true } | { accepted: false; refusal: Refusal; nonceSent: boolean }
 
 /**
- * Take a voucher for the account of that name: swap its nonce for one that the sender does not know
- * and keep that for the holder. Accepted means: kept. The same voucher again is accepted again.
+ * Take a voucher for the account of that name: swap its nonce for one that the sender does not know,
+ * and store that for the holder. When the answer is accepted, it is stored. A repeat is accepted again.
  * Refuses, in this order and as a value: `voucher-invalid`, `vouchers-not-taken`, `service-unknown`,
  * `voucher-refreshed` (it went to somebody else), `transfer-busy`, `voucher-expired`, `inbox-full`,
- * `inbox-merchant-full`, what the service refuses with, `service-silent`, `transfer-pending`.
- * Throws what says nothing about the voucher: `rate-limited`, `overloaded`, `disk-low`.
+ * `inbox-merchant-full`, refusals of the service, `service-silent`, `transfer-pending`. Throws
+ * refusals that concern no voucher: `rate-limited`, `overloaded`, `disk-low`.
  */
 export async function receive(
   transfers: Transfers,
   name: string,
   { nonce, voucher, comment }: Arrival,
 ): Promise<Reception> {
-  // What nobody can be called is as long as its sender likes: it is counted as one.
+  // Invalid names share one bucket, so that their number cannot grow the table.
   transfers.arriving(isName(name) ? name : '')
   try {
     const offer = parseOffer(voucher, nonce, transfers.verify)
     const { pubkey: holder } = await transfers.database.snapshot((tx) => taker(tx, name))
-    // A word that holds the nonce would put it on the disk.
+    // A comment with the nonce would put the nonce on the disk in clear.
     const word = comment?.includes(nonce) ? null : comment
     const arrival = { name, holder, offer, comment: word }
     if (offer.service !== transfers.couponService.signer.pubkey)
@@ -50,11 +50,11 @@ export async function receive(
 
 type Checked = { name: string; holder: string; offer: Offer; comment: string | null }
 
-/** A voucher of our own: burned, minted anew and kept in one transaction. */
+/** Take a voucher of this service: it is burned, minted anew and stored in one transaction. */
 async function settleHere(transfers: Transfers, arrival: Checked): Promise<void> {
   const { holder, offer, comment } = arrival
   const { database, couponService, newKey } = transfers
-  // Outside of the transaction: it is the slow part.
+  // Before the transaction: this part is slow.
   const seal = createSealToHolder(holder)
   if (!seal) throw new Refusal('vouchers-not-taken')
   const from = refOf(offer)
@@ -74,7 +74,7 @@ async function settleHere(transfers: Transfers, arrival: Checked): Promise<void>
   })
 }
 
-/** A voucher of another service: first the intent on disk, then the network. */
+/** Take a voucher of another service: first the intent on disk, then the network. */
 async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Reception> {
   const { holder, offer, comment } = arrival
   if (!transfers.services.has(offer.service)) throw new Refusal('service-unknown')
@@ -126,13 +126,13 @@ async function taker(tx: TransferStores, name: string) {
   return account
 }
 
-/** Once more where it counts: in the transaction that writes. */
+/** Check the account again, in the transaction that writes. */
 async function requireTaker(tx: TransferStores, { name, holder }: Checked): Promise<void> {
   const { pubkey } = await taker(tx, name)
   if (pubkey !== holder) throw new Refusal('vouchers-not-taken')
 }
 
-/** True when this very transfer was finished before. Refuses `voucher-refreshed` when another was. */
+/** True when this transfer was finished before. Refuses `voucher-refreshed` when it went to another holder. */
 async function finished(tx: TransferStores, from: VoucherRef, holder: string): Promise<boolean> {
   const before = await tx.transfers.holderOf(from)
   if (before !== null && before !== holder) throw new Refusal('voucher-refreshed')

@@ -14,7 +14,7 @@ import { receive } from './receive.ts'
 import { send } from './send.ts'
 import type { Transfers } from './service.ts'
 
-/** What a service says of a voucher that it does not swap. */
+/** Refusals of a service that does not swap a voucher. */
 const aboutVouchers = [
   'voucher-unknown',
   'voucher-claimed',
@@ -23,7 +23,7 @@ const aboutVouchers = [
   'voucher-expired',
 ] as const
 
-/** Why a name does not get it. */
+/** Refusals of a name that does not take a voucher. */
 const aboutSwaps = [
   'vouchers-not-taken',
   'transfer-busy',
@@ -40,9 +40,9 @@ const shared = feature({
   parameters: { username: 'The name of an identity' },
 })
 
-/** Vouchers that come to a name of this service, and that leave for a name anywhere. */
+/** Vouchers that arrive at a name of this service, and that leave for a name anywhere. */
 export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
-  /** A voucher of another service is not looked up: its sender waits. */
+  /** Vouchers of other services are not known here, so they have no budget of their own. */
   const admit = (request: Request, nonce: string) =>
     carry(rateLimits, request, async () => (nonceShaped(nonce) ? budgetOf(transfers, nonce) : null))
 

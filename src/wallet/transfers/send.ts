@@ -17,8 +17,8 @@ type Outgoing = {
 }
 
 /**
- * `NOT_SENT`: the nonce has not left this process. `MOVED`: nobody accepted it, yet it has changed
- * hands. `UNKNOWN`: somebody saw it who did not accept it, and may still take it.
+ * `NOT_SENT`: the nonce has not left this process. `MOVED`: it was not accepted, yet it has changed
+ * hands. `UNKNOWN`: the other side saw it and did not accept it, and may still take it.
  */
 type Sending = {
   status: 'SENT' | 'NOT_SENT' | 'MOVED' | 'UNKNOWN'
@@ -38,8 +38,8 @@ type Parcel = {
 
 /**
  * Hand a voucher to a lightning address; `hosts` are this service's own. Refuses `nonce-invalid`,
- * `field-invalid` (to, comment), `voucher-invalid`, `service-unknown`, `rate-limited`; whatever else happens is said
- * in the answer.
+ * `field-invalid` (to, comment), `voucher-invalid`, `service-unknown`, `rate-limited`; the answer tells
+ * every other outcome.
  */
 export async function send(
   transfers: Transfers,
@@ -61,7 +61,7 @@ export async function send(
   if (known && status !== 'minted' && status !== 'refreshed') {
     return notSent(refusalFor(known, transfers.now(), 'refresh').code)
   }
-  // What has moved is handed over all the same: this may be a repetition that deserves its ACCEPTED.
+  // A voucher that has moved is handed over all the same: a repeat has to get its ACCEPTED again.
   const event = given?.event ?? (known && (await rebuild(transfers, known, nonce)))
   if (!event) throw new Error('a voucher without its event was neither found nor refused')
   const parcel = { nonce, comment, event, refreshUrl }
@@ -71,7 +71,7 @@ export async function send(
   return sending ?? notHandedOver(transfers, parcel, 'overloaded')
 }
 
-/** To a name of this service: the same operation, without the network. */
+/** Send to a name of this service: the same operation, without the network. */
 async function settleHere(transfers: Transfers, parcel: Parcel, name: string): Promise<Sending> {
   const { nonce, comment, event } = parcel
   try {
@@ -81,7 +81,7 @@ async function settleHere(transfers: Transfers, parcel: Parcel, name: string): P
     if (await hasMoved(transfers, parcel, nonceSent)) return moved
     return nonceSent ? unknown(refusal.sentence, refusal.code) : notSent(refusal.code)
   } catch (refused) {
-    // Nothing has happened yet when it is thrown.
+    // A thrown refusal comes before any effect.
     if (refused instanceof Refusal && refused.status < 500) return notSent(refused.code)
     throw refused
   }
@@ -108,7 +108,7 @@ async function handOver(
   return unknown((answer.kind === 'refused' && answer.reason) || sentence, code)
 }
 
-/** Nobody was offered it; it may have moved before. */
+/** The voucher was offered to nobody; it may have moved before. */
 async function notHandedOver(
   transfers: Transfers,
   parcel: Parcel,
@@ -137,7 +137,7 @@ function describe(status: Sending['status'], code: RefusalCode): Sending {
   return { status, reason: new Refusal(code).sentence, code }
 }
 
-/** True when it is certain that the nonce was swapped; another service is asked only about what it has heard of. */
+/** True when the nonce is known to be swapped. Another service is asked only about a nonce that it has seen. */
 async function hasMoved(
   transfers: Transfers,
   { nonce, refreshUrl }: Parcel,

@@ -11,7 +11,7 @@ import type { AccountStore } from '../identities/account-store.ts'
 import type { InboxStore } from './inbox-store.ts'
 import type { TransferStore } from './transfer-store.ts'
 
-/** What an operation on transfers can read and write. */
+/** Stores of an operation on transfers. */
 export type TransferStores = {
   accounts: AccountStore
   transfers: TransferStore
@@ -21,24 +21,24 @@ export type TransferStores = {
 }
 
 /**
- * What became of a swap at another service; `open`: nobody knows yet, and it is tried again; `gone`:
- * it had come to its end before.
+ * Outcome of a swap at another service. `open`: unknown yet, it is tried again; `gone`: it had ended
+ * before.
  */
 export type Swapped =
   | 'stored'
   | 'open'
   | 'gone'
-  /** `nonceSent`: the nonce was on its way to the service before this was known. */
+  /** `nonceSent`: the nonce was sent to the service before it refused. */
   | { refused: Refusal; nonceSent: boolean }
 
-/** Everything the operations on transfers need; put together by `app/transfers.ts`. */
+/** Dependencies of the operations on transfers; put together by `app/transfers.ts`. */
 export type Transfers = {
   database: Database<TransferStores>
   now: Clock
   verify: VerifyEvent
-  /** What a refresh of this service's own vouchers needs. */
+  /** Dependencies of a refresh of this service's own vouchers. */
   couponService: Refreshing
-  /** An Idempotency-Key nobody can guess. */
+  /** An Idempotency-Key that cannot be guessed. */
   newKey: () => string
   /** Other services whose vouchers are taken: manager key → refresh address. */
   services: ReadonlyMap<string, string>
@@ -47,17 +47,17 @@ export type Transfers = {
   lookUp: LookUpAddress
   handOver: HandOver
   /**
-   * Do what one more voucher of this sender's needs at a host; null when too many are on their way there.
+   * Do the work at a host for one more voucher of this sender; null when too many are under way there.
    * Refuses `rate-limited`.
    */
   leaving: <T>(sender: string, host: string, work: () => Promise<T>) => Promise<T | null>
-  /** Somebody sends to this name. Refuses `rate-limited`. */
+  /** Count a voucher that comes to this name. Refuses `rate-limited`. */
   arriving: (name: string) => void
   /** Refuses `disk-low`. */
   requireDisk: () => void
-  /** Swaps under way in this process, by row id of their intent: never two of one. */
+  /** Swaps under way in this process, by row id of their intent: at most one of each. */
   swapping: Map<number, Promise<Swapped>>
-  /** Some swap is to be tried again later. */
+  /** A swap was postponed. */
   postponed: () => void
   /** A line for the operator, without any secret. */
   warn: (event: string, fields: Record<string, string | number>) => void

@@ -11,7 +11,7 @@ import { keep } from './inbox.ts'
 import type { Swapped, Transfers } from './service.ts'
 import type { Intent } from './transfer-store.ts'
 
-/** What an intent holds under the store key. */
+/** Content of an intent, sealed with the store key. */
 type IntentContent = {
   nonce: string
   voucher: NostrEvent
@@ -22,7 +22,7 @@ type IntentContent = {
 
 type IntentBinding = Pick<Intent, 'service' | 'handle' | 'holder'>
 
-/** The content of an intent, tied to the row it stands in. */
+/** The content of an intent, sealed for its row alone. */
 export function sealIntent(
   storeKey: Uint8Array,
   intent: IntentBinding,
@@ -31,7 +31,7 @@ export function sealIntent(
   return seal(storeKey, bindingOf(intent), JSON.stringify(content))
 }
 
-/** Try to bring an intent to its end; whoever asks while that is under way gets the same outcome. */
+/** Try to finish an intent; callers during an attempt share its outcome. */
 export function swap(transfers: Transfers, intentId: number, fresh: boolean): Promise<Swapped> {
   const running = transfers.swapping.get(intentId)
   if (running !== undefined) return running
@@ -42,9 +42,9 @@ export function swap(transfers: Transfers, intentId: number, fresh: boolean): Pr
   return work
 }
 
-/** `fresh`: nobody can have tried before. */
+/** `fresh`: this is the first attempt. */
 async function attempt(transfers: Transfers, id: number, fresh: boolean): Promise<Swapped> {
-  // Only now: it may have come to its end since the caller saw it.
+  // Read only now: it may have ended since the caller saw it.
   const intent = await transfers.database.snapshot((tx) => tx.transfers.findIntentById(id))
   if (!intent) return 'gone'
   const content = openIntent(transfers, intent)
@@ -71,7 +71,7 @@ async function attempt(transfers: Transfers, id: number, fresh: boolean): Promis
 
 type Replacement = ReadVoucher & { event: NostrEvent }
 
-/** The voucher in a service's answer, if it is the one it owes us: its own, unspent, on the same terms, and new. */
+/** The voucher in a service's answer; null unless it is a new one, signed by the service, on the same terms. */
 function readReplacement(
   { verify }: Transfers,
   { service }: Intent,
@@ -104,7 +104,7 @@ async function store(
   const ref = handleOf(replacement.nonce)
   const plan = { roots: [{ holder }, { service }] }
   const kept = await transfers.database.transact(plan, async (tx) => {
-    // A service that hands out one voucher twice would have two holders believe it is theirs.
+    // A service that gives out one voucher twice would make two holders believe that it is theirs.
     if (await tx.transfers.hasReplacement({ service, handle: ref })) return false
     if (!(await tx.transfers.removeIntent(id))) throw new Error('an intent ended twice')
     await keep(
@@ -117,7 +117,7 @@ async function store(
   return kept ? 'stored' : postpone(transfers, intent, content, 'its answer was given before')
 }
 
-/** The service has said no, once and for all, or has not heard of it. */
+/** Delete an intent that the service refused for good or never received. */
 async function drop(
   { database }: Transfers,
   { id, service }: Intent,
@@ -129,8 +129,8 @@ async function drop(
 }
 
 /**
- * Nobody knows: try again later, each time after twice as long. As long as the voucher could be
- * worth something it is never given up: the service may have swapped it.
+ * Try again later: the outcome is unknown, and the service may have swapped the voucher. An intent is
+ * dropped only after its voucher has expired.
  */
 async function postpone(
   transfers: Transfers,
@@ -148,7 +148,7 @@ async function postpone(
   return 'open'
 }
 
-/** Leave an intent alone for a while. */
+/** Postpone an intent, each time for twice as long. */
 export async function putOff(transfers: Transfers, intent: Intent, why: string): Promise<void> {
   const { id, service, attempts, createdAt } = intent
   const now = transfers.now()

@@ -1,7 +1,7 @@
 import { bytesOf, hexOf } from '../../base/bytes.ts'
 import type { Sql } from '../../db/sql.ts'
 
-/** Which voucher: the service that signed it and the handle of its nonce. */
+/** Names a voucher by the service that signed it and the handle of its nonce. */
 export type VoucherRef = { service: string; handle: Uint8Array }
 
 /** A swap at another service that is under way. */
@@ -26,11 +26,11 @@ type IntentRow = {
   created_at: number
 }
 
-/** What is under way at a service. */
+/** Swaps under way at a service. */
 export type OpenTransfers = {
   service: string
   open: number
-  /** When the oldest came, and when the next one is due. */
+  /** Arrival of the oldest, and due time of the next; Unix seconds. */
   oldestAt: number
   nextAt: number
 }
@@ -78,7 +78,7 @@ export function createTransferStore(sql: Sql) {
     `SELECT ${columns} FROM transfer_intents WHERE service = ? AND next_at <= ?
      ORDER BY next_at, id LIMIT ?`,
   )
-  // From one service to the next along the index, whatever lies between.
+  // Steps from one service to the next along the index, without reading the rows between.
   const open = sql.query<
     { service: Uint8Array; rows: number; oldest_at: number; next_at: number },
     [Uint8Array]
@@ -108,18 +108,18 @@ export function createTransferStore(sql: Sql) {
   )
 
   return {
-    /** Who got a voucher that came before; null when it never did. */
+    /** The holder that got a voucher; null when it never came. */
     async holderOf({ service, handle }: VoucherRef): Promise<string | null> {
       const row = await find.get(handle, bytesOf(service))
       return row && hexOf(row.holder)
     },
 
-    /** True when a service has already handed out this replacement. */
+    /** True when a service has given out this replacement before. */
     async hasReplacement({ service, handle }: VoucherRef): Promise<boolean> {
       return (await findReplacement.get(handle, bytesOf(service))) !== null
     },
 
-    /** Write down a transfer that is finished; its row id. */
+    /** Store a finished transfer; the result is its row id. */
     async insert({ service, handle, replacement, holder, now }: NewTransfer): Promise<number> {
       const row = await insert.get(bytesOf(service), handle, replacement, bytesOf(holder), now)
       if (!row) throw new Error('the transfer was not inserted')
@@ -151,17 +151,17 @@ export function createTransferStore(sql: Sql) {
       return row.id
     },
 
-    /** Forget an intent; false when somebody else has brought it to its end. */
+    /** Delete an intent; false when it had ended before. */
     async removeIntent(id: number): Promise<boolean> {
       return (await removeIntent.changes(id)) === 1
     },
 
-    /** An attempt came to nothing: try again at `at`. */
+    /** Count an attempt without a result; the next one is at `at`. */
     async postpone(id: number, at: number): Promise<void> {
       postpone.run(at, id)
     },
 
-    /** Make every intent due: a stopped process left them behind. */
+    /** Make every intent due: a stopped process may have left them. */
     async makeAllDue(now: number): Promise<void> {
       makeAllDue.run(now)
     },
@@ -171,7 +171,7 @@ export function createTransferStore(sql: Sql) {
       return (await due.all(bytesOf(service), now, most)).map(toIntent)
     },
 
-    /** What is under way, by service. */
+    /** Swaps under way, by service. */
     async open(): Promise<OpenTransfers[]> {
       return (await open.all(new Uint8Array())).map(
         ({ service, rows, oldest_at: oldestAt, next_at: nextAt }) => {
@@ -180,7 +180,7 @@ export function createTransferStore(sql: Sql) {
       )
     },
 
-    /** How many that came since then are under way for a holder, and of one merchant. */
+    /** Numbers of swaps since then that are under way for a holder: all, and of one merchant. */
     async countFor(
       holder: string,
       owner: string,
@@ -190,7 +190,7 @@ export function createTransferStore(sql: Sql) {
       return { all: row?.all_owners ?? 0, ofOwner: row?.of_owner ?? 0 }
     },
 
-    /** How many are under way at a service; bounded by what one may have. */
+    /** The number under way at a service, at most `intentsPerServiceMax`. */
     async countAt(service: string): Promise<number> {
       return (await countAt.get(bytesOf(service)))?.rows ?? 0
     },

@@ -24,7 +24,7 @@ export function startTransferWorker({ transfers, jobs, failed }: TransferWork): 
     } catch (cause) {
       if (stopped) return
       failed(cause)
-      // The intents behind it have their turn.
+      // It is postponed, so that the intents behind it have their turn.
       await putOff(transfers, intent, 'it failed')
     }
   }
@@ -47,7 +47,7 @@ export function startTransferWorker({ transfers, jobs, failed }: TransferWork): 
       })
   }
   const run = async () => {
-    // A failure of a service's run is one of this job: it backs off.
+    // A service's work failed: the job reports it and backs off.
     if (failures.length > 0) throw failures.splice(0)[0]
     if (!begun) {
       await database.transact({ roots: ['instance'] }, (tx) => tx.transfers.makeAllDue(now()))

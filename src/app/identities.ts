@@ -12,31 +12,31 @@ import { listedMerchants } from './management.ts'
 import { orOverloaded } from './outbound.ts'
 import type { Stores } from './stores.ts'
 
-type WalletParts = {
+type IdentityParts = {
   database: Database<Stores>
   now: Clock
   /** The manager key. */
   signer: Signer
   verify: VerifyEvent
   verifyHash: VerifyHash
-  /** Addresses of the relays in use, for whoever reached us at `asked`. */
+  /** Addresses of the relays in use, for a request to the origin `asked`. */
   relays: (asked: string | null) => string[]
-  /** Where this service is reached. */
+  /** The address of this service. */
   base: () => string
-  /** What a URL must be for us to go there. */
+  /** True for a URL that outgoing requests may use. */
   usable: (url: URL) => boolean
   fetchPublic: FetchPublic
   requireDisk: () => void
 }
 
-type Wallet = {
+type RunningIdentities = {
   identities: Identities
-  /** The operator's, for the control socket. */
+  /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
 }
 
-/** Put together what the wallet's routes work with. */
-export function createWallet(config: Config, parts: WalletParts): Wallet {
+/** Put the dependencies of identities together. */
+export function createIdentities(config: Config, parts: IdentityParts): RunningIdentities {
   const { signer, fetchPublic, ...shared } = parts
   const defaults = [signer.pubkey, ...listedMerchants(config)]
   const identities: Identities = {
