@@ -7,7 +7,7 @@ import { couponSchema } from '../db/migrations.ts'
 import { openDatabase } from '../db/open.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 
-/** Work on the database itself, where no server runs. What is refused is thrown as OperatorError. */
+/** Run an operation on the database itself, while no server runs. A refusal becomes an OperatorError. */
 export async function onDatabase<T>(
   path: string,
   work: (database: Database<Stores>) => Promise<T>,

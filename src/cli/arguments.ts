@@ -1,10 +1,10 @@
 import { OperatorError } from '../base/operator-error.ts'
-/** The command line, taken apart: what stands alone, and flags with their values. */
+/** A parsed command line: plain words, and flags with their values. */
 export type Arguments = { words: string[]; flags: Map<string, string> }
 
 const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
 
-/** Read `word --flag value --flag=value --switch`; a switch is a flag named in `switches`, its value `on`. */
+/** Read `word --flag value --flag=value --switch`. The flags in `switches` take no value. Throws UsageError. */
 export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {
   const words: string[] = []
   const flags = new Map<string, string>()

@@ -4,7 +4,7 @@ import { type BackupReport, partialOf, writeBackup } from '../db/backup.ts'
 import { rowsOf } from './check.ts'
 import { withDatabase } from './control.ts'
 
-/** Write a verified copy of the database. A relative name is relative to the caller's directory. */
+/** Write a verified copy of the database. A relative file name starts at the caller's directory, not the server's. */
 export async function backup(config: Config, file: string, force: boolean): Promise<number> {
   const target = resolve(file)
   const report = await withDatabase(config, {
@@ -19,7 +19,7 @@ export async function backup(config: Config, file: string, force: boolean): Prom
   return 0
 }
 
-/** What a backup says of the embedded relay. */
+/** The part of a report about the embedded relay. */
 export function eventsOf(events: number | null): string {
   return events === null ? '' : `, ${events} events of the relay`
 }

@@ -21,14 +21,14 @@ import { parseTokenText } from '../wallet/ledger/token.ts'
 import { operate } from './cards.ts'
 import { localAddress } from './health.ts'
 
-/** How long a simulated holder delegates for. */
+/** Lifetime of a simulated holder's delegation. */
 const yearSeconds = 365 * 24 * 60 * 60
 
 type Where = { url: string | undefined; holderFile: string | undefined }
 
-/** A whole card without hardware: a tag of a made-up UID, a holder, and its first tap. */
+/** Create a card without hardware: a tag with a random UID, a holder, and the URL of its first tap. */
 export async function simulateCard(config: Config, where: Where): Promise<number> {
-  // 04 is the maker of these chips.
+  // UIDs of NXP chips begin with 04.
   const cid = `04${randomBytes(6).toString('hex')}`
   const { otc } = await operate(config, { do: 'init', tag: { cid, ctr: 0 } })
   if (otc === null) throw new OperatorError('there is a card with that UID: try again')
@@ -38,7 +38,7 @@ export async function simulateCard(config: Config, where: Where): Promise<number
   return 0
 }
 
-/** Activate a card with its code, as the wallet of its holder would. */
+/** Activate a card with its code, as the wallet of its holder does. */
 export async function simulateActivation(
   config: Config,
   otc: string,
@@ -48,7 +48,7 @@ export async function simulateActivation(
   return 0
 }
 
-/** Print the address that the next tap of a card opens, or that of a counter. */
+/** Print the URL that the next tap of a card opens, or the tap with a given counter. */
 export async function simulateTap(
   config: Config,
   cid: string,
@@ -60,7 +60,7 @@ export async function simulateTap(
 
 type Purchase = { cid: string; token: string; amount: string; to: string | undefined }
 
-/** Tap a card and pay with it, as a till would; to a merchant of a fresh key when none is named. */
+/** Tap a card and pay with it, as a till does. The payment goes to `to`, or to a new key. */
 export async function simulatePayment(
   config: Config,
   { cid, token, amount, to }: Purchase,
@@ -123,7 +123,7 @@ async function activate(config: Config, otc: string, where: Where): Promise<void
   if (where.holderFile === undefined) console.log(`         ${nsecOf(secret)}`)
 }
 
-/** The holder's key from a file, made and kept there when there is none; without a file a fresh one. */
+/** The holder's secret key from a file, which is created if it is missing. Without a file, a new key. */
 function holderSecret(file: string | undefined): Uint8Array {
   const fresh = (): Uint8Array => parseSecret(randomBytes(32).toString('hex')) ?? fresh()
   if (file === undefined) return fresh()

@@ -16,7 +16,7 @@ import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { table } from './relays.ts'
 
-/** Say which cards there are. */
+/** List the cards. */
 export async function listCards(config: Config): Promise<number> {
   const found: ListedCard[] = []
   for (;;) {
@@ -33,7 +33,7 @@ export async function listCards(config: Config): Promise<number> {
   return 0
 }
 
-/** Take a tag in, or know its counter again; what is to be written to it. */
+/** Register a tag, or confirm its counter, and print the keys to write to it. */
 export async function initCard(
   config: Config,
   cid: string,
@@ -46,7 +46,7 @@ export async function initCard(
   return 0
 }
 
-/** Add a one-time code: whoever brings it becomes the holder. */
+/** Add a one-time code to a card. The first wallet that sends the code becomes the holder. */
 export async function addCode(
   config: Config,
   card: string,
@@ -61,14 +61,14 @@ export async function addCode(
   return 0
 }
 
-/** Stop a card, whatever its holder wants, or let it go on. */
+/** Disable a card, or enable it again. The holder cannot change it. */
 export async function blockCard(config: Config, card: string, blocked: boolean): Promise<number> {
   const { cid, state } = await operate(config, { do: 'block', card, blocked })
   console.log(`${cid} is ${blocked ? 'disabled' : state}`)
   return 0
 }
 
-/** Show the keys of a tag, to wipe or rewrite it with. */
+/** Print the keys of a tag, which a writer needs to wipe or rewrite it. */
 export async function showCardKeys(
   config: Config,
   cid: string,
@@ -78,13 +78,13 @@ export async function showCardKeys(
   return 0
 }
 
-/** End a card; the keys to wipe its tag with. */
+/** Delete a card, and print the keys to wipe its tag. */
 export async function deleteCard(config: Config, cid: string): Promise<number> {
   printKeys(await operate(config, { do: 'delete', cid }))
   return 0
 }
 
-/** In the running server, or on the database when there is none. */
+/** Run a command about cards in the running server, or on the database if none runs. */
 export function operate<K extends CardCommand['do']>(
   config: Config,
   command: CardCommand & { do: K },

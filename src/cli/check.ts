@@ -2,7 +2,7 @@ import type { Config } from '../app/config.ts'
 import { type CheckReport, checkDatabase, noPause } from '../db/check.ts'
 import { withDatabase } from './control.ts'
 
-/** Verify the database; the exit code is 1 when there is a problem. */
+/** Verify the database. The exit code is 1 if there is a problem. */
 export async function check(config: Config): Promise<number> {
   const report = await withDatabase(config, {
     alone: (database) => checkDatabase(database, noPause),
@@ -16,7 +16,7 @@ export async function check(config: Config): Promise<number> {
   return report.found === 0 ? 0 : 1
 }
 
-/** What a check has seen, in words. */
+/** The checked rows, for the operator. */
 export function rowsOf({ rows }: CheckReport): string {
   return `${rows.definitions} definitions, ${rows.vouchers} vouchers, ${rows.refreshes} refreshes, ${rows.redemptions} redemptions`
 }

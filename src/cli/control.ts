@@ -7,20 +7,20 @@ import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 
-/** The server that uses a data directory. */
+/** A client of the server that uses a data directory. */
 type Server = {
-  /** Throws OperatorError with the server's words when it refuses. */
+  /** Send a command. Throws NoAnswer, or OperatorError with the message of the server. */
   ask<T>(method: 'GET' | 'POST', command: string, body?: object): Promise<T>
 }
 
 type Ways<T> = {
-  /** Without a server: on the database itself, under the lock. */
+  /** Runs on the database itself, while this process holds the lock. */
   alone: (database: string) => Promise<T>
-  /** Through the server that has the lock. */
+  /** Runs through the server that holds the lock. */
   running: (server: Server) => Promise<T>
 }
 
-/** Run a command in the one way that is safe now. Throws OperatorError when neither is. */
+/** Run a command in the server if one runs, else on the database: only the lock's holder may open it. */
 export async function withDatabase<T>(config: Config, ways: Ways<T>): Promise<T> {
   const lock = lockDirectory(config)
   if (!lock) {
@@ -35,7 +35,7 @@ export async function withDatabase<T>(config: Config, ways: Ways<T>): Promise<T>
   }
 }
 
-/** Run a command that must have the data directory to itself. */
+/** Run a command that needs the data directory for itself. Throws OperatorError if a server runs. */
 export async function withoutServer<T>(config: Config, command: () => Promise<T>): Promise<T> {
   const lock = lockDirectory(config)
   if (!lock) {
@@ -48,14 +48,14 @@ export async function withoutServer<T>(config: Config, command: () => Promise<T>
   }
 }
 
-/** Whether a process has the data directory. */
+/** True if a process holds the lock of the data directory. */
 export function inUse(config: Config): boolean {
   const lock = lockDirectory(config)
   lock?.release()
   return lock === null
 }
 
-/** The file of the database, which has to be there. */
+/** Path of the database. Throws OperatorError if it does not exist. */
 export function databaseFile({ dataDir }: Config): string {
   const path = databasePath(dataDir)
   if (!existsSync(path)) throw new OperatorError(`there is no database in ${dataDir}`)
@@ -73,7 +73,7 @@ function lockDirectory({ dataDir }: Config): Lock | null {
   }
 }
 
-/** The server behind the control socket; whether there is one shows when it is asked. */
+/** Create the client of the control socket. It connects at each call, so a missing server shows then. */
 export function connect({ dataDir }: Config): Server {
   const unix = controlPath(dataDir)
   return {
@@ -84,7 +84,7 @@ export function connect({ dataDir }: Config): Server {
           unix,
           method,
           body: body ? JSON.stringify(body) : null,
-          // Work takes as long as it takes; a question is answered at once.
+          // A POST may be a long check or backup. A GET is answered at once.
           ...(method === 'POST'
             ? { timeout: false }
             : { signal: AbortSignal.timeout(limits.controlAnswerSeconds * 1000) }),

@@ -4,7 +4,7 @@ import { nonceShaped } from '../coupons/nonce.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 
-/** The server did not do what the protocol says; the message tells what was expected and what came. */
+/** The server broke the protocol. The message has the expected and the actual value. */
 export class DemoFailure extends Error {}
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is untrusted until the demo has compared it
@@ -12,9 +12,9 @@ export type Json = any
 
 export type Reply = { status: number; text: string; json: Json }
 
-/** The clocks of two machines, and the way between them. */
+/** Allowed difference between the clocks of two machines, network delay included. */
 const clockSlackSeconds = 120
-/** The body of a good answer; anything else fails with the sentence the server gave. */
+/** Check the status and return the body. Throws DemoFailure with the server's message. */
 export function expectGood(reply: Reply, status: number): Json {
   if (reply.status === status && isTree(reply.json)) return reply.json
   const said = reply.json?.code ? `: ${reply.json.code}, "${reply.json.error}"` : ''
@@ -25,7 +25,7 @@ export function expectGood(reply: Reply, status: number): Json {
   throw new DemoFailure(`expected ${status}, the server answered ${reply.status}${said}${hint}`)
 }
 
-/** A refusal with this status, code and (on 401) reason, and a sentence for people. */
+/** Check a refusal: status, code, reason (on 401), and a sentence for people. */
 export function expectRefusal(reply: Reply, status: number, code: string, reason?: string): void {
   const { error, ...rest } = reply.json ?? {}
   expectEqual('the status', reply.status, status)
@@ -34,7 +34,7 @@ export function expectRefusal(reply: Reply, status: number, code: string, reason
     throw new DemoFailure('a refusal without a sentence')
 }
 
-/** Fails at the first place where the two differ; the order of keys does not matter. */
+/** Compare two JSON values, and throw at the first difference. The order of keys does not matter. */
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
   if (isDeepStrictEqual(found, expected)) return
   if (isTree(found) && isTree(expected) && Array.isArray(found) === Array.isArray(expected)) {
@@ -54,7 +54,7 @@ function show(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
 
-/** A time in Unix seconds, give or take what two clocks differ. */
+/** Check a time in Unix seconds, within `clockSlackSeconds`. */
 export function expectNear(what: string, found: unknown, expected: number): void {
   const near = Number.isInteger(found) && Math.abs(Number(found) - expected) <= clockSlackSeconds
   if (!near) throw new DemoFailure(`${what} should be about ${expected}, but is ${String(found)}`)
@@ -63,7 +63,7 @@ export function expectNear(what: string, found: unknown, expected: number): void
 type ExpectedVoucher = {
   manager: string
   owner: string
-  /** Absent: a voucher in phase minted. */
+  /** Time of the claim. Undefined for a voucher in phase minted. */
   claimedAt: number | undefined
   fields: {
     couponId: string
@@ -78,8 +78,8 @@ type ExpectedVoucher = {
 }
 
 /**
- * A voucher result with exactly these fields, and in it an event by the manager: kind, tags, content
- * byte for byte, time, id and signature.
+ * Check a voucher result: exactly these fields, and an event of the manager with the right kind, tags, content
+ * (byte for byte), time, id and signature.
  */
 export function expectVoucher(found: Json, expected: ExpectedVoucher, verify: VerifyEvent): void {
   const { manager, owner, claimedAt, fields } = expected

@@ -7,19 +7,19 @@ import { DemoFailure, expectEqual, type Json, type Reply } from './demo-checks.t
 
 type Call = {
   body?: unknown
-  /** Signs the request (NIP-98). */
+  /** Key that signs the request (NIP-98). */
   signer?: Signer
-  /** A ready Authorization header. */
+  /** Complete Authorization header. */
   authorization?: string
   idempotencyKey?: string
 }
 
-/** What a step did last, for its line. */
+/** The last request of a step, for its line of output. */
 export type Exchange = { method: string; path: string; status: number }
 
 const answerMs = 15_000
 
-/** A client for one server, which goes by `origin`; `last` is the exchange it had last. */
+/** Create a client of the server at `base`. Signatures name `origin`, which may differ behind a proxy. */
 export function createDemoClient(base: string, origin: string) {
   const client = { last: null as Exchange | null, call, authorization }
   return client
@@ -40,7 +40,7 @@ export function createDemoClient(base: string, origin: string) {
     return { status, text: answer, json }
   }
 
-  /** The Authorization header of a NIP-98 event for one request. */
+  /** The Authorization header (NIP-98) for one request. */
   function authorization(
     signer: Signer,
     method: string,
@@ -58,7 +58,7 @@ async function send(url: string, request: RequestInit) {
     const origin = response.headers.get('access-control-allow-origin')
     return { status: response.status, origin, answer: await response.text() }
   } catch (cause) {
-    // Whatever fetch throws is about the connection; there is no closed list of its codes.
+    // `fetch` throws for failed connections only, with codes that no list names.
     if (!(cause instanceof Error)) throw cause
     throw new OperatorError('code' in cause ? String(cause.code) : cause.message, 'no-answer')
   }
@@ -70,19 +70,19 @@ function readAnswer(text: string): Json {
   return json
 }
 
-/** Enough of a credential to tell two apart. */
+/** The start of a credential, enough to tell two apart. */
 export function short(text: string): string {
   return text.length > 12 ? `${text.slice(0, 6)}…` : text
 }
 
-/** An address without the slashes at its end. */
+/** A URL without trailing slashes. */
 export function withoutSlashes(address: string): string {
   let end = address.length
   while (address[end - 1] === '/') end--
   return address.slice(0, end)
 }
 
-/** Ids and nonces in a path, shortened. */
+/** A path with its ids and nonces shortened, because a terminal is no place for credentials. */
 function shorten(path: string): string {
   return path
     .split('/')

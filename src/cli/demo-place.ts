@@ -9,12 +9,12 @@ import { withoutSlashes } from './demo-client.ts'
 import { callable, localAddress } from './health.ts'
 import { operateOn } from './merchants.ts'
 
-/** How long a server may take to say who it is. */
+/** Time for a server to answer with its manager key. */
 const answerMs = 5000
 
 /**
- * Where the demo goes: to `url`, or to the server of these settings. Where that is the one that uses this
- * data directory, it lets the merchant of the demo in for the run.
+ * Find the server for the demo: the one at `url`, or the one of these settings. If it uses this data directory, the
+ * demo's merchant may be admitted for the run.
  */
 export async function demoPlace(config: Config, url: string | undefined): Promise<DemoPlace> {
   const running = await askRunning(config)
@@ -27,7 +27,7 @@ export async function demoPlace(config: Config, url: string | undefined): Promis
   return { url, ...(ours && { asGuest: guestOf(config) }) }
 }
 
-/** The server that uses the data directory, or null. */
+/** Status of the server that uses the data directory, or null. */
 async function askRunning(config: Config): Promise<Status | null> {
   try {
     return await connect(config).ask<Status>('GET', 'status')
@@ -37,14 +37,14 @@ async function askRunning(config: Config): Promise<Status | null> {
   }
 }
 
-/** The manager key that a server names, or whatever stands in its place. */
+/** The manager key in a server's answer, unchecked, because it is only compared. */
 async function managerAt(url: string): Promise<unknown> {
   try {
     const address = `${withoutSlashes(url)}/api/coupons/manager`
     const answer = await fetch(address, { signal: AbortSignal.timeout(answerMs) })
     return parseJsonObject(await answer.bytes(), limits.demoAnswerBytesMax)?.pubkey
   } catch (cause) {
-    // The demo itself says what is wrong with an address.
+    // A wrong URL is reported by the demo itself.
     if (!(cause instanceof Error)) throw cause
     return null
   }

@@ -22,15 +22,15 @@ const daySeconds = 24 * 60 * 60
 
 type Client = ReturnType<typeof createDemoClient>
 
-/** One or a few requests; `run` gives the few words that its line ends with. */
+/** One or a few requests. `run` returns the words for the end of its line of output. */
 type Step = { title: string; run: () => Promise<string> }
 
-/** A key that nobody knows. */
+/** Create a signer with a random key, which is never stored. */
 export function newDemoKey(): Signer {
   return createSigner(openSchnorr(), randomBytes(32))
 }
 
-/** A coupon's life, step by step; each throws when the server does anything else than the protocol says. */
+/** The steps of a coupon's life. A step throws DemoFailure if the server breaks the protocol. */
 export function story(base: string, client: Client, merchant: Signer): Step[] {
   const verify = createVerifier(openSchnorr())
   const [minter, customer] = [newDemoKey(), newDemoKey()]
@@ -48,7 +48,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
   }
   const refreshKey = newKey()
   const order = { json: null as NostrEvent | null, amountMsat: 250_000 }
-  // What earlier steps learned.
+  // Results of earlier steps.
   let manager = ''
   let proof = ''
   let bearer = ''
@@ -177,8 +177,8 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
         const call = { signer: minter }
         const found = expectGood(await client.call('GET', '/api/coupons/mintable', call), 200)
         const { nonce: _, couponId: id, ...fields } = frozen('')
-        expectEqual('what is mintable', found, { coupons: [{ id, ...fields, remaining: 3 }] })
-        return 'three left'
+        expectEqual('the mintable coupons', found, { coupons: [{ id, ...fields, remaining: 3 }] })
+        return 'three remaining'
       },
     },
     {
@@ -189,7 +189,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
       },
     },
     {
-      title: 'Whoever holds the nonce looks at it',
+      title: 'The customer, who holds the nonce, previews the voucher',
       async run() {
         const body = { nonce: first.nonce }
         const found = expectGood(await client.call('POST', '/api/coupons/preview', { body }), 200)
@@ -210,7 +210,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
       },
     },
     {
-      title: 'Had that answer been lost: the same key gets it again',
+      title: 'The same key gets the same answer again, as after a lost one',
       async run() {
         const reply = await refresh(first.nonce, refreshKey)
         expectGood(reply, 200)
@@ -248,11 +248,11 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
       },
     },
     {
-      title: 'Redeemed again: the first time and the same event, never a second benefit',
+      title: 'A second claim gets the first time and the same event, and no second benefit',
       async run() {
         const again = expectGood(await claim(second.nonce), 200)
         const { sig } = again?.voucher ?? {}
-        // A signature may come out different each time; the event it is for may not.
+        // A signature may differ each time (BIP-340 is randomised). The signed event may not.
         const expected = { ...claimed, status: 'claimed', voucher: { ...claimed.voucher, sig } }
         expectEqual('the answer', again, expected)
         const { status: _, claimedAt, ...result } = again
@@ -268,7 +268,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
       },
     },
     {
-      title: 'The merchant lists what was issued: handles, never nonces',
+      title: 'The merchant lists the issued vouchers: handles, never nonces',
       async run() {
         const path = `/api/coupons/${couponId}/mints`
         const { mints, next } = expectGood(await client.call('GET', path, asMerchant()), 200)
@@ -293,7 +293,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
       },
     },
     {
-      title: 'The merchant voids the one that is left, by its handle',
+      title: 'The merchant voids the remaining one, by its handle',
       async run() {
         const path = `/api/coupons/${couponId}/mints/${handle(spare.nonce)}`
         const { mint: row } = expectGood(await client.call('DELETE', path, asMerchant()), 200)
@@ -350,7 +350,7 @@ export function story(base: string, client: Client, merchant: Signer): Step[] {
         expectEqual('withdrawn and removed', gone, [{ removed: true }, { removed: true }])
         const last = await drop(`/${couponId}`)
         expectEqual('the definition', last, { deleted: false, archived: true })
-        return 'archived: what was minted stays on the books'
+        return 'archived, because its vouchers stay on the books'
       },
     },
   ]

@@ -4,19 +4,19 @@ import { DemoFailure } from './demo-checks.ts'
 import { createDemoClient, type Exchange, withoutSlashes } from './demo-client.ts'
 import { newDemoKey, story } from './demo-steps.ts'
 
-/** Where the demo goes, and how its merchant gets in there. */
+/** The server for the demo, and the permission of its merchant. */
 export type DemoPlace = {
-  /** The address that is called. */
+  /** URL for the requests. */
   url: string
-  /** The origin that the server goes by, where it is another. */
+  /** Origin of the server for signatures, if it differs from `url`. */
   origin?: string | undefined
-  /** Run something while a key may manage coupons there, where that is for us to say. */
+  /** Runs a function while a key may manage coupons. Absent if this machine cannot decide that. */
   asGuest?: (pubkey: string, run: () => Promise<number>) => Promise<number>
 }
 
 /**
- * Take a coupon through its whole life on a running server, with fresh keys, and check every answer.
- * Prints each step; the exit code is 0 only when nothing was off.
+ * Take a coupon through its whole life on a running server, with new keys, and check each answer. It prints each
+ * step. The exit code is 0 only if all answers were right.
  */
 export async function demo({ url, origin, asGuest }: DemoPlace): Promise<number> {
   const address = URL.parse(url)

@@ -8,7 +8,7 @@ import { OperatorError } from '../base/operator-error.ts'
 import { tlsPath } from '../tls/files.ts'
 import { connect } from './control.ts'
 
-/** Ask the running server whether it is ready: 0 or 1, within `healthSeconds`. */
+/** Ask the running server if it is ready. The exit code is 0 or 1, within `healthSeconds`. */
 export async function health(config: Config): Promise<number> {
   const late = Bun.sleep(limits.healthSeconds * 1000 - 200)
   const silent: Health = { problem: 'no answer in time', warnings: [] }
@@ -23,7 +23,7 @@ type Health = { problem: string | null; warnings: string[] }
 async function look(config: Config): Promise<Health> {
   const url = `${await findAddress(config)}/readyz`
   try {
-    // Whether this machine trusts its certificate is not the question.
+    // The certificate is not checked: this machine may not trust the shop's own authority.
     const answer = await fetch(url, { tls: { rejectUnauthorized: false } })
     if (answer.status !== 200) return { problem: `${url} answers ${answer.status}`, warnings: [] }
     const told = parseJsonObject(await answer.text(), limits.controlBodyBytesMax)?.warnings
@@ -36,8 +36,8 @@ async function look(config: Config): Promise<Health> {
 }
 
 /**
- * The server's own word, which knows what `PORT=0` came to; without it what the settings say.
- * The lock is left alone: taking it could stop a server that is just starting.
+ * Address of the running server, which knows its port if the setting is `PORT=0`. Else the address of the settings.
+ * It does not take the lock, because that could stop a server that is just starting.
  */
 async function findAddress(config: Config): Promise<string> {
   try {
@@ -48,12 +48,12 @@ async function findAddress(config: Config): Promise<string> {
   }
 }
 
-/** Where a server with these settings is reached from this machine. */
+/** URL at which this machine reaches a server with these settings. */
 export function localAddress(config: Config): string {
   return callable(settingsAddress(config))
 }
 
-/** Where a server with these settings listens. */
+/** URL on which a server with these settings listens. */
 export function settingsAddress({ host, port, tlsPort, tlsCert, dataDir }: Config): string {
   const secured = tlsCert !== null || existsSync(tlsPath(dataDir, 'authorityCert'))
   const scheme = secured && port === tlsPort ? 'https' : 'http'
@@ -61,7 +61,7 @@ export function settingsAddress({ host, port, tlsPort, tlsCert, dataDir }: Confi
   return `${scheme}://${name}:${port}`
 }
 
-/** "Every address of this machine" is one to listen on, not one to call. */
+/** Replace the unspecified address in a URL by loopback, because no client can call it. */
 export function callable(address: string): string {
   return address.replace(everyAddress, (host) => (host === '[::]' ? '[::1]' : '127.0.0.1'))
 }

@@ -18,14 +18,14 @@ import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { isoTime, table } from './relays.ts'
 
-/** Make a nonce for somebody to register an identity with. */
+/** Create a nonce that registers one identity. */
 export async function nonce(config: Config): Promise<number> {
   const made = await carryOut(config, { do: 'nonce' })
   console.log(made.nonce)
   return 0
 }
 
-/** Give a key a name; `file` holds what its own wallet answers to LUD-16. */
+/** Give a name to a key. `file` holds the LUD-16 answer of its own wallet. */
 export async function addIdentity(
   config: Config,
   {
@@ -41,7 +41,7 @@ export async function addIdentity(
   return 0
 }
 
-/** Say who has which name. */
+/** List names and their keys. */
 export async function listIdentities(config: Config): Promise<number> {
   const found: ListedIdentity[] = []
   for (;;) {
@@ -58,14 +58,14 @@ export async function listIdentities(config: Config): Promise<number> {
   return 0
 }
 
-/** Take a name back from its key. */
+/** Take a name away from its key. */
 export async function removeIdentity(config: Config, name: string): Promise<number> {
   await carryOut(config, { do: 'remove', name })
   console.log(`${name.toLowerCase()} is free`)
   return 0
 }
 
-/** In the running server, or on the database when there is none. */
+/** Run a command about identities in the running server, or on the database if none runs. */
 function carryOut<K extends IdentityCommand['do']>(
   config: Config,
   command: IdentityCommand & { do: K },

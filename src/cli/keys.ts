@@ -37,7 +37,7 @@ const words: Record<keyof Keyring, string> = {
   cardMasterKey: 'key of the cards',
 }
 
-/** Show which keys the service uses and where each comes from; no secret. */
+/** Show the keys of the service and the source of each one. It prints no secret. */
 export async function showKeys(config: Config): Promise<number> {
   const found = findKeys(config)
   const print = (name: keyof Keyring, say: (text: string) => string[]) => {
@@ -62,7 +62,7 @@ export async function showKeys(config: Config): Promise<number> {
   return 0
 }
 
-/** Write all keys to a file, sealed under a passphrase. */
+/** Write all keys to a file, encrypted with a passphrase. */
 export async function exportKeys(config: Config, file: string, options: Options): Promise<number> {
   const target = resolve(file)
   refuseTarget(databasePath(config.dataDir), target, options.force)
@@ -76,7 +76,7 @@ export async function exportKeys(config: Config, file: string, options: Options)
   return 0
 }
 
-/** Print the manager key alone, encrypted under a passphrase as other Nostr programs read it (NIP-49). */
+/** Print the manager key, encrypted with a passphrase in the format of other Nostr programs (NIP-49). */
 export async function exportNcryptsec(config: Config, options: Options): Promise<number> {
   const { managerSecret } = findKeys(config)
   const secret = managerSecret && parseSecret(managerSecret.text)
@@ -86,7 +86,7 @@ export async function exportNcryptsec(config: Config, options: Options): Promise
   return 0
 }
 
-/** Bring exported keys into the data directory, unless they are not those of its database. */
+/** Import exported keys into the data directory. Throws OperatorError if its database belongs to other keys. */
 export async function importKeys(config: Config, file: string, options: Options): Promise<number> {
   const content = readKeyFile(resolve(file))
   const { dataDir } = config
@@ -121,14 +121,14 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
   }
   const now = systemClock()
   for (const name of others) {
-    // It may be the only copy of a key that a backup somewhere needs.
+    // The old key is kept, because it may be the only copy, and a backup may need it.
     const path = keyPath(dataDir, name)
     renameSync(path, `${path}.before-import-${now}`)
     console.log(`The ${words[name]} before is kept as ${path}.before-import-${now}`)
   }
   for (const name of keyNames) {
     const text = texts[name]
-    // Exported before there were cards.
+    // A file of a version without cards has no key for them.
     if (text === undefined) continue
     writeKey(dataDir, name, text)
     if (config[name] !== null) {
@@ -148,7 +148,7 @@ function requireKeys(config: Config): Texts {
     managerSecret: text('managerSecret'),
     storeKey: text('storeKey'),
     sessionSecret: text('sessionSecret'),
-    // Made when a version that knows cards starts for the first time.
+    // The first start of a version with cards creates this key.
     ...(found.cardMasterKey && { cardMasterKey: found.cardMasterKey.text }),
   }
 }

@@ -8,7 +8,7 @@ import { type Account, createLedgerStore, type LedgerStore } from '../wallet/led
 import { type Token, tokenText } from '../wallet/ledger/token.ts'
 import { databaseFile, withDatabase } from './control.ts'
 
-/** Say what every account has, or those of one key. */
+/** Print the balances of all accounts, or of one key. */
 export async function balances(config: Config, key: string | undefined): Promise<number> {
   return withLedger(config, async (ledger, tokens) => {
     const only = key === undefined ? null : pubkeyIn(key)
@@ -21,7 +21,7 @@ export async function balances(config: Config, key: string | undefined): Promise
   })
 }
 
-/** Issue tokens through the running server, which signs with the manager key. */
+/** Issue tokens through the running server, which signs and settles with the manager key. */
 export async function issue(config: Config, asked: Issue): Promise<number> {
   const issued = await withDatabase(config, {
     async alone(): Promise<Issued> {
@@ -82,8 +82,8 @@ async function linesOf(ledger: LedgerStore, account: Account, token: Token): Pro
 }
 
 /**
- * A text somebody else wrote, as a cell: quoted, and never a formula. Spreadsheets take what begins
- * so for one, also behind white space and in full-width characters.
+ * An untrusted text as a CSV cell: quoted, and never a formula. Spreadsheets read a text that begins with one of
+ * these characters as a formula, also after white space and in full-width form.
  */
 export function csvCell(text: string): string {
   const guarded = /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text
@@ -112,7 +112,7 @@ function pubkeyIn(key: string): string {
   return pubkey
 }
 
-/** The ledger in one state, whether a server is running or not: reading disturbs nobody. */
+/** Read the ledger in one snapshot. It works while a server runs, because readers do not block the writer. */
 async function withLedger(
   config: Config,
   command: (ledger: LedgerStore, tokens: Token[]) => Promise<number>,

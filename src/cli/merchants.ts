@@ -16,7 +16,7 @@ import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 import { isoTime, table } from './relays.ts'
 
-/** Say who may manage coupons, and who has coupons and was not let in. */
+/** List the keys that may manage coupons, and owners of coupons that may not. */
 export async function listMerchants(config: Config): Promise<number> {
   const found = await operateOn(config, { do: 'list' })
   const { admission, merchants, waiting } = found
@@ -49,7 +49,7 @@ function listedLines({ admission, listed, merchants }: ListedMerchants): string[
   return [...listed.map(npubOf), ...(rows.length > 0 ? [...unused, ...stored] : [])]
 }
 
-/** Let a key in; it may add and remove others. */
+/** Let a key manage coupons. It may add and remove other keys. */
 export async function addMerchant(
   config: Config,
   pubkey: string,
@@ -62,7 +62,7 @@ export async function addMerchant(
   return 0
 }
 
-/** Let a key manage coupons no longer. */
+/** Remove a merchant. Its vouchers stay valid. */
 export async function removeMerchant(config: Config, pubkey: string): Promise<number> {
   const { npub, left } = await operateOn(config, { do: 'remove', pubkey })
   console.log(`${npub} is a merchant no longer; its vouchers stay good`)
@@ -70,7 +70,7 @@ export async function removeMerchant(config: Config, pubkey: string): Promise<nu
   return 0
 }
 
-/** Let owners of coupons in that were here before management was closed: these keys, or all. */
+/** Admit owners of coupons from the time before management was closed: these keys, or all. */
 export async function confirmMerchants(
   config: Config,
   keys: string[],
@@ -94,7 +94,7 @@ function sayIfUnused(admission: ListedMerchants['admission']): void {
 
 type Answered<K extends MerchantCommand['do']> = MerchantOutcome[K] & { address: string | null }
 
-/** In the running server, whose address comes along, or on the database when there is none. */
+/** Run a command about merchants in the running server, or on the database if none runs (`address` is null then). */
 export function operateOn<K extends MerchantCommand['do']>(
   config: Config,
   command: MerchantCommand & { do: K },
@@ -116,7 +116,7 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
     throw new OperatorError('the server has never run here: start it once')
   }
   const { storeKey } = loadKeyring(config, false)
-  // The command itself says what it did.
+  // The command prints its own result, so information lines of the log are left out.
   const log = createLog('error', config.logFormat)
   const nothing = () => undefined
   return onDatabase(path, async (database) => {

@@ -3,8 +3,8 @@ import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 
 /**
- * A passphrase from a file, or typed without echo; a new one is typed twice and must be long enough.
- * Neither from the environment nor from the command line, which other processes can read.
+ * Read a passphrase from a file, or from the terminal without echo. A new one is typed twice and has a minimum
+ * length. It is never read from the environment or the command line, which other processes can see.
  */
 export async function readPassphrase(file: string | undefined, use: 'new' | 'known') {
   const passphrase = file === undefined ? await askFor(use) : fromFile(file)
@@ -22,7 +22,7 @@ function fromFile(path: string): string {
   if (there.size > limits.passphraseBytesMax) {
     throw new OperatorError(`${path} is too large for a passphrase`)
   }
-  // An editor ends the last line; that is no part of what was chosen.
+  // Editors add a line end, which is no part of the passphrase.
   return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
 }
 
@@ -37,10 +37,10 @@ async function askFor(use: 'new' | 'known'): Promise<string> {
   return typed
 }
 
-/** One line from the terminal, which shows nothing of it. */
+/** Read one line from the terminal without echo. */
 async function ask(prompt: string): Promise<string> {
   const { stdin } = process
-  // Before the prompt: who types at once must not be shown either.
+  // Echo is switched off before the prompt, so that early keystrokes are not shown.
   stdin.setRawMode(true)
   process.stderr.write(prompt)
   stdin.setEncoding('utf8')
@@ -50,7 +50,7 @@ async function ask(prompt: string): Promise<string> {
   const take = (chunk: string) => {
     for (const letter of chunk) {
       if (letter === '\r' || letter === '\n') return resolve(typed.join(''))
-      // Ctrl-C and Ctrl-D arrive as letters in raw mode.
+      // In raw mode, Ctrl-C and Ctrl-D arrive as characters.
       if (letter === '\u0003' || letter === '\u0004') {
         return reject(new OperatorError('interrupted'))
       }

@@ -4,7 +4,7 @@ import { createOutboxStore } from '../gateway/outbox-store.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { withDatabase } from './control.ts'
 
-/** Say how each relay does; without a server, what waits for them in the database. */
+/** Print the state of each relay. Without a server, only the pending events in the database are known. */
 export async function relays(config: Config): Promise<number> {
   const rows = await withDatabase(config, {
     async alone(database) {
@@ -27,12 +27,12 @@ function describe(relay: RelayStatus): string[] {
   return [url, String(pending), since, ...counts, lastError ?? '-']
 }
 
-/** Seconds as an operator reads them. */
+/** Unix seconds as RFC 3339 in UTC. */
 export function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000', '')
 }
 
-/** Columns as wide as their widest cell. What others wrote moves no cursor and breaks no line. */
+/** Format rows as aligned columns. Control characters become spaces, because cells may hold untrusted text. */
 export function table(texts: string[][]): string[] {
   const rows = texts.map((row) =>
     row.map((cell) => cell.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')),

@@ -14,10 +14,10 @@ import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
 import { withoutServer } from './control.ts'
 
-/** What going back in time means; the operator must have read it. */
-const consequences = `Going back means: whatever happened since the backup is unknown to the service again. Vouchers that were redeemed, voided or handed on since become spendable again, by whoever still has their old nonce (their new holders' are unknown); vouchers minted since no longer exist; counters, coupons, minters, merchants that were let in and announcements are as they were, and so is what the embedded relay holds. Cards wait until a writer confirms a counter higher than the one in the backup. Everybody signs in again. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints) and mint new ones for those who ask, and have each merchant announce the service again.`
+/** Consequences of a restore. The operator must have read them. */
+const consequences = `A restore goes back in time: the service no longer knows anything that happened since the backup. Vouchers that were redeemed, voided or handed on since then become spendable again by anybody who still has the old nonce (the nonces of their new holders are unknown). Vouchers minted since then no longer exist. Counters, coupons, minters, merchants that were let in, announcements and the events of the embedded relay are as they were. Cards wait until a writer confirms a counter higher than the one in the backup. All users must sign in again. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints), mint new ones on request, and let each merchant announce the service again.`
 
-/** Put a backup in the place of the database, after checking it and its keys. */
+/** Replace the database by a backup, after a check of the backup and of the keys. */
 export async function restore(config: Config, file: string, force: boolean): Promise<number> {
   const { dataDir } = config
   const database = databasePath(dataDir)
@@ -33,7 +33,7 @@ export async function restore(config: Config, file: string, force: boolean): Pro
       const missing = compareKeys(config, candidate.pins)
       const { relay } = candidate
       const place = relayBeside(database)
-      // The relay first: what decides whether there is something to serve comes last.
+      // The relay's file is replaced first. The vouchers are in the other one, so a crash in between restores none of them.
       const relayReplaced = relay && replaceDatabase(relay, place, systemClock())
       const replaced = replaceDatabase(candidate, database, systemClock())
       console.log(
@@ -51,7 +51,7 @@ export async function restore(config: Config, file: string, force: boolean): Pro
   })
 }
 
-/** What is to be done about keys that are not there yet. Throws OperatorError when they are others. */
+/** Advice about keys that are missing, or null. Throws OperatorError if the keys belong to another database. */
 function compareKeys(config: Config, pins: Pins): string | null {
   const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
   const needed = (name: string) => name !== 'cardMasterKey' || pins.cardKey !== null
@@ -68,7 +68,7 @@ function compareKeys(config: Config, pins: Pins): string | null {
   )
 }
 
-/** Which key is not the one that a database is pinned to, in words; null when all are. */
+/** Description of the first key that differs from the pins of a database, or null. */
 export function findMismatch(keys: LoadedKeys, pins: Pins): string | null {
   const manager = openSchnorr().keypair(keys.managerSecret).pubkey.toHex()
   if (pins.manager !== null && pins.manager !== manager) {

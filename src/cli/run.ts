@@ -26,21 +26,21 @@ import { tls } from './tls.ts'
 type Input = { config: Config; warnings: string[]; operands: string[]; flags: Arguments['flags'] }
 
 type Command = {
-  /** One line of the help. */
+  /** Help text, one line. */
   about: string
-  /** What stands behind the name, one word an operand. */
+  /** Operands after the name, one word each. Optional ones have brackets. */
   operands?: string
-  /** Flags of its own, besides the settings. */
+  /** Flags of this command. All settings are flags, too. */
   flags?: readonly string[]
   run: (input: Input) => Promise<number>
 }
 
 const switches = ['help', 'version', 'force', 'ncryptsec', 'new', 'all']
 
-/** What `cuponera NAME` does. */
+/** Commands of `cuponera`, by name. */
 const commands: Record<string, Command> = {
   serve: {
-    about: 'run the service (what happens without a command)',
+    about: 'run the service (the default command)',
     run: ({ config, warnings }) => serve(config, warnings),
   },
   status: {
@@ -48,78 +48,78 @@ const commands: Record<string, Command> = {
     run: ({ config }) => status(config),
   },
   health: {
-    about: 'exit code 0 when the running server is ready, else 1',
+    about: 'exit code 0 if the running server is ready, else 1',
     run: ({ config }) => health(config),
   },
   check: {
-    about: 'verify the database, running or not; exit code 1 when there is a problem',
+    about: 'verify the database, also of a running server; exit code 1 if there is a problem',
     run: ({ config }) => check(config),
   },
   setup: {
-    about: 'show the code that lets the first merchant in (--new: make another)',
+    about: 'show the code that lets the first merchant in (--new: replace it)',
     flags: ['new'],
     run: ({ config, flags }) => setup(config, flags.has('new')),
   },
   'merchants list': {
-    about: 'who may manage coupons, and owners of coupons that wait to be confirmed',
+    about: 'list keys that may manage coupons, and owners of coupons that wait to be confirmed',
     run: ({ config }) => listMerchants(config),
   },
   'merchants add': {
-    about: 'let a key manage coupons of its own, and add others (--label)',
+    about: 'let a key manage its own coupons and add other merchants (--label)',
     operands: 'NPUB',
     flags: ['label'],
     run: ({ config, operands: [key = ''], flags }) => addMerchant(config, key, flags.get('label')),
   },
   'merchants remove': {
-    about: 'let a key manage coupons no longer; its vouchers stay good',
+    about: 'remove a merchant; its vouchers stay valid',
     operands: 'NPUB',
     run: ({ config, operands: [key = ''] }) => removeMerchant(config, key),
   },
   'merchants confirm': {
-    about: 'let owners of coupons from before in: these keys, or --all',
+    about: 'let owners of older coupons in: these keys, or --all',
     operands: '[NPUB…]',
     flags: ['all'],
     run: ({ config, operands, flags }) => confirmMerchants(config, operands, flags.has('all')),
   },
   relays: {
-    about: 'each relay: since when it is connected, what waits for it, its last error',
+    about: 'show each relay: connected since, pending events, last error',
     run: ({ config }) => relays(config),
   },
   'sessions end': {
-    about: 'end every session of a key, or of all with --all: tokens from before are refused',
+    about: 'end all sessions of a key, or of all keys with --all; older tokens are refused',
     operands: '[NPUB]',
     flags: ['all'],
     run: ({ config, operands: [key], flags }) =>
       endKeySessions(config, { key, all: flags.has('all') }),
   },
   nonce: {
-    about: 'make a nonce that lets somebody register an identity, once',
+    about: 'make a nonce that registers one identity',
     run: ({ config }) => nonce(config),
   },
   'identity add': {
     about:
-      'give a key (npub or hex) a name; FILE holds what its wallet answers to LUD-16, as JSON (--force: a reserved name)',
+      'give a name to a key (npub or hex); FILE holds the LUD-16 answer of its wallet, as JSON (--force: a reserved name)',
     operands: 'NAME KEY [FILE]',
     flags: ['force'],
     run: ({ config, operands: [name = '', key = '', file], flags }) =>
       addIdentity(config, { name, key, file, force: flags.has('force') }),
   },
   'identity list': {
-    about: 'every name with its key, since when, and what it takes',
+    about: 'list names: key, date, and whether they take payments or vouchers',
     run: ({ config }) => listIdentities(config),
   },
   'identity remove': {
-    about: 'take a name back from its key',
+    about: 'take a name away from its key',
     operands: 'NAME',
     run: ({ config, operands: [name = ''] }) => removeIdentity(config, name),
   },
   'cards list': {
-    about: 'every card: UID, state, counter, holder',
+    about: 'list cards: UID, state, counter, holder',
     run: ({ config }) => listCards(config),
   },
   'cards init': {
     about:
-      'take a tag in and show what to write to it; --counter confirms what was read from it, --key-version: keys it has already',
+      'register a tag and show the keys to write to it (--counter: its counter, --key-version: the keys that it has)',
     operands: 'UID',
     flags: ['counter', 'key-version'],
     run: ({ config, operands: [cid = ''], flags }) =>
@@ -129,100 +129,100 @@ const commands: Record<string, Command> = {
       }),
   },
   'cards otc': {
-    about: 'add a one-time code (CODE, or one that is made): who brings it becomes the holder',
+    about: 'add a one-time code (CODE, or a random one); the first wallet that sends it becomes the holder',
     operands: 'CARD [CODE]',
     run: ({ config, operands: [card = '', code] }) => addCode(config, card, code),
   },
   'cards disable': {
-    about: 'stop a card (its UID or UUID), whatever its holder wants',
+    about: 'disable a card (UID or UUID); its holder cannot enable it',
     operands: 'CARD',
     run: ({ config, operands: [card = ''] }) => blockCard(config, card, true),
   },
   'cards enable': {
-    about: 'let a card that was disabled go on',
+    about: 'enable a disabled card again',
     operands: 'CARD',
     run: ({ config, operands: [card = ''] }) => blockCard(config, card, false),
   },
   'cards keys': {
-    about: 'show the keys of a tag; --key-version: of one that the database does not know',
+    about: 'show the keys of a tag (--key-version: of a tag that the database does not know)',
     operands: 'UID',
     flags: ['key-version'],
     run: ({ config, operands: [cid = ''], flags }) =>
       showCardKeys(config, cid, wholeFlag(flags, 'key-version')),
   },
   'cards delete': {
-    about: 'end a card, and show the keys to wipe its tag with',
+    about: 'delete a card, and show the keys to wipe its tag',
     operands: 'UID',
     run: ({ config, operands: [cid = ''] }) => deleteCard(config, cid),
   },
   'card-sim new': {
     about:
-      'a card without hardware: written, activated, and the address of its first tap (--url, --holder FILE)',
+      'make a card without hardware, activate it, and show the URL of its first tap (--url, --holder FILE)',
     flags: ['url', 'holder'],
     run: ({ config, flags }) => simulateCard(config, simulated(flags)),
   },
   'card-sim activate': {
-    about: 'activate a card with its code, as a wallet would (--url, --holder FILE)',
+    about: 'activate a card with its code, as a wallet does (--url, --holder FILE)',
     operands: 'CODE',
     flags: ['url', 'holder'],
     run: ({ config, operands: [otc = ''], flags }) =>
       simulateActivation(config, otc, simulated(flags)),
   },
   'card-sim tap': {
-    about: 'the address that the next tap of a card opens (--url, --counter)',
+    about: 'show the URL that the next tap of a card opens (--url, --counter)',
     operands: 'UID',
     flags: ['url', 'counter'],
     run: ({ config, operands: [cid = ''], flags }) =>
       simulateTap(config, cid, { counter: wholeFlag(flags, 'counter'), url: flags.get('url') }),
   },
   'card-sim pay': {
-    about: 'tap a card and pay with it, to --to or to a made-up merchant (--url)',
+    about: 'tap a card and pay with it, to --to or to a new key (--url)',
     operands: 'UID TOKEN AMOUNT',
     flags: ['url', 'to'],
     run: ({ config, operands: [cid = '', token = '', amount = ''], flags }) =>
       simulatePayment(config, { cid, token, amount, to: flags.get('to') }, flags.get('url')),
   },
   backup: {
-    about: 'write a verified copy of the database, running or not (--force replaces FILE)',
+    about: 'write a verified copy of the database, also of a running server (--force replaces FILE)',
     operands: 'FILE',
     flags: ['force'],
     run: ({ config, operands: [file = ''], flags }) => backup(config, file, flags.has('force')),
   },
   restore: {
-    about: 'put a backup in the place of the database (--force when there is one)',
+    about: 'replace the database by a backup (--force if there is a database)',
     operands: 'FILE',
     flags: ['force'],
     run: ({ config, operands: [file = ''], flags }) => restore(config, file, flags.has('force')),
   },
   'ledger balances': {
-    about: 'what every account of the embedded ledger has, or those of one key',
+    about: 'show the balances of the embedded ledger, or of one key',
     operands: '[KEY]',
     run: ({ config, operands: [key] }) => balances(config, key),
   },
   'ledger issue': {
-    about: 'issue tokens that the manager key issues, such as 1500.50, to a key (--memo)',
+    about: 'issue tokens of the manager key to a key; an amount such as 1500.50 (--memo)',
     operands: 'TOKEN KEY AMOUNT',
     flags: ['memo'],
     run: ({ config, operands: [token = '', to = '', amount = ''], flags }) =>
       issue(config, { token, to, amount, memo: flags.get('memo') ?? null }),
   },
   'ledger statement': {
-    about: 'the movements of a key as CSV (--token for one token)',
+    about: 'print the movements of a key as CSV (--token for one token)',
     operands: 'KEY',
     flags: ['token'],
     run: ({ config, operands: [key = ''], flags }) => statement(config, key, flags.get('token')),
   },
   tls: {
-    about: 'make an authority and a certificate for https in the shop, or renew the certificate',
+    about: 'make an authority and a certificate for https in the shop; later: renew the certificate',
     run: ({ config }) => tls(config),
   },
   'keys show': {
-    about: 'public key, fingerprint, and where each key comes from',
+    about: 'show the source of each key, and its public key or fingerprint',
     run: ({ config }) => showKeys(config),
   },
   'keys export': {
     about:
-      'write all keys to FILE under a passphrase (--passphrase-file, --force), or with --ncryptsec and no FILE print the manager key (NIP-49)',
+      'write all keys to FILE, encrypted with a passphrase (--passphrase-file, --force); --ncryptsec without FILE prints the manager key (NIP-49)',
     operands: '[FILE]',
     flags: ['force', 'passphrase-file', 'ncryptsec'],
     run: ({ config, operands: [file], flags }) => {
@@ -235,17 +235,17 @@ const commands: Record<string, Command> = {
     },
   },
   'keys import': {
-    about: 'bring exported keys back (--passphrase-file, --force)',
+    about: 'import exported keys (--passphrase-file, --force)',
     operands: 'FILE',
     flags: ['force', 'passphrase-file'],
     run: ({ config, operands: [file = ''], flags }) => importKeys(config, file, keyOptions(flags)),
   },
   licences: {
-    about: 'the licence of this program and of everything in it',
+    about: 'print the licences of this program and of all its parts',
     run: () => licences(),
   },
   demo: {
-    about: "go through a coupon's whole life against a running server (--url, else this machine's)",
+    about: "test a coupon's whole life against a running server (--url; default: on this machine)",
     flags: ['url'],
     run: async ({ config, flags }) => demo(await demoPlace(config, flags.get('url'))),
   },
@@ -254,7 +254,7 @@ const commands: Record<string, Command> = {
 /** Other spellings of a command. */
 const aliases = new Map([['licenses', 'licences']])
 
-/** Run the command that the arguments name; the exit code: 2 when they are not understood. */
+/** Run the command of the arguments. Returns the exit code: 1 for an error, 2 for a wrong command line. */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(parseArguments(argv, switches))
@@ -289,7 +289,7 @@ async function dispatch({ words, flags }: Arguments): Promise<number> {
   return command.run({ config, warnings, operands, flags })
 }
 
-/** The longest name wins: `keys show` is one command. */
+/** Find the command of the words. The longest name wins, so that `keys show` is one command. */
 function findCommand(words: string[]): { name: string; command: Command; operands: string[] } {
   if (words.length === 0) words = ['serve']
   for (const length of [2, 1]) {

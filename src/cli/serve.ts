@@ -8,12 +8,12 @@ import { readMachine } from '../base/machine.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { panelAddress, setupLink } from './setup.ts'
 
-/** Run the service until it is told to stop (SIGTERM, SIGINT). */
+/** Run the service until SIGTERM or SIGINT. */
 export async function serve(config: Config, warnings: string[]): Promise<number> {
   const log = createLog(config.logLevel, config.logFormat)
   for (const warning of warnings) log.warn('config', { warning })
-  // From here on: a signal during the start stops what has started, in order; a second one, which
-  // a terminal and a launcher may both send, changes nothing about a stop that is bounded anyway.
+  // The handlers stand before the start, so that a signal during the start stops the started parts in order.
+  // A second signal, which a terminal and a launcher may both send, has no effect: a stop is bounded anyway.
   const told = new Promise<void>((resolve) => {
     process.on('SIGTERM', resolve)
     process.on('SIGINT', resolve)
@@ -62,10 +62,10 @@ function managementLine({ admission, merchants, code }: ManagementState): string
   }
 }
 
-/** Owners that the start names. */
+/** Number of waiting owners that the start prints. */
 const waitingShown = 20
 
-/** Owners of coupons from before management was closed, until somebody was let in. */
+/** Rows with owners of coupons that wait for permission. None after the first merchant was let in. */
 function waitingRows({ admission, merchants, waiting }: ManagementState) {
   if (admission !== 'let-in' || merchants > 0) return []
   const rows = waiting

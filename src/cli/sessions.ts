@@ -8,7 +8,7 @@ import { endSessions } from '../session/end.ts'
 import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
 
-/** End the sessions of a key, or of all keys: every token from before is refused from now on. */
+/** End the sessions of a key, or of all keys. Their tokens are refused from now on. */
 export async function endKeySessions(
   config: Config,
   { key, all }: { key: string | undefined; all: boolean },
@@ -24,10 +24,10 @@ export async function endKeySessions(
     running: (server) => server.ask<Cutoff>('POST', 'sessions', { key: wanted }),
   })
   if (pubkey === everyKey) {
-    console.log('every session is over: whoever still has a key signs in again')
+    console.log('all sessions have ended: users must sign in again')
     return 0
   }
-  console.log(`the sessions of ${npubOf(pubkey)} are over`)
-  console.log('A key that somebody else has signs in again: take its permissions away as well.')
+  console.log(`the sessions of ${npubOf(pubkey)} have ended`)
+  console.log('If somebody stole this key, remove its permissions too: it can sign in again.')
   return 0
 }

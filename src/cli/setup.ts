@@ -4,7 +4,7 @@ import { openable } from '../tls/files.ts'
 import { settingsAddress } from './health.ts'
 import { operateOn } from './merchants.ts'
 
-/** Show the setup code, as text, as a link and as a code to scan; `another`: make one in its place. */
+/** Show the setup code as text, as a link and as a QR code. `another` replaces it first. */
 export async function setup(config: Config, another: boolean): Promise<number> {
   const { code, address } = await operateOn(config, { do: 'code', another })
   const panel = panelAddress(config, address ?? settingsAddress(config))
@@ -23,12 +23,12 @@ export async function setup(config: Config, another: boolean): Promise<number> {
   return 0
 }
 
-/** Where the panel is opened, of a server that listens at `url`. */
+/** URL of the panel of a server that listens at `url`. */
 export function panelAddress({ publicUrls }: Config, url: string): string {
   return `${publicUrls[0] ?? openable(url)}/panel`
 }
 
-/** The panel with the code in its fragment, which no server is sent. */
+/** URL of the panel with the code in its fragment, which browsers do not send to servers. */
 export function setupLink(panel: string, code: string): string {
   return `${panel}#alta=${code}`
 }

@@ -5,7 +5,7 @@ import { npubOf } from '../nostr/keys.ts'
 import { connect, inUse } from './control.ts'
 import { isoTime } from './relays.ts'
 
-/** Say what runs on the data directory; the exit code is 1 when nothing does. */
+/** Print the server that uses the data directory. The exit code is 1 if none runs. */
 export async function status(config: Config): Promise<number> {
   try {
     const running = await connect(config).ask<Status>('GET', 'status')

@@ -5,7 +5,7 @@ import { openDataDir } from '../app/data.ts'
 import { systemClock } from '../base/clock.ts'
 import { hostForOthers, renewOwnCertificate, tlsPath } from '../tls/files.ts'
 
-/** Make the shop's own authority and a certificate of it, or renew the certificate; say what to do with them. */
+/** Create the shop's own authority and a certificate, or renew the certificate, and print the next steps. */
 export async function tls(config: Config): Promise<number> {
   const { dataDir, port, tlsPort } = config
   openDataDir(dataDir)
@@ -19,15 +19,16 @@ export async function tls(config: Config): Promise<number> {
     `             for ${hosts.join(', ')}`,
     '',
     `Start the service (again): it answers at https on port ${tlsPort}, besides http on ${port}.`,
-    'Each device has to trust the authority once. Open this on it, and follow what it says:',
+    'Each device has to trust the authority once. Open this page on it and follow its steps:',
     '',
     `  ${page}`,
     '',
     encodeQR(page, 'ascii').trimEnd(),
     '',
-    `Whoever has ${tlsPath(dataDir, 'authorityKey')} can pose as this machine to those devices: keep it here.`,
+    `Anybody who has ${tlsPath(dataDir, 'authorityKey')} can pose as this machine to those devices: keep it here.`,
   ]
-  if (config.tlsCert !== null) lines.push('TLS_CERT is set: as long as it is, these are not used.')
+  if (config.tlsCert !== null)
+    lines.push('TLS_CERT is set: these files are not used until it is unset.')
   if (/^(localhost|127\.|\[?::1)/.test(config.host)) {
     lines.push(`HOST is ${config.host}: for other devices, start with --host 0.0.0.0.`)
   }

@@ -1,6 +1,6 @@
 import { collectNotices } from './collect.ts'
 
-/** From source: collected when asked. In a compiled binary this module holds the text (see .tools/build.ts). */
+/** Collect the licences. In a compiled binary, `.tools/build.ts` replaces this module by one with the text. */
 export function loadNotices(): Promise<string> {
   return collectNotices()
 }

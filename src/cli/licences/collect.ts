@@ -8,9 +8,9 @@ import { buildPages } from '../../ui/bundle.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * The files that a build starts from. A worker that is not listed here hangs silently in the binary. Start
- * it by `new Worker(new URL(…, import.meta.url))`, which holds from source and compiled as long as the
- * worker lies beside the file that starts it.
+ * Entry files of a build. A worker that is missing here hangs silently in the binary. A worker must be started by
+ * `new Worker(new URL(…, import.meta.url))` from a file in its own folder: only that works both from source and
+ * compiled.
  */
 export const programEntries = [
   'src/main.ts',
@@ -22,7 +22,7 @@ const descriptionBytesMax = 1_000_000
 
 type Notice = { title: string; text: string }
 
-/** The licences of everything that a build carries, as one text; throws for a package without one. */
+/** The licences of all parts of a build, as one text. Throws if a package has none. */
 export async function collectNotices(): Promise<string> {
   const pages = await buildPages()
   const program = await Bun.build({
@@ -47,19 +47,19 @@ export async function collectNotices(): Promise<string> {
     .concat('\n')
 }
 
-/** The folders of the packages whose code a build reads. */
+/** Folders of the packages that a build includes. */
 export function packagesIn({ metafile }: Bun.BuildOutput): Set<string> {
   if (!metafile) throw new Error('the build says nothing of what it read')
   const folders = new Set<string>()
   for (const path of Object.keys(metafile.inputs)) {
     const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.replaceAll('\\', '/')) ?? []
-    // Bun names files from the working directory.
+    // Paths of Bun start at the working directory.
     if (folder !== undefined) folders.add(resolve(folder))
   }
   return folders
 }
 
-/** The licence files of a package, which its authors put beside its code. */
+/** The licence files of a package. */
 export function noticeOf(folder: string): Notice {
   const described = parseJsonObject(readFileSync(join(folder, 'package.json')), descriptionBytesMax)
   const { name, version, license = 'see below' } = described ?? {}
@@ -76,7 +76,7 @@ function own(): Notice {
   return { title: `Cuponera ${version}, ${license}`, text: read('../../../LICENSE') }
 }
 
-/** The parts that come from no package: their terms are kept beside this file. */
+/** Licences of parts that are no package. Their texts are in `texts`. */
 function engines(): Notice[] {
   const terms = [
     ['MIT', 'mit'],

@@ -5,7 +5,7 @@ export async function licences(): Promise<number> {
   try {
     await Bun.write(Bun.stdout, await loadNotices())
   } catch (cause) {
-    // A pager that was closed, or `head`, has read enough.
+    // A closed pager, or `head`, ends the pipe early.
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPIPE')) throw cause
   }
   return 0
