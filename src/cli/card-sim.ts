@@ -24,17 +24,17 @@ import { localAddress } from './health.ts'
 /** Lifetime of a simulated holder's delegation. */
 const yearSeconds = 365 * 24 * 60 * 60
 
-type Where = { url: string | undefined; holderFile: string | undefined }
+type Simulation = { url: string | undefined; holderFile: string | undefined }
 
 /** Create a card without hardware: a tag with a random UID, a holder, and the URL of its first tap. */
-export async function simulateCard(config: Config, where: Where): Promise<number> {
+export async function simulateCard(config: Config, simulation: Simulation): Promise<number> {
   // UIDs of NXP chips begin with 04.
   const cid = `04${randomBytes(6).toString('hex')}`
   const { otc } = await operate(config, { do: 'init', tag: { cid, ctr: 0 } })
   if (otc === null) throw new OperatorError('there is a card with that UID: try again')
   console.log(`uid      ${cid}\ncode     ${otc}`)
-  await activate(config, otc, where)
-  console.log(`tap      ${await nextTap(config, cid, undefined, where.url)}`)
+  await activate(config, otc, simulation)
+  console.log(`tap      ${await nextTap(config, cid, undefined, simulation.url)}`)
   return 0
 }
 
@@ -42,9 +42,9 @@ export async function simulateCard(config: Config, where: Where): Promise<number
 export async function simulateActivation(
   config: Config,
   otc: string,
-  where: Where,
+  simulation: Simulation,
 ): Promise<number> {
-  await activate(config, otc, where)
+  await activate(config, otc, simulation)
   return 0
 }
 
@@ -99,10 +99,10 @@ export async function simulatePayment(
   return status === 'OK' ? 0 : 1
 }
 
-async function activate(config: Config, otc: string, where: Where): Promise<void> {
-  const base = baseOf(config, where.url)
+async function activate(config: Config, otc: string, simulation: Simulation): Promise<void> {
+  const base = baseOf(config, simulation.url)
   const schnorr = openSchnorr()
-  const secret = holderSecret(where.holderFile)
+  const secret = holderSecret(simulation.holderFile)
   const holder = createSigner(schnorr, secret)
   const { pubkey: manager } = (await ask(`${base}/api/coupons/manager`)) as { pubkey: string }
   const now = systemClock()
@@ -120,7 +120,7 @@ async function activate(config: Config, otc: string, where: Where): Promise<void
   })
   const answer = (await ask(`${base}/card`, event)) as { content: string }
   console.log(`card     ${contentObject(answer.content)?.uuid}\nholder   ${npubOf(holder.pubkey)}`)
-  if (where.holderFile === undefined) console.log(`         ${nsecOf(secret)}`)
+  if (simulation.holderFile === undefined) console.log(`         ${nsecOf(secret)}`)
 }
 
 /** The holder's secret key from a file, which is created if it is missing. Without a file, a new key. */

@@ -12,8 +12,8 @@ import {
   type ListedCard,
   operateCards,
 } from '../wallet/cards/tags/operator.ts'
-import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
+import { onDatabase } from './on-database.ts'
 import { table } from './relays.ts'
 
 /** List the cards. */

@@ -13,7 +13,7 @@ type Server = {
   ask<T>(method: 'GET' | 'POST', command: string, body?: object): Promise<T>
 }
 
-type Ways<T> = {
+type Variants<T> = {
   /** Runs on the database itself, while this process holds the lock. */
   alone: (database: string) => Promise<T>
   /** Runs through the server that holds the lock. */
@@ -21,15 +21,15 @@ type Ways<T> = {
 }
 
 /** Run a command in the server if one runs, else on the database: only the lock's holder may open it. */
-export async function withDatabase<T>(config: Config, ways: Ways<T>): Promise<T> {
+export async function withDatabase<T>(config: Config, variants: Variants<T>): Promise<T> {
   const lock = lockDirectory(config)
   if (!lock) {
     const server = connect(config)
     await server.ask<Status>('GET', 'status')
-    return ways.running(server)
+    return variants.running(server)
   }
   try {
-    return await ways.alone(databaseFile(config))
+    return await variants.alone(databaseFile(config))
   } finally {
     lock.release()
   }

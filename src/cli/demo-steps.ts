@@ -31,7 +31,7 @@ export function newDemoKey(): Signer {
 }
 
 /** The steps of a coupon's life. A step throws DemoFailure if the server breaks the protocol. */
-export function story(base: string, client: Client, merchant: Signer): Step[] {
+export function demoSteps(base: string, client: Client, merchant: Signer): Step[] {
   const verify = createVerifier(openSchnorr())
   const [minter, customer] = [newDemoKey(), newDemoKey()]
   const terms = {

@@ -2,10 +2,10 @@ import { OperatorError } from '../base/operator-error.ts'
 import type { Signer } from '../nostr/event.ts'
 import { DemoFailure } from './demo-checks.ts'
 import { createDemoClient, type Exchange, withoutSlashes } from './demo-client.ts'
-import { newDemoKey, story } from './demo-steps.ts'
+import { demoSteps, newDemoKey } from './demo-steps.ts'
 
 /** The server for the demo, and the permission of its merchant. */
-export type DemoPlace = {
+export type DemoTarget = {
   /** URL for the requests. */
   url: string
   /** Origin of the server for signatures, if it differs from `url`. */
@@ -18,7 +18,7 @@ export type DemoPlace = {
  * Take a coupon through its whole life on a running server, with new keys, and check each answer. It prints each
  * step. The exit code is 0 only if all answers were right.
  */
-export async function demo({ url, origin, asGuest }: DemoPlace): Promise<number> {
+export async function demo({ url, origin, asGuest }: DemoTarget): Promise<number> {
   const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol) || address.search + address.hash !== '') {
     console.error(
@@ -28,16 +28,16 @@ export async function demo({ url, origin, asGuest }: DemoPlace): Promise<number>
   }
   const base = withoutSlashes(address.href)
   const merchant = newDemoKey()
-  const tell = () => tellStory(base, origin ?? base, merchant)
-  return asGuest ? asGuest(merchant.pubkey, tell) : tell()
+  const runAll = () => runSteps(base, origin ?? base, merchant)
+  return asGuest ? asGuest(merchant.pubkey, runAll) : runAll()
 }
 
-async function tellStory(base: string, origin: string, merchant: Signer): Promise<number> {
+async function runSteps(base: string, origin: string, merchant: Signer): Promise<number> {
   const client = createDemoClient(base, origin)
   console.log(`A coupon's life at ${base}\n`)
   let title = ''
   try {
-    for (const step of story(origin, client, merchant)) {
+    for (const step of demoSteps(origin, client, merchant)) {
       title = step.title
       client.last = null
       const detail = await step.run()

@@ -14,8 +14,8 @@ import {
   type ListedIdentity,
   operate,
 } from '../wallet/identities/operator.ts'
-import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
+import { onDatabase } from './on-database.ts'
 import { isoTime, table } from './relays.ts'
 
 /** Create a nonce that registers one identity. */

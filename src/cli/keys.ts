@@ -30,7 +30,7 @@ type Options = { force: boolean; passphraseFile: string | undefined }
 type Texts = Record<Exclude<keyof Keyring, 'cardMasterKey'>, string> & { cardMasterKey?: string }
 
 const keyNames = ['managerSecret', 'storeKey', 'sessionSecret', 'cardMasterKey'] as const
-const words: Record<keyof Keyring, string> = {
+const labels: Record<keyof Keyring, string> = {
   managerSecret: 'manager key',
   storeKey: 'store key',
   sessionSecret: 'session secret',
@@ -45,7 +45,7 @@ export async function showKeys(config: Config): Promise<number> {
     const lines = key
       ? [...say(key.text), `from ${key.from}`]
       : ['none yet: the first start makes it']
-    console.log(`${words[name]}\n${lines.map((line) => `  ${line}`).join('\n')}`)
+    console.log(`${labels[name]}\n${lines.map((line) => `  ${line}`).join('\n')}`)
   }
   print('managerSecret', (text) => {
     const pubkey = pubkeyOf(text)
@@ -124,7 +124,7 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
     // The old key is kept, because it may be the only copy, and a backup may need it.
     const path = keyPath(dataDir, name)
     renameSync(path, `${path}.before-import-${now}`)
-    console.log(`The ${words[name]} before is kept as ${path}.before-import-${now}`)
+    console.log(`The ${labels[name]} before is kept as ${path}.before-import-${now}`)
   }
   for (const name of keyNames) {
     const text = texts[name]
@@ -141,7 +141,7 @@ function requireKeys(config: Config): Texts {
   const found = findKeys(config)
   const text = (name: keyof Keyring) => {
     const key = found[name]
-    if (!key) throw new OperatorError(`there is no ${words[name]} yet: start the service once`)
+    if (!key) throw new OperatorError(`there is no ${labels[name]} yet: start the service once`)
     return key.text
   }
   return {

@@ -12,8 +12,8 @@ import {
   operateMerchants,
 } from '../merchants/operator.ts'
 import { npubOf } from '../nostr/keys.ts'
-import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
+import { onDatabase } from './on-database.ts'
 import { isoTime, table } from './relays.ts'
 
 /** List the keys that may manage coupons, and owners of coupons that may not. */
@@ -21,7 +21,7 @@ export async function listMerchants(config: Config): Promise<number> {
   const found = await operateOn(config, { do: 'list' })
   const { admission, merchants, waiting } = found
   const closed = admission === 'let-in' && merchants.length === 0
-  const lines = [closed ? nobody : rules[admission], ...listedLines(found)]
+  const lines = [closed ? noMerchants : rules[admission], ...listedLines(found)]
   if (admission === 'let-in' && waiting.length > 0) {
     const rows = waiting.map(({ pubkey, coupons }) => [npubOf(pubkey), String(coupons)])
     lines.push('', ...table([['has coupons and waits to be let in', 'coupons'], ...rows]))
@@ -30,7 +30,7 @@ export async function listMerchants(config: Config): Promise<number> {
   return 0
 }
 
-const nobody = 'nobody may manage coupons yet: see "cuponera setup"'
+const noMerchants = 'nobody may manage coupons yet: see "cuponera setup"'
 
 const rules: Record<ListedMerchants['admission'], string> = {
   private: 'any key may manage coupons: by its settings only this machine reaches the service',
@@ -64,9 +64,9 @@ export async function addMerchant(
 
 /** Remove a merchant. Its vouchers stay valid. */
 export async function removeMerchant(config: Config, pubkey: string): Promise<number> {
-  const { npub, left } = await operateOn(config, { do: 'remove', pubkey })
+  const { npub, remaining } = await operateOn(config, { do: 'remove', pubkey })
   console.log(`${npub} is a merchant no longer; its vouchers stay good`)
-  if (left === 0) console.log(nobody)
+  if (remaining === 0) console.log(noMerchants)
   return 0
 }
 

@@ -8,7 +8,7 @@ import { simulateActivation, simulateCard, simulatePayment, simulateTap } from '
 import { addCode, blockCard, deleteCard, initCard, listCards, showCardKeys } from './cards.ts'
 import { check } from './check.ts'
 import { demo } from './demo.ts'
-import { demoPlace } from './demo-place.ts'
+import { findDemoTarget } from './demo-target.ts'
 import { health } from './health.ts'
 import { addIdentity, listIdentities, nonce, removeIdentity } from './identity.ts'
 import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
@@ -129,7 +129,8 @@ const commands: Record<string, Command> = {
       }),
   },
   'cards otc': {
-    about: 'add a one-time code (CODE, or a random one); the first wallet that sends it becomes the holder',
+    about:
+      'add a one-time code (CODE, or a random one); the first wallet that sends it becomes the holder',
     operands: 'CARD [CODE]',
     run: ({ config, operands: [card = '', code] }) => addCode(config, card, code),
   },
@@ -183,7 +184,8 @@ const commands: Record<string, Command> = {
       simulatePayment(config, { cid, token, amount, to: flags.get('to') }, flags.get('url')),
   },
   backup: {
-    about: 'write a verified copy of the database, also of a running server (--force replaces FILE)',
+    about:
+      'write a verified copy of the database, also of a running server (--force replaces FILE)',
     operands: 'FILE',
     flags: ['force'],
     run: ({ config, operands: [file = ''], flags }) => backup(config, file, flags.has('force')),
@@ -213,7 +215,8 @@ const commands: Record<string, Command> = {
     run: ({ config, operands: [key = ''], flags }) => statement(config, key, flags.get('token')),
   },
   tls: {
-    about: 'make an authority and a certificate for https in the shop; later: renew the certificate',
+    about:
+      'make an authority and a certificate for https in the shop; later: renew the certificate',
     run: ({ config }) => tls(config),
   },
   'keys show': {
@@ -247,7 +250,7 @@ const commands: Record<string, Command> = {
   demo: {
     about: "test a coupon's whole life against a running server (--url; default: on this machine)",
     flags: ['url'],
-    run: async ({ config, flags }) => demo(await demoPlace(config, flags.get('url'))),
+    run: async ({ config, flags }) => demo(await findDemoTarget(config, flags.get('url'))),
   },
 }
 

@@ -14,7 +14,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   for (const warning of warnings) log.warn('config', { warning })
   // The handlers stand before the start, so that a signal during the start stops the started parts in order.
   // A second signal, which a terminal and a launcher may both send, has no effect: a stop is bounded anyway.
-  const told = new Promise<void>((resolve) => {
+  const stopSignal = new Promise<void>((resolve) => {
     process.on('SIGTERM', resolve)
     process.on('SIGINT', resolve)
   })
@@ -22,7 +22,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   const management = await app.management()
   console.log(startBlock(app, config, management))
   warnOfManagement(log, config, management)
-  await told
+  await stopSignal
   log.info('stopping')
   await app.stop()
   log.info('stopped')

@@ -5,8 +5,8 @@ import { OperatorError } from '../base/operator-error.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { type Cutoff, everyKey } from '../session/cutoffs.ts'
 import { endSessions } from '../session/end.ts'
-import { onDatabase } from './alone.ts'
 import { withDatabase } from './control.ts'
+import { onDatabase } from './on-database.ts'
 
 /** End the sessions of a key, or of all keys. Their tokens are refused from now on. */
 export async function endKeySessions(

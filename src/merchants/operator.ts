@@ -36,8 +36,8 @@ export type ListedMerchants = {
 export type MerchantOutcome = {
   list: ListedMerchants
   add: { npub: string; created: boolean; admission: Admission }
-  /** `left`: merchants that stay; null where the settings decide. */
-  remove: { npub: string; left: number | null }
+  /** `remaining` counts the other merchants. Null if the settings decide who is one. */
+  remove: { npub: string; remaining: number | null }
   confirm: { npubs: string[]; admission: Admission }
   'admit-guest': { admitted: boolean }
   'dismiss-guest': { dismissed: boolean }
@@ -104,8 +104,8 @@ async function remove(merchants: Merchants, pubkey: string) {
     }
     await settleCode(merchants, tx)
     tx.afterCommit(() => merchants.happened({ type: 'removed', pubkey, by: 'operator' }))
-    const left = merchants.admission() === 'let-in' ? await tx.merchants.count() : null
-    return { npub: npubOf(pubkey), left }
+    const remaining = merchants.admission() === 'let-in' ? await tx.merchants.count() : null
+    return { npub: npubOf(pubkey), remaining }
   })
 }
 

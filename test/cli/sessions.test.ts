@@ -51,7 +51,7 @@ describe('cuponera sessions end', () => {
     expect({ code, stderr, first: stdout.split('\n')[0] }).toEqual({
       code: 0,
       stderr: '',
-      first: `the sessions of ${npub} are over`,
+      first: `the sessions of ${npub} have ended`,
     })
     // A session that begins in the same second stays valid.
     const after = await openSession(server.url, stolen)

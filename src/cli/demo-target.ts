@@ -4,7 +4,7 @@ import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { connect } from './control.ts'
-import type { DemoPlace } from './demo.ts'
+import type { DemoTarget } from './demo.ts'
 import { withoutSlashes } from './demo-client.ts'
 import { callable, localAddress } from './health.ts'
 import { operateOn } from './merchants.ts'
@@ -16,7 +16,7 @@ const answerMs = 5000
  * Find the server for the demo: the one at `url`, or the one of these settings. If it uses this data directory, the
  * demo's merchant may be admitted for the run.
  */
-export async function demoPlace(config: Config, url: string | undefined): Promise<DemoPlace> {
+export async function findDemoTarget(config: Config, url: string | undefined): Promise<DemoTarget> {
   const running = await askRunning(config)
   if (url === undefined) {
     const [origin] = config.publicUrls
@@ -50,7 +50,7 @@ async function managerAt(url: string): Promise<unknown> {
   }
 }
 
-function guestOf(config: Config): NonNullable<DemoPlace['asGuest']> {
+function guestOf(config: Config): NonNullable<DemoTarget['asGuest']> {
   return async (pubkey, run) => {
     await operateOn(config, { do: 'admit-guest', pubkey })
     try {
