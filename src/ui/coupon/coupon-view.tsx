@@ -20,7 +20,7 @@ import { statusTone } from './look.ts'
 import { SendView } from './send-view.tsx'
 import { askNow, keep, kept, look, open, openList, take, taking, view } from './state.ts'
 
-/** One coupon: what it is worth, whose it is, and what its holder can do with it. */
+/** One coupon: its benefit, its merchant, and the actions of its holder. */
 export function CouponView() {
   const now = view.value
   const heading = useArrival()
@@ -98,7 +98,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
       ) : (
         <Ended held={held} status={status} />
       )}
-      {/* Here, and not with what a usable coupon can do: it tells that the coupon has gone. */}
+      {/* Outside of Usable: the dialog must stay to tell that the coupon is no longer usable. */}
       {sending && <SendView held={held} onClose={() => setSending(false)} />}
     </>
   )
@@ -160,7 +160,7 @@ function ShownQr({ held }: { held: Held }) {
           aria-pressed={signed}
           onClick={() => {
             setSigned(!signed)
-            // It is a fine drawing: small, no camera makes it out.
+            // A signed code has tiny modules, which a camera reads only at full size.
             setBig(!signed)
           }}
         >
@@ -183,7 +183,7 @@ function TakeBox({ held }: { held: Held }) {
   )
 }
 
-/** How making it one's own goes: told until the next coupon. */
+/** The progress of "make it mine". Its outcome stays until the next coupon. */
 function TakingNotice() {
   const now = taking.value
   const box = useRef<HTMLDivElement>(null)

@@ -1,4 +1,4 @@
-/** The coupons that a person keeps on this device. */
+/** The coupons that this device keeps for its holder. */
 
 import { parseJson } from '../../client/json.ts'
 import type { TextStore } from '../../client/texts.ts'
@@ -11,14 +11,14 @@ export type Status = 'minted' | 'claimed' | 'refreshed' | 'voided' | 'expired'
 export type Held = VoucherTerms & {
   status: Status
   claimedAt: number | null
-  /** When the service last said so. */
+  /** Time of the last answer of the service. */
   checkedAt: number
   addedAt: number
-  /** The signed event, where it came along: a till can check it without a connection. */
+  /** The signed event, if the device has it. A till can verify it without a connection. */
   voucher: NostrEvent | null
-  /** True once it was made this person's by a refresh: nobody else knows its code. */
+  /** True after a refresh on this device: nobody else has its nonce. */
   own: boolean
-  /** Where it was last sent to, and what became of it. */
+  /** The last transfer to an address. */
   sent: { to: string; at: number; outcome: 'trying' | 'sent' | 'unknown' } | null
 }
 
@@ -26,12 +26,12 @@ export type Holdings = {
   /** Newest first. */
   all(): Held[]
   find(nonce: string): Held | null
-  /** Add it, or change what is known of it. False when this device keeps nothing, or has no room left. */
+  /** Add or update a coupon. False when the device stores nothing, or the list is full of usable coupons. */
   put(held: Held): boolean
   remove(nonce: string): void
 }
 
-/** About 2 KB each with its event; a browser keeps 5 MB. */
+/** An entry has about 2 KB with its event; a browser stores 5 MB. */
 const holdingsMax = 300
 
 const statuses: string[] = ['minted', 'claimed', 'refreshed', 'voided', 'expired']
@@ -55,8 +55,8 @@ export function openHoldings(store: TextStore, name: string): Holdings {
 }
 
 /**
- * The status of a coupon now: an expiry that came since it was asked for counts. A clock that had it over
- * when the service said otherwise is wrong, and is not believed.
+ * The status of a coupon now: it may have expired since the last answer. A clock that says the coupon was
+ * expired at that answer already is wrong, so its word does not count.
  */
 export function statusNow(
   { status, expiresAt, checkedAt }: Pick<Held, 'status' | 'expiresAt' | 'checkedAt'>,
@@ -66,7 +66,7 @@ export function statusNow(
   return status === 'minted' && over ? 'expired' : status
 }
 
-/** The oldest that cannot be used gives way; null when all can be: none of them is dropped unseen. */
+/** The list without its oldest unusable coupon, if it is too long; null where all are usable, since each has worth. */
 function bounded(list: Held[]): Held[] | null {
   if (list.length <= holdingsMax) return list
   const spent = list.findLastIndex(({ status }) => status !== 'minted')

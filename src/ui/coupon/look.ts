@@ -1,7 +1,7 @@
 import type { Tone } from '../parts/notice.tsx'
 import type { Status } from './holdings.ts'
 
-/** The colour of each status. */
+/** Colours of statuses. */
 export const statusTone: Record<Status, Tone> = {
   minted: 'good',
   claimed: 'idle',

@@ -16,7 +16,7 @@ import { type Held, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { kept, lookAtAll, openCoupon, openScanned, remove } from './state.ts'
 
-/** The coupons of this device. */
+/** The list of coupons that this device keeps. */
 export function MineView() {
   const [busy, setBusy] = useState(false)
   const heading = useArrival()

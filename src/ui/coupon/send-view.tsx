@@ -18,7 +18,7 @@ const tones = {
 const commentCharsMax = 200
 const addressForm = /^[^\s@]+@[^\s@]+$/
 
-/** Sending a coupon to an address, and what came of it in plain words. */
+/** Sends a coupon to an address, and shows the outcome. */
 export function SendView({ held, onClose }: { held: Held; onClose: () => void }) {
   const [to, setTo] = useState('')
   const [comment, setComment] = useState('')

@@ -10,7 +10,7 @@ export type Sending =
   | { step: 'sent' | 'not-sent' | 'moved' | 'unknown'; to: string; reason: string | null }
   | { step: 'refused'; reason: string | null }
 
-/** Hand a coupon to a lightning address. Without an answer nobody knows whether it left: `unknown`. */
+/** Send a coupon to a lightning address, and note the outcome on this device. */
 export async function send(held: Held, to: string, comment: string): Promise<Sending> {
   const at = systemClock()
   const { nonce } = held
@@ -18,7 +18,7 @@ export async function send(held: Held, to: string, comment: string): Promise<Sen
     const before = holdings.find(nonce)
     if (before) keep({ ...before, sent: outcome && { to, at, outcome } })
   }
-  // Kept before the request leaves: after a crash the holder still learns that it may be gone.
+  // Stored before the request leaves: after a crash the page still warns that the receiver may have it.
   mark('trying')
   const voucher = parseEvent(held.voucher)
   const { outcome, reason } = await transfer(ask, { nonce, voucher, to, comment })

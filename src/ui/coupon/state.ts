@@ -1,4 +1,4 @@
-/** What the coupon page knows and shows. */
+/** The state of the coupon page: the coupon on the screen and the list of this device. */
 import { signal } from '@preact/signals'
 import { systemClock } from '../../base/clock.ts'
 import { createPauses } from '../../client/pause.ts'
@@ -14,13 +14,13 @@ import { couponWords as t } from '../words/coupon.ts'
 import { type Held, openHoldings, type Status } from './holdings.ts'
 import { createTaker, type Taking } from './take.ts'
 
-/** The coupon on the page. */
+/** The state of the coupon on the screen. */
 type View =
   | { step: 'looking' }
-  /** `fresh`: the service said so just now; else it is what this device knew. */
+  /** `fresh`: from the service just now; else from this device. */
   | { step: 'shown'; held: Held; fresh: boolean }
   | { step: 'unknown' }
-  /** `message`: why the service, which was there, could not tell. */
+  /** `message`: the sentence of a service that answered with a fault. */
   | { step: 'unreachable'; message: string | null }
 
 export const holdings = openHoldings(device, 'coupons')
@@ -32,11 +32,11 @@ const pending = openPendingList({
   newKey: randomText,
 })
 
-/** The code of the coupon on the page; null shows the list. */
+/** The nonce of the coupon on the screen; null shows the list, empty a code that is none. */
 export const open = signal<string | null>(null)
 export const view = signal<View>({ step: 'looking' })
 export const kept = signal<readonly Held[]>(holdings.all())
-/** What making the coupon on the page one's own has come to; null before and after. */
+/** The swap of the coupon on the screen; null without one. */
 export const taking = signal<Taking | null>(null)
 
 const taker = createTaker({
@@ -49,13 +49,13 @@ const taker = createTaker({
     kept.value = holdings.all()
     const code = next.step === 'mine' ? next.old : next.nonce
     if (code !== open.peek()) {
-      // Of a coupon that is not on the page: a swap that was left half-way.
+      // A swap of another coupon, which an earlier page left open.
       if (next.step === 'mine') say(t('take.done'))
       if (next.step === 'gone') say(t('take.gone'), 'bad')
       return
     }
     if (next.step === 'mine') {
-      // The old code is worth nothing now: the page goes on with the new one.
+      // The old nonce is spent, so the page continues with the new one.
       open.value = next.held.nonce
       remember(next.held.nonce)
       view.value = { step: 'shown', held: next.held, fresh: true }
@@ -66,8 +66,8 @@ const taker = createTaker({
 })
 
 /**
- * The code in the address, taken out of it: what stays in the address bar is seen over a shoulder, in
- * histories and in their copies on other devices. The entry of this tab keeps it, so a reload works.
+ * Move the nonce from the address into the state of the history entry. An address is visible over a shoulder,
+ * in the history and on synchronised devices; the state is not, and survives a reload.
  */
 export function readAddress(): void {
   const code = location.hash.slice(1)
@@ -86,7 +86,7 @@ function remember(nonce: string | null): void {
   history.replaceState({ nonce }, '', '/c')
 }
 
-/** Open a coupon, as a page of its own that "back" leads away from. */
+/** Show a coupon as a new entry of the history, so that "back" leads to the list. */
 export function openCoupon(nonce: string): void {
   history.pushState({ nonce }, '', '/c')
   show(nonce)
@@ -110,6 +110,7 @@ function show(nonce: string | null, wrong = false): void {
   if (nonce !== null) {
     view.value = { step: 'looking' }
     void look(nonce)
+    // A swap was sent and its answer is unknown: the nonce may be spent, and only this key fetches the new one.
     if (pending.find(nonce)) {
       taking.value = { step: 'taking', nonce, lost: 0, retryAfter: null }
       void taker.take(nonce, '')
@@ -138,6 +139,7 @@ export async function look(nonce: string): Promise<void> {
       claimedAt: typeof claimedAt === 'number' ? claimedAt : null,
       checkedAt: now,
     }
+    // Looking at a coupon does not keep it: the person decides that.
     if (before) keep(held)
     if (open.peek() === nonce) view.value = { step: 'shown', held, fresh: true }
     return
@@ -152,7 +154,7 @@ export async function look(nonce: string): Promise<void> {
   }
 }
 
-/** Keep a coupon on this device; false where the browser keeps nothing. */
+/** Keep a coupon on this device. False when it was not stored (`Holdings.put`). */
 export function keep(held: Held): boolean {
   const done = holdings.put(held)
   kept.value = holdings.all()
@@ -168,15 +170,15 @@ export function take(held: Held): void {
   void taker.take(held.nonce, held.name)
 }
 
-/** Ask again now for the answer of a swap. */
+/** Retry open swaps now. */
 export function askNow(): void {
   pauses.wake()
 }
 
-/** How many coupons of the list are asked about at once. */
+/** Bounds the parallel requests of a long list. */
 const looksAtOnce = 4
 
-/** Ask what became of every coupon of this device that may still change. */
+/** Ask for the status of every coupon that may still change. */
 export async function lookAtAll(): Promise<void> {
   const waiting = holdings.all().filter(({ status }) => status === 'minted')
   const worker = async () => {
@@ -185,7 +187,7 @@ export async function lookAtAll(): Promise<void> {
   await Promise.all(Array.from({ length: looksAtOnce }, worker))
 }
 
-/** Finish what a page before this one left half-way, and go on when the service is back. */
+/** Finish swaps that an earlier page left open, and retry whenever the service is back. */
 export function resume(): void {
   void Promise.all(taker.resume())
   reachable.subscribe((there) => {

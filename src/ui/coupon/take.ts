@@ -1,4 +1,4 @@
-/** "Make it mine": swap a coupon's code for one that only this device knows, and lose no answer. */
+/** "Make it mine": a refresh that gives this device a nonce nobody else knows. A lost answer is fetched again. */
 
 import type { Pending, PendingList } from '../../client/pending.ts'
 import {
@@ -14,20 +14,20 @@ import { parseEvent } from '../../nostr/event.ts'
 import type { Held, Holdings } from './holdings.ts'
 
 export type Taking =
-  /** `retryAfter`: the service answered that it was asked too often, and when it may be asked again. */
+  /** `retryAfter`: seconds to wait, where the service refused because of its rate limit. */
   | { step: 'taking'; nonce: string; lost: number; retryAfter: number | null }
-  /** `kept` is false where the browser keeps nothing: then the screen is the only copy. */
+  /** `kept`: false where the device did not store it, so that the screen has the only copy. */
   | { step: 'mine'; old: string; held: Held; kept: boolean }
-  /** Somebody else swapped, redeemed or cancelled it first, or it is over. */
+  /** The nonce is no longer valid: swapped, redeemed, voided or expired before. */
   | { step: 'gone'; nonce: string; why: 'moved' | 'claimed' | 'voided' | 'expired' | 'unknown' }
   | { step: 'refused'; nonce: string; message: string | null }
 
 type Taker = {
-  /** Swap the code of a coupon; with a swap of it already open, finish that one. */
+  /** Swap the nonce of a coupon, or finish the open swap of it. */
   take(nonce: string, name: string): Promise<Taking | null>
-  /** Finish what was left open on this device: one promise for each. */
+  /** Finish the open swaps of this device: one promise for each. */
   resume(): Promise<Taking | null>[]
-  /** Stop trying for now; the key stays kept. */
+  /** Stop retrying. The keys stay stored. */
   leave(): void
 }
 
@@ -66,7 +66,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     })
     if (!settles(answer)) return null
     const outcome = outcomeOf(nonce, answer)
-    // The new code is kept before the old one and its key are forgotten: in between, both fetch it.
+    // Store the new nonce before the key goes: a crash in between can still fetch it.
     const unkept = outcome.step === 'mine' && !outcome.kept
     if (!unkept) pending.close(nonce)
     if (outcome.step === 'mine' && outcome.kept) holdings.remove(nonce)

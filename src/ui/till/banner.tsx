@@ -5,7 +5,7 @@ import type { Tone } from '../parts/notice.tsx'
 
 type BannerProps = { tone: Tone; icon: IconName; title: string; children: ComponentChildren }
 
-/** An outcome, told in one glance from across the counter. */
+/** An outcome in large type, to be read from across the counter. */
 export function Banner({ tone, icon, title, children }: BannerProps) {
   return (
     <section class={`banner banner-${tone}`}>
@@ -16,7 +16,7 @@ export function Banner({ tone, icon, title, children }: BannerProps) {
   )
 }
 
-/** A wait that has no outcome yet. */
+/** A request under way. */
 export function WaitBanner({ title, children }: Pick<BannerProps, 'title' | 'children'>) {
   return (
     <section class="banner banner-none" aria-busy="true">
@@ -27,7 +27,7 @@ export function WaitBanner({ title, children }: Pick<BannerProps, 'title' | 'chi
   )
 }
 
-/** Takes the focus: it is read out, and the Enter of a scanner presses nothing. */
+/** A title that takes the focus: screen readers read it, and the Enter of a scanner presses no button. */
 export function Heading({ children }: { children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])

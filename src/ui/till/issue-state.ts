@@ -1,4 +1,4 @@
-/** Issuing at the till: who signs, what may be issued, and the coupon that waits for its customer. */
+/** The state of issuing: the session of the till's key, its coupons, and the voucher on the screen. */
 import { signal } from '@preact/signals'
 import { parseRecord } from '../../client/json.ts'
 import { listMintable, type Mintable, mintOne } from '../../client/mint.ts'
@@ -11,7 +11,7 @@ import { reachable } from '../state/reach.ts'
 import { openPageSession } from '../state/session.ts'
 import { adoptShop } from '../state/shops.ts'
 
-/** One that was issued and not handed over yet: the screen holds the only copy of its code. */
+/** An issued voucher that is not handed over yet. The screen has the only copy of its nonce. */
 export type Issued = {
   nonce: string
   name: string
@@ -27,13 +27,15 @@ export const keyBox = openKeyBox('till')
 /** Whether this device has a key of its own. */
 export const hasKey = signal(keyBox.find() !== null)
 export const session = openPageSession('till:session', restore)
+/** The coupons that this key may issue; null before they are loaded. */
 export const mintable = signal<readonly Mintable[] | null>(null)
-/** Why the list could not be had. */
+/** The reason why the last request failed; null when it did not. */
 export const trouble = signal<unknown>(null)
+/** The id of the coupon that is being issued. */
 export const minting = signal<string | null>(null)
 export const issued = signal<Issued | null>(parseIssued())
 
-/** Only an extension comes back without the person: a till has no remote signer, since it talks to its service alone. */
+/** Only an extension comes back without the person. A till has no remote signer: its policy allows no relay. */
 async function restore({ kind }: Identity) {
   return kind === 'extension' ? openExtension() : null
 }
@@ -44,7 +46,7 @@ export async function loadMintable(): Promise<void> {
     reachable.value = true
     mintable.value = coupons
     trouble.value = null
-    // Anybody may name this key as a minter: only the first to do so is taken at its word.
+    // Any merchant may add this key as a minter, so only a till without a shop trusts the list.
     const [npub, ...others] = new Set(coupons.map((one) => one.npub))
     if (npub && others.length === 0) adoptShop(npub)
   } catch (cause) {
@@ -52,16 +54,17 @@ export async function loadMintable(): Promise<void> {
   }
 }
 
-/** Issue one; a lost answer is fetched by the next tap on the same coupon, and costs no other. */
+/** Issue one voucher. After a lost answer, the next tap on the same coupon fetches it and issues no other. */
 export async function mint({ id }: Mintable): Promise<void> {
   if (minting.peek() !== null) return
   minting.value = id
   trouble.value = null
   try {
-    // The key is kept by tab: two tabs that each issue one want two.
+    // The store of the tab: two tabs that each issue one want two vouchers.
     const voucher = await mintOne(session, id, tab)
     const { nonce, name, description, coupon, npub, expiresAt } = voucher
     issued.value = { nonce, name, description, coupon, npub, expiresAt }
+    // A reload must not lose the only copy.
     tab.write(issuedPlace, JSON.stringify(issued.value))
   } catch (cause) {
     trouble.value = cause
@@ -70,7 +73,7 @@ export async function mint({ id }: Mintable): Promise<void> {
   }
 }
 
-/** It is with its customer: forget its code. */
+/** The customer has the voucher: forget its nonce. */
 export function handedOver(): void {
   tab.remove(issuedPlace)
   issued.value = null

@@ -22,10 +22,10 @@ import { IssuedView } from './issued-view.tsx'
 import { Fleeting, KeyView } from './key-view.tsx'
 import { useRested } from './resting.tsx'
 
-/** While nobody has authorised this till: how often it looks whether somebody did. */
+/** Interval of the requests that ask whether a merchant has authorised this till. */
 const lookMs = 5000
 
-/** Issuing: a tap, and the QR for the customer. */
+/** Issuing: one tap on a coupon shows a QR for the customer. */
 export function IssueView() {
   const ready = issued.value
   if (ready) return <IssuedView issued={ready} />
@@ -69,7 +69,7 @@ function Mintables({ pubkey }: { pubkey: string }) {
 }
 
 function MintButtons({ list }: { list: readonly Mintable[] }) {
-  // One of them comes up where the button was that put the coupon before away.
+  // One of these appears under the finger that put the last voucher away.
   const rested = useRested()
   const shops = new Set(list.map(({ npub }) => npub))
   return (
@@ -112,7 +112,7 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
   )
 }
 
-/** The till's key, for the merchant to scan. */
+/** The till's key as a QR, by which the merchant authorises it in the panel. */
 function Unauthorised({ npub }: { npub: string }) {
   return (
     <section class="sheet stack center">

@@ -10,7 +10,7 @@ import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
 import { RestingButton } from './resting.tsx'
 
-/** The QR of a coupon just issued, for the customer across the counter. */
+/** The QR of a voucher that was just issued, for the customer across the counter. */
 export function IssuedView({ issued }: { issued: Issued }) {
   const { name, coupon, nonce } = issued
   const link = couponLink(nonce)
@@ -37,6 +37,7 @@ export function IssuedView({ issued }: { issued: Issued }) {
         <QrCode text={link} label={t('issue.qr', { name })} />
       </div>
       <p class="soft">{t('issue.scan')}</p>
+      {/* A phone cannot open a loopback address. */}
       {localOrigin() && <Notice tone="wait">{t('issue.local', { host: location.host })}</Notice>}
       <div class="actions">
         <RestingButton icon="share" onClick={() => void share()}>

@@ -14,7 +14,7 @@ import { hasKey, keyBox, session, signOut } from './issue-state.ts'
 
 /** Signing in at a till: its own key under a PIN, or any other signer. */
 export function KeyView() {
-  // The attempt is not the form's: a key that was made but could not sign in has another form by then.
+  // Here and not in the form: a new key that fails to sign in replaces the form, which would lose the failure.
   const { failure, ...attempt } = useAttempt()
   return (
     <div class="stack wide">
@@ -30,12 +30,12 @@ export function KeyView() {
   )
 }
 
-/** Says so where a key made here is gone with the page. */
+/** A warning where the browser stores nothing: closing the page loses a key made here. */
 export function Fleeting() {
   return keyBox.lasts() ? null : <Notice tone="bad">{t('key.fleeting')}</Notice>
 }
 
-/** The key of a browser extension. A remote signer is for the panel: a till talks to its service alone. */
+/** Signing in by a browser extension. The policy of the till allows no relay, so it has no remote signer. */
 function Extension() {
   const { failure, attempt } = useAttempt()
   const signIn = () => void attempt(async () => session.signIn(await openExtension()))
@@ -49,7 +49,7 @@ function Extension() {
   )
 }
 
-/** The PIN again, when the session of an open till has ended. */
+/** Asks for the PIN again when the session of an open till has ended. */
 export function AskPin() {
   if (session.asking.value?.kind !== 'local') return null
   return (

@@ -15,7 +15,7 @@ import { ShopName } from './shop-view.tsx'
 import { elsewhere, goOn, leave, retry } from './state.ts'
 import { UnreachableView } from './unreachable-view.tsx'
 
-/** The colour of each outcome; its word, its picture and its tune say the same. */
+/** Colours of outcomes. Word, icon and tune differ as well, for those who cannot tell colours apart. */
 export const outcomeTone: Record<Outcome, Tone> = {
   success: 'good',
   already: 'bad',
@@ -38,7 +38,7 @@ const outcomeIcon: Record<Outcome, IconName> = {
 
 type StateProps<Step extends Redemption['step']> = { state: Extract<Redemption, { step: Step }> }
 
-/** A coupon that came before the till, in big words. */
+/** The coupon that the till looks at, and the outcome of its redemption. */
 export function OutcomeView({ state }: { state: RedemptionUnderWay }) {
   switch (state.step) {
     case 'looking':
@@ -66,7 +66,7 @@ export function OutcomeView({ state }: { state: RedemptionUnderWay }) {
 }
 
 function Shown({ state: { terms, nonce } }: StateProps<'shown'>) {
-  // The till got its shop, or another one, while the coupon was on the screen.
+  // The till may get its shop while the coupon is on the screen, by another tab or the panel.
   const foreign = shops.value.length > 0 && !shops.value.includes(terms.npub)
   if (!foreign) return <PreviewView terms={terms} />
   return <Done state={{ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null }} />
@@ -120,7 +120,7 @@ function Done({ state: { outcome, terms, claimedAt } }: StateProps<'done'>) {
   )
 }
 
-/** The shop of a foreign coupon. Its name proves nothing, least of all one that is also ours. */
+/** The shop of a foreign coupon. Anybody may choose a name, also the one of this shop: the key tells them apart. */
 function Foreign({ npub }: { npub: string }) {
   const name = knownName(npub)
   const alike = name !== null && shops.value.some((one) => knownName(one) === name)

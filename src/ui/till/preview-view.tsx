@@ -11,11 +11,11 @@ import { RestingButton } from './resting.tsx'
 import { ShopKey, ShopName } from './shop-view.tsx'
 import { disown, leave, redeem } from './state.ts'
 
-/** A coupon that can be redeemed, or asked about where the till knows no shop yet. */
+/** A coupon that can be redeemed; where the till has no shop yet, a question whether this one is its own. */
 export function PreviewView({ terms }: { terms: VoucherTerms }) {
   const ours = shops.value.includes(terms.npub)
   return (
-    // The answer moves the buttons: they rest again, and who gave it goes on from the title.
+    // The answer moves the buttons under the finger: a new key makes them rest again, and the title takes the focus.
     <div key={String(ours)} class={`stack wide ${ours ? 'preview' : 'whose'}`}>
       {ours ? <Ours terms={terms} /> : <WhoseTill terms={terms} />}
       <RestingButton wide big onClick={leave}>
@@ -53,7 +53,7 @@ function Ours({ terms }: { terms: VoucherTerms }) {
   )
 }
 
-/** Once, before the first redemption: nothing is redeemed by a till that knows no shop. */
+/** Asked once: a till without a shop redeems nothing, or a stranger's coupon would pass for the shop's own. */
 function WhoseTill({ terms }: { terms: VoucherTerms }) {
   const { npub, coupon } = terms
   return (

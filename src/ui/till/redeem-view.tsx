@@ -13,7 +13,7 @@ import { ScannerView } from './scanner-view.tsx'
 import { cameraOpen, notCoupon, recent, redemption, settle, take, unsettled } from './state.ts'
 import { TlsHelp } from './tls-help.tsx'
 
-/** Redeeming: the ways a code comes in, and what became of it. */
+/** Redeeming: the ways to enter a code, open redemptions, and recent outcomes. */
 export function RedeemView() {
   const state = redemption.value
   return state.step === 'idle' ? <Idle /> : <OutcomeView state={state} />
@@ -75,7 +75,7 @@ function PhotoButton({ primary }: { primary: boolean }) {
     setEmpty(false)
     const text = await readPhoto(file)
     setBusy(false)
-    // The same photo again is a choice like any other.
+    // Cleared, or choosing the same photo again would fire no event.
     if (input.current) input.current.value = ''
     if (text === null) setEmpty(true)
     else take([text])

@@ -1,4 +1,4 @@
-/** Redeeming at the counter: look, then one tap, and no answer is made up. */
+/** Redemption at the counter: a preview, then one tap. Every outcome shown is an answer of the service. */
 
 import type { Pending, PendingList } from '../../client/pending.ts'
 import {
@@ -14,17 +14,17 @@ import { messageOf, termsOf, type VoucherTerms } from '../../client/voucher-term
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
 
-/** `foreign`: of a shop that is none of this till's. */
+/** `foreign`: a coupon of another shop. `moved`: refreshed, so another nonce is valid now. */
 export type Outcome = 'success' | 'already' | 'foreign' | 'expired' | 'voided' | 'moved' | 'unknown'
 
 export type Redemption = { step: 'idle' } | RedemptionUnderWay
 
-/** A redemption from the moment that a coupon came before the till. */
+/** A redemption from the scan on. */
 export type RedemptionUnderWay =
   | { step: 'looking'; nonce: string }
-  /** Good as far as the service knows. A tap redeems it, where its shop is one of this till's. */
+  /** Valid at the time of the preview. A tap redeems it, if its shop is one of this till's. */
   | { step: 'shown'; nonce: string; terms: VoucherTerms }
-  /** The request is out. After `lost` answers it is unconfirmed: perhaps redeemed, perhaps not. */
+  /** The claim is sent. With `lost` answers, the service may or may not have redeemed it. */
   | { step: 'redeeming'; nonce: string; terms: VoucherTerms | null; name: string; lost: number }
   | {
       step: 'done'
@@ -34,8 +34,8 @@ export type RedemptionUnderWay =
       claimedAt: number | null
     }
   /**
-   * The service could not be asked, or could not tell and said so in `message`; `verdict` is what the
-   * signature alone proves.
+   * No preview: no answer, or a fault of the service with its sentence in `message`. `verdict`: the result
+   * of the signature alone.
    */
   | {
       step: 'unreachable'
@@ -44,20 +44,20 @@ export type RedemptionUnderWay =
       verdict: Verdict | null
       voucher: NostrEvent | null
     }
-  /** The service answered something that is neither: `message` is its own sentence, if it had one. */
+  /** Another refusal. `message`: its sentence, if it had one. */
   | { step: 'refused'; nonce: string; message: string | null }
 
 type Redeemer = {
   state(): Redemption
-  /** Look a coupon up. Ignored while a redemption is out, and for the coupon on screen. */
+  /** Preview a coupon. Ignored during a claim, and for the coupon on the screen: a camera reads it many times. */
   look(nonce: string, voucher?: NostrEvent | null): Promise<void>
-  /** Redeem the coupon on screen. Ignored unless its shop is one of this till's. */
+  /** Redeem the coupon on the screen. Ignored unless its shop is one of this till's. */
   redeem(): Promise<void>
-  /** The coupon on screen is of another shop: the person said so. */
+  /** The person said that the coupon on the screen is of another shop. */
   disown(): void
-  /** Fetch the answer of one that was left open, by this page or by one before it. */
+  /** Fetch the answer of an open redemption, also of one that an earlier page sent. */
   settle(pending: Pending): Promise<void>
-  /** Leave the coupon on screen; a redemption that is out stays in the list of pending ones. */
+  /** Put the coupon away. A claim without an answer stays in the pending list. */
   leave(): void
 }
 
@@ -66,19 +66,19 @@ type Wiring = {
   pause: Pause
   pending: PendingList
   now: () => number
-  /** The npubs of the shops whose coupons are redeemed here; none until somebody said so. */
+  /** The npubs of this till's shops; empty until a person named one. */
   shops: () => readonly string[]
-  /** The pinned key of the manager; null when this device never was online here. */
+  /** The pinned key of the manager; null where this device never reached the service. */
   manager: () => string | null
   onChange: (state: Redemption) => void
-  /** The answer of a redemption that had left the screen by then. */
+  /** Called with the answer of a redemption that is no longer on the screen. */
   onLate: (name: string, outcome: Redemption) => void
 }
 
 export function createRedeemer(wiring: Wiring): Redeemer {
   const { ask, pause, pending, now, shops, manager, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
-  /** Answers to a coupon that left the screen are for nobody. */
+  /** Counts the coupons on the screen, so that a late preview does not replace the next one. */
   let turn = 0
   const show = (next: Redemption) => {
     state = next
@@ -98,6 +98,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       goOn: () => turn === mine,
     })
     if (!settles(answer)) return
+    // Only a final answer removes the key: nothing else can fetch this answer again.
     pending.close(nonce)
     const outcome = outcomeOf(nonce, answer, terms)
     if (turn === mine) show(outcome)
@@ -110,6 +111,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       if (state.step === 'redeeming') return
       if (state.step !== 'idle' && state.step !== 'unreachable' && state.nonce === nonce) return
       const open = pending.find(nonce)
+      // It was claimed from here already: its old key fetches that answer, a new one would find it redeemed.
       if (open) return claim(open, null)
       const mine = ++turn
       show({ step: 'looking', nonce })
@@ -126,7 +128,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const { nonce, terms } = state
       const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
       if (owner === null) return
-      // On disk before it leaves: a reload finds the same key.
+      // The key is stored before the request leaves: a reload retries with the same one.
       await claim(pending.open(nonce, terms.name, owner), terms)
     },
     disown() {
@@ -150,7 +152,7 @@ function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Red
   if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
     return done('unknown')
   }
-  // Its status does not matter to another shop.
+  // Whatever its status, another shop's coupon is not redeemed here.
   if (terms && shops.length > 0 && !shops.includes(terms.npub)) return done('foreign')
   switch (answer.body.status) {
     case 'minted':
@@ -177,7 +179,7 @@ const outcomes: Record<string, Outcome> = {
   'nonce-invalid': 'unknown',
 }
 
-/** What the answer to a claim says; only `success` is a redemption. */
+/** The outcome in the answer to a claim. Only `success` means that the goods may be handed over. */
 function outcomeOf(nonce: string, answer: Answer, known: VoucherTerms | null): Redemption {
   const terms = termsOf(answer) ?? known
   const claimedAt = claimedAtOf(answer)

@@ -2,10 +2,10 @@ import type { ComponentProps } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../parts/button.tsx'
 
-/** How long the second tap of a hurried finger may take. */
+/** Longest time between the two taps of a double tap. */
 const restMs = 400
 
-/** False for a moment after a screen came up: what is under a finger then is not what it tapped. */
+/** False for `restMs` after a screen appeared: a finger that taps twice would press a button it has not seen. */
 export function useRested(): boolean {
   const [rested, setRested] = useState(false)
   useEffect(() => {
@@ -18,8 +18,8 @@ export function useRested(): boolean {
 type Props = Omit<ComponentProps<typeof Button>, 'onClick'> & { onClick: () => void }
 
 /**
- * A button that may come up where another was: the second tap of two does not press it. A Tab finds it
- * meanwhile, as it would not find a disabled one.
+ * A button that may appear where another was, so it ignores the second tap of a double tap. It is not disabled
+ * meanwhile: the keyboard would lose its place.
  */
 export function RestingButton({ class: extra, onClick, ...button }: Props) {
   const rested = useRested()

@@ -5,7 +5,7 @@ import { Notice } from '../parts/notice.tsx'
 import { tillWords as t } from '../words/till.ts'
 import { cameraOpen, notCoupon, takeFilmed } from './state.ts'
 
-/** The picture of the camera, until a coupon comes before it. */
+/** The picture of the camera, until it reads a coupon. */
 export function ScannerView() {
   const video = useRef<HTMLVideoElement>(null)
   const [camera, setCamera] = useState<Camera | null>(null)
@@ -19,6 +19,7 @@ export function ScannerView() {
     const open = async () => {
       const answer = await openCamera(current, takeFilmed)
       if (typeof answer === 'string') return setTrouble(answer)
+      // The view closed while the browser asked for permission.
       if (closed) return answer.stop()
       opened = answer
       setCamera(answer)

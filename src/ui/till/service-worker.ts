@@ -1,9 +1,9 @@
 /**
- * Keeps the till and the coupons of a device at hand without a connection: the pages' shell, never an
- * answer of the service. Where browsers allow it, which is https and localhost.
+ * Opens the till and the coupon page without a connection. It caches their files, never an answer of the
+ * service. Browsers allow it on https and localhost.
  */
 
-/** What the server writes above this script: it changes with every build, and so the browser updates. */
+/** The list that the server puts above this script. It changes with every build, so browsers update. */
 type Shell = { version: string; pages: string[]; files: string[] }
 
 type LifeEvent = Event & { waitUntil(done: Promise<unknown>): void }
@@ -21,9 +21,9 @@ const scope = globalThis as unknown as Scope
 const { SHELL } = scope
 const prefix = 'cuponera-'
 const cacheName = `${prefix}${SHELL.version}`
-/** A page on a bad line shows from what is kept rather than stay white. */
+/** After this, a page on a slow line comes from the cache. */
 const patienceMs = 4000
-/** A page that is open may still ask for a part of the build it came from. */
+/** The build before is kept, too: an open page may still load a chunk of it. */
 const buildsKept = 2
 
 scope.addEventListener('install', (event) => {
@@ -58,14 +58,14 @@ scope.addEventListener('fetch', (event) => {
   }
 })
 
-/** From the service while it answers, so that a new build shows at once; else as it was kept. */
+/** Network first, so that a new build shows at once; else the cache. */
 async function page(request: Request, path: string): Promise<Response> {
   try {
-    // A request for a page takes no signal: it is left alone when it takes too long.
+    // A navigation request takes no abort signal, so a slow one is left running.
     const answer = await Promise.race([fetch(request), tooLong()])
     if (answer?.ok) return answer
   } catch {
-    // Out of reach or too slow: whatever a network can do ends here.
+    // Any failure of the network leads to the cache below.
   }
   return (await caches.match(path, { cacheName })) ?? fetch(request)
 }
@@ -74,7 +74,7 @@ function tooLong(): Promise<null> {
   return new Promise((resolve) => setTimeout(() => resolve(null), patienceMs))
 }
 
-/** Names carry a hash of the content: what is kept cannot be stale. */
+/** Cache first: a name has a hash of the content, so a cached file cannot be stale. */
 async function file(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request)
 }

@@ -14,7 +14,7 @@ import { Shops } from './shop-view.tsx'
 import { play, soundOn, switchSound } from './sound.ts'
 import { TlsHelp } from './tls-help.tsx'
 
-/** What this till is set to, what it can do, and what is missing for the rest. */
+/** Settings of the till, its abilities on this device, and the reasons for those it lacks. */
 export function SettingsView() {
   return (
     <div class="stack wide">

@@ -11,7 +11,7 @@ import { short } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { acceptOffer, declineOffer, offered } from './state.ts'
 
-/** A shop by its name, which anybody may use, and by its key, which nobody else has. */
+/** The name of a shop and its key. Anybody may use the name; the key is unique. */
 export function ShopName({ npub }: { npub: string }) {
   const name = knownName(npub)
   return (
@@ -26,7 +26,7 @@ export function ShopName({ npub }: { npub: string }) {
   )
 }
 
-/** The whole key of a shop: it tells the shop from another of the same name. */
+/** The whole key of a shop, for comparing: another shop may have the same name. */
 export function ShopKey({ npub }: { npub: string }) {
   return (
     <div class="stack tight">
@@ -36,7 +36,7 @@ export function ShopKey({ npub }: { npub: string }) {
   )
 }
 
-/** The panel's QR sets a till up; a QR is a stranger's text until somebody says yes. */
+/** Asks before a QR sets up the till: a QR is untrusted text, and anybody can print one. */
 export function AskOffered() {
   const npub = offered.value
   if (npub === null) return null
@@ -68,7 +68,7 @@ export function AskOffered() {
   )
 }
 
-/** The shops whose coupons this till redeems, and how to change them. */
+/** The list of this till's shops, to be changed. */
 export function Shops() {
   const [adding, setAdding] = useState(false)
   const list = shops.value

@@ -1,4 +1,4 @@
-/** What a cashier hears without looking: every outcome has a tune of its own. */
+/** Sounds of outcomes, so that a cashier need not look. Every outcome has its own tune. */
 import { signal } from '@preact/signals'
 import { device } from '../browser/storage.ts'
 import type { Outcome } from './redeem.ts'
@@ -8,7 +8,7 @@ type Tune = Outcome | 'read' | 'offline'
 /** Pitch in hertz and length in seconds; pitch 0 is a rest. */
 type Note = readonly [hertz: number, seconds: number]
 
-/** Good news rises; bad news falls or stays low, each in its own number of notes. */
+/** Success rises; others fall or stay low, and differ in their number of notes. */
 const tunes: Record<Tune, readonly Note[]> = {
   read: [[1320, 0.05]],
   success: [
@@ -61,7 +61,7 @@ const buzzes: Partial<Record<Tune, number[]>> = {
   unknown: [300],
 }
 
-/** Whether this device sounds: as chosen on it. */
+/** Whether sounds are on, as chosen on this device. */
 export const soundOn = signal(device.read('sound') !== 'off')
 
 export function switchSound(on: boolean): void {
@@ -71,7 +71,7 @@ export function switchSound(on: boolean): void {
 
 let context: AudioContext | null = null
 
-/** Browsers let a page sound only after somebody touched it: open the way on the first touch. */
+/** Prepare sounds at the first touch: browsers allow none before. */
 export function readySound(): void {
   const open = () => {
     context ??= typeof AudioContext === 'undefined' ? null : new AudioContext()
@@ -97,7 +97,7 @@ export function play(tune: Tune): void {
 function note(audio: AudioContext, hertz: number, at: number, seconds: number): void {
   const tone = audio.createOscillator()
   const volume = audio.createGain()
-  // A low tone is lost in a small speaker unless it is rich.
+  // A small speaker plays low tones only by their overtones, which a square wave has.
   tone.type = hertz < 350 ? 'square' : 'triangle'
   tone.frequency.value = hertz
   volume.gain.setValueAtTime(0, at)

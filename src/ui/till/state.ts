@@ -1,4 +1,4 @@
-/** What the till knows and shows; its views read it and call what is here. */
+/** The state of redeeming at the till. Views read its signals and call its functions. */
 import { effect, signal } from '@preact/signals'
 import { systemClock } from '../../base/clock.ts'
 import { parseJson } from '../../client/json.ts'
@@ -15,12 +15,12 @@ import { play } from './sound.ts'
 export type TillTab = 'redeem' | 'issue' | 'settings'
 export const tab = signal<TillTab>('redeem')
 
-/** What became of the coupons that came before this till: without their codes. */
+/** A recent outcome. Its nonce is not kept: the list stays on the device. */
 type Recent = { outcome: Outcome; name: string; at: number }
 
 const recentPlace = 'till:recent'
 const recentMax = 8
-/** Left open longer ago than this, a redemption is not finished without asking: the customer has gone. */
+/** An older open redemption waits for a tap: its customer has left, and nobody would watch its outcome. */
 const resumeSeconds = 15 * 60
 
 const pauses = createPauses()
@@ -32,15 +32,15 @@ const list = openPendingList({
 })
 
 export const redemption = signal<Redemption>({ step: 'idle' })
-/** Redemptions without an answer yet, but for the one on screen. */
+/** Redemptions without an answer, except the one on the screen. */
 export const unsettled = signal<readonly Pending[]>(list.all())
 export const recent = signal<readonly Recent[]>(parseList<Recent>(recentPlace))
-/** A scan that was no coupon, until the next. */
+/** The kind of the last scan, if it was no coupon. */
 export const notCoupon = signal<Extract<Scanned, { kind: 'other' }>['looks'] | null>(null)
-/** The address that the code on screen carried, when it was another than ours. */
+/** The host in the scanned code, if it is not ours. */
 export const elsewhere = signal<string | null>(null)
 export const cameraOpen = signal(false)
-/** The shop that the panel's QR offers to set this till up for; an npub, until somebody answers. */
+/** The npub in the QR that opened the till, until the person answers the question about it. */
 export const offered = signal<string | null>(null)
 
 const redeemer = createRedeemer({
@@ -57,7 +57,7 @@ const redeemer = createRedeemer({
   },
 })
 
-/** What is open, but for the coupon on screen. */
+/** The pending list without the coupon on the screen. */
 function pendingElsewhere(shown: Redemption): Pending[] {
   return list.all().filter(({ nonce }) => !('nonce' in shown) || nonce !== shown.nonce)
 }
@@ -77,15 +77,15 @@ function show(next: Redemption): void {
   if (next.step === 'redeeming' && next.lost === 1) play('offline')
   if (next.step !== 'done') return
   play(next.outcome)
-  // What was only looked at was not decided here.
+  // A preview decided nothing, so it is no recent outcome.
   if (before.step !== 'redeeming') return
   note(next.outcome, next.terms?.name ?? before.name)
 }
 
-/** The coupon that the camera read last: it may still be before it when the next one is wanted. */
+/** The coupon that the camera read last. The customer's phone may still be in front of it. */
 let filmed: string | null = null
 
-/** What the camera sees, over and over. */
+/** Take a text of the camera, which gives the same one many times a second. */
 export function takeFilmed(text: string): void {
   const scanned = parseReadings([text])
   if (scanned.kind === 'coupon' && scanned.nonce === filmed) return
@@ -93,13 +93,13 @@ export function takeFilmed(text: string): void {
   filmed = scanned.kind === 'coupon' ? scanned.nonce : null
 }
 
-/** The next customer: by camera again, where the one before came so. */
+/** Go on to the next customer, with the camera if it read the last coupon. */
 export function goOn(): void {
   leave()
   cameraOpen.value = filmed !== null
 }
 
-/** Take what a camera, a scanner, a photo or a person gave, in each way it can be read. */
+/** Take the readings of a scan, a photo or a typed text. */
 export function take(readings: string[]): Scanned {
   const scanned = parseReadings(readings)
   if (scanned.kind === 'other') {
@@ -109,7 +109,7 @@ export function take(readings: string[]): Scanned {
   notCoupon.value = null
   const shown = redemption.peek()
   if (shown.step === 'redeeming') {
-    // The next customer does not wait for a lost answer: it stays in the list.
+    // A first request is about to be answered. After a lost answer the next customer goes first.
     if (shown.lost === 0 || shown.nonce === scanned.nonce) return scanned
     leave()
   }
@@ -130,7 +130,7 @@ export function settle(pending: Pending): void {
   void redeemer.settle(pending)
 }
 
-/** Ask again now: for the answer of a redemption, or for the coupon that could not be looked up. */
+/** Retry now: the claim of the coupon on the screen, or its preview. */
 export function retry(): void {
   const { step } = redemption.peek()
   if (step === 'redeeming') pauses.wake()
@@ -145,12 +145,12 @@ export function leave(): void {
   notCoupon.value = null
 }
 
-/** The coupon on screen is of another shop. */
+/** The person said that the coupon on the screen is of another shop. */
 export function disown(): void {
   redeemer.disown()
 }
 
-/** Take the shop that the panel's QR offers out of the address, and ask about it. */
+/** Take the shop out of the address that the panel's QR opened, and ask the person about it. */
 export function readOffer(): void {
   const npub = parseOffer(location.hash)
   if (npub === null) return
@@ -158,7 +158,7 @@ export function readOffer(): void {
   if (!shops.peek().includes(npub)) offered.value = npub
 }
 
-/** Answer what the QR asked. */
+/** The person accepts the shop of the QR. */
 export function acceptOffer(): void {
   const npub = offered.peek()
   if (npub !== null) addShop(npub)
@@ -169,7 +169,7 @@ export function declineOffer(): void {
   offered.value = null
 }
 
-/** Finish what a page before this one left open, and go on by itself when the service is back. */
+/** Finish the redemption that an earlier page left open, and retry whenever the service is back. */
 export function resume(): void {
   const [open] = list.all().filter(({ startedAt }) => systemClock() - startedAt < resumeSeconds)
   if (open) settle(open)

@@ -60,7 +60,7 @@ function Till() {
   )
 }
 
-/** Another part; the first tap on the part that shows goes back to its beginning. */
+/** Show a tab. A tap on the current tab puts away its coupon, unless that is being redeemed. */
 function go(name: TillTab): void {
   cameraOpen.value = false
   if (name === 'redeem' && redemption.peek().step !== 'redeeming') leave()

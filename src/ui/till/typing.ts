@@ -1,8 +1,8 @@
-/** Listens for a scanner that types, whatever has the focus. */
+/** Listens to a scanner that types like a keyboard, wherever the focus is. */
 import { take } from './state.ts'
 import { burstGapMs, createWedge } from './wedge.ts'
 
-/** Without an Enter a burst has ended when nothing follows for this long. */
+/** Silence that ends a burst without an Enter. */
 const quietMs = burstGapMs * 2
 
 export function listenToScanner(): void {
@@ -20,8 +20,8 @@ export function listenToScanner(): void {
       capsLock: event.getModifierState('CapsLock'),
       atMs: event.timeStamp,
     })
-    // The Enter of a scanner must press no button, and its strokes must be no shortcuts; in a field they
-    // may as well be of a quick person.
+    // The Enter of a scanner must press no button, and its keys must be no shortcuts. In a field a person may
+    // type as fast.
     if (readings || (scanning && !inText(event.target))) {
       event.preventDefault()
       event.stopPropagation()
@@ -35,7 +35,7 @@ export function listenToScanner(): void {
   window.addEventListener('keydown', onKey, { capture: true })
 }
 
-/** What was typed into a field by the way is not left there. */
+/** Take the readings, and clear the field into which the scanner typed. */
 function accept(target: EventTarget | null, readings: string[]): void {
   const scanned = take(readings)
   if (scanned.kind !== 'coupon' || !(target instanceof HTMLInputElement)) return

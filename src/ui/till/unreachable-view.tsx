@@ -10,12 +10,12 @@ import { ShopName } from './shop-view.tsx'
 import { leave, retry } from './state.ts'
 
 type Props = {
-  /** The sentence of a service that was there and could not tell; null when nobody answered. */
+  /** The sentence of a service that answered with a fault; null when it did not answer. */
   message: string | null
   verdict: Verdict | null
 }
 
-/** A coupon that the service could not be asked about, and what its signature proves. */
+/** A coupon without a preview, and the result of its signature. A genuine one may still be spent, so none is redeemed. */
 export function UnreachableView({ message, verdict }: Props) {
   return (
     <div class="stack wide">

@@ -1,19 +1,19 @@
-/** A USB or Bluetooth scanner is a keyboard that types fast: tells its bursts from a person's keys. */
+/** Detects the bursts of a USB or Bluetooth scanner, which types like a fast keyboard. */
 import { scanCharsMax, swapCase } from '../../client/scan.ts'
 
-/** What of a key press is looked at. */
+/** The parts of a key press that matter. */
 type Stroke = {
   key: string
-  /** The place of the key (`KeyA`, `Digit3`), whatever the layout makes of it. */
+  /** The position of the key (`KeyA`, `Digit3`), independent of the layout. */
   code: string
   shift: boolean
   capsLock: boolean
   atMs: number
 }
 
-/** Slower than this between two keys is a person: scanners take 2 to 40 ms, tired Bluetooth ones 80. */
+/** Longest gap inside a burst: scanners take 2 to 40 ms between keys, Bluetooth ones up to 80. */
 export const burstGapMs = 100
-/** A coupon's code has 22 characters; a burst may lose none of them. */
+/** A nonce has 22 characters; a shorter burst is a person. */
 const burstCharsMin = 20
 
 const shifted: Record<string, string> = {
@@ -53,7 +53,7 @@ const places: Record<string, string> = {
   Space: ' ',
 }
 
-/** What an American keyboard, which is what scanners pretend to be, types with a key of that place. */
+/** The character of a key on an American keyboard, as which scanners present themselves. */
 function americanKey({ code, shift }: Stroke): string {
   const letter = /^Key([A-Z])$/.exec(code)?.[1]
   if (letter) return shift ? letter : letter.toLowerCase()
@@ -62,11 +62,11 @@ function americanKey({ code, shift }: Stroke): string {
 }
 
 export type Wedge = {
-  /** Take a key press. What was scanned, read in every way it may have been meant, once a burst ends. */
+  /** Take a key press. Returns the readings of a burst when this key ends it, else null. */
   stroke(stroke: Stroke): string[] | null
-  /** The readings of a burst that nothing ended, if it is long enough for one: to be asked after a pause. */
+  /** The readings of a burst without an end key, called after a pause; null where it is too short. */
   flush(): string[] | null
-  /** Whether a burst is under way, so that its keys are not taken for shortcuts. */
+  /** Whether a burst is under way, so that the page can ignore its keys. */
   busy(): boolean
 }
 
@@ -91,14 +91,14 @@ export function createWedge(): Wedge {
       lastMs = stroke.atMs
       if (stroke.key === 'Enter' || stroke.key === 'Tab') return take()
       const american = americanKey(stroke)
-      // A dead key types nothing and has a place all the same.
+      // A dead key types nothing, but its position counts.
       if ([...stroke.key].length === 1) typed += stroke.key
       placed += american
       capsLock = stroke.capsLock
       if (typed.length > scanCharsMax || placed.length > scanCharsMax) take()
       return null
     },
-    // A busy device hands over late what was typed in time: that is no end of a burst.
+    // A busy device delivers keys late, so a short text after a pause may be the start of a burst.
     flush: () => (whole() ? take() : null),
     busy: () => Math.max(typed.length, placed.length) > 3,
   }

@@ -14,7 +14,7 @@ const own = {
     'Recibimos una respuesta que no entendemos. Actualizá la página.',
     'We got an answer that makes no sense. Reload the page.',
   ],
-  // The readers are a merchant and a cashier: the service's own sentence speaks to customers.
+  // Its readers are a merchant and a cashier, so it says what happens to the coupons that they gave out.
   'disk-low': [
     'El disco del servicio está casi lleno y por ahora no guarda nada nuevo. Los cupones que ya entregaste se canjean igual. Avisale a quien maneja el servicio.',
     'The disk of the service is nearly full, and for now it keeps nothing new. The coupons that are out can be redeemed all the same. Tell whoever runs the service.',
