@@ -53,8 +53,8 @@ export async function requestAs<T>(
 type StreamEvent = { name: string; data: string }
 
 /**
- * Read server-sent events with a session. `EventSource` cannot: it sends no Authorization header. The first
- * event is `open`; the generator ends when the service closes the stream.
+ * Read server-sent events with a session. The browser's own reader cannot: it sends no Authorization
+ * header. The first event is `open`; the generator ends when the service closes the stream.
  */
 export async function* openStream(
   session: Session,

@@ -159,7 +159,7 @@ function envelopeOf({ detail }: Hooks): Envelope {
   return detail?.['x-feature']?.envelope ?? serviceEnvelope
 }
 
-/** Such as `GatewayRefusal`. */
+/** The model of an envelope's refusals: its name with a capital, as in GatewayRefusal. */
 function modelName({ name }: Envelope): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}Refusal`
 }
@@ -168,7 +168,7 @@ function exampleName(code: RefusalCode, { name }: Envelope): string {
   return name === '' ? code : `${name}.${code}`
 }
 
-/** Such as `deleteCouponsIdMints`. */
+/** Method and path in one word, as in deleteCouponsIdMints. */
 function operationId(method: string, path: string): string {
   const words = path.match(/[a-z0-9]+/gi) ?? []
   const rest = words

@@ -4,7 +4,7 @@ import { scanCharsMax, swapCase } from '../../client/scan.ts'
 /** The parts of a key press that matter. */
 type Stroke = {
   key: string
-  /** The position of the key (`KeyA`, `Digit3`), independent of the layout. */
+  /** The position of the key (KeyA, Digit3), independent of the layout. */
   code: string
   shift: boolean
   capsLock: boolean
