@@ -51,7 +51,7 @@ type CardParts = {
   log: Log
 }
 
-type RunningCards = {
+export type RunningCards = {
   routes(rateLimits: RateLimits): ReturnType<typeof routesOf>
   /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>

@@ -26,7 +26,7 @@ export type Status = {
 /** An answer of the control socket: a result, or why there is none. */
 export type ControlAnswer<T> = { result: T } | { refused: string }
 
-type ControlOptions = {
+export type ControlOptions = {
   dataDir: string
   database: string
   /** The process before this one did not close the database. */
@@ -40,7 +40,7 @@ type ControlOptions = {
   checked: (problems: number) => void
 }
 
-type Control = {
+export type Control = {
   /** Close the socket and give up what runs. */
   stop(): Promise<void>
 }

@@ -1,7 +1,4 @@
-import type { Clock } from '../base/clock.ts'
-import type { Log } from '../base/log.ts'
-import type { AfterCommit, Database, Locking } from '../db/database.ts'
-import type { Jobs } from '../db/jobs.ts'
+import type { AfterCommit, Locking } from '../db/database.ts'
 import { accessOutside } from '../gateway/access.ts'
 import { accessEmbedded } from '../gateway/embedded.ts'
 import { createAskOutside } from '../gateway/outside.ts'
@@ -9,36 +6,35 @@ import { openRelayLink, type RelayLink } from '../gateway/relays.ts'
 import { createNameCheck, type NameCheck } from '../gateway/relays-names.ts'
 import { embeddedRelay, type Gateway } from '../gateway/service.ts'
 import { type Relays, startRelays } from '../gateway/worker.ts'
-import type { VerifyHash } from '../nostr/delegation.ts'
-import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
+import type { NostrEvent } from '../nostr/event.ts'
 import type { RelayHost } from '../relay/host.ts'
 import { createWriteQuotas } from '../relay/quotas.ts'
+import type { OwnAddresses } from './addresses.ts'
+import type { Config } from './config.ts'
+import type { Management } from './management.ts'
+import type { Runtime } from './runtime.ts'
 import type { Stores } from './stores.ts'
 
 type GatewayParts = {
-  /** `embedded` and addresses, as configured. */
-  relays: readonly string[]
-  embedded: RelayHost | null
-  /** The address of the embedded relay for a client that reached us at `asked`; null when unknown. */
-  embeddedUrl: (asked: string | null) => string | null
-  /** Origins of this service, for announcements found on relays. */
-  origins: () => readonly string[]
-  /** Anyone may write to the embedded relay. */
-  open: () => boolean
-  /** False: `RATE_LIMIT=off`. */
-  rateLimit: boolean
-  /** Refuses `disk-low`. */
-  requireDisk: () => void
-  database: Database<Stores>
-  jobs: Jobs
-  signer: Signer
-  verify: VerifyEvent
-  verifyHash: VerifyHash
-  now: Clock
-  /** Milliseconds of a clock that is never set. */
-  steady: () => number
-  log: Log
+  /** Null where the settings name no embedded relay. */
+  relay: RelayHost | null
+  management: Pick<Management, 'private'>
+  addresses: Pick<OwnAddresses, 'origins' | 'relayUrl'>
 }
+
+/** The ground of the gateway, without the parts of the runtime that it does not need. */
+type GatewayRuntime = Pick<
+  Runtime,
+  | 'database'
+  | 'jobs'
+  | 'log'
+  | 'now'
+  | 'requireDisk'
+  | 'signer'
+  | 'steady'
+  | 'verify'
+  | 'verifyHash'
+> & { config: Pick<Config, 'relays' | 'rateLimit'> }
 
 /** Decides before the transaction whether an event is accepted; refuses `rate-limited`. */
 type AdmitHandler = (event: NostrEvent) => Promise<void>
@@ -60,25 +56,26 @@ export type RunningGateway = Pick<Relays, 'subscribe' | 'status' | 'stop'> & {
 }
 
 /** Reach every relay, and put together the gateway that publishes to them and asks them. */
-export function startGateway(parts: GatewayParts): RunningGateway {
-  const { database, signer, verify, verifyHash, now, steady, log, embedded } = parts
+export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): RunningGateway {
+  const { config, database, jobs, log, now, signer, steady, verify, verifyHash } = runtime
+  const { relay, management, addresses } = parts
   const names = createNameCheck()
-  const outside = parts.relays
+  const outside = config.relays
     .filter((url) => url !== embeddedRelay)
-    .map((url) => openOutside(url, names, parts))
+    .map((url) => openOutside(url, names, runtime))
   const links = outside.map(({ link }) => link)
   const relays = startRelays(
-    [...outside.map(({ access }) => access), ...(embedded ? [accessEmbedded(embedded, now)] : [])],
+    [...outside.map(({ access }) => access), ...(relay ? [accessEmbedded(relay, now)] : [])],
     {
-      ...{ database, jobs: parts.jobs, now, steady, verify, manager: signer.pubkey },
-      ...{ origins: parts.origins, relays: parts.relays },
+      ...{ database, jobs, now, steady, verify, manager: signer.pubkey },
+      ...{ origins: addresses.origins, relays: config.relays },
       failed: (cause) => log.warn('outbox.failed', { cause }),
     },
   )
   const admitting: AdmitHandler[] = []
   const accepting: AcceptedHandler[] = []
   const gateway: Gateway = {
-    ...{ database, now, verify, verifyHash, requireDisk: parts.requireDisk },
+    ...{ database, now, verify, verifyHash, requireDisk: runtime.requireDisk },
     async admit(event) {
       for (const handler of admitting) await handler(event)
     },
@@ -88,12 +85,12 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     wake: relays.wake,
     trouble: relays.trouble,
     outside: links.map(({ url }) => url),
-    embeddedUrl: embedded ? parts.embeddedUrl : null,
-    keeps: async (tx, pubkey) => parts.open() || tx.members.isMember(pubkey),
-    quotas: createWriteQuotas({ rateLimit: parts.rateLimit, seconds: () => steady() / 1000 }),
-    local: embedded ? embedded.query : null,
-    superseded: async (versions) => embedded?.superseded(versions) ?? versions.map(() => false),
-    askOutside: createAskOutside(links, { ownStore: embedded !== null }),
+    embeddedUrl: relay ? addresses.relayUrl : null,
+    keeps: async (tx, pubkey) => management.private() || tx.members.isMember(pubkey),
+    quotas: createWriteQuotas({ rateLimit: config.rateLimit, seconds: () => steady() / 1000 }),
+    local: relay ? relay.query : null,
+    superseded: async (versions) => relay?.superseded(versions) ?? versions.map(() => false),
+    askOutside: createAskOutside(links, { ownStore: relay !== null }),
   }
   return {
     ...relays,
@@ -101,15 +98,15 @@ export function startGateway(parts: GatewayParts): RunningGateway {
     onAdmit: (handler) => void admitting.push(handler),
     onAccepted: (handler) => void accepting.push(handler),
     addresses(asked) {
-      const inside = embedded && parts.embeddedUrl(asked)
+      const inside = relay && addresses.relayUrl(asked)
       return [...(inside ? [inside] : []), ...links.map(({ url }) => url)]
     },
   }
 }
 
 /** Open the link to a relay outside; its log names no more of the address than host and path. */
-function openOutside(url: string, names: NameCheck, parts: GatewayParts) {
-  const { signer, verify, now, steady, log } = parts
+function openOutside(url: string, names: NameCheck, runtime: GatewayRuntime) {
+  const { signer, verify, now, steady, log } = runtime
   const { host, pathname } = new URL(url)
   const relay = `${host}${pathname}`
   const listeners: (() => void)[] = []

@@ -26,10 +26,6 @@ type ManagementParts = {
   database: Database<MerchantStores & { facts: FactStore }>
   storeKey: Uint8Array
   log: Log
-  /** A key may no longer manage. */
-  removed: (pubkey: string) => void
-  /** Others than this machine reach the service after all. */
-  exposed: () => void
 }
 
 /** The state of management, as the operator is told it. */
@@ -43,7 +39,7 @@ export type ManagementState = {
   waiting: Waiting[]
 }
 
-type Management = {
+export type Management = {
   merchants: Merchants
   /** Refuses `merchant-not-allowed`. */
   require(tx: Stores, caller: Caller): Promise<void>
@@ -52,6 +48,10 @@ type Management = {
   routes(auth: Authenticator<Caller>, rateLimits: RateLimits): AnyElysia[]
   /** Only this machine reaches the service. */
   private(): boolean
+  /** Call `listener` when a key may no longer manage. */
+  onRemoved(listener: (pubkey: string) => void): void
+  /** Call `listener` when others than this machine reach the service after all. */
+  onExposed(listener: () => void): void
   /** A request came by a proxy: others reach us. From when this is called management is closed, and stays so. */
   expose(): Promise<void>
   state(): Promise<ManagementState>
@@ -61,7 +61,9 @@ type Management = {
 
 /** Work out who may manage, and see to it that there is a setup code where one is needed. */
 export async function openManagement(config: Config, parts: ManagementParts): Promise<Management> {
-  const { database, storeKey, log, removed } = parts
+  const { database, storeKey, log } = parts
+  const removed: ((pubkey: string) => void)[] = []
+  const exposing: (() => void)[] = []
   const exposed = await database.snapshot((tx) => tx.facts.find('exposed'))
   let alone = isLoopback(config) && exposed === null
   const merchants: Merchants = {
@@ -76,7 +78,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
       if (event.type === 'code-replaced') return log.warn('setup.replaced', { hint })
       const { type, pubkey, by } = event
       log.info(`merchant.${type}`, { npub: npubOf(pubkey), by: by.length === 64 ? npubOf(by) : by })
-      if (type === 'removed') removed(pubkey)
+      if (type === 'removed') for (const listener of removed) listener(pubkey)
     },
   }
   // A start that changes nothing waits neither for the disk nor for the clock.
@@ -90,10 +92,12 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
       merchantRoutes(merchants, auth),
     ],
     private: () => alone,
+    onRemoved: (listener) => void removed.push(listener),
+    onExposed: (listener) => void exposing.push(listener),
     async expose() {
       if (!alone) return
       alone = false
-      parts.exposed()
+      for (const listener of exposing) listener()
       if (merchants.admission() === 'let-in') log.warn('management.closed', { hint })
       await settle(parts, merchants, async (tx) => tx.facts.pin('exposed', '1'))
     },

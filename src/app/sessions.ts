@@ -2,11 +2,17 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import type { Database } from '../db/database.ts'
+import { type Authenticator, createAuthenticator } from '../http/auth.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
+import type { Caller } from '../session/caller.ts'
 import type { CutoffStore } from '../session/cutoff-store.ts'
 import { createCutoffs, everyKey } from '../session/cutoffs.ts'
 import { endSessions } from '../session/end.ts'
+import { createIdentify } from '../session/identify.ts'
 import { createSessions, type Sessions } from '../session/session.ts'
+import type { Management } from './management.ts'
+import { createUnknownOriginWarning } from './origins.ts'
+import type { Runtime } from './runtime.ts'
 
 type SessionParts = {
   /** SESSION_JWT_SECRET. */
@@ -40,6 +46,25 @@ export async function startSessions(parts: SessionParts): Promise<RunningSession
       'POST /sessions': ({ key }) => endSessions({ database, now, ended }, parseSessionKey(key)),
     },
   }
+}
+
+/** Check who sends a request. Keys that members or merchants have are known; others share a budget. */
+export function createAuth(
+  runtime: Runtime,
+  sessions: Sessions,
+  management: Management,
+): Authenticator<Caller> {
+  const { database, verify, now, rateLimits, log } = runtime
+  const { listed } = management.merchants
+  return createAuthenticator({
+    identify: createIdentify({ sessions, verify, now }),
+    requireOpen: sessions.requireOpen,
+    spend: ({ spend }) => database.transact({ roots: 'none', first: spend }, async () => undefined),
+    rateLimits,
+    isKnown: (pubkey) =>
+      database.snapshot(async (tx) => listed.has(pubkey) || tx.members.isMember(pubkey)),
+    onUnknownOrigin: createUnknownOriginWarning(log),
+  })
 }
 
 /** The key, in hex, whose sessions the operator ends; null for everybody's. Throws OperatorError. */

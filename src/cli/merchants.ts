@@ -118,10 +118,8 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
   const { storeKey } = loadKeyring(config, false)
   // The command prints its own result, so information lines of the log are left out.
   const log = createLog('error', config.logFormat)
-  const nothing = () => undefined
   return onDatabase(path, async (database) => {
-    const parts = { database, storeKey, log, removed: nothing, exposed: nothing }
-    const { merchants } = await openManagement(config, parts)
+    const { merchants } = await openManagement(config, { database, storeKey, log })
     return operateMerchants(merchants, command)
   })
 }

@@ -126,22 +126,16 @@ test('an announcement is looked up every hour, and sent again to a relay that lo
     run?.()
   }
   const nothing = () => undefined
-  const running = startGateway({
-    relays: [relay.url],
-    embedded: null,
-    embeddedUrl: () => null,
-    origins: () => ['https://cupones.example'],
-    open: () => true,
-    rateLimit: true,
-    requireDisk: nothing,
-    database,
-    signer: newSigner(),
-    verify: verifyEvent,
-    verifyHash: () => false,
-    now: secondsNow,
-    steady: () => performance.now(),
-    jobs,
+  const runtime = {
+    config: { relays: [relay.url], rateLimit: true },
+    ...{ database, jobs, signer: newSigner(), verify: verifyEvent, verifyHash: () => false },
+    ...{ requireDisk: nothing, now: secondsNow, steady: () => performance.now() },
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+  }
+  const running = startGateway(runtime, {
+    relay: null,
+    management: { private: () => true },
+    addresses: { origins: () => ['https://cupones.example'], relayUrl: () => null },
   })
   await until('given at the connection', () => relay.stored.length === 1)
   await until('asked', () => asked(relay).length === 1)

@@ -1,0 +1,55 @@
+import { createLive, type Live } from '../coupons/live.ts'
+import { createNonce } from '../coupons/nonce.ts'
+import type { CouponService } from '../coupons/service.ts'
+import { startCouponSweep } from '../coupons/worker.ts'
+import type { FetchPublic } from '../outbound/fetch-public.ts'
+import type { RunningGateway } from './gateway.ts'
+import type { Management } from './management.ts'
+import { createImages, createNameResolver } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
+
+type CouponParts = {
+  management: Management
+  gateway: RunningGateway
+  fetchPublic: FetchPublic
+}
+
+export type RunningCoupons = {
+  service: CouponService
+  live: Live
+  images: ReturnType<typeof createImages>
+  stop(): Promise<void>
+}
+
+/** Put together the mint, its live stream and its sweep. */
+export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupons {
+  const { config, database, jobs, keys, log, now, rateLimits, requireDisk, signer, verify } =
+    runtime
+  const { management, gateway, fetchPublic } = parts
+  const live = createLive({
+    ...{ now, jobs },
+    failed: (cause) => log.error('live.failed', { cause }),
+  })
+  management.onRemoved(live.hangUp)
+  management.onExposed(() => live.hangUp())
+  const sweep = startCouponSweep({
+    ...{ jobs, database, now },
+    failed: (cause) => log.warn('housekeeping.failed', { cause }),
+  })
+  const service: CouponService = {
+    ...{ database, now, signer, verify, requireDisk },
+    newNonce: createNonce,
+    newId: () => Bun.randomUUIDv7(),
+    storeKey: keys.storeKey,
+    requireMerchant: management.require,
+    charge: management.charge,
+    resolveName: createNameResolver(fetchPublic),
+    broadcast: gateway.broadcast,
+    recall: gateway.recall,
+    refreshes: rateLimits.refreshes,
+    changed: live.changed,
+    killed: sweep.wake,
+  }
+  const images = createImages(database, config.dataDir, fetchPublic, requireDisk)
+  return { service, live, images, stop: sweep.stop }
+}

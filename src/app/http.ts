@@ -1,0 +1,116 @@
+import type { AnyElysia } from 'elysia'
+import { version } from '../../package.json'
+import { imageRoutes } from '../coupons/image-routes.ts'
+import { liveRoutes } from '../coupons/live-routes.ts'
+import { managementRoutes } from '../coupons/management-routes.ts'
+import { voucherRoutes } from '../coupons/voucher-routes.ts'
+import { gatewayRoutes } from '../gateway/routes.ts'
+import type { Authenticator } from '../http/auth.ts'
+import { healthRoutes } from '../http/health.ts'
+import { createMetricsAccess } from '../http/metrics-access.ts'
+import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
+import type { RelayHost } from '../relay/host.ts'
+import { relayRoutes } from '../relay/routes.ts'
+import type { Caller } from '../session/caller.ts'
+import { sessionRoutes } from '../session/routes.ts'
+import type { Sessions } from '../session/session.ts'
+import type { ServedCertificate } from '../tls/files.ts'
+import { pageRoutes } from '../ui/routes.ts'
+import { tlsRoutes } from '../ui/tls-routes.ts'
+import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
+import { identityRoutes } from '../wallet/identities/routes.ts'
+import type { Identities } from '../wallet/identities/service.ts'
+import { ledgerRoutes } from '../wallet/ledger/routes.ts'
+import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
+import { transferRoutes } from '../wallet/transfers/routes.ts'
+import type { Transfers } from '../wallet/transfers/service.ts'
+import type { OwnAddresses } from './addresses.ts'
+import type { RunningCards } from './cards.ts'
+import type { RunningCoupons } from './coupons.ts'
+import { startErrorFrom } from './data.ts'
+import { describeRoutes } from './document.ts'
+import type { RunningGateway } from './gateway.ts'
+import type { Management } from './management.ts'
+import { openOrigins } from './origins.ts'
+import { createReadiness } from './readiness.ts'
+import type { Runtime } from './runtime.ts'
+import { tlsPlace } from './tls.ts'
+
+/** Every feature that has routes. */
+type Features = {
+  certificate: ServedCertificate | null
+  addresses: OwnAddresses
+  management: Management
+  /** Null where the settings name no embedded relay. */
+  relay: RelayHost | null
+  gateway: RunningGateway
+  coupons: RunningCoupons
+  identities: Identities
+  cards: RunningCards
+  transfers: Transfers
+  sessions: Sessions
+  auth: Authenticator<Caller>
+}
+
+/** Listen, with the routes of every feature. */
+export function startHttp(runtime: Runtime, features: Features): HttpServer {
+  const { config, log, metrics, rateLimits } = runtime
+  const { certificate, management, relay } = features
+  const routes = routesOf(runtime, features)
+  const origins = openOrigins(config)
+  return listen({
+    hostname: config.host,
+    port: config.port,
+    tls: certificate && { ...certificate, port: config.tlsPort },
+    routes: [...routes, describeRoutes(routes)],
+    ...{ origins, rateLimits, metrics, log },
+    mayReadMetrics: createMetricsAccess(origins, config.metricsToken),
+    sockets: relay && { path: '/relay', ...relay },
+    onUndeclaredProxy(peer) {
+      const hint = 'its forwarded headers are ignored: name it in TRUSTED_PROXIES'
+      log.warn('proxy.undeclared', { peer, hint })
+    },
+    onForwarded: management.expose,
+  })
+}
+
+/** The order of these is the order of the paths in the OpenAPI document. */
+function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
+  const { config, database, disk, metrics, rateLimits, signer } = runtime
+  const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
+  const { service } = coupons
+  const trusted = tlsPlace(features.certificate, features.addresses.ports)
+  return [
+    voucherRoutes(service, rateLimits),
+    sessionRoutes(features.sessions, auth),
+    managementRoutes(service, auth, rateLimits),
+    liveRoutes(service, auth, coupons.live),
+    ...management.routes(auth, rateLimits),
+    imageRoutes(coupons.images),
+    gatewayRoutes(gateway.gateway),
+    identityRoutes(identities, rateLimits),
+    ledgerRoutes({ database }, auth),
+    ...cards.routes(rateLimits),
+    directoryRoutes(identities),
+    transferRoutes(transfers, rateLimits),
+    inboxRoutes(transfers, auth),
+    ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: management.private })] : []),
+    tlsRoutes(trusted),
+    healthRoutes(createReadiness(database, disk), metrics, rateLimits),
+    pageRoutes(() => ({
+      couponOrigin: config.publicUrls[0] ?? null,
+      relay: relay ? null : (config.relays.find((one) => one.startsWith('wss:')) ?? ''),
+      httpPort: trusted?.ports().http ?? null,
+    })),
+  ]
+}
+
+/** Start listening; an address that is taken or not ours is the operator's to mend. */
+function listen(options: ServerOptions): HttpServer {
+  try {
+    return startServer(options)
+  } catch (cause) {
+    const ports = options.tls ? `${options.port} or ${options.tls.port}` : options.port
+    throw startErrorFrom(cause, `cannot listen on ${options.hostname} port ${ports}`)
+  }
+}

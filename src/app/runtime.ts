@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { openSchnorr, type SchnorrEngine } from '../crypto/schnorr.ts'
+import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
+import type { OpenDatabase } from '../db/database.ts'
+import { createJobs, type Jobs } from '../db/jobs.ts'
+import { createMetrics, type Metrics } from '../http/metrics.ts'
+import { createRateLimits, noRateLimits, type RateLimits } from '../http/rate-limit.ts'
+import type { VerifyHash } from '../nostr/delegation.ts'
+import type { Signer, VerifyEvent } from '../nostr/event.ts'
+import type { Config } from './config.ts'
+import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
+import { type Disk, type StatFs, watchDisk } from './disk.ts'
+import { type LoadedKeys, loadKeyring } from './keyring.ts'
+import { pinKeys, settleCardKey } from './keys.ts'
+import type { Stores } from './stores.ts'
+
+/** The ground that every feature stands on. */
+export type Runtime = {
+  config: Config
+  log: Log
+  keys: LoadedKeys
+  cardMasterKey: Uint8Array
+  schnorr: SchnorrEngine
+  /** The manager key. */
+  signer: Signer
+  verify: VerifyEvent
+  verifyHash: VerifyHash
+  metrics: Metrics
+  database: OpenDatabase<Stores>
+  jobs: Jobs
+  disk: Disk
+  /** Refuses `disk-low`. */
+  requireDisk: () => void
+  rateLimits: RateLimits
+  now: Clock
+  /** Milliseconds of a clock that is never set. */
+  steady: () => number
+}
+
+/** Open it: directory, lock, keys, signatures, database, disk; `opened` closes it in reverse order. */
+export async function openRuntime(
+  config: Config,
+  log: Log,
+  { statFs, opened }: { statFs: StatFs; opened: AsyncDisposableStack },
+): Promise<Runtime> {
+  const { dataDir } = config
+  openDataDir(dataDir)
+  const lock = lockDataDir(dataDir)
+  opened.defer(() => lock.release())
+  const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
+  const schnorr = openSchnorr()
+  const signer = createSigner(schnorr, keys.managerSecret)
+  const metrics = createMetrics()
+  const database = openDatabase(dataDir, log, metrics)
+  opened.defer(() => database.close())
+  await pinKeys(database, keys, signer.pubkey)
+  const cardMasterKey = await settleCardKey(database, keys, dataDir)
+  const jobs = createJobs(database)
+  const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
+  opened.defer(() => disk.stop())
+  const steady = () => performance.now()
+  return {
+    ...{ config, log, keys, cardMasterKey, schnorr, signer, metrics, database, jobs, disk, steady },
+    verify: createVerifier(schnorr),
+    verifyHash: createHashVerifier(schnorr),
+    requireDisk: disk.requireRoom,
+    rateLimits: config.rateLimit ? createRateLimits(() => steady() / 1000) : noRateLimits,
+    now: systemClock,
+  }
+}
