@@ -4,7 +4,7 @@ export type Arguments = { words: string[]; flags: Map<string, string> }
 
 const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
 
-/** Read `word --flag value --flag=value --switch`. The flags in `switches` take no value. Throws UsageError. */
+/** Read `word --flag value --flag=value --switch`. Flags in `switches` take no value. Throws OperatorError `usage`. */
 export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {
   const words: string[] = []
   const flags = new Map<string, string>()

@@ -9,7 +9,7 @@ import { type Lock, takeLock } from '../db/lock.ts'
 
 /** A client of the server that uses a data directory. */
 type Server = {
-  /** Send a command. Throws NoAnswer, or OperatorError with the message of the server. */
+  /** Send a command. Throws OperatorError: `no-answer`, or with the message of the server. */
   ask<T>(method: 'GET' | 'POST', command: string, body?: object): Promise<T>
 }
 

@@ -74,6 +74,7 @@ function hosts(origins: readonly string[]): Set<string> {
   return new Set(origins.flatMap((origin) => URL.parse(origin)?.host ?? []))
 }
 
+/** Remarks about an announcement that tills may not find or not trust. In es-AR, for the merchant. */
 function warn(
   event: NostrEvent,
   content: Record<string, unknown>,

@@ -33,6 +33,7 @@ export function claim(
     return once(service, tx, repeat, async () => {
       const now = service.now()
       if (voucher.phase === 'claimed') {
+        // Built again from the row, so that a repeat needs no stored answer and no key.
         const again = answer(service, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
         return { ...again, kept: false }
       }

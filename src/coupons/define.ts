@@ -31,6 +31,7 @@ export function define(
   return service.database.transact(plan, async (tx) => {
     return once(service, tx, repeat, async () => {
       const now = service.now()
+      // Fields are checked before permission: the order of refusals is part of the protocol.
       const input = parseNewDefinition(fields, now)
       await service.requireMerchant(tx, caller)
       if ((await tx.definitions.count(caller.pubkey)) >= limits.definitionsPerOwnerMax) {
@@ -63,6 +64,7 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, now)
+    // Equal terms make no new revision, because vouchers would point to two copies of the same promise.
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
     // New terms take room. Archiving takes none, and must work on a full disk, because it stops the minting.
     const coupon = definitionView(edited)

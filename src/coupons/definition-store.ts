@@ -61,6 +61,7 @@ export function createDefinitionStore(sql: Sql) {
   const count = sql.query<{ n: number }, [Uint8Array]>(
     'SELECT count(*) AS n FROM definitions WHERE owner = ?',
   )
+  // Revision 0 stands for none until `addRevision` points to the first one, in the same transaction.
   const insert = sql.query<{ id: number }, [string, Uint8Array, number | null, number, number]>(
     `INSERT INTO definitions (uuid, owner, revision_id, max_uses, created_at, updated_at)
      VALUES (?, ?, 0, ?, ?, ?) RETURNING id`,
@@ -72,6 +73,7 @@ export function createDefinitionStore(sql: Sql) {
     `INSERT INTO revisions (definition_id, issued_before, name, description, image, benefit, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
+  // `issued_before` is the counter at the start of the revision. If it has not changed, no voucher points there.
   const rewriteRevision = sql.query<
     null,
     [string, string, string | null, string, number | null, number, number]
@@ -90,6 +92,7 @@ export function createDefinitionStore(sql: Sql) {
        AND (max_uses IS NULL OR issued - voided + ?1 <= max_uses)
        AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?3)`,
   )
+  // Counters are kept with the rows that they count, because a count over millions of rows is slow.
   const countTotal = sql.query<null, [number]>('UPDATE totals SET issued = issued + ? WHERE id = 1')
   const countMinted = sql.query<null, [number, number, number]>(
     `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, ?3, 0)

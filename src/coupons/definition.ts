@@ -14,6 +14,7 @@ export type Terms = {
   expiresAt: number | null
 }
 
+/** Fields of a new definition. `maxUses` is null without a limit. */
 export type NewDefinition = Terms & { maxUses: number | null }
 
 /** A coupon that a merchant authored, with its counters. Times in Unix seconds. */
@@ -29,6 +30,7 @@ export type Definition = Terms & {
   updatedAt: number
 }
 
+/** Fields of an edit. Absent ones do not change. */
 export type DefinitionChanges = Partial<NewDefinition> & { archived?: boolean }
 
 type Fields = Record<string, unknown>

@@ -6,6 +6,7 @@ import { type ImageKind, imageKindOf } from './image-type.ts'
 /** A picture file on disk. */
 export type StoredImage = { path: string; kind: ImageKind }
 
+/** A cache of picture files, bounded in bytes. */
 export type ImageFiles = {
   /** Find the picture of a hash, and mark it as used. Null if there is none. */
   find(hash: string): StoredImage | null
@@ -59,6 +60,7 @@ export function openImageFiles(directory: string, bytesMax: number): ImageFiles 
 
     async put(hash, kind, bytes) {
       const path = join(directory, `${hash}.${kind.ending}`)
+      // Written under another name and renamed, so that a crash never leaves half a picture under its hash.
       const unfinished = `${path}.new`
       mkdirSync(directory, { recursive: true, mode: 0o700 })
       try {

@@ -7,6 +7,7 @@ const kinds = [
   { type: 'image/avif', ending: 'avif', begins: /^.{8}66747970617669(66|73)/ },
 ] as const
 
+/** An accepted picture format. */
 export type ImageKind = (typeof kinds)[number]
 
 /** The format by the first bytes, or null. The Content-Type of the other server is not trusted. */

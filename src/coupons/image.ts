@@ -49,6 +49,7 @@ export function createImageFinder({ database, files, load, now, requireDisk }: I
     if (!named) throw new Refusal('image-unknown')
     const stored = files.find(hash)
     if (stored) return stored
+    // Cached pictures are served on a full disk, too. New ones are not fetched.
     requireDisk()
     const wait = (failed.get(hash) ?? 0) - now()
     if (wait > 0) throw new Refusal('image-unavailable', { retryAfter: wait })

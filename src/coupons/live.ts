@@ -30,6 +30,7 @@ type Listener = {
   ended(): void
 }
 
+/** The live stream: changes of coupons for the windows of their merchants. */
 export type Live = {
   /** Tell the owner's listeners about a change. Call it after the commit only. */
   changed(change: Change): void
@@ -43,7 +44,7 @@ export type Live = {
 
 type LiveParts = { now: Clock; jobs: Jobs; failed: (cause: unknown) => void }
 
-/** Create the live stream of changes. Changes within `liveBatchMs` are sent together, so that a burst is one write. */
+/** Create the live stream of changes. Changes within `liveBatchMs` are sent together: a burst is one write. */
 export function createLive({ now, jobs, failed }: LiveParts): Live {
   const byOwner = new Map<string, Map<Listener, () => void>>()
   const shares = new FairShares<Listener>()
@@ -105,6 +106,7 @@ export function createLive({ now, jobs, failed }: LiveParts): Live {
 
     listen(listener) {
       if (closed) throw new Refusal('shutting-down', { retryAfter: 5 })
+      // The limit of a key refuses. A merchant with eight windows must not lose the oldest one unasked.
       const { owner, until } = listener
       const listeners = byOwner.get(owner) ?? new Map<Listener, () => void>()
       if (listeners.size >= limits.livePerKeyMax) throw new Refusal('live-full', { retryAfter: 30 })

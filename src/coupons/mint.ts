@@ -32,6 +32,7 @@ export async function mintVouchers(
       // Permission comes first, so that a stranger does not learn whether a coupon is archived or used up.
       const definition = await mintableBy(tx, caller, couponId)
       service.requireDisk()
+      // The count comes before the vouchers: parallel mints must not pass `maxUses` together.
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
         throw whyNot(definition, now)
       }
@@ -41,6 +42,7 @@ export async function mintVouchers(
         results.push(await issue(service, tx, definition, caller, now))
       }
       const [only, ...others] = results
+      // The live stream names a single voucher. A list of 500 handles would fill its buffer.
       const change: Change = {
         type: 'minted',
         owner: definition.owner,
@@ -56,8 +58,8 @@ export async function mintVouchers(
       return { status: 200, body }
     })
   }
-  // A large mint reserves its rows in the commit. Strangers are refused before that, in a plain read, so that
-  // they cannot fill the commit with mints that fail.
+  // A large mint waits in the short queue of heavy operations. A caller without permission is sent with the
+  // light ones, where it is refused, so that strangers cannot fill that queue.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
   const roots = [{ definition: couponId, mode: 'changed' }] as const

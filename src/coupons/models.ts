@@ -60,12 +60,14 @@ const authored = {
 /** Any object. `parseBenefit` reads it, because its refusal names the wrong field. */
 const authoredBenefit = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Benefit' }))
 
+/** Body of POST /api/coupons. */
 export const NewDefinitionModel = request({
   name: sentText({ description: '1 to 80 characters' }),
   benefit: authoredBenefit,
   ...authored,
 })
 
+/** Body of PATCH /api/coupons/{id}. */
 export const ChangesModel = request({
   name: t.Optional(sentText({ description: '1 to 80 characters' })),
   benefit: t.Optional(authoredBenefit),
@@ -80,6 +82,7 @@ export const MinterModel = t.Object({
   createdAt: timestamp,
 })
 
+/** Body of POST /api/coupons/minters. */
 export const NewMinterModel = request({
   pubkey: sentText({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),
   label: optional(t.String({ description: 'At most 80 characters' })),
@@ -96,8 +99,10 @@ const voucherFields = {
   expiresAt: nullable(timestamp),
 }
 
+/** Answer of mint (without count) and refresh. `voucher` is the signed event of kind 20402. */
 export const VoucherResultModel = t.Object({ ...voucherFields, voucher: NostrEventModel })
 
+/** Body of POST /api/coupons/mint. */
 export const MintModel = request({
   couponId: sentText({ pattern: uuidPattern }),
   count: t.Optional(t.Integer({ minimum: 1, maximum: limits.mintCountMax })),
@@ -116,6 +121,7 @@ const status = t.Union([
   t.Literal('expired'),
 ])
 
+/** Answer of a preview. */
 export const PreviewModel = t.Object({
   status,
   ...voucherFields,
@@ -127,6 +133,7 @@ const sentNonce = sentText({ description: '22 characters' })
 
 export const NonceModel = request({ nonce: sentNonce })
 
+/** Body of POST /api/coupons/claim. */
 export const ClaimModel = request({
   nonce: sentNonce,
   owner: optional(
@@ -139,6 +146,7 @@ export const ClaimModel = request({
   amountMsat: t.Optional(t.Unknown({ description: 'Integer, 0 or more; dropped when it is not' })),
 })
 
+/** Answer of a claim. `claimed` is the status of a repeat. */
 export const ClaimAnswerModel = t.Object({
   status: t.Union([t.Literal('success'), t.Literal('claimed')]),
   claimedAt: timestamp,
@@ -146,6 +154,7 @@ export const ClaimAnswerModel = t.Object({
   voucher: NostrEventModel,
 })
 
+/** Row of GET /api/coupons/{id}/mints. */
 export const IssuanceModel = t.Object({
   handle,
   status,
@@ -158,8 +167,10 @@ export const IssuanceModel = t.Object({
   chain: handle,
 })
 
+/** Query of a list in pages. `parsePage` checks the values. */
 export const PageModel = request({ limit: t.Optional(t.String()), cursor: t.Optional(t.String()) })
 
+/** Query of GET /api/coupons/{id}/mints. */
 export const IssuancesAskedModel = request({
   limit: t.Optional(t.String()),
   cursor: t.Optional(t.String()),
@@ -170,6 +181,7 @@ export const IssuancesAskedModel = request({
 
 const day = t.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })
 
+/** Query of GET /api/coupons/stats. */
 export const StatisticsAskedModel = request({
   from: t.Optional(t.String({ description: 'YYYY-MM-DD; absent: 30 days, to `to`' })),
   to: t.Optional(t.String({ description: 'YYYY-MM-DD, included; absent: today' })),
@@ -179,6 +191,7 @@ export const StatisticsAskedModel = request({
   cursor: t.Optional(t.String()),
 })
 
+/** Answer of GET /api/coupons/stats. Days without counts are absent. */
 export const StatisticsModel = t.Object({
   from: day,
   to: day,
@@ -192,6 +205,7 @@ export const StatisticsModel = t.Object({
   next: nullable(t.String({ description: 'The cursor of the next page' })),
 })
 
+/** Query of DELETE /api/coupons/{id}/mints/{name}. */
 export const VoidModel = request({
   chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])),
 })
@@ -200,6 +214,7 @@ const next = nullable(t.String({ description: 'The cursor of the next page' }))
 
 export const IssuancesModel = t.Object({ mints: t.Array(IssuanceModel), next })
 
+/** Answer of GET /api/coupons/redemptions. */
 export const RedemptionsModel = t.Object({
   redemptions: t.Array(
     t.Object({
@@ -216,6 +231,7 @@ export const RedemptionsModel = t.Object({
   next,
 })
 
+/** Answer of GET /api/coupons/mintable. */
 export const MintableModel = t.Object({
   coupons: t.Array(
     t.Object({
@@ -231,6 +247,7 @@ export const MintableModel = t.Object({
   ),
 })
 
+/** Answer of PUT /api/coupons/discovery. Warnings are in es-AR. */
 export const AnnouncementModel = t.Object({
   event: NostrEventModel,
   warnings: t.Optional(t.Array(t.Object({ code: t.String(), message: t.String() }))),
@@ -241,6 +258,7 @@ export const NewAnnouncementModel = request({
   event: t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'NostrEvent' })),
 })
 
+/** Answer of GET /api/coupons. */
 export const OverviewModel = t.Object({
   coupons: t.Array(DefinitionModel),
   minters: t.Array(MinterModel),

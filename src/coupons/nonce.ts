@@ -24,10 +24,12 @@ export function handleOf(nonce: string): Uint8Array {
   return hash('sha256', nonce, 'buffer').subarray(0, 16)
 }
 
+/** A handle as the wire shows it: base64url, 22 characters. */
 export function handleText(handle: Uint8Array): string {
   return Buffer.from(handle).toString('base64url')
 }
 
+/** The bytes of a handle. The caller has checked its form (`nonceShaped`). */
 export function parseHandle(text: string): Uint8Array {
   return Buffer.from(text, 'base64url')
 }

@@ -45,12 +45,14 @@ export async function refreshWithin(
   if (!old) throw new Refusal('voucher-unknown')
   const binding = { purpose: 'refresh', secret: nonce, key } as const
   const keyMac = mac(service.storeKey, binding)
+  // The replay comes before all limits: a client that lost the answer must always get its new nonce.
   if (old.phase === 'refreshed') return replay(service, tx, old, keyMac, binding)
   if (!spendable(old, now)) throw refusalFor(old, now, 'refresh')
   const wait = service.refreshes.wait(old.rootId)
   if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 
   await service.charge(tx, old.owner, { refreshes: 1 })
+  // The answer is signed and sealed before the burn, so that a failing signer burns nothing.
   const successor = service.newNonce()
   const body = JSON.stringify(mintedResult(service.signer, { ...old, nonce: successor }, now))
   const sealed = seal(service.storeKey, binding, body)
@@ -61,6 +63,7 @@ export async function refreshWithin(
   const { owner, couponId } = old
   const handles = { handle: handleOf(nonce), successor: by.handle }
   const change = { type: 'refreshed', owner, couponId, at: now, ...handles } as const
+  // After the commit, because the transaction may be run again and must not count twice.
   tx.afterCommit(() => {
     service.refreshes.made(old.rootId)
     service.changed(change)
@@ -68,6 +71,7 @@ export async function refreshWithin(
   return { replayed: false, body }
 }
 
+/** Open the stored answer of a refresh. Only the same nonce and key can open it. Refuses `voucher-refreshed`. */
 async function replay(
   service: Refreshing,
   tx: Pick<CouponStores, 'vouchers'>,

@@ -30,6 +30,7 @@ export async function statistics(service: CouponService, caller: Caller, asked: 
     const coupons = []
     let rows = 0
     let next: string | null = null
+    // A page ends after a whole coupon, so that a client can draw each coupon without the next page.
     const owned = await tx.statistics.listOwned(caller.pubkey, before ?? Number.MAX_SAFE_INTEGER)
     for (const [at, { rowId, couponId }] of owned.entries()) {
       const days = await tx.statistics.days(rowId, hours)

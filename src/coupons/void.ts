@@ -35,6 +35,7 @@ export function voidVoucher(
     await service.requireMerchant(tx, caller)
     const now = service.now()
     const definition = await ownDefinition(tx, caller, couponId)
+    // A voucher of another definition looks like an unknown one, whose handle the caller must not learn.
     const named = await findNamed(tx, name)
     if (named?.definitionRowId !== definition.rowId) throw new Refusal('voucher-unknown')
     const target = chain ? await tx.vouchers.findEnd(named.rootId) : named
@@ -64,6 +65,7 @@ export function voidAll(service: CouponService, caller: Caller, couponId: string
   return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
+    // The counter is exact here, because every mint, claim and void of the definition changes it in its transaction.
     const voided = definition.open
     const now = service.now()
     if (voided > 0) await tx.vouchers.kill(definition.rowId, voided, now)

@@ -51,6 +51,7 @@ const columns = `
   v.id, v.definition_id, v.revision_id, v.root_id, v.phase, v.ended_at,
   (SELECT k.killed_at FROM kills k WHERE k.definition_id = v.definition_id
      AND k.upto_voucher_id >= v.id ORDER BY k.upto_voucher_id LIMIT 1) AS killed_at`
+// The root is joined, because the list shows the handle of the chain's first voucher.
 const listed = `
   SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root
   FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)`
@@ -98,6 +99,7 @@ export function createVoucherStore(sql: Sql) {
      SELECT ?1, definition_id, revision_id, coalesce(root_id, id), minted_by, ?2
      FROM vouchers WHERE id = ?3`,
   )
+  // The guarded write of claim and refresh. It changes a row once only, whatever was read before.
   const leave = sql.query<null, [Phase, number, number, number]>(
     `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${open}
        AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?4)`,
@@ -141,6 +143,7 @@ export function createVoucherStore(sql: Sql) {
      JOIN definitions d ON d.id = v.definition_id
      WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
   )
+  // Counters change in the transaction of the row that they count, so they are exact after any crash.
   const countClaimed = sql.query<null, [number]>(
     'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
   )

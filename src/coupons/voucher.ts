@@ -7,6 +7,7 @@ import type { Terms } from './definition.ts'
 import type { IssuanceModel, VoucherResultModel } from './models.ts'
 import { handleText } from './nonce.ts'
 
+/** Stored phases. A voucher leaves `minted` once, and never changes after that. */
 export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
 
 /** `expired` is not stored. It is computed for a `minted` voucher past its expiry. */
@@ -42,6 +43,7 @@ export type VoucherResult = Static<typeof VoucherResultModel>
 /** A row of the issuances list. It names a voucher by its handle, which cannot spend it. */
 export type Issuance = Static<typeof IssuanceModel>
 
+/** The status of a voucher at `now`, in Unix seconds. */
 export function statusOf(voucher: Voucher, now: number): VoucherStatus {
   return voucher.phase === 'minted' && expired(voucher.terms, now) ? 'expired' : voucher.phase
 }
@@ -51,6 +53,7 @@ export function spendable(voucher: Voucher, now: number): boolean {
   return statusOf(voucher, now) === 'minted'
 }
 
+/** True from the second of the expiry on. The store's UPDATE uses the same rule. */
 export function expired(terms: Pick<Terms, 'expiresAt'>, now: number): boolean {
   return terms.expiresAt !== null && terms.expiresAt <= now
 }
@@ -77,7 +80,7 @@ export function mintedResult(signer: Signer, issued: Issued, now: number): Vouch
   return { ...voucherView(issued, issued.nonce), voucher }
 }
 
-/** Sign the event of a claim, and build the answer. A repeat has the same `claimedAt`, so it has the same event id. */
+/** Sign the event of a claim, and build the answer. A repeat has the same `claimedAt` and so the same event id. */
 export function claimedResult(signer: Signer, issued: Issued, claimedAt: number): VoucherResult {
   const voucher = signVoucher(signer, issued, { phase: 'claimed', at: claimedAt })
   return { ...voucherView(issued, issued.nonce), voucher }
@@ -88,6 +91,7 @@ function signVoucher(
   { couponId, owner, terms, nonce }: Issued,
   { phase, at }: { phase: 'minted' | 'claimed'; at: number },
 ): NostrEvent {
+  // The order of tags and keys is part of the protocol: it decides the event id, which a repeat must give again.
   const tags = [
     ['nonce', nonce],
     ['p', owner],
@@ -110,6 +114,7 @@ function signVoucher(
   return signer.sign({ kind: kinds.voucher, created_at: at, tags, content })
 }
 
+/** The row of a voucher in the issuances list. */
 export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
   const ended = (phase: Phase) => (voucher.phase === phase ? voucher.endedAt : null)
   return {

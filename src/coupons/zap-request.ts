@@ -20,6 +20,7 @@ export function parseZapRequest(
   if (value === undefined || value === null) return null
   // An object needs no JSON bounds here: the body that it came in has passed them.
   const text = typeof value === 'string' ? value : JSON.stringify(value)
+  // The cheap bound first: counting code points of a long text takes time.
   if (text.length > limits.zapRequestCharsMax * 2) return null
   if ([...text].length > limits.zapRequestCharsMax) return null
   // A `\u` escape could hide the nonce, even in a field that an event does not have.
