@@ -6,6 +6,7 @@ import { parseText } from './text.ts'
 
 /** The value of a coupon in canonical form: no nulls, no unknown keys, no empty `productDs`. */
 export type Benefit = Static<typeof BenefitModel>
+type Benefits = { [T in Benefit['type']]: Extract<Benefit, { type: T }> }
 type Money = NonNullable<Benefit['cap']>
 
 type Fields = Record<string, unknown>
@@ -16,34 +17,33 @@ const currencies = ['ARS', 'USD', 'SAT'] as const
 export function parseBenefit(value: unknown): Benefit {
   const fields = parseObject(value, 'benefit')
   const cap = parseCap(fields.cap)
-  return cap ? { ...parseType(fields), cap } : parseType(fields)
+  if (!isType(fields.type)) refuse('benefit.type')
+  const benefit = parsers[fields.type](fields)
+  return cap ? { ...benefit, cap } : benefit
 }
 
-function parseType(fields: Fields): Benefit {
-  switch (fields.type) {
-    case 'percent':
-      return { type: 'percent', percent: parsePercent(fields.percent), ...productDs(fields) }
-    case 'fixed': {
-      const money = parseMoney(fields, 'benefit')
-      return { type: 'fixed', ...money, ...productDs(fields) }
-    }
-    case 'multibuy': {
-      const buyQty = parseQuantity(fields.buyQty, 'benefit.buyQty')
-      const payQty = parseQuantity(fields.payQty, 'benefit.payQty')
-      if (payQty >= buyQty) refuse('benefit.payQty')
-      return { type: 'multibuy', buyQty, payQty, ...productDs(fields) }
-    }
-    case 'buyXgetY':
-      return {
-        type: 'buyXgetY',
-        buyProductD: parseProduct(fields.buyProductD, 'benefit.buyProductD'),
-        giftProductD: parseProduct(fields.giftProductD, 'benefit.giftProductD'),
-      }
-    case 'freeItems':
-      return { type: 'freeItems', items: parseItems(fields.items) }
-    default:
-      return refuse('benefit.type')
-  }
+/** The fields of each type, in canonical form. */
+const parsers: { [T in Benefit['type']]: (fields: Fields) => Benefits[T] } = {
+  percent: (fields) => {
+    return { type: 'percent', percent: parsePercent(fields.percent), ...productDs(fields) }
+  },
+  fixed: (fields) => ({ type: 'fixed', ...parseMoney(fields, 'benefit'), ...productDs(fields) }),
+  multibuy(fields) {
+    const buyQty = parseQuantity(fields.buyQty, 'benefit.buyQty')
+    const payQty = parseQuantity(fields.payQty, 'benefit.payQty')
+    if (payQty >= buyQty) refuse('benefit.payQty')
+    return { type: 'multibuy', buyQty, payQty, ...productDs(fields) }
+  },
+  buyXgetY: (fields) => ({
+    type: 'buyXgetY',
+    buyProductD: parseProduct(fields.buyProductD, 'benefit.buyProductD'),
+    giftProductD: parseProduct(fields.giftProductD, 'benefit.giftProductD'),
+  }),
+  freeItems: (fields) => ({ type: 'freeItems', items: parseItems(fields.items) }),
+}
+
+function isType(type: unknown): type is Benefit['type'] {
+  return typeof type === 'string' && Object.hasOwn(parsers, type)
 }
 
 function parsePercent(value: unknown): number {

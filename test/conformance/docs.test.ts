@@ -10,6 +10,7 @@ import { Refusal, type RefusalCode, refusalCodes } from '../../src/base/refusal.
 import { imageRoutes } from '../../src/coupons/image-routes.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
+import { BenefitModel } from '../../src/coupons/models.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../../src/gateway/routes.ts'
 import { GatewayRefusalModel, RefusalModel } from '../../src/http/envelope.ts'
@@ -110,6 +111,11 @@ test('the refusals in the examples are those of the code, word for word', () => 
 test('the catalogue lists every refusal in order, with its status', () => {
   const rows = rowsUnder('## Errors').map(([code, status]) => [code, Number(status)])
   expect(rows).toEqual(refusalCodes.map((code) => [`\`${code}\``, new Refusal(code).status]))
+})
+
+test('the documented types of benefits are those of the model', () => {
+  const types = BenefitModel.anyOf.map(({ properties }) => `\`${properties.type.const}\``)
+  expect(rowsUnder('### Benefits').map(([type]) => type)).toEqual(types)
 })
 
 test('the documented limits are those of the code', () => {

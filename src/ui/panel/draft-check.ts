@@ -7,6 +7,7 @@ import type { Authored } from '../../client/management.ts'
 import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
 import { parseAmount } from '../words/amount.ts'
 import { plainBenefitText } from '../words/benefit-text.ts'
+import { sentBenefit } from './benefit-forms.tsx'
 import { type Draft, dayOf } from './draft.ts'
 
 /** What is wrong with a draft, by the path of the field; each is a key of the words under `wrong.`. */
@@ -44,34 +45,6 @@ function wrongOf(field: string): WrongKey {
   if (/ProductD$|\.d$/.test(field)) return 'wrong.product'
   if (/qty$/i.test(field)) return 'wrong.quantity'
   return 'wrong.items'
-}
-
-function sentBenefit(draft: Draft): Record<string, unknown> {
-  const { type, capped } = draft
-  const cap = capped && {
-    cap: { amount: parseAmount(draft.capAmount), currency: draft.capCurrency },
-  }
-  const named = draft.products.split(',').map((one) => one.trim())
-  const products = { productDs: named.filter((one) => one !== '') }
-  switch (type) {
-    case 'percent':
-      return { type, percent: parseAmount(draft.percent), ...products, ...cap }
-    case 'fixed':
-      // What is a fixed amount is its own cap.
-      return { type, amount: parseAmount(draft.amount), currency: draft.currency, ...products }
-    case 'multibuy': {
-      const quantities = { buyQty: parseAmount(draft.buyQty), payQty: parseAmount(draft.payQty) }
-      return { type, ...quantities, ...products, ...cap }
-    }
-    case 'buyXgetY': {
-      const pair = { buyProductD: draft.bought.trim(), giftProductD: draft.gift.trim() }
-      return { type, ...pair, ...cap }
-    }
-    case 'freeItems': {
-      const items = draft.items.map(({ d, qty }) => ({ d: d.trim(), qty: parseAmount(qty) }))
-      return { type, items, ...cap }
-    }
-  }
 }
 
 /** The name as typed, or one that follows from the benefit. */

@@ -9,15 +9,8 @@ import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
-import { BenefitFields } from './benefit-fields.tsx'
-import {
-  type BenefitType,
-  benefitTypes,
-  type Draft,
-  draftOf,
-  emptyDraft,
-  retyped,
-} from './draft.ts'
+import { BenefitFields, benefitChoices } from './benefit-forms.tsx'
+import { type Draft, draftOf, emptyDraft, retyped } from './draft.ts'
 import { authoredOf, benefitOf, type Wrongs } from './draft-check.ts'
 import { EditorPreview } from './editor-preview.tsx'
 import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
@@ -25,13 +18,6 @@ import { TermsFields } from './terms-fields.tsx'
 import { findUnsaved, keepUnsaved } from './unsaved.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
-const badges: Record<BenefitType, string> = {
-  percent: '%',
-  fixed: '$',
-  multibuy: '2x1',
-  buyXgetY: '1+1',
-  freeItems: '0 $',
-}
 
 type Props = {
   coupon: Definition | null
@@ -159,11 +145,7 @@ export function Editor({ coupon, place }: Props) {
             <Choices
               label={t('step.type')}
               value={draft.type}
-              options={benefitTypes.map((value) => ({
-                value,
-                text: t(`type.${value}`),
-                badge: badges[value],
-              }))}
+              options={benefitChoices()}
               onChoose={(type) => change({ type })}
             />
           )}

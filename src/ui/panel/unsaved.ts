@@ -3,7 +3,8 @@ import { parseJson } from '../../client/json.ts'
 import type { Definition } from '../../client/models.ts'
 import { type Language, language } from '../browser/language.ts'
 import { tab } from '../browser/storage.ts'
-import { benefitTypes, type Draft, emptyDraft, retyped } from './draft.ts'
+import { benefitTypes } from './benefit-forms.tsx'
+import { type Draft, emptyDraft, retyped } from './draft.ts'
 
 type Unsaved = {
   draft: Draft

@@ -1,7 +1,24 @@
 import type { Benefit } from '../../coupons/benefit.ts'
-import { benefitWords as t } from './benefit.ts'
 import { list, money, number } from './format.ts'
-import { isolated } from './words.ts'
+import { createWords, isolated } from './words.ts'
+
+export const benefitWords = createWords({
+  cap: [', hasta {money}', ', up to {money}'],
+  percent: ['{percent} de descuento{where}', '{percent} discount{where}'],
+  'percent.value': ['{value} %', '{value}%'],
+  'percent.all': ['Gratis{where}', 'Free{where}'],
+  fixed: ['{money} de descuento{where}', '{money} discount{where}'],
+  multibuy: ['{deal}{where}', '{deal}{where}'],
+  gift: ['Comprando {bought}, {gift} de regalo', 'Buy {bought}, get {gift} free'],
+  'gift.same': ['Comprando {bought}, otro de regalo', 'Buy {bought}, get another one free'],
+  free: ['Gratis: {items}', 'Free: {items}'],
+  where: [' en {products}', ' on {products}'],
+  'where.all': [' en toda tu compra', ' on everything you buy'],
+  'badge.gift': ['De regalo', 'A gift'],
+  'badge.free': ['Gratis', 'Free'],
+})
+
+const t = benefitWords
 
 /** The benefit in one sentence without a full stop: `2x1 en café, hasta $5.000`. */
 export function benefitText(benefit: Benefit): string {

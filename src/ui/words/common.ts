@@ -1,4 +1,4 @@
-import { benefitWords } from './benefit.ts'
+import { benefitWords } from './benefit-text.ts'
 import { createWords } from './words.ts'
 
 /** Sentences of every page. */
