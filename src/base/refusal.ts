@@ -285,6 +285,18 @@ export class Refusal extends Error {
   }
 }
 
+/** The refusal while there are seconds to wait; null when there are none. */
+export function rateLimited(waitSeconds: number): Refusal | null {
+  if (waitSeconds <= 0) return null
+  return new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
+}
+
+/** Refuses `rate-limited` while there are seconds to wait. */
+export function requireNoWait(waitSeconds: number): void {
+  const refusal = rateLimited(waitSeconds)
+  if (refusal) throw refusal
+}
+
 /** The ledger refuses a transaction; `token` is named where the reason is one of its amounts. */
 export function ledgerRefusal(reason: keyof typeof ledgerWords, token?: string): Refusal {
   const words = ledgerWords[reason]

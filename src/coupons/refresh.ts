@@ -1,4 +1,4 @@
-import { Refusal } from '../base/refusal.ts'
+import { Refusal, requireNoWait } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { AfterCommit, Locking } from '../db/database.ts'
 import { handleOf } from './nonce.ts'
@@ -48,8 +48,7 @@ export async function refreshWithin(
   // The replay comes before all limits: a client that lost the answer must always get its new nonce.
   if (old.phase === 'refreshed') return replay(service, tx, old, keyMac, binding)
   if (!spendable(old, now)) throw refusalFor(old, now, 'refresh')
-  const wait = service.refreshes.wait(old.rootId)
-  if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
+  requireNoWait(service.refreshes.wait(old.rootId))
 
   await service.charge(tx, old.owner, { refreshes: 1 })
   // The answer is signed and sealed before the burn, so that a failing signer burns nothing.

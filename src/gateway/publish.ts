@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
+import { Refusal, requireNoWait } from '../base/refusal.ts'
 import { authorOf } from '../nostr/delegation.ts'
 import { type NostrEvent, parseEvent, withTextContent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
@@ -21,20 +21,20 @@ export async function publish(
 ): Promise<{ event: NostrEvent; urls: string[] }> {
   const { quotas } = gateway
   gateway.requireDisk()
-  requireRoom(quotas.address(address, bytes))
+  requireNoWait(quotas.address(address, bytes))
   const event = parseEvent(withTextContent(value))
   if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
   if (authorOf(event, gateway.verifyHash) === null) throw new Refusal('delegation-invalid')
   // Ours would refuse it for good; better now than after a promise.
   if (findValidationError(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
-  requireRoom(quotas.key(event.pubkey, bytes))
+  requireNoWait(quotas.key(event.pubkey, bytes))
   await gateway.admit(event)
   const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
   const plan = { roots: [{ event: event.id }] }
   const { relays, fresh } = await gateway.database.transact(plan, async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
-    if (passed) requireRoom(quotas.stranger(address))
+    if (passed) requireNoWait(quotas.stranger(address))
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
     const now = gateway.now()
@@ -50,10 +50,6 @@ export async function publish(
 /** Where a relay of a delivery is reached, or null. */
 function urlOf({ embeddedUrl }: Gateway, relay: string, asked: string | null): string | null {
   return relay === embeddedRelay ? (embeddedUrl?.(asked) ?? null) : relay
-}
-
-function requireRoom(waitSeconds: number): void {
-  if (waitSeconds > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
 }
 
 /**

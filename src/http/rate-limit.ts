@@ -1,6 +1,6 @@
 import { Buckets } from '../base/buckets.ts'
 import { GuessCounter } from '../base/guesses.ts'
-import { Refusal } from '../base/refusal.ts'
+import { type Refusal, rateLimited, requireNoWait } from '../base/refusal.ts'
 
 const entriesMax = 20_000
 
@@ -75,10 +75,10 @@ export function createRateLimits(seconds: () => number): RateLimits {
   const setups = guesses(setupRule)
 
   return {
-    request: (address) => refusalFor(requests.take(address, seconds())),
-    key: (pubkey, cost) => refuse(keys.take(pubkey, seconds(), cost)),
-    stranger: (address) => refuse(strangers.take(address, seconds())),
-    carried: ({ of, id }) => refuse(carried.take(`${of} ${id}`, seconds())),
+    request: (address) => rateLimited(requests.take(address, seconds())),
+    key: (pubkey, cost) => requireNoWait(keys.take(pubkey, seconds(), cost)),
+    stranger: (address) => requireNoWait(strangers.take(address, seconds())),
+    carried: ({ of, id }) => requireNoWait(carried.take(`${of} ${id}`, seconds())),
     refreshes: {
       wait: (chain) => refreshes.wait(String(chain), seconds()),
       made: (chain) => void refreshes.take(String(chain), seconds()),
@@ -87,11 +87,11 @@ export function createRateLimits(seconds: () => number): RateLimits {
       const wait = mistakes.take(address, seconds())
       if (known && wait > 0) return
       requests.give(address)
-      refuse(wait)
+      requireNoWait(wait)
     },
-    setup: (address) => refuse(setups.take(address).wait),
-    failure: (address) => refuse(failures.take(address).wait),
-    wrongKeyTry: (handle, address) => refuse(wrongKeys.wait(`${handle} ${address}`, handle)),
+    setup: (address) => requireNoWait(setups.take(address).wait),
+    failure: (address) => requireNoWait(failures.take(address).wait),
+    wrongKeyTry: (handle, address) => requireNoWait(wrongKeys.wait(`${handle} ${address}`, handle)),
     wrongKey: (handle, address) => wrongKeys.count(`${handle} ${address}`, handle),
   }
 }
@@ -108,14 +108,4 @@ export const noRateLimits: RateLimits = {
   failure: () => undefined,
   wrongKeyTry: () => undefined,
   wrongKey: () => undefined,
-}
-
-function refuse(waitSeconds: number): void {
-  const refusal = refusalFor(waitSeconds)
-  if (refusal) throw refusal
-}
-
-function refusalFor(waitSeconds: number): Refusal | null {
-  if (waitSeconds <= 0) return null
-  return new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
 }

@@ -1,6 +1,6 @@
 import { Buckets } from '../../base/buckets.ts'
 import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
+import { requireNoWait } from '../../base/refusal.ts'
 import type { Database } from '../../db/database.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import type { Ledger, LedgerStores } from './settle.ts'
@@ -58,8 +58,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     async overHttp(event) {
       if (!rateLimit || !addresses(event, signer.pubkey) || unlimited.has(event.pubkey)) return
       if (await answered(event)) return
-      const wait = await strangerWait(event)
-      if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
+      requireNoWait(await strangerWait(event))
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Buckets } from '../../base/buckets.ts'
 import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
+import { requireNoWait } from '../../base/refusal.ts'
 
 type TransferRates = {
   /** Count a voucher that comes to this name. Refuses `rate-limited`. */
@@ -13,10 +13,7 @@ type TransferRates = {
 export function createTransferRates(seconds: () => number): TransferRates {
   const limiter = (rule: { burst: number; perSecond: number }) => {
     const buckets = new Buckets({ ...rule, entriesMax: limits.transferRatesMax })
-    return (key: string) => {
-      const wait = buckets.take(key, seconds())
-      if (wait > 0) throw new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
-    }
+    return (key: string) => requireNoWait(buckets.take(key, seconds()))
   }
   return { arriving: limiter(limits.arrivingRate), leaving: limiter(limits.leavingRate) }
 }

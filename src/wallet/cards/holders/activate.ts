@@ -1,6 +1,6 @@
 import type { Guess } from '../../../base/guesses.ts'
 import { limits } from '../../../base/limits.ts'
-import { Refusal } from '../../../base/refusal.ts'
+import { Refusal, requireNoWait } from '../../../base/refusal.ts'
 import type { Locking } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { kinds } from '../../../nostr/kinds.ts'
@@ -65,14 +65,10 @@ async function orTooMany<T>(attempt: Guess, activation: () => Promise<T>): Promi
     return done
   } catch (cause) {
     const wrong = cause instanceof Refusal && cause.code === 'otc-unknown'
-    if (!wrong) attempt.giveBack()
-    else if (attempt.wait > 0) throw tooMany(attempt)
+    if (wrong) requireNoWait(attempt.wait)
+    else attempt.giveBack()
     throw cause
   }
-}
-
-function tooMany({ wait }: Guess): Refusal {
-  return new Refusal('rate-limited', { retryAfter: Math.ceil(wait) })
 }
 
 type Bringer = { code: string; holder: string; delegation: Delegation; attempt: Guess }
@@ -95,7 +91,7 @@ async function handOver(
     return { ...card, delegation: sealed }
   }
   // A code that the service made cannot be guessed: it needs no guess.
-  if (found.chosen && attempt.wait > 0) throw tooMany(attempt)
+  if (found.chosen) requireNoWait(attempt.wait)
   const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
   const already = held.some(({ id }) => id === card.id)
   if (held.length >= limits.cardsPerHolderMax && !already) throw new Refusal('cards-full')
