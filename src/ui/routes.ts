@@ -126,7 +126,7 @@ function isKnown(etag: string, header: string | null): boolean {
   return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
-/** Revalidated each time, so that a device learns of a new build. The policy lets the worker call this service only. */
+/** Revalidated each time, so that devices learn of a new build. The policy lets the worker call only this service. */
 function appFile(text: string, type: string): Response {
   return new Response(text, {
     headers: {

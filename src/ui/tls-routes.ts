@@ -6,7 +6,7 @@ import { createTlsPage, type TlsPlace } from './tls-page.ts'
 const PageModel = textModel('text/html', 'How to trust the authority of this shop')
 const AuthorityModel = textModel('application/x-x509-ca-cert', 'Its certificate, in DER')
 
-/** Pages for the devices of a shop with its own certificate authority. Plain http has them, too: devices begin there. */
+/** Pages for devices of a shop with its own certificate authority, on plain http as well: devices begin there. */
 export function tlsRoutes(place: TlsPlace | null) {
   const known = () => {
     if (!place) throw new Refusal('not-found')

@@ -66,7 +66,7 @@ export function statusNow(
   return status === 'minted' && over ? 'expired' : status
 }
 
-/** The list without its oldest unusable coupon, if it is too long; null where all are usable, since each has worth. */
+/** A list that is too long, without its oldest spent coupon; null where all are usable, since each has worth. */
 function bounded(list: Held[]): Held[] | null {
   if (list.length <= holdingsMax) return list
   const spent = list.findLastIndex(({ status }) => status !== 'minted')

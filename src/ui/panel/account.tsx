@@ -11,7 +11,7 @@ import { Announcement } from './announcement.tsx'
 import { Merchants } from './merchants.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
 
-/** The merchant's key: who it is, its backup, the way out. */
+/** The dialog about the merchant's key: backup, announcement, other merchants, sign-out. */
 export function Account() {
   const [open, setOpen] = useState(false)
   const who = session.who.value
@@ -49,14 +49,15 @@ export function Account() {
   )
 }
 
+/** Place of the key that was backed up last, on this device. */
 const backedUp = 'backed-up'
 
-/** Whether a key made here exists nowhere else, as far as we know. */
+/** Whether this device has the only copy of a key, as far as a page can know. */
 export function needsBackup(pubkey: string): boolean {
   return device.read(backedUp) !== pubkey
 }
 
-/** Says what there is to lose, and hands out the encrypted key. */
+/** Offers the encrypted key as a file or a text. Without it, a lost device loses all coupons of the merchant. */
 export function Backup({ onDone }: { onDone?: () => void }) {
   const kept = keyBox.find()
   if (!kept) return null
@@ -65,6 +66,7 @@ export function Backup({ onDone }: { onDone?: () => void }) {
     onDone?.()
   }
   const save = () => {
+    // The npub is for the person, who may find the file years later; the key stays encrypted under the PIN.
     const text = `${npubOf(kept.pubkey)}\n${kept.ncryptsec}\n`
     saveFile('cuponera-clave.txt', new Blob([text], { type: 'text/plain' }))
     done()

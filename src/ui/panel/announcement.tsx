@@ -17,19 +17,20 @@ const relayTones: Record<RelayState['status'], Tone> = {
   refused: 'bad',
   expired: 'bad',
 }
-/** A relay that is up takes it in a moment; one that is down is given it for days. */
+/** First pause between two looks: a relay that is up takes the event in a moment. */
 const lookMs = 1000
+/** Longest pause: the outbox retries a relay that is down for days. */
 const lookMsMax = 30_000
 
 type Warning = { code: string; message: string }
 type Props = {
-  /** The id of what is announced. */
+  /** The id of the current announcement; null where there is none. */
   announced: string | null
-  /** For later: announce again, or withdraw it. */
+  /** Also offers to announce again and to withdraw. */
   manage?: boolean
 }
 
-/** Sign the announcement, and watch it arrive relay by relay. */
+/** Publishes the announcement, and shows its delivery at each relay. */
 export function Announcement({ announced, manage = false }: Props) {
   const [warnings, setWarnings] = useState<readonly Warning[]>([])
   const place = useRef<HTMLDivElement>(null)
@@ -39,7 +40,7 @@ export function Announcement({ announced, manage = false }: Props) {
     void attempt(async () => {
       const { warnings: found = [] } = await announce(systemClock())
       setWarnings(found)
-      // The button is gone: on to what it did.
+      // The button leaves the page and would take the focus with it.
       place.current?.focus({ preventScroll: true })
     })
   const takeBack = () =>
@@ -48,6 +49,7 @@ export function Announcement({ announced, manage = false }: Props) {
       setWarnings([])
       say(t('start.announce.withdrawn'))
     })
+  // Other programs need https, so on plain http this is a hint and no failure of the person.
   const unusable = failure instanceof ApiError && failure.code === 'announcement-url'
   const wrong = failure ?? withdrawing.failure
   return (
@@ -82,7 +84,7 @@ export function Announcement({ announced, manage = false }: Props) {
   )
 }
 
-/** The service says it in Spanish; in English its code has to do. */
+/** The service has its sentences in Spanish only; an English page shows the code. */
 function said(warnings: readonly Warning[]): string {
   return warnings.map(({ code, message }) => (language.value === 'es' ? message : code)).join(' · ')
 }
@@ -94,7 +96,7 @@ function Delivery({ id }: { id: string }) {
     let gone = false
     const look = async (waitMs: number) => {
       const states = await fetchDelivery(id).catch((cause: unknown) => {
-        // Long forgotten; or nobody answers, and it is asked again.
+        // The service has forgotten the event (a list without relays), or did not answer (asked again).
         if (!(cause instanceof ApiError)) throw cause
         return cause.unknown ? null : []
       })
@@ -106,6 +108,7 @@ function Delivery({ id }: { id: string }) {
     }
     void look(lookMs)
     return () => {
+      // An answer under way must not start the timer again.
       gone = true
       clearTimeout(timer)
     }
@@ -127,14 +130,14 @@ function Delivery({ id }: { id: string }) {
   )
 }
 
-/** The relay inside, by whatever name the service calls itself. */
+/** Whether a URL is the service's own relay. The outbox may know it by a loopback address. */
 function ours(url: string): boolean {
   const { host, hostname, port, pathname } = new URL(url)
   const known = host === location.host || /^(0\.0\.0\.0|127\..*|\[::1?\])$/.test(hostname)
   return known && port === location.port && pathname === '/relay'
 }
 
-/** What a relay says is in its own words; that it says nothing, in ours. */
+/** The last error in words: a relay's own text, or our sentence where there was no connection. */
 function reason(text: string): string {
   return text.startsWith('no connection') ? t('relay.none') : text
 }

@@ -12,7 +12,7 @@ type Currency = NonNullable<Benefit['cap']>['currency']
 const currencies: readonly Currency[] = ['ARS', 'USD', 'SAT']
 type Benefits = { [T in BenefitType]: Extract<Benefit, { type: T }> }
 
-/** The benefit as a person has typed it so far, as text. */
+/** The fields of a benefit as typed, of all types: a change of type and back loses nothing. */
 export type BenefitDraft = {
   type: BenefitType
   percent: string
@@ -48,23 +48,23 @@ export const emptyBenefit: BenefitDraft = {
 type Change = (changes: Partial<BenefitDraft>) => void
 type Inputs = {
   draft: BenefitDraft
-  /** The sentence about a field that is wrong, or null. */
+  /** The validation error of a field in words, or null. */
   wrong: (field: string) => string | null
   onChange: Change
 }
 
 /** The form of one type of benefit. */
 type Form<T extends BenefitType> = {
-  /** Stands for the type in the list of types. */
+  /** The picture of the type in the list of types. */
   badge: string
   Inputs: (inputs: Inputs) => ComponentChild
   /** The fields of a benefit as they would have been typed. */
   typed: (benefit: Benefits[T]) => Partial<BenefitDraft>
   /** The fields that the service is sent. */
   sent: (draft: BenefitDraft) => Record<string, unknown>
-  /** It can be bound to products. */
+  /** Whether it can be bound to products. */
   ofProducts: boolean
-  /** It can have a cap. A fixed amount is its own cap. */
+  /** Whether it can have a cap. A fixed amount is its own cap. */
   cappable: boolean
 }
 
@@ -186,7 +186,7 @@ export function typedBenefit(benefit: Benefit): Partial<BenefitDraft> {
   return { ...fields(benefit), ...cap, ...products, type: benefit.type }
 }
 
-/** The benefit that the service is sent. It may be wrong. */
+/** The benefit in the request. It is not validated yet. */
 export function sentBenefit(draft: BenefitDraft): Record<string, unknown> {
   const { type } = draft
   const { sent, ofProducts, cappable } = forms[type]
@@ -197,7 +197,7 @@ export function sentBenefit(draft: BenefitDraft): Record<string, unknown> {
   return { type, ...sent(draft), ...products, ...cap }
 }
 
-/** The same with every number typed `again`, for another language. */
+/** A draft with every number rewritten by `again`, for another language. */
 export function retypedBenefit(draft: BenefitDraft, again: (text: string) => string): BenefitDraft {
   return {
     ...draft,
@@ -212,7 +212,7 @@ export function retypedBenefit(draft: BenefitDraft, again: (text: string) => str
 
 type Props = { draft: BenefitDraft; wrongs: Wrongs; onChange: Change }
 
-/** The inputs of the type that was chosen, and those that types share. */
+/** The inputs of the chosen type, and those that types share. */
 export function BenefitFields({ draft, wrongs, onChange }: Props) {
   const wrong = (field: string) => {
     const key = wrongs[field]
@@ -229,6 +229,7 @@ export function BenefitFields({ draft, wrongs, onChange }: Props) {
           placeholder={t('field.products.example')}
           value={draft.products}
           onText={(products) => onChange({ products })}
+          // Any of the products may be invalid, and they share one field.
           error={wrong(
             Object.keys(wrongs).find((field) => field.startsWith('productDs')) ?? 'productDs',
           )}
@@ -293,6 +294,7 @@ function Items({ draft: { items }, wrong, onChange }: Inputs) {
   return (
     <div class="stack">
       {items.map((item, at) => (
+        // Keyed by position: items have no identity, and the same text may be typed twice.
         <div key={at} class="item">
           <Field
             label={t('field.item')}

@@ -14,7 +14,7 @@ import { toneOf } from './tones.ts'
 
 type Props = { coupon: Definition; voucher: Issuance; onClose: () => void }
 
-/** Through which hands a coupon went, and where it is now. */
+/** The chain of a voucher: each refresh made a successor, and the last one is the valid one. */
 export function Chain({ coupon, voucher, onClose }: Props) {
   const [links, setLinks] = useState<readonly Issuance[] | null>(null)
   const [sure, setSure] = useState(false)
@@ -27,8 +27,10 @@ export function Chain({ coupon, voucher, onClose }: Props) {
   const last = links?.at(-1)
   const open = last?.status === 'minted' || last?.status === 'expired'
   const voidIt = () => {
+    // The first tap shows what will happen: a void cannot be undone.
     if (!sure) return setSure(true)
     void voiding.attempt(async () => {
+      // By the chain and not by the last handle: it may move on between the list and the tap.
       await voidVoucher(coupon.id, voucher.handle, true)
       say(t('chain.void.done'))
       setSure(false)
@@ -71,7 +73,7 @@ export function Chain({ coupon, voucher, onClose }: Props) {
   )
 }
 
-/** When a voucher was redeemed or voided; a move is told by the one that follows. */
+/** The time of a redemption or void. A refresh has none here: its successor shows the same time. */
 function endOf({ claimedAt, voidedAt }: Issuance): number | null {
   return claimedAt ?? voidedAt
 }

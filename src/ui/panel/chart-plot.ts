@@ -5,8 +5,9 @@ import { shopWords as t } from '../words/shop.ts'
 
 const height = 240
 
-/** Draw days into a place; the function that comes back takes the drawing away. */
+/** Draw a chart of days into an element. The returned function removes it. */
 export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => void {
+  // A canvas knows no CSS variables: the caller draws again when the theme changes.
   const colours = getComputedStyle(document.documentElement)
   const colour = (name: string) => colours.getPropertyValue(name).trim()
   const axis = {
@@ -25,12 +26,14 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
     {
       width: place.clientWidth,
       height,
+      // Days of the service are dates without a time, drawn in UTC so that none shifts by the local offset.
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
       cursor: { show: false },
       legend: { show: false },
       scales: {
-        // Half a day more on either side: the bars at the ends are whole.
+        // Half a day on either side, or the first and the last bar would be cut.
         x: { range: (_, min, max) => [min - 43_200, max + 43_200] },
+        // At least up to 4: one voucher should not fill the whole height.
         y: { range: (_, __, max) => [0, Math.max(4, Math.ceil(max * 1.1))] },
       },
       axes: [
@@ -60,6 +63,7 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
           label: t('chart.claimed'),
           stroke: colour('--chart-claimed'),
           width: 3,
+          // More points than about a month would touch each other.
           points: { show: days.length <= 31, size: 7, fill: colour('--chart-claimed') },
         },
       ],

@@ -13,7 +13,7 @@ import { overview, session } from './state.ts'
 const ranges = ['7', '30', '90', '365'] as const
 type Range = (typeof ranges)[number]
 
-/** Minted and redeemed by day: of one coupon, or of one that can be chosen here. */
+/** Vouchers minted and redeemed by day. `only`: of one coupon; without it, one can be chosen. */
 export function Chart({ only }: { only?: string }) {
   const [range, setRange] = useState<Range>('30')
   const [chosen, setChosen] = useState('')
@@ -22,7 +22,7 @@ export function Chart({ only }: { only?: string }) {
 
   const failure = useReload(range, async () => {
     const [from, to] = [dayBefore(Number(range) - 1), dayBefore(0)]
-    // Days begin where they begin on the clock of this device.
+    // The service counts in UTC; the offset makes its days those of this device.
     const offset = Math.round(-new Date().getTimezoneOffset() / 60)
     const found = await fetchStatistics(session, { from, to, offset })
     return () => setStatistics(found)
@@ -97,7 +97,7 @@ function DayTable({ days }: { days: readonly DayCount[] }) {
   )
 }
 
-/** The drawing; a table says the same. */
+/** The chart as a picture. Screen readers get the table, which has the same numbers. */
 function Plot({ days, label }: { days: readonly DayCount[]; label: string }) {
   const place = useRef<HTMLDivElement>(null)
   const theme = shownTheme.value
@@ -106,6 +106,7 @@ function Plot({ days, label }: { days: readonly DayCount[]; label: string }) {
     let gone = false
     let destroy: (() => void) | undefined
     const draw = async () => {
+      // Loaded on demand, since a new merchant has nothing to draw.
       const { drawChart } = await import('./chart-plot.ts')
       if (!gone && place.current) destroy = drawChart(place.current, days)
     }
@@ -114,11 +115,12 @@ function Plot({ days, label }: { days: readonly DayCount[]; label: string }) {
       gone = true
       destroy?.()
     }
+    // By value: every load makes a new list, and most of them hold the same numbers.
   }, [days.map(({ day, minted, claimed }) => `${day}${minted}/${claimed}`).join(), theme, spoken])
   return <div ref={place} class="plot" role="img" aria-label={label} />
 }
 
-/** Every day of the period, also those on which nothing happened. */
+/** Every day of the period. The service leaves out days without events, which a chart must not. */
 function daysOf({ from, to, coupons }: Statistics, couponId: string): DayCount[] {
   const sums = new Map<string, DayCount>()
   for (const coupon of coupons) {
@@ -136,9 +138,10 @@ function daysOf({ from, to, coupons }: Statistics, couponId: string): DayCount[]
   return days
 }
 
-/** `YYYY-MM-DD` of so many days ago on the clock of this device. */
+/** A date some days ago on the clock of this device, `YYYY-MM-DD`. */
 function dayBefore(days: number): string {
   const today = new Date()
+  // Computed in UTC from the local date: a local day may have 23 or 25 hours.
   const then = Date.UTC(today.getFullYear(), today.getMonth(), today.getDate() - days)
   return new Date(then).toISOString().slice(0, 10)
 }

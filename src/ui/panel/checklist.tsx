@@ -10,17 +10,18 @@ import { Announcement } from './announcement.tsx'
 import { HandOver } from './hand-over.tsx'
 import { TillLink } from './till-link.tsx'
 
-/** Four steps from nothing to a coupon that was redeemed; each shows by itself when it is done. */
+/** The first four steps of a merchant, up to a redeemed coupon. The live stream ticks each one off. */
 export function Checklist({ overview }: { overview: Overview }) {
   const { coupons, discovery } = overview
   const [handing, setHanding] = useState(false)
+  // An archived coupon cannot be issued.
   const active = coupons.find(({ archivedAt }) => archivedAt === null)
   const announced = discovery !== null
   const minted = coupons.some((coupon) => coupon.minted > 0)
   const redeemed = coupons.some((coupon) => coupon.claimed > 0)
   const done = [announced, coupons.length > 0, minted, redeemed].filter(Boolean).length
   const seen = useRef(done).current
-  // Whoever came with all of it done has no first steps.
+  // Shown until the page is left: a merchant who finishes the last step should see it, a later visit need not.
   if (done === 4 && seen === 4) return null
   return (
     <section class="sheet stack" aria-labelledby="first-steps">

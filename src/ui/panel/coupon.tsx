@@ -21,7 +21,7 @@ import { Totals } from './totals.tsx'
 
 type Part = 'issued' | 'chart' | 'manage'
 
-/** One coupon: hand it over, see what became of it, manage it. */
+/** One coupon: issue it, follow its vouchers, change it. */
 export function Coupon({ coupon }: { coupon: Definition }) {
   const [part, setPart] = useState<Part>('issued')
   const [handing, setHanding] = useState<'one' | 'many' | null>(null)
@@ -29,8 +29,9 @@ export function Coupon({ coupon }: { coupon: Definition }) {
   const { minted, claimed, maxUses, expiresAt, archivedAt, image } = coupon
   const remaining = maxUses === null ? null : Math.max(0, maxUses - minted)
   const expired = expiresAt !== null && expiresAt <= systemClock()
+  // The service would refuse to mint; the page says so before the tap.
   const over = archivedAt !== null || expired || remaining === 0
-  // Why there is none is for the service to say; one that is out of reach says nothing of the address.
+  // The browser does not say why a picture failed. The service is asked, since only it knows about the address.
   const lookAt = async (lost: string | null) => {
     if (await isUnavailable(lost)) setPictureless(lost)
   }
@@ -101,6 +102,7 @@ function Manage({ coupon }: { coupon: Definition }) {
   const [asking, setAsking] = useState<Asking>(null)
   const close = () => setAsking(null)
   const archived = coupon.archivedAt !== null
+  // Its vouchers stay valid, so the service archives it instead.
   const used = coupon.minted > 0
   const { busy, failure, attempt } = useAttempt()
   const setArchived = async (wanted: boolean) => {
@@ -117,6 +119,7 @@ function Manage({ coupon }: { coupon: Definition }) {
         <Button
           icon="archive"
           busy={busy}
+          // Only archiving asks first: taking it back costs nobody anything.
           onClick={() => (archived ? void attempt(() => setArchived(false)) : setAsking('archive'))}
         >
           {archived ? t('coupon.unarchive') : t('coupon.archive')}
@@ -166,6 +169,7 @@ function Manage({ coupon }: { coupon: Definition }) {
   )
 }
 
+/** Voids every open voucher, also those that customers hold. The typed word prevents an accident. */
 function Kill({ coupon, onClose }: { coupon: Definition; onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const [wrong, setWrong] = useState(false)

@@ -12,10 +12,11 @@ import { day, number } from '../words/format.ts'
 
 type Shown = 'active' | 'archived' | 'all'
 
-/** Every coupon of the merchant. */
+/** The list of all coupons, with search and filter. */
 export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
   const [sought, setSought] = useState('')
   const [shown, setShown] = useState<Shown>('active')
+  // Every word must occur, in any order.
   const words = plain(sought).split(/\s+/)
   const found = coupons.filter((coupon) => {
     if (shown !== 'all' && (shown === 'archived') !== (coupon.archivedAt !== null)) return false
@@ -108,7 +109,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
   )
 }
 
-/** For searching: without accents and case. */
+/** A text for searching, without accents and case: people type `cafe` for `café`. */
 function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim()
 }

@@ -1,4 +1,4 @@
-/** Checks of a draft, by the rules of the service and before it is asked. */
+/** Validation of a draft by the rules of the service, before a request is sent. */
 import { systemClock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
@@ -10,7 +10,7 @@ import { plainBenefitText } from '../words/benefit-text.ts'
 import { sentBenefit } from './benefit-forms.tsx'
 import { type Draft, dayOf } from './draft.ts'
 
-/** What is wrong with a draft, by the path of the field; each is a key of the words under `wrong.`. */
+/** Validation errors by path of the field, as keys of the sentences. */
 export type Wrongs = Readonly<Record<string, WrongKey>>
 type WrongKey =
   | 'wrong.percent'
@@ -26,9 +26,10 @@ type WrongKey =
   | 'wrong.max'
   | 'wrong.expires'
 
-/** The benefit of a draft, or what is wrong with it: the service's own rules, before it is asked. */
+/** The benefit of a draft, or its validation errors. */
 export function benefitOf(draft: Draft): { benefit: Benefit | null; wrongs: Wrongs } {
   try {
+    // The parser of the service itself, so that the two can never disagree.
     return { benefit: parseBenefit(sentBenefit(draft)), wrongs: {} }
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause
@@ -47,16 +48,17 @@ function wrongOf(field: string): WrongKey {
   return 'wrong.items'
 }
 
-/** The name as typed, or one that follows from the benefit. */
+/** The typed name, else one made from the benefit. */
 export function nameOf(draft: Draft): string {
   const { benefit } = benefitOf(draft)
   const typedName = draft.name.trim()
   if (typedName !== '' || !benefit) return typedName
+  // A name is short, and the card shows the cap beside it.
   const { cap: _, ...uncapped } = benefit
   return [...plainBenefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
 }
 
-/** What the service is sent, or what is wrong. */
+/** The body of the request, or the validation errors. */
 export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: Wrongs } {
   const { benefit, wrongs } = benefitOf(draft)
   const found: Record<string, WrongKey> = { ...wrongs }
@@ -76,20 +78,21 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   }
   const expiresAt = expiryOf(draft)
   const past = expiresAt !== null && !(expiresAt > systemClock())
-  // One that was there before may be past.
+  // An expiry that nobody touched may be past: a new name must not move it.
   if (past && expiresAt !== draft.expiresAt) found.expires = 'wrong.expires'
   if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
   const terms = { name, description, image: image === '' ? null : image }
   return { authored: { ...terms, benefit, maxUses, expiresAt }, wrongs: {} }
 }
 
-/** When it expires; null for never. */
+/** The expiry of a draft; null for never, NaN for an invalid day. */
 export function expiryOf({ expires, expiresAt }: Draft): number | null {
   if (expires === '') return null
+  // The form shows a day. As long as it is the same one, the coupon keeps its clock time.
   return expiresAt !== null && dayOf(expiresAt) === expires ? expiresAt : endOf(expires)
 }
 
-/** The last second of a day on the clock of this device; NaN for no day. */
+/** The last second of a day on the clock of this device; NaN for an invalid day. */
 function endOf(day: string): number {
   const [year = Number.NaN, month = 1, date = 1] = day.split('-').map(Number)
   return Math.floor(new Date(year, month - 1, date, 23, 59, 59).getTime() / 1000)

@@ -3,7 +3,7 @@ import type { Language } from '../browser/language.ts'
 import { parseAmount, typed } from '../words/amount.ts'
 import { type BenefitDraft, emptyBenefit, retypedBenefit, typedBenefit } from './benefit-forms.tsx'
 
-/** The terms of a coupon as a person has typed them so far, as text. */
+/** The fields of the wizard as typed. Numbers stay text until they are checked: `1,` is on its way to `1,5`. */
 export type Draft = BenefitDraft & {
   name: string
   description: string
@@ -11,7 +11,7 @@ export type Draft = BenefitDraft & {
   maxUses: string
   /** `YYYY-MM-DD` on the clock of this device. */
   expires: string
-  /** The moment that `expires` was read from: it stays, clock time and all, while that day does. */
+  /** The stored expiry. It stays, with its clock time, while `expires` is still the same day. */
   expiresAt: number | null
 }
 
@@ -25,7 +25,7 @@ export const emptyDraft: Draft = {
   expiresAt: null,
 }
 
-/** A definition as it would have been typed. */
+/** The draft of an existing definition. */
 export function draftOf({
   name,
   description,
@@ -46,10 +46,11 @@ export function draftOf({
   }
 }
 
-/** What was typed in another language, with the same numbers: `5.000` would be five in English. */
+/** A draft after a change of language, with its numbers rewritten: `5.000` would be five in English. */
 export function retyped(draft: Draft, before: Language): Draft {
   const again = (text: string) => {
     const value = parseAmount(text, before)
+    // An unfinished number stays as it was typed.
     return Number.isNaN(value) ? text : typed(value)
   }
   return { ...draft, ...retypedBenefit(draft, again), maxUses: again(draft.maxUses) }

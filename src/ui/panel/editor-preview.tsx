@@ -31,7 +31,7 @@ export function EditorPreview({ draft, saved }: Props) {
       ) : (
         <p class="ghost">{t('preview.placeholder')}</p>
       )}
-      {/* No page asks a stranger for anything: the service does, once it has the address. */}
+      {/* Pages load no picture from other servers: the service fetches it after the save. */}
       {chosen.startsWith('https://') && chosen !== saved && (
         <Notice tone="idle" icon="image">
           {t('preview.picture')}

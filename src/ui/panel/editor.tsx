@@ -21,18 +21,20 @@ const steps = ['type', 'benefit', 'terms'] as const
 
 type Props = {
   coupon: Definition | null
-  /** Where what is not saved is kept meanwhile. */
+  /** Name under which the unsaved draft is kept, unique for this key and coupon. */
   place: string
 }
 
-/** The wizard, for a new coupon and for one that is changed. */
+/** The wizard for a new coupon, and for changing one. */
 export function Editor({ coupon, place }: Props) {
+  // A coupon that is changed has a type already: it begins at the second step.
   const first = coupon ? 1 : 0
   const [resumed, setResumed] = useState(() => findUnsaved(place))
-  // What is being changed, as it was: another window may change it meanwhile.
+  // The definition when the wizard opened. Another window may change it meanwhile, and the last edit must not
+  // win in silence.
   const [opened, setOpened] = useState(resumed ? resumed.opened : coupon)
   const [draft, setDraft] = useState<Draft>(() => resumed?.draft ?? freshDraft(coupon))
-  // Our own change, which may be there though its answer was lost.
+  // Our own last change. After a lost answer it may be stored, and is no change by somebody else.
   const sent = useRef<Authored | null>(null)
   const [at, setAt] = useState(resumed?.at ?? first)
   const [wrongs, setWrongs] = useState<Wrongs>({})
@@ -41,9 +43,10 @@ export function Editor({ coupon, place }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   const form = useRef<HTMLFormElement>(null)
   const step = steps[at] ?? 'terms'
+  // Deleted in another window. The draft can be saved as a new coupon.
   const gone = opened !== null && coupon === null
 
-  // Before anything else happens: what was typed last would be lost to a quick Back.
+  // A layout effect, since a passive one would not run when Back follows the last key at once.
   useLayoutEffect(() => {
     const typedIn = JSON.stringify(draft) !== JSON.stringify(freshDraft(opened))
     keepUnsaved(place, typedIn ? { draft, at, opened } : null)
@@ -54,7 +57,7 @@ export function Editor({ coupon, place }: Props) {
   }
   const show = (next: number) => {
     setAt(next)
-    // The keyboard and the screen reader come along.
+    // The focus follows to the new step, after it is rendered.
     requestAnimationFrame(() => heading.current?.focus())
   }
   const isNewer = (now: Definition) => !sameTerms(now, opened) && !sameTerms(now, sent.current)
@@ -69,13 +72,14 @@ export function Editor({ coupon, place }: Props) {
     setDraft(freshDraft(coupon))
     show(first)
   }
+  // A change of language rewrites the numbers that were typed before it.
   const spoken = useRef(language.value)
   useLayoutEffect(() => {
     if (spoken.current === language.value) return
     setDraft(retyped(draft, spoken.current))
     spoken.current = language.value
   }, [language.value])
-  // What is wrong is where to go on.
+  // The first invalid field takes the focus.
   const toWrong = () =>
     void requestAnimationFrame(() =>
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
@@ -88,6 +92,7 @@ export function Editor({ coupon, place }: Props) {
     setFailure(null)
     try {
       if (coupon) {
+        // The newest state, to be compared with the one that was opened.
         await loadOverview()
         const now = findCoupon(coupon.id)
         if (!now || isNewer(now)) return setBusy(false)
@@ -103,6 +108,8 @@ export function Editor({ coupon, place }: Props) {
         go('coupons', created.id)
       }
     } catch (cause) {
+      // Only here: after a success the button stays busy until the view changes. A second tap would create
+      // another coupon.
       setFailure(cause)
       setBusy(false)
     }
@@ -186,7 +193,7 @@ function freshDraft(coupon: Definition | null): Draft {
   return coupon ? draftOf(coupon) : emptyDraft
 }
 
-/** Whether two say the same; a benefit has its fields always in the same order. */
+/** Whether two have the same terms. Comparing texts works: a benefit always has its fields in the same order. */
 function sameTerms(one: Authored, other: Authored | null): boolean {
   return other !== null && termsOf(one) === termsOf(other)
 }

@@ -2,7 +2,7 @@ import type { PageSigner } from '../../client/signer.ts'
 import { Button } from '../parts/button.tsx'
 import { panelWords as t } from '../words/panel.ts'
 
-/** What each way to sign in is given. */
+/** Props of each form to sign in. */
 export type EnterProps = { enter: (signer: PageSigner) => Promise<void>; onBack: () => void }
 
 export function BackButton({ onBack }: { onBack: () => void }) {

@@ -22,12 +22,12 @@ import { mint } from './state.ts'
 
 type Props = {
   coupon: Definition
-  /** Many: asks how many first. */
+  /** Asks for a number first. */
   many: boolean
   onClose: () => void
 }
 
-/** Issue, and hand over: on the screen, as a link, as a picture or on paper. */
+/** Issues vouchers, and hands them over on the screen, as links, as a picture or on paper. */
 export function HandOver({ coupon, many, onClose }: Props) {
   const [vouchers, setVouchers] = useState<readonly VoucherResult[]>([])
   const [count, setCount] = useState(many ? '10' : '1')
@@ -47,6 +47,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
       })
     }
   }
+  // Nobody has these codes yet, and the page cannot show them again: leaving asks first.
   const unprinted = vouchers.length > 1 && !given
   useStaying(unprinted, () => setLeaving(true))
   const close = () => {
@@ -123,10 +124,11 @@ function Given({ vouchers, onGiven }: GivenProps) {
   const copy = async () => {
     const text = vouchers.map(({ nonce }) => couponLink(nonce)).join('\n')
     const copied = await copyText(text)
+    // Where the clipboard is forbidden, nothing was handed over.
     if (copied) onGiven()
     say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
   }
-  // Of several these hand on one: the others are still nobody's.
+  // Picture and share take one of several vouchers, so they do not count as handing over all.
   const image = () => saveImage(voucher, location.host)
   const share = async () => {
     const went = await shareLink(voucher.name, address)
@@ -186,6 +188,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
           kind="primary"
           icon="print"
           onClick={() => {
+            // A page cannot learn whether the paper came out.
             onGiven()
             printVouchers(format, vouchers)
           }}

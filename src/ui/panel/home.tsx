@@ -11,15 +11,16 @@ import { happenings, listening } from './live-stream.ts'
 import { findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
 
-/** What to do first, and then how it goes. */
+/** The first page: first steps, counters, latest events and the chart. */
 export function Home({ overview }: { overview: Overview }) {
   const who = session.who.value
   const heading = useArrival()
+  // Only renders again: whether a backup is needed is read from the storage.
   const [, setAsked] = useState(0)
   const minted = overview.coupons.reduce((sum, coupon) => sum + coupon.minted, 0)
   const claimed = overview.coupons.reduce((sum, coupon) => sum + coupon.claimed, 0)
   const backup = who?.kind === 'local' && needsBackup(who.pubkey)
-  // Once there is something to lose; at once where the browser does not keep the key.
+  // A new merchant has nothing to lose yet, and other steps first. Where the browser stores no key, it is urgent.
   const urgent = overview.coupons.length > 0 || !keyBox.lasts()
   return (
     <div class="stack wide">
@@ -39,6 +40,7 @@ export function Home({ overview }: { overview: Overview }) {
   )
 }
 
+/** The latest events of the live stream. */
 function Now() {
   const list = happenings.value
   return (

@@ -17,7 +17,7 @@ import { useReload } from './reload.ts'
 import { nameOfKey, session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
 
-/** Every voucher of a coupon, by its harmless handle. */
+/** The vouchers of a coupon, by handle: their nonces would let anybody redeem them. */
 export function Issuances({ coupon }: { coupon: Definition }) {
   const [mints, setMints] = useState<readonly Issuance[] | null>(null)
   const [next, setNext] = useState<string | null>(null)
@@ -25,7 +25,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   const [followed, setFollowed] = useState<Issuance | null>(null)
   const { busy, failure: failed, attempt } = useAttempt()
   const missed = useReload(coupon.id, async () => {
-    // As many as were shown: what somebody looks at does not shrink under them.
+    // As many rows as were shown: a reload must not take away rows that somebody reads.
     const limit = Math.min(limits.pageMax, Math.max(25, mints?.length ?? 0))
     const page = await listIssuances(session, coupon.id, { limit })
     return () => {
@@ -41,6 +41,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
       setMints([...(mints ?? []), ...page.mints])
       setNext(page.next)
     })
+  // One row changes; loading the list again could move the others under the finger.
   const replace = (changed: Issuance) =>
     setMints(mints?.map((one) => (one.handle === changed.handle ? changed : one)) ?? null)
 
@@ -135,7 +136,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   )
 }
 
-/** The merchant, a till by its name, or a key. */
+/** The issuer of a voucher: the merchant, a till by its label, or a key. */
 function whoIs(pubkey: string): string {
   if (pubkey === session.who.value?.pubkey) return t('issued.me')
   return nameOfKey(pubkey) ?? short(npubOf(pubkey))

@@ -5,7 +5,7 @@ import { openStream } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { loadOverview, overview, session } from './state.ts'
 
-/** What happened to a coupon of ours, as the service tells it. */
+/** An event of the live stream about one of this merchant's coupons. */
 type Happening = {
   type: 'minted' | 'claimed' | 'refreshed' | 'voided' | 'coupon'
   couponId: string
@@ -15,33 +15,35 @@ type Happening = {
   mintedBy?: string
 }
 
+/** Events that stay in memory; the page shows fewer. */
 const keptMax = 30
+/** Backoff of reconnects. */
 const retryMs = 2000
 const retryMsMax = 30_000
-/** Many at once are one reload, and a busy shop is two reloads a second. */
+/** Debounce: a batch of events is one reload, and a busy shop causes at most two a second. */
 const gatherMs = 150
 const gatherMsBusy = 500
 
-/** The latest first. */
+/** The latest events, newest first. */
 export const happenings = signal<readonly Happening[]>([])
 
-/** Counts up with every change: what shows a list loads it again. */
+/** Counts changes. A list that is shown loads again when it counts up. */
 export const changes = signal(0)
 
-/** Whether we hear the service now. */
+/** Whether the live stream is connected. */
 export const listening = signal(false)
 
-/** Whether the service is out of reach: what shows may be old. */
+/** Whether the service is out of reach, so that the page may be outdated. */
 export const lost = signal(false)
 
-/** Listen until `stop`; whatever breaks is tried again. */
+/** Follow the live stream until `stop`, and reconnect with backoff. */
 export async function follow(stop: AbortSignal): Promise<void> {
   let wait = retryMs
   while (!stop.aborted) {
     try {
       for await (const { name, data } of openStream(session, '/api/coupons/live', stop)) {
         if (name === 'open') {
-          // Nothing was kept for us while we were away.
+          // The stream does not repeat missed events, so everything loads again.
           if (listening.peek() === false) changed()
           listening.value = true
           lost.value = false
@@ -51,12 +53,14 @@ export async function follow(stop: AbortSignal): Promise<void> {
     } catch (cause) {
       if (stop.aborted) break
       if (!(cause instanceof ApiError)) throw cause
+      // The person signed out: only a new sign-in starts another stream.
       if (cause.code === 'signed-out') break
       if (cause.status === 403) {
-        // Somebody may enable this key; nothing to hurry for. A merchant who was taken off is told so.
+        // This key may not manage (yet), so there is no hurry. A merchant who was removed learns it by the overview.
         wait = retryMsMax
         if (overview.peek()) void loadOverview()
       }
+      // Another refusal, such as too many streams, is no reason to call the page outdated.
       if (cause.code === 'unreachable' || cause.status >= 500) lost.value = true
     }
     listening.value = false
@@ -69,6 +73,7 @@ export async function follow(stop: AbortSignal): Promise<void> {
 
 function heard(name: string, data: string): void {
   const told = parseJsonObject(data, limits.liveUnreadBytesMax) as Happening | null
+  // `more` says only that events were left out: the reload below shows their result.
   if (name !== 'more' && told) {
     const happening = { ...told, type: name as Happening['type'] }
     happenings.value = [happening, ...happenings.value].slice(0, keptMax)

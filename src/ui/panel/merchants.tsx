@@ -17,7 +17,7 @@ import { day, short } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { session } from './state.ts'
 
-/** The merchants of this service, for the one who adds and removes them; nothing for others. */
+/** The merchants of this service, for the owner, who adds and removes them. Others see nothing. */
 export function Merchants() {
   const [list, setList] = useState<readonly Merchant[] | null>(null)
   const [adding, setAdding] = useState(false)
@@ -38,6 +38,7 @@ export function Merchants() {
             </span>
             <span class="grow">
               <strong>
+                {/* A label is a stranger's text and may be written from right to left. */}
                 <bdi>{merchant.label ?? t('merchants.unnamed')}</bdi>
               </strong>
               <span class="soft small">
@@ -88,7 +89,7 @@ export function Merchants() {
   )
 }
 
-/** Null where the service does not tell this key its merchants. */
+/** Null where this key may not list the merchants. */
 async function loadMerchants(): Promise<Merchant[] | null> {
   try {
     return await listMerchants(session)

@@ -34,6 +34,7 @@ function Panel() {
   useEffect(() => {
     if (pubkey) void loadOverview()
   }, [pubkey])
+  // A stream that was refused starts again as soon as the key is let in.
   const times = letIn.value
   useEffect(() => {
     if (!pubkey) return
@@ -86,12 +87,13 @@ function Sections() {
   )
 }
 
+/** The tab of a view; the wizard belongs to the coupons. */
 function sectionOf([first = 'home']: readonly string[]): (typeof sections)[number] {
   if (first === 'new') return 'coupons'
   return sections.find((name) => name === first) ?? 'home'
 }
 
-/** This key may not manage coupons here; what shows of it stays, since codes that nobody has yet may be on it. */
+/** Whether this key may not manage coupons. Dialogs stay open then: they may show codes that nobody has yet. */
 function refused(cause: unknown): cause is ApiError {
   return cause instanceof ApiError && cause.code === 'merchant-not-allowed'
 }
@@ -101,6 +103,7 @@ function Section() {
   const [first = 'home', id, third] = route.value
   if (!shown) {
     const { value } = failure
+    // Before the first merchant, the code of the operator lets a key in; later, only the owner does.
     if (refused(value)) return value.setup ? <Setup /> : <NotAllowed />
     return value === null ? (
       <p class="soft" role="status">
@@ -116,7 +119,7 @@ function Section() {
       </div>
     )
   }
-  // Of one key alone: another may come in on this tab.
+  // The key is part of the name: another merchant may sign in on this tab.
   const place = `${session.who.value?.pubkey}:${id ?? 'new'}`
   if (first === 'new') return <Editor key="new" coupon={null} place={place} />
   if (first === 'redemptions') return <Redemptions coupons={shown.coupons} />
@@ -124,7 +127,7 @@ function Section() {
   if (first !== 'coupons') return <Home overview={shown} />
   if (id === undefined) return <Coupons coupons={shown.coupons} />
   const coupon = findCoupon(id)
-  // Deleted elsewhere, it takes with it nothing that somebody is typing.
+  // A draft outlives its coupon, which another window may delete.
   if (third === 'edit' && (coupon || findUnsaved(place))) {
     return <Editor key={id} coupon={coupon} place={place} />
   }
@@ -135,7 +138,7 @@ function Section() {
   )
 }
 
-/** The session ended under somebody's hands: what they typed stays, behind this. */
+/** Asks for a signature when the session has ended. It is a dialog, so that typed text stays behind it. */
 function SignAgain() {
   const asking = session.asking.value
   if (!asking) {
@@ -146,7 +149,7 @@ function SignAgain() {
     )
   }
   return (
-    // No Escape: it would throw away what waits behind.
+    // No `onClose`: Escape would reject the request that waits for the signature.
     <Dialog title={t('in.again')}>
       <div class="stack">
         <p class="soft">{t('in.again.why')}</p>

@@ -21,7 +21,7 @@ type Filter = { couponId: string; from: string; to: string }
 const everything: Filter = { couponId: '', from: '', to: '' }
 const shownAtOnce = 50
 
-/** What was redeemed, newest first. */
+/** The redemptions, newest first, with filters and an export. */
 export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   const [filter, setFilter] = useState<Filter>(everything)
   const [rows, setRows] = useState<readonly Redemption[] | null>(null)
@@ -46,6 +46,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
     })
   const save = () =>
     void exporting.attempt(async () => {
+      // All that match, not only the rows on the screen.
       const { rows: all } = await gather(filter, null, Number.POSITIVE_INFINITY)
       saveFile(
         t('redeemed.file'),
@@ -133,13 +134,14 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
   )
 }
 
-/** Rows that fit the filter, page after page, until there are enough. */
+/** Load pages until enough rows match. The service has no filters here, so this page filters. */
 async function gather(filter: Filter, start: string | null, wanted: number) {
   const from = filter.from === '' ? 0 : startOf(filter.from)
   const to = filter.to === '' ? Number.POSITIVE_INFINITY : startOf(filter.to) + 86_400
   const rows: Redemption[] = []
   let cursor = start
   do {
+    // A filter may match few rows of a page, and an export takes all: both ask for full pages.
     const limit = filter === everything && Number.isFinite(wanted) ? 100 : limits.pageMax
     const page = await listRedemptions(session, { cursor, limit })
     cursor = page.next
@@ -147,7 +149,7 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
       const here = filter.couponId === '' || row.couponId === filter.couponId
       if (here && row.claimedAt >= from && row.claimedAt < to) rows.push(row)
     }
-    // Newest first: what follows is older still.
+    // Pages are newest first, so all that follow are before the period.
     if ((page.redemptions.at(-1)?.claimedAt ?? 0) < from) cursor = null
   } while (cursor !== null && rows.length < wanted)
   return { rows, next: cursor }
@@ -159,6 +161,7 @@ function startOf(day: string): number {
   return new Date(year, month - 1, date).getTime() / 1000
 }
 
+/** The export: exact msat and UTC times, for other programs. */
 function table(rows: readonly Redemption[]) {
   const head = [
     t('redeemed.when'),

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { createRemoteSigners, type Wait } from '../../client/signer-remote.ts'
 import { tab } from '../browser/storage.ts'
 
-/** The step that a remote signer is waited for; null while there is none. */
+/** The current wait for a remote signer; null while there is none. */
 export const remoteWait = signal<Wait | null>(null)
 
 export const remoteSigners = createRemoteSigners({
@@ -14,7 +14,7 @@ export const remoteSigners = createRemoteSigners({
 })
 
 /**
- * The relay where a signer and this page can meet: the one inside this service, else one of its relays, else
+ * The relay over which a signer and this page talk: the service's own, else one that it publishes to, else
  * none.
  */
 export function meetingPoint(): string {

@@ -15,7 +15,7 @@ import { failureText } from '../words/signer.ts'
 import { forgetSetupCode, heldCode, parseSetupCode } from './setup-code.ts'
 import { loadOverview, session, setUp, signOut } from './state.ts'
 
-/** The first merchant of a service proves with its code to be let in by who runs it. */
+/** Asks for the setup code, by which the operator lets in the first merchant. */
 export function Setup() {
   const heading = useArrival()
   const [text, setText] = useState(heldCode.value ?? '')
@@ -30,7 +30,7 @@ export function Setup() {
       try {
         await setUp(code)
       } catch (cause) {
-        // Without an answer it is tried again by a page that is loaded anew.
+        // Only a wrong code is forgotten: after a lost answer, a reload tries it again.
         if (isWrong(cause)) forgetSetupCode()
         throw cause
       }
@@ -46,7 +46,7 @@ export function Setup() {
   }
   const held = heldCode.value
   useEffect(() => {
-    // It came with the address: nobody should have to type or press anything.
+    // A code from the address needs no tap.
     if (held !== null) read(held)
   }, [held])
   const wrong = isWrong(failure)
@@ -77,7 +77,7 @@ export function Setup() {
           onText={(typed) => {
             setMissing(false)
             setUnread(false)
-            // A whole address that was pasted holds it.
+            // People paste the whole address as well.
             setText(typed.includes('#') ? (parseSetupCode(typed) ?? typed) : typed)
           }}
           error={error()}
@@ -106,7 +106,7 @@ function isWrong(cause: unknown): boolean {
   return cause instanceof ApiError && cause.code === 'setup-code-wrong'
 }
 
-/** The operator says who sells here: what to ask them for. */
+/** Tells a key without access whom to ask, and shows the key to be added. */
 export function NotAllowed() {
   const heading = useArrival()
   return (
@@ -123,7 +123,7 @@ export function NotAllowed() {
   )
 }
 
-/** The key of who is signed in, for whoever lets it in: to be read, copied or scanned. */
+/** The key that is signed in, for the person who adds it: as text, to copy or to scan. */
 function OwnKey({ why }: { why: string }) {
   const who = session.who.value
   if (!who) return null

@@ -16,11 +16,11 @@ import { keyBox } from './state.ts'
 
 type UnlockProps = EnterProps & {
   pubkey: string
-  /** In the middle of something: no time to forget a key. */
+  /** Asked during a request: forgetting the key is not offered then. */
   asked: boolean
 }
 
-/** The key of this device, by its PIN. */
+/** Signing in by the key of this device and its PIN. */
 export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
   const [pin, setPin] = useState('')
   const [forgetting, setForgetting] = useState(false)
@@ -44,6 +44,7 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
         autoComplete="current-password"
         value={pin}
         onText={setPin}
+        // A wrong PIN belongs to the field; a failure of the service shows below it.
         error={failure instanceof SignerError ? failureText(failure) : null}
       />
       {failure !== null && !(failure instanceof SignerError) && <Failure cause={failure} />}
@@ -79,7 +80,7 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
 
 type NewKeyProps = EnterProps & { bring?: boolean; only?: string | undefined }
 
-/** A key made here, or one that the person brings; both are kept under a PIN. */
+/** Signing in by a new key, or by one that the person has. Both are stored under a PIN. */
 export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const heading = useArrival()
   const [text, setText] = useState('')
@@ -87,7 +88,7 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const [again, setAgain] = useState('')
   const [differ, setDiffer] = useState(false)
   const { busy, failure, attempt } = useAttempt()
-  // An encrypted key comes with its own password: nothing to repeat.
+  // An encrypted key has its password already, so there is no new one to repeat.
   const encrypted = bring && text.trim().startsWith('ncryptsec1')
   const submit = (event: SubmitEvent) => {
     event.preventDefault()

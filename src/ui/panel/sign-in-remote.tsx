@@ -14,7 +14,7 @@ import { panelWords as t } from '../words/panel.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
 import { meetingPoint, remoteSigners, remoteWait } from './remote-signers.ts'
 
-/** A signer somewhere else (NIP-46): it scans our address, or we are given its own. */
+/** Signing in by a remote signer (NIP-46): it scans our address, or the person pastes its own. */
 export function RemoteSignIn({ enter, onBack }: EnterProps) {
   const [relay, setRelay] = useState(meetingPoint)
   const [bunker, setBunker] = useState('')
@@ -22,6 +22,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
   const heading = useArrival()
   const paste = useAttempt()
   const scan = useAttempt()
+  // An unusable relay gives no QR: a signer could never reach us.
   const usable = /^wss?:\/\/[^\s/]+/.test(relay)
   const abort = useMemo(() => new AbortController(), [relay, round])
   const invitation = useMemo(
@@ -30,12 +31,13 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
   )
   useEffect(() => {
     if (invitation) void scan.attempt(async () => enter(await invitation.signer))
+    // Leaving the form or changing the relay ends the subscription.
     return () => abort.abort()
   }, [invitation])
 
   const connect = (event: SubmitEvent) => {
     event.preventDefault()
-    // The two would answer each other's questions.
+    // Two connections at once would show and end each other's waits.
     abort.abort()
     void paste.attempt(async () => enter(await remoteSigners.open(bunker)))
   }
@@ -102,7 +104,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
   )
 }
 
-/** The step that a remote signer is waited for, and how much longer. */
+/** The wait for a remote signer, with the seconds until its timeout. */
 export function WaitingNotice() {
   const [now, setNow] = useState(systemClock())
   const wait = remoteWait.value

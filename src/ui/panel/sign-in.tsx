@@ -19,7 +19,7 @@ import { keyBox, session } from './state.ts'
 
 type Way = SignerKind | 'bring' | null
 
-/** The first thing a merchant sees. */
+/** The page without a session. */
 export function Welcome() {
   return (
     <div class="welcome">
@@ -50,16 +50,17 @@ export function Welcome() {
   )
 }
 
-/** Three ways to sign; `only`: the key that has to sign. */
+/** The choice of a signer. `only`: the key that must sign, during a request of its session. */
 export function SignIn({ only }: { only?: string }) {
   const found = keyBox.find()
-  // Another key is no answer.
+  // A key of this device other than `only` could not continue the session.
   const kept = only === undefined || found?.pubkey === only ? found : null
   const heading = useArrival()
   const [way, setWay] = useState<Way>(kept ? 'local' : null)
   const back = () => setWay(null)
   const enter = async (signer: PageSigner) => {
     if (only && signer.pubkey !== only) {
+      // A wrong key must not stay decrypted in memory.
       signer.close?.()
       throw new SignerError('other-key')
     }
@@ -139,7 +140,7 @@ function ExtensionSignIn({ enter, onBack }: EnterProps) {
   const run = () => void attempt(async () => enter(await openExtension()))
   const started = useRef(false)
   useEffect(() => {
-    // Chosen is asked: nobody should have to press twice.
+    // Choosing the extension asks it at once, without a second tap.
     if (!started.current && hasExtension()) run()
     started.current = true
   })

@@ -1,4 +1,4 @@
-/** The state of the panel: who is signed in, and all that the merchant has. */
+/** The state of the panel: the session and the merchant's overview. Actions here also update it. */
 import { signal } from '@preact/signals'
 import * as announcement from '../../client/announcement.ts'
 import { request } from '../../client/api.ts'
@@ -36,11 +36,11 @@ export const overview = signal<Overview | null>(null)
 /** The reason why the last load of the overview failed; null when it did not. */
 export const failure = signal<unknown>(null)
 
-/** Counts how often a key that might not manage was let in; the live stream, which was refused, asks again then. */
+/** Counts how often this key got access after a refusal. The live stream reconnects then. */
 export const letIn = signal(0)
 
 async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
-  // A key of this device needs its PIN, so the person.
+  // A key of this device needs the person for its PIN.
   if (kind === 'local') return null
   if (kind === 'remote') return remoteSigners.restore(pubkey)
   if (!hasExtension()) return null
@@ -49,11 +49,11 @@ async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
   return signer.pubkey === pubkey ? signer : null
 }
 
-/** Load the overview; the old one shows until the new one is there. */
+/** Load the overview. The old one stays until the new one is there. */
 export async function loadOverview(): Promise<void> {
   try {
     overview.value = await management.fetchOverview(session)
-    // This key manages: a setup code has done its work.
+    // This key has access, so a code in the address is used up or not needed.
     forgetSetupCode()
     const before = failure.peek()
     failure.value = null
@@ -63,7 +63,7 @@ export async function loadOverview(): Promise<void> {
   }
 }
 
-/** Become the first merchant of this service, by the code that it showed. Throws ApiError and SignerError. */
+/** Become the first merchant of this service by its setup code. Throws ApiError and SignerError. */
 export async function setUp(code: string): Promise<void> {
   const signer = await session.needSigner()
   const path = '/api/setup'
@@ -72,7 +72,7 @@ export async function setUp(code: string): Promise<void> {
     const headers = { Authorization: await signPost(signer, `${location.origin}${path}`, body) }
     await request(path, { body, headers })
   } catch (cause) {
-    // A code works once, and the answer that was lost may have been the good one.
+    // A code works once. After a lost answer the key may have access already.
     if (!(await mayManage())) throw cause
   }
   await loadOverview()
@@ -90,7 +90,7 @@ async function mayManage(): Promise<boolean> {
 
 export function signOut(): void {
   session.signOut()
-  // The next person at this device must find nothing of this one.
+  // The next person at this device must find no code and no draft.
   forgetSetupCode()
   forgetUnsaved()
   overview.value = null
@@ -101,13 +101,13 @@ export function findCoupon(id: string): Definition | null {
   return overview.value?.coupons.find((coupon) => coupon.id === id) ?? null
 }
 
-/** The name that the merchant gave to a till's key; null for another key. */
+/** The label of a till's key; null for another key. */
 export function nameOfKey(pubkey: string): string | null {
   return overview.value?.minters.find((minter) => minter.pubkey === pubkey)?.label ?? null
 }
 
 export async function createCoupon(authored: management.Authored): Promise<Definition> {
-  // The key is kept by tab: two tabs that each create the same coupon want two.
+  // The store of the tab: two tabs that each create the same coupon want two.
   const coupon = await management.createCoupon(session, authored, tab)
   show(coupon)
   return coupon
@@ -120,7 +120,7 @@ export async function changeCoupon(
   show(await management.changeCoupon(session, id, changes))
 }
 
-/** The answer holds the coupon: it shows at once, without loading the others again. */
+/** Put a coupon from an answer into the overview, without loading all of it again. */
 function show(coupon: Definition): void {
   const { value } = overview
   if (!value) return
@@ -131,7 +131,7 @@ function show(coupon: Definition): void {
   overview.value = { ...value, coupons: list }
 }
 
-/** True when it is gone; false when it was archived, since vouchers of it are out. */
+/** True when the coupon was deleted; false when it was archived, since it has vouchers. */
 export async function deleteCoupon(id: string): Promise<boolean> {
   const deleted = await management.deleteCoupon(session, id)
   await loadOverview()
@@ -140,19 +140,19 @@ export async function deleteCoupon(id: string): Promise<boolean> {
 
 export async function mint(couponId: string, count: number): Promise<VoucherResult[]> {
   const vouchers = await mintMany(session, couponId, count, tab)
-  // The codes are on the screen already; the counters may follow.
+  // Not awaited: the codes must show at once, the counters may follow.
   void loadOverview()
   return vouchers
 }
 
-/** Void one voucher, or with `chain` the one that it has become. */
+/** Void one voucher; with `chain`, the last one of its chain. */
 export async function voidVoucher(id: string, handle: string, chain: boolean): Promise<Issuance> {
   const voided = await management.voidVoucher(session, id, handle, chain)
   void loadOverview()
   return voided
 }
 
-/** Void every open voucher of a coupon; how many there were. */
+/** Void every open voucher of a coupon; returns their number. */
 export async function voidAll(id: string): Promise<number> {
   const voided = await management.voidAll(session, id)
   void loadOverview()
@@ -172,7 +172,7 @@ export async function removeMinter(pubkey: string): Promise<void> {
 
 /** Sign the announcement and hand it to the service. */
 export async function announce(createdAt: number): Promise<Announced> {
-  // An announcement is for everybody, so it names the public address of the service where there is one.
+  // Other programs read the announcement, so it names the public origin, if the service has one.
   const origin = document.documentElement.dataset.couponOrigin ?? location.origin
   const announced = await announcement.announce(session, origin, createdAt)
   if (overview.value) overview.value = { ...overview.value, discovery: announced.event }

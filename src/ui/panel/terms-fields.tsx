@@ -10,7 +10,7 @@ type Props = {
   onChange: (changes: Partial<Draft>) => void
 }
 
-/** The name of a coupon and its conditions. */
+/** The fields of the last step: name, conditions, limits and picture. */
 export function TermsFields({ draft, wrongs, onChange }: Props) {
   const wrong = (field: string) => {
     const key = wrongs[field]
@@ -21,6 +21,7 @@ export function TermsFields({ draft, wrongs, onChange }: Props) {
       <Field
         label={t('field.name')}
         hint={t('field.name.hint')}
+        // An empty field gets this name.
         placeholder={nameOf(draft)}
         maxLength={limits.nameCharsMax}
         value={draft.name}

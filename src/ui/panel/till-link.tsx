@@ -5,7 +5,7 @@ import { session } from './state.ts'
 
 type Props = { kind?: 'primary'; children: string }
 
-/** Opens the till on this device. It is the merchant's own, so the till knows its shop without asking. */
+/** Opens the till on this device. A till without a shop gets this merchant's: the sign-in here is the proof. */
 export function TillLink({ kind, children }: Props) {
   const pubkey = session.who.value?.pubkey
   if (!pubkey) return null

@@ -20,7 +20,7 @@ import { failureText } from '../words/signer.ts'
 import { addMinter, removeMinter, session } from './state.ts'
 import { TillLink } from './till-link.tsx'
 
-/** Who may issue besides the merchant. */
+/** The tills: keys that may issue for the merchant. */
 export function Tills({ minters }: { minters: readonly Minter[] }) {
   const [removing, setRemoving] = useState<Minter | null>(null)
   const till = `${location.origin}/caja`
@@ -115,6 +115,7 @@ function AddTill() {
         value={key}
         onText={setKey}
       />
+      {/* A name (NIP-05) stays as it was read: the service resolves it. */}
       <QrReader onRead={(text) => setKey(parseShop(text) ?? text.trim())} />
       <Field
         label={t('tills.label')}

@@ -1,7 +1,7 @@
 import type { Issuance } from '../../client/models.ts'
 import type { Tone } from '../parts/notice.tsx'
 
-/** The colour of each state of a voucher. */
+/** Colours of the statuses of a voucher. */
 export const toneOf: Record<Issuance['status'], Tone> = {
   minted: 'accent',
   claimed: 'good',

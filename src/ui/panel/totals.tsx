@@ -3,7 +3,7 @@ import { number } from '../words/format.ts'
 
 type Props = { minted: number; claimed: number; remaining: number | null }
 
-/** The counters, in big numbers. */
+/** The counters in large numbers. */
 export function Totals({ minted, claimed, remaining }: Props) {
   return (
     <dl class="totals">

@@ -1,4 +1,4 @@
-/** What was typed into the wizard and not saved, kept for this tab: who went back finds it again. */
+/** Unsaved drafts of the wizard, kept for this tab: Back, a reload or a deleted coupon must not lose them. */
 import { parseJson } from '../../client/json.ts'
 import type { Definition } from '../../client/models.ts'
 import { type Language, language } from '../browser/language.ts'
@@ -8,18 +8,18 @@ import { type Draft, emptyDraft, retyped } from './draft.ts'
 
 type Unsaved = {
   draft: Draft
-  /** The step it was left at. */
+  /** The step on the screen. */
   at: number
-  /** What was being changed, as it was; null for a new coupon. */
+  /** The definition when the wizard opened; null for a new coupon. */
   opened: Definition | null
 }
 type Kept = Unsaved & { place: string; language: Language }
 
 const name = 'panel:unsaved'
-/** The oldest gives way. */
+/** Bounds the storage; the oldest draft gives way. */
 const keptMax = 10
 
-/** What waits at this place, with its numbers as they are written in the language of now. */
+/** The draft of this name, with its numbers in the current language. */
 export function findUnsaved(place: string): Unsaved | null {
   const found = read().find((one) => one.place === place)
   if (!found) return null
@@ -27,9 +27,10 @@ export function findUnsaved(place: string): Unsaved | null {
   return { draft: spoken === language.peek() ? draft : retyped(draft, spoken), at, opened }
 }
 
-/** Keep it, or with null forget what was kept. */
+/** Keep a draft; null forgets it. */
 export function keepUnsaved(place: string, unsaved: Unsaved | null): void {
   const others = read().filter((one) => one.place !== place)
+  // Its language is kept, too: numbers are text, and `5.000` depends on it.
   const kept = unsaved ? [...others, { ...unsaved, place, language: language.peek() }] : others
   tab.write(name, JSON.stringify(kept.slice(-keptMax)))
 }
@@ -43,6 +44,7 @@ function read(): Kept[] {
   return Array.isArray(list) ? list.filter(isKept) : []
 }
 
+/** Whole entries only: an older build may have stored others, and the wizard trusts every field. */
 function isKept(value: unknown): value is Kept {
   if (!isRecord(value)) return false
   const { place, at, opened, language: spoken, draft } = value

@@ -15,7 +15,7 @@ type Props = {
   verdict: Verdict | null
 }
 
-/** A coupon without a preview, and the result of its signature. A genuine one may still be spent, so none is redeemed. */
+/** A coupon without a preview, and the result of its signature. A genuine one may be spent, so none is redeemed. */
 export function UnreachableView({ message, verdict }: Props) {
   return (
     <div class="stack wide">
