@@ -51,6 +51,7 @@ export async function authorizeMinter(service: CouponService, caller: Caller, in
     first: 'name' in name ? undefined : caller.spend,
   }
   return service.database.transact(plan, async (tx) => {
+    // Checked again, because the look-up of a name takes seconds, and permission may have ended meanwhile.
     await service.requireMerchant(tx, caller)
     if (pubkey === null) throw new Refusal('minter-unknown')
     if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })

@@ -113,6 +113,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
       async ({ request, body }) => {
         const key = parseIdempotencyKey(request.headers.get('idempotency-key'))
         const nonce = parseNonce(body.nonce)
+        // A burned nonce has no budget, so tries with a wrong key are counted per nonce and address.
         const tried = [handleText(handleOf(nonce)), contextOf(request).address] as const
         rateLimits.wrongKeyTry(...tried)
         try {
