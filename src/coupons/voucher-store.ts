@@ -4,6 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import type { Terms } from './definition.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'
+import { createVoidStore, openRow } from './void-store.ts'
 import type { ListedVoucher, Phase, Promised, Voucher } from './voucher.ts'
 
 type Redemption = {
@@ -16,7 +17,6 @@ type Redemption = {
   zapRequestId: string | null
   amountMsat: number | null
 }
-type Kill = { couponId: string; definitionRowId: number; upto: number; swept: number }
 type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
 
 type VoucherRow = {
@@ -56,14 +56,9 @@ const listed = `
   SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root
   FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)`
 
-/** Condition for rows that are stored as minted and that no cut-off of the kill switch covers. */
-const open = `phase = 'minted' AND NOT EXISTS (
-  SELECT 1 FROM kills k WHERE k.definition_id = vouchers.definition_id
-    AND k.upto_voucher_id >= vouchers.id)`
-
 export type VoucherStore = ReturnType<typeof createVoucherStore>
 
-/** Store of vouchers, of their refreshes and redemptions, and of the kill switch. */
+/** Store of vouchers, of their refreshes and redemptions. `void-store.ts` holds the part that voids. */
 export function createVoucherStore(sql: Sql) {
   const find = sql.query<VoucherRow, [Uint8Array]>(
     `SELECT ${columns} FROM vouchers v WHERE v.handle = ?`,
@@ -101,11 +96,8 @@ export function createVoucherStore(sql: Sql) {
   )
   // The guarded write of claim and refresh. It changes a row once only, whatever was read before.
   const leave = sql.query<null, [Phase, number, number, number]>(
-    `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${open}
+    `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${openRow}
        AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?4)`,
-  )
-  const voidOne = sql.query<null, [number, number]>(
-    `UPDATE vouchers SET phase = 'voided', ended_at = ?1 WHERE id = ?2 AND ${open}`,
   )
   const insertRefresh = sql.query<null, [Uint8Array, number, Uint8Array, Uint8Array]>(
     `INSERT INTO refreshes (id, voucher_id, key_mac, sealed)
@@ -151,47 +143,12 @@ export function createVoucherStore(sql: Sql) {
     `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, 0, 1)
      ON CONFLICT (definition_id, hour) DO UPDATE SET claimed = hourly.claimed + 1`,
   )
-  const countVoided = sql.query<null, [number, number]>(
-    'UPDATE definitions SET voided = voided + ? WHERE id = ?',
-  )
-  const addTotals = sql.query<null, [number, number, number]>(
-    `UPDATE totals SET claimed = claimed + ?, voided = voided + ?, refreshed = refreshed + ?
-     WHERE id = 1`,
+  const addTotals = sql.query<null, [number, number]>(
+    'UPDATE totals SET claimed = claimed + ?, refreshed = refreshed + ? WHERE id = 1',
   )
   const totals = sql.query<Totals, []>(
     'SELECT issued, claimed, voided, refreshed FROM totals WHERE id = 1',
   )
-  const newest = sql.query<{ id: number }, [number]>(
-    'SELECT id FROM vouchers WHERE definition_id = ? ORDER BY id DESC LIMIT 1',
-  )
-  const insertKill = sql.query<null, [number, number, number]>(
-    `INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, ?, ?)
-     ON CONFLICT (definition_id, upto_voucher_id) DO NOTHING`,
-  )
-  const nextKill = sql.query<
-    { uuid: string; definition_id: number; upto_voucher_id: number; swept_voucher_id: number },
-    []
-  >(
-    `SELECT d.uuid, k.definition_id, k.upto_voucher_id, k.swept_voucher_id
-     FROM kills k JOIN definitions d ON d.id = k.definition_id
-     ORDER BY k.definition_id, k.upto_voucher_id LIMIT 1`,
-  )
-  const sweepEnd = sql.query<{ id: number | null }, [number, number, number, number]>(
-    `SELECT max(id) AS id FROM (SELECT id FROM vouchers
-       WHERE definition_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?)`,
-  )
-  const markKilled = sql.query<null, [number, number, number, number]>(
-    `UPDATE vouchers SET phase = 'voided', ended_at =
-       (SELECT killed_at FROM kills WHERE definition_id = ?1 AND upto_voucher_id = ?4)
-     WHERE definition_id = ?1 AND id > ?2 AND id <= ?3 AND phase = 'minted'`,
-  )
-  const moveSweep = sql.query<null, [number, number, number]>(
-    'UPDATE kills SET swept_voucher_id = ? WHERE definition_id = ? AND upto_voucher_id = ?',
-  )
-  const deleteKill = sql.query<null, [number, number]>(
-    'DELETE FROM kills WHERE definition_id = ? AND upto_voucher_id = ?',
-  )
-
   // Cache of revisions. They are found through a voucher, and a revision that a voucher points to never changes.
   const promises = new Map<number, Promised>()
   const promisedBy = async (revisionId: number): Promise<Promised> => {
@@ -229,6 +186,8 @@ export function createVoucherStore(sql: Sql) {
   })
 
   return {
+    ...createVoidStore(sql),
+
     async find(handle: Uint8Array): Promise<Voucher | null> {
       const row = await find.get(handle)
       return row && toVoucher(row)
@@ -277,7 +236,7 @@ export function createVoucherStore(sql: Sql) {
       )
       countClaimed.run(voucher.definitionRowId)
       countRedeemed.run(voucher.definitionRowId, hourOf(now))
-      addTotals.run(1, 0, 0)
+      addTotals.run(1, 0)
       return true
     },
 
@@ -286,7 +245,7 @@ export function createVoucherStore(sql: Sql) {
       if ((await leave.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
       insertSuccessor.run(by.handle, by.now, old.rowId)
       insertRefresh.run(by.handle, old.rowId, by.keyMac, by.sealed)
-      addTotals.run(0, 0, 1)
+      addTotals.run(0, 1)
       return true
     },
 
@@ -294,45 +253,6 @@ export function createVoucherStore(sql: Sql) {
     async findRefresh(rowId: number): Promise<{ keyMac: Uint8Array; sealed: Uint8Array } | null> {
       const row = await findRefresh.get(rowId)
       return row && { keyMac: row.key_mac, sealed: row.sealed }
-    },
-
-    /** Void an open voucher, expired or not. False if it was not open. */
-    async void(voucher: Voucher, now: number): Promise<boolean> {
-      if ((await voidOne.changes(now, voucher.rowId)) !== 1) return false
-      countVoided.run(1, voucher.definitionRowId)
-      addTotals.run(0, 1, 0)
-      return true
-    },
-
-    /** Void all open vouchers of a definition with one cut-off row, which every check reads. */
-    async kill(definitionRowId: number, openCount: number, now: number): Promise<void> {
-      const last = await newest.get(definitionRowId)
-      if (!last) return
-      insertKill.run(definitionRowId, last.id, now)
-      countVoided.run(openCount, definitionRowId)
-      addTotals.run(0, openCount, 0)
-    },
-
-    /** The next cut-off to mark. Oldest first, so that each row gets the time of the cut-off that voided it. */
-    async nextKill(): Promise<Kill | null> {
-      const row = await nextKill.get()
-      return (
-        row && {
-          couponId: row.uuid,
-          definitionRowId: row.definition_id,
-          upto: row.upto_voucher_id,
-          swept: row.swept_voucher_id,
-        }
-      )
-    },
-
-    /** Mark up to `rowsMax` rows of a cut-off, and delete the cut-off when none remain. */
-    async sweep(kill: Kill, rowsMax: number): Promise<void> {
-      const { definitionRowId, upto, swept } = kill
-      const end = (await sweepEnd.get(definitionRowId, swept, upto, rowsMax))?.id ?? upto
-      markKilled.run(definitionRowId, swept, end, upto)
-      if (end >= upto) deleteKill.run(definitionRowId, upto)
-      else moveSweep.run(end, definitionRowId, upto)
     },
 
     /** One row more than the page holds, newest first. */

@@ -28,7 +28,7 @@ import { payments, scans } from './payments.ts'
 import { cutoffs, facts, members, merchants, proofs, quotas } from './people.ts'
 import { events, queries } from './relay.ts'
 import { inbox, transfers } from './transfers.ts'
-import { vouchers } from './vouchers.ts'
+import { voids, vouchers } from './vouchers.ts'
 
 /** The contract of each store, by its file in src. */
 const couponSuites: Record<string, Suite<CouponTx>> = {
@@ -38,6 +38,7 @@ const couponSuites: Record<string, Suite<CouponTx>> = {
   'coupons/image-store.ts': images,
   'coupons/minter-store.ts': minters,
   'coupons/statistics-store.ts': statistics,
+  'coupons/void-store.ts': voids,
   'coupons/voucher-store.ts': vouchers,
   'db/fact-store.ts': facts,
   'gateway/outbox-store.ts': outbox,

@@ -148,6 +148,86 @@ export function vouchers(it: It<CouponTx>): void {
     )
   })
 
+  it('a page of vouchers is newest first, before a row, and one longer than asked', async (stores) => {
+    const { definition } = await prepared(stores, [1, 2, 3, 4])
+    await stores.write(async (tx) => issued(tx, await defined(tx, 2), [9]))
+    const page = (limit: number, before: number | null) =>
+      stores.read((tx) => tx.vouchers.list(definition.rowId, { limit, before }))
+    const first = await page(2, null)
+    expect(first.map((one) => one.handle)).toEqual([handle(4), handle(3), handle(2)])
+    const rest = await page(2, found(first[1]).rowId)
+    expect(rest.map((one) => one.handle)).toEqual([handle(2), handle(1)])
+    expect(await page(2, found(rest[1]).rowId)).toEqual([])
+  })
+
+  it('a chain is read from where it is asked for, oldest first, so many at most', async (stores) => {
+    const { vouchers } = await prepared(stores, [1, 5])
+    const root = found(vouchers[0]).rowId
+    await stores.write(async (tx) => {
+      for (const number of [1, 2, 3]) {
+        await tx.vouchers.replace(await voucher(tx, number), successor(number + 1))
+      }
+    })
+    const chain = (from: number, most: number) =>
+      stores.read(async (tx) => {
+        const { rowId } = await voucher(tx, from)
+        return (await tx.vouchers.listChain(root, rowId, most)).map((one) => one.handle)
+      })
+    expect(await chain(1, 10)).toEqual([1, 2, 3, 4].map(handle))
+    expect(await chain(1, 2)).toEqual([1, 2].map(handle))
+    expect(await chain(3, 10)).toEqual([3, 4].map(handle))
+    // Of another chain there is nothing to tell.
+    expect(await chain(5, 10)).toEqual([])
+  })
+
+  it("a page of redemptions is its owner's, newest first, before a row, and one longer than asked", async (stores) => {
+    await prepared(stores, [1, 2, 3])
+    await stores.write(async (tx) => {
+      for (const number of [2, 3, 1]) {
+        await tx.vouchers.claim(await voucher(tx, number), filed, at + number)
+      }
+      const [other] = await issued(tx, await defined(tx, 2, { owner: key(2) }), [9])
+      await tx.vouchers.claim(found(other), filed, at)
+    })
+    const page = (limit: number, before: number | null) =>
+      stores.read((tx) => tx.vouchers.listRedemptions(key(1), { limit, before }))
+    const first = await page(1, null)
+    expect(first.map((one) => one.handle)).toEqual([handle(1), handle(3)])
+    const rest = await page(5, found(first[0]).rowId)
+    expect(rest.map((one) => one.handle)).toEqual([handle(3), handle(2)])
+    expect(await stores.read((tx) => tx.vouchers.listRedemptions(key(3), all))).toEqual([])
+  })
+
+  it('a negative payment and a second filing of one voucher are refused', async (stores) => {
+    const { vouchers } = await prepared(stores, [1])
+    const negative = { ...filed, amountMsat: -1 }
+    await stores.refuses((tx) => tx.vouchers.claim(found(vouchers[0]), negative, at))
+    await stores.write((tx) => tx.vouchers.claim(found(vouchers[0]), filed, at))
+    await stores.refuses(async ({ sql }) =>
+      sql
+        .query(
+          'INSERT INTO redemptions (voucher_id, owner) SELECT voucher_id, owner FROM redemptions',
+        )
+        .run(),
+    )
+  })
+
+  it('writes that are undone leave nothing', async (stores) => {
+    await prepared(stores, [1, 2, 3])
+    await stores.undone(async (tx) => {
+      await tx.vouchers.claim(await voucher(tx, 1), filed, at)
+      await tx.vouchers.replace(await voucher(tx, 2), successor(4))
+      await tx.vouchers.void(await voucher(tx, 3), at)
+      await kill(tx, at)
+      await tx.vouchers.sweep(found(await tx.vouchers.nextKill()), 2)
+    })
+    expect(await stores.read(async (tx) => (await voucher(tx, 1)).phase)).toBe('minted')
+  })
+
+  modelVouchers(it)
+}
+
+export function voids(it: It<CouponTx>): void {
   it('a voucher is voided once', async (stores) => {
     await prepared(stores, [1])
     const outcomes = await stores.write(async (tx) => [
@@ -251,82 +331,4 @@ export function vouchers(it: It<CouponTx>): void {
       expect(await tx.vouchers.nextKill()).toBeNull()
     })
   })
-
-  it('a page of vouchers is newest first, before a row, and one longer than asked', async (stores) => {
-    const { definition } = await prepared(stores, [1, 2, 3, 4])
-    await stores.write(async (tx) => issued(tx, await defined(tx, 2), [9]))
-    const page = (limit: number, before: number | null) =>
-      stores.read((tx) => tx.vouchers.list(definition.rowId, { limit, before }))
-    const first = await page(2, null)
-    expect(first.map((one) => one.handle)).toEqual([handle(4), handle(3), handle(2)])
-    const rest = await page(2, found(first[1]).rowId)
-    expect(rest.map((one) => one.handle)).toEqual([handle(2), handle(1)])
-    expect(await page(2, found(rest[1]).rowId)).toEqual([])
-  })
-
-  it('a chain is read from where it is asked for, oldest first, so many at most', async (stores) => {
-    const { vouchers } = await prepared(stores, [1, 5])
-    const root = found(vouchers[0]).rowId
-    await stores.write(async (tx) => {
-      for (const number of [1, 2, 3]) {
-        await tx.vouchers.replace(await voucher(tx, number), successor(number + 1))
-      }
-    })
-    const chain = (from: number, most: number) =>
-      stores.read(async (tx) => {
-        const { rowId } = await voucher(tx, from)
-        return (await tx.vouchers.listChain(root, rowId, most)).map((one) => one.handle)
-      })
-    expect(await chain(1, 10)).toEqual([1, 2, 3, 4].map(handle))
-    expect(await chain(1, 2)).toEqual([1, 2].map(handle))
-    expect(await chain(3, 10)).toEqual([3, 4].map(handle))
-    // Of another chain there is nothing to tell.
-    expect(await chain(5, 10)).toEqual([])
-  })
-
-  it("a page of redemptions is its owner's, newest first, before a row, and one longer than asked", async (stores) => {
-    await prepared(stores, [1, 2, 3])
-    await stores.write(async (tx) => {
-      for (const number of [2, 3, 1]) {
-        await tx.vouchers.claim(await voucher(tx, number), filed, at + number)
-      }
-      const [other] = await issued(tx, await defined(tx, 2, { owner: key(2) }), [9])
-      await tx.vouchers.claim(found(other), filed, at)
-    })
-    const page = (limit: number, before: number | null) =>
-      stores.read((tx) => tx.vouchers.listRedemptions(key(1), { limit, before }))
-    const first = await page(1, null)
-    expect(first.map((one) => one.handle)).toEqual([handle(1), handle(3)])
-    const rest = await page(5, found(first[0]).rowId)
-    expect(rest.map((one) => one.handle)).toEqual([handle(3), handle(2)])
-    expect(await stores.read((tx) => tx.vouchers.listRedemptions(key(3), all))).toEqual([])
-  })
-
-  it('a negative payment and a second filing of one voucher are refused', async (stores) => {
-    const { vouchers } = await prepared(stores, [1])
-    const negative = { ...filed, amountMsat: -1 }
-    await stores.refuses((tx) => tx.vouchers.claim(found(vouchers[0]), negative, at))
-    await stores.write((tx) => tx.vouchers.claim(found(vouchers[0]), filed, at))
-    await stores.refuses(async ({ sql }) =>
-      sql
-        .query(
-          'INSERT INTO redemptions (voucher_id, owner) SELECT voucher_id, owner FROM redemptions',
-        )
-        .run(),
-    )
-  })
-
-  it('writes that are undone leave nothing', async (stores) => {
-    await prepared(stores, [1, 2, 3])
-    await stores.undone(async (tx) => {
-      await tx.vouchers.claim(await voucher(tx, 1), filed, at)
-      await tx.vouchers.replace(await voucher(tx, 2), successor(4))
-      await tx.vouchers.void(await voucher(tx, 3), at)
-      await kill(tx, at)
-      await tx.vouchers.sweep(found(await tx.vouchers.nextKill()), 2)
-    })
-    expect(await stores.read(async (tx) => (await voucher(tx, 1)).phase)).toBe('minted')
-  })
-
-  modelVouchers(it)
 }
