@@ -33,20 +33,24 @@ export function minters(it: It<CouponTx>): void {
   it("a label is written over and taken away, without a change to another merchant's", async (stores) => {
     await stores.write(async (tx) => {
       for (const owner of [1, 9]) await tx.minters.insert(key(owner), minter(2, 'before'))
+      await tx.minters.insert(key(1), minter(3, 'before'))
       await tx.minters.relabel(key(1), key(2), null)
     })
     await stores.read(async (tx) => {
+      expect(await tx.minters.find(key(1), key(3))).toEqual(minter(3, 'before'))
       expect(await tx.minters.find(key(1), key(2))).toEqual(minter(2))
       expect(await tx.minters.find(key(9), key(2))).toEqual(minter(2, 'before'))
     })
   })
 
   it('of writers that remove one minter at the same time one does', async (stores) => {
-    await stores.write((tx) => tx.minters.insert(key(1), minter(2)))
+    for (const number of [2, 3]) {
+      await stores.write((tx) => tx.minters.insert(key(1), minter(number)))
+    }
     const remove = (owner: number) => stores.write((tx) => tx.minters.remove(key(owner), key(2)))
     expect(await remove(9)).toBe(false)
     expect(count(await Promise.all([remove(1), remove(1)]))).toBe(1)
-    expect(await stores.read((tx) => tx.minters.list(key(1)))).toEqual([])
+    expect(await stores.read((tx) => tx.minters.list(key(1)))).toEqual([minter(3)])
   })
 
   it('writes that are undone leave nothing', async (stores) => {
@@ -107,10 +111,15 @@ export function announcements(it: It<CouponTx>): void {
   })
 
   it('an announcement is removed once', async (stores) => {
-    await stores.write((tx) => tx.announcements.put(announced(1, 1)))
+    for (const owner of [1, 2]) {
+      await stores.write((tx) => tx.announcements.put(announced(owner, owner)))
+    }
     const remove = () => stores.write((tx) => tx.announcements.remove(key(1)))
     expect(count(await Promise.all([remove(), remove()]))).toBe(1)
-    expect(await stores.read((tx) => tx.announcements.find(key(1)))).toBeNull()
+    await stores.read(async (tx) => {
+      expect(await tx.announcements.find(key(1))).toBeNull()
+      expect(await tx.announcements.find(key(2))).not.toBeNull()
+    })
   })
 
   it('writes that are undone leave nothing', async (stores) => {

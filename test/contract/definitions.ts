@@ -110,6 +110,7 @@ export function definitions(it: It<CouponTx>): void {
       for (const owner of [5, 3, 4]) {
         await tx.minters.insert(key(owner), { pubkey: key(1), label: null, createdAt: at })
       }
+      await tx.minters.insert(key(6), { pubkey: key(2), label: null, createdAt: at })
     })
     const merchants = (most: number) =>
       stores.read((tx) => tx.definitions.merchantsOf(key(1), most))
@@ -126,6 +127,7 @@ export function definitions(it: It<CouponTx>): void {
         return [before.revisionId === after.revisionId, after.name, after.updatedAt]
       })
     await stores.write((tx) => defined(tx, 1, { name: 'first' }))
+    await stores.write((tx) => defined(tx, 2, { name: 'another' }))
     expect(await edit('second')).toEqual([true, 'second', at + 1])
     const issue = (number: number) =>
       stores.write(async (tx) => {
@@ -143,6 +145,8 @@ export function definitions(it: It<CouponTx>): void {
       return listed.map((voucher) => voucher.terms.name)
     })
     expect(names).toEqual(['fourth', 'second'])
+    const other = await stores.read((tx) => tx.definitions.find(uuid(2)))
+    expect(other?.name).toBe('another')
   })
 
   it('an edit that leaves the terms alone writes the limit and the archive, and no terms', async (stores) => {
@@ -204,12 +208,15 @@ export function definitions(it: It<CouponTx>): void {
 
   it('a definition of which nothing was minted is deleted with all of it; another is refused', async (stores) => {
     await stores.write((tx) => defined(tx, 1, { image: 'https://example.com/1' }))
+    const other = await stores.write((tx) => defined(tx, 3, { image: 'https://example.com/3' }))
     await stores.write(async (tx) => {
       const { rowId } = found(await tx.definitions.find(uuid(1)))
       await tx.definitions.delete(rowId)
     })
     await stores.read(async (tx) => {
       expect(await tx.definitions.find(uuid(1))).toBeNull()
+      expect(await tx.definitions.find(uuid(3))).toEqual(other)
+      expect(await tx.images.find(hashOf('https://example.com/3'))).not.toBeNull()
       expect(await tx.images.find(hashOf('https://example.com/1'))).toBeNull()
     })
     const { rowId } = await stores.write(async (tx) => {
@@ -270,12 +277,14 @@ export function images(it: It<CouponTx>): void {
   })
 
   it('an image that an edit replaced is forgotten, and the new one known', async (stores) => {
+    await stores.write((tx) => defined(tx, 2, { image: 'https://example.com/3' }))
     await stores.write((tx) => defined(tx, 1, { image: url }))
     await stores.write(async (tx) => {
       const before = found(await tx.definitions.find(uuid(1)))
       await tx.definitions.update({ ...before, image: 'https://example.com/2' }, true)
     })
     await stores.read(async (tx) => {
+      expect(await tx.images.find(hashOf('https://example.com/3'))).not.toBeNull()
       expect(await tx.images.find(hashOf(url))).toBeNull()
       expect(await tx.images.find(hashOf('https://example.com/2'))).not.toBeNull()
     })

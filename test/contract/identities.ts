@@ -79,14 +79,19 @@ export function accounts(it: It<CouponTx>): void {
   })
 
   it('an account says whether it takes vouchers, and is removed', async (stores) => {
-    await stores.write((tx) => tx.accounts.insert(account(1)))
+    for (const number of [1, 3]) {
+      await stores.write((tx) => tx.accounts.insert(account(number)))
+    }
     const allow = (number: number) =>
       stores.write((tx) => tx.accounts.allowVouchers(key(number), false))
     expect([await allow(1), await allow(2)]).toEqual([true, false])
     const one = await stores.read((tx) => tx.accounts.findByKey(key(1)))
     expect(one?.allowVouchers).toBe(false)
     await stores.write((tx) => tx.accounts.remove(found(one).id))
-    expect(await stores.read((tx) => tx.accounts.findByKey(key(1)))).toBeNull()
+    await stores.read(async (tx) => {
+      expect(await tx.accounts.findByKey(key(1))).toBeNull()
+      expect(await tx.accounts.findByKey(key(3))).toMatchObject({ allowVouchers: true })
+    })
   })
 
   it('writes that are undone leave nothing', (stores) =>
@@ -104,11 +109,14 @@ export function nonces(it: It<CouponTx>): void {
   }
 
   it('a nonce is burned once, also by writers at the same time', async (stores) => {
+    await stores.write((tx) => made(tx, 2, at))
     const id = await stores.write((tx) => made(tx, 1, at))
     const burn = () => stores.write((tx) => tx.nonces.burn(id, at))
     expect(count(await Promise.all([burn(), burn(), burn()]))).toBe(1)
     expect(await stores.read((tx) => tx.nonces.find(bytes(32, 1)))).toEqual({ id, burned: true })
     expect(await stores.write((tx) => tx.nonces.burn(id + 1, at))).toBe(false)
+    const other = await stores.read((tx) => tx.nonces.find(bytes(32, 2)))
+    expect(other).toMatchObject({ burned: false })
   })
 
   it('a nonce that is, or was, there is not written again', async (stores) => {

@@ -145,6 +145,12 @@ export function outbox(it: It<CouponTx>): void {
     ])
   })
 
+  it('an answer that came late counts no attempt and moves no priority', async (stores) => {
+    await add(stores, 1)
+    await record(stores, found((await due(stores))[0]), { attempts: 0, error: 'error: disk' })
+    expect(await due(stores)).toMatchObject([{ attempts: 0, priority: 'others' }])
+  })
+
   it('an event of our own keeps its priority when it fails', async (stores) => {
     await add(stores, 1, { priority: 'own' })
     await record(stores, found((await due(stores))[0]), {})
@@ -204,6 +210,18 @@ export function outbox(it: It<CouponTx>): void {
     await record(stores, found(rows[1]), { state: 'refused', attempts: 0, error: 'blocked: no' })
     expect(await stateOf(stores, 1)).toEqual(['wss://a delivered 0'])
     expect(await stateOf(stores, 2)).toEqual(['wss://a expired 0'])
+    // Its attempt may have been under way when it was given up.
+    await record(stores, found(rows[1]), { state: 'delivered' })
+    expect(await stateOf(stores, 2)).toEqual(['wss://a delivered 1'])
+  })
+
+  it('an event that a relay refused stays refused', async (stores) => {
+    await add(stores, 1)
+    const row = found((await due(stores))[0])
+    await record(stores, row, { state: 'refused' })
+    await record(stores, row, { state: 'delivered', attempts: 0 })
+    await stores.write((tx) => tx.outbox.expire(relay, [row.outboxId], at + 1000))
+    expect(await stateOf(stores, 1)).toEqual(['wss://a refused 1'])
   })
 
   it('several outcomes are written down at once, each with its own', async (stores) => {
@@ -237,6 +255,8 @@ export function outbox(it: It<CouponTx>): void {
     await add(stores, 2, { now: at + 3, giveUpAt: at + 90, priority: 'later' })
     await add(stores, 3, { now: at + 1, giveUpAt: at + 20, relays: ['wss://b'] })
     expect(await next()).toEqual([at + 3, at + 20])
+    await stores.write((tx) => tx.outbox.recall(event(3).id, 'x', at))
+    expect(await next()).toEqual([at + 3, at + 50])
   })
 
   it('events that wait for a relay are made due, poison apart, so many at most', async (stores) => {
@@ -244,6 +264,8 @@ export function outbox(it: It<CouponTx>): void {
       await add(stores, number, { priority, now: at + 50 })
     }
     await add(stores, 9, { relays: ['wss://b'], now: at + 50 })
+    await add(stores, 8, { now: at + 50 })
+    await stores.write((tx) => tx.outbox.recall(event(8).id, 'x', at))
     const makeDue = (rowsMax: number) => stores.write((tx) => tx.outbox.makeDue(relay, at, rowsMax))
     expect([await makeDue(2), await makeDue(2), await makeDue(2)]).toEqual([2, 1, 0])
     expect(numbersOf(await due(stores))).toEqual([0, 1, 2])
@@ -257,9 +279,9 @@ export function outbox(it: It<CouponTx>): void {
     const underWay = new Map([[found(first).outboxId, null]])
     const overdue = (now: number, rowsMax: number) =>
       stores.read((tx) => tx.outbox.overdue(relay, now, rowsMax, underWay))
-    expect([await overdue(at + 1, 9), (await overdue(at + 3, 1)).length]).toEqual([[], 1])
     const ids = await overdue(at + 3, 9)
     expect(ids).toHaveLength(2)
+    expect([await overdue(at + 1, 9), await overdue(at + 3, 1)]).toEqual([[], ids.slice(0, 1)])
     // One is overdue at that second, the other not yet.
     expect(await stores.write((tx) => tx.outbox.expire(relay, ids, at + 2))).toBe(1)
     expect(await stateOf(stores, 2)).toEqual(['wss://a expired 0'])

@@ -58,6 +58,8 @@ export function scans(it: It<CouponTx>): void {
   })
 
   it('a k1 that was taken is used for ever or free again, and one that was not stays as it is', async (stores) => {
+    const other = await scan(stores, 'k2')
+    await stores.write((tx) => tx.scans.take(other.id, at))
     const { id } = await scan(stores, 'k1')
     const settle = (state: 'free' | 'used') => stores.write((tx) => tx.scans.settle(id, state))
     const take = () => stores.write((tx) => tx.scans.take(id, at))
@@ -69,6 +71,7 @@ export function scans(it: It<CouponTx>): void {
       true,
     ])
     expect([await take(), await settle('free')]).toEqual([false, false])
+    expect(await stores.read((tx) => tx.scans.find('k2'))).toMatchObject({ state: 'in-flight' })
     expect(await stores.read((tx) => tx.scans.find('k1'))).toMatchObject({ state: 'used' })
   })
 
@@ -142,6 +145,8 @@ export function payments(it: It<CouponTx>): void {
     )
 
   it('a reservation comes back by its request, its k1, its start event and its id', async (stores) => {
+    await prepared(stores, 'k0')
+    await insert(stores, 5, { k1: 'k0' })
     await prepared(stores)
     const amounts = new Map([
       ['ARS', 9_223_372_036_854_775_807n],
@@ -172,7 +177,7 @@ export function payments(it: It<CouponTx>): void {
       expect(await tx.payments.findByStart(event(1).id, key(9))).toBeNull()
       expect(await tx.payments.invoiceTaken(key(7))).toBe(true)
       expect(await tx.payments.invoiceTaken(key(8))).toBe(false)
-      expect(await tx.payments.open(10)).toEqual([event(1).id])
+      expect(await tx.payments.open(10)).toEqual([event(5).id, event(1).id])
     })
   })
 

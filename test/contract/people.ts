@@ -48,7 +48,7 @@ export function cutoffs(it: It<CouponTx>): void {
   })
 
   it('a cut-off of all begins after the newest of any key', async (stores) => {
-    await stores.write(set(key(1), at + 5))
+    for (const number of [3, 5, 1]) await stores.write(set(key(number), at + number))
     expect(await stores.read((tx) => tx.cutoffs.last(everyone))).toBe(at + 5)
   })
 
@@ -114,9 +114,10 @@ export function merchants(it: It<CouponTx>): void {
   })
 
   it('a merchant is removed once', async (stores) => {
-    await stores.write((tx) => tx.merchants.put(merchant(1)))
+    for (const number of [1, 2]) await stores.write((tx) => tx.merchants.put(merchant(number)))
     const remove = () => stores.write((tx) => tx.merchants.remove(key(1)))
     expect(count(await Promise.all([remove(), remove()]))).toBe(1)
+    expect(await stores.read((tx) => tx.merchants.list())).toEqual([merchant(2)])
   })
 
   it('guests whose time is over are forgotten, and nobody else', async (stores) => {
@@ -150,11 +151,14 @@ export function merchants(it: It<CouponTx>): void {
       await archive(5)
       await issued(tx, await defined(tx, 6, { owner: key(1) }), [1])
       await archive(6)
+      await defined(tx, 7, { owner: key(1) })
+      await defined(tx, 8, { owner: key(1) })
+      await archive(8)
     })
     const waiting = (after: string, most: number) =>
       stores.read((tx) => tx.merchants.waiting(after, most))
     expect(await waiting('', 10)).toEqual([
-      { pubkey: key(1), coupons: 1 },
+      { pubkey: key(1), coupons: 3 },
       { pubkey: key(3), coupons: 1 },
       { pubkey: key(5), coupons: 2 },
     ])

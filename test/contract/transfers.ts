@@ -55,6 +55,7 @@ export function transfers(it: It<CouponTx>): void {
   })
 
   it('an intent comes back as it was written, by its voucher and by its id', async (stores) => {
+    await stores.write((tx) => tx.transfers.insertIntent(intent(1, { service: here })))
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     const { owner: _, nextAt: __, ...kept } = intent(1)
     await stores.read(async (tx) => {
@@ -66,12 +67,14 @@ export function transfers(it: It<CouponTx>): void {
   })
 
   it('a voucher has one intent at a time, and the id of one that ended is given to no other', async (stores) => {
+    await stores.write((tx) => tx.transfers.insertIntent(intent(2)))
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     await stores.refuses((tx) => tx.transfers.insertIntent(intent(1)))
     const remove = () => stores.write((tx) => tx.transfers.removeIntent(id))
     expect(count(await Promise.all([remove(), remove()]))).toBe(1)
     const next = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     expect(next).toBeGreaterThan(id)
+    expect(await stores.read((tx) => tx.transfers.findIntent(ref(2)))).not.toBeNull()
   })
 
   it('intents of a service come longest due first, so many at most', async (stores) => {
@@ -92,12 +95,15 @@ export function transfers(it: It<CouponTx>): void {
 
   it('an attempt that came to nothing is counted and put off, until everything is made due', async (stores) => {
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
+    await stores.write((tx) => tx.transfers.insertIntent(intent(2, { service: here })))
     await stores.write((tx) => tx.transfers.postpone(id, at + 60))
     await stores.write((tx) => tx.transfers.postpone(id, at + 90))
     const due = () => stores.read((tx) => tx.transfers.due(elsewhere, at, 10))
     expect(await due()).toEqual([])
     await stores.write((tx) => tx.transfers.makeAllDue(at))
     expect(await due()).toMatchObject([{ id, attempts: 2 }])
+    const other = await stores.read((tx) => tx.transfers.findIntent(ref(2, here)))
+    expect(other?.attempts).toBe(0)
   })
 
   it('making everything due does not put off what was due before', async (stores) => {
@@ -213,20 +219,29 @@ export function inbox(it: It<CouponTx>): void {
     const phases = () =>
       stores.read(async (tx) => (await tx.inbox.list(key(1), 10)).map(({ phase }) => phase))
     const definition = await stores.write(async (tx) => {
+      await tx.facts.pin('card-key', elsewhere)
       await tx.facts.pin('manager', here)
+      await issued(tx, await defined(tx, 2), [1003])
       const definition = await defined(tx, 1)
       await issued(tx, definition, [1001, 1002])
-      for (const number of [1, 2]) await received(tx, number, { service: here })
+      for (const number of [1, 2, 3]) await received(tx, number, { service: here })
+      // Another service's voucher whose replacement has the handle of one of ours.
+      await received(tx, 4, { replacement: handle(1002) })
       return definition
     })
-    expect(await phases()).toEqual(['minted', 'minted'])
+    expect(await phases()).toEqual([null, 'minted', 'minted', 'minted'])
     await stores.write(async (tx) => {
       const voucher = found(await tx.vouchers.find(handle(1001)))
       const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
       await tx.vouchers.claim(voucher, filed, at)
       await tx.vouchers.kill(definition.rowId, 1, at)
     })
-    expect(await phases()).toEqual(['voided', 'claimed'])
+    expect(await phases()).toEqual([null, 'minted', 'voided', 'claimed'])
+    const worth = () => stores.read((tx) => tx.inbox.count(key(1), key(2), at))
+    expect(await worth()).toEqual({ total: 4, unspent: 2, ofOwner: 2 })
+    await stores.write((tx) => tx.inbox.removeWorthless(key(1), 9, at))
+    expect(await phases()).toEqual([null, 'minted'])
+    expect(await worth()).toEqual({ total: 2, unspent: 2, ofOwner: 2 })
   })
 
   it('vouchers that may be worth something are counted, and those of one merchant', async (stores) => {
@@ -249,9 +264,9 @@ export function inbox(it: It<CouponTx>): void {
   it('spent and expired ones are thrown away from the oldest on, so many at most, and no other', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
+      await received(tx, 5, { ...expiring(at), holder: key(5) })
       await received(tx, 1)
       for (const number of [2, 3, 4]) await received(tx, number, expiring(at))
-      await received(tx, 5, { ...expiring(at), holder: key(5) })
       await tx.inbox.removeWorthless(key(1), 2, at)
     })
     const left = (holder: number) =>
@@ -262,13 +277,16 @@ export function inbox(it: It<CouponTx>): void {
   it('a voucher is thrown away once, by its holder alone, and its transfer stays', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
-      await received(tx, 1)
+      for (const number of [1, 2]) await received(tx, number)
     })
     const remove = (holder: number) =>
       stores.write((tx) => tx.inbox.remove(key(holder), handle(1001)))
     expect(await remove(5)).toBe(false)
     expect(count(await Promise.all([remove(1), remove(1)]))).toBe(1)
-    expect(await stores.read((tx) => tx.transfers.holderOf(ref(1)))).toBe(key(1))
+    await stores.read(async (tx) => {
+      expect(await tx.transfers.holderOf(ref(1))).toBe(key(1))
+      expect(await tx.inbox.list(key(1), 10)).toMatchObject([{ handle: handle(1002) }])
+    })
   })
 
   it('a row without a transfer, or with half a key, is refused; one that is undone is not there', async (stores) => {

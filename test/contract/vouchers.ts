@@ -20,6 +20,10 @@ function successor(number: number, now = at) {
   return { handle: handle(number), keyMac: bytes(32, number), sealed: bytes(40, number), now }
 }
 
+function told({ rowId, phase, endedAt }: Voucher) {
+  return { rowId, phase, endedAt }
+}
+
 /** Voids what is open of a definition, as the kill switch does. */
 async function kill(tx: CouponTx, now: number): Promise<void> {
   const { rowId, open } = await definition(tx)
@@ -296,8 +300,16 @@ export function voids(it: It<CouponTx>): void {
       })
     const stamps = () =>
       stores.read(async (tx) => {
-        const rows = await tx.vouchers.list(before.rowId, all)
-        return rows.map(({ phase, endedAt }) => `${phase} ${(endedAt ?? 0) - at}`).reverse()
+        const listed = (await tx.vouchers.list(before.rowId, all)).toReversed()
+        // Every way to a voucher tells the same of it.
+        for (const one of listed) {
+          const { rowId } = one
+          expect(await tx.vouchers.find(one.handle)).toMatchObject(told(one))
+          expect(await tx.vouchers.findEnd(rowId)).toMatchObject(told(one))
+          expect(await tx.vouchers.findListed(rowId)).toEqual(one)
+          expect(await tx.vouchers.listChain(rowId, rowId, 9)).toEqual([one])
+        }
+        return listed.map(({ phase, endedAt }) => `${phase} ${(endedAt ?? 0) - at}`)
       })
     const wanted = ['voided 5', 'voided 5', 'voided 5', 'voided 7', 'voided 7']
     expect(await stamps()).toEqual(wanted)
