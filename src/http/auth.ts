@@ -3,7 +3,7 @@ import type { SignedRequest } from '../nostr/nip98.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { contextOf, type RequestContext } from './request-context.ts'
 
-/** The least that is known of somebody who authenticated; `spend` is there while a signature is not used up. */
+/** The part of a caller that this file needs. `spend` is there if a signature is to be used up. */
 type AnyCaller = { pubkey: string; spend: object | undefined }
 
 type AuthenticatorOptions<Caller extends AnyCaller> = {
@@ -12,14 +12,14 @@ type AuthenticatorOptions<Caller extends AnyCaller> = {
     credential: { header: string; bearer: boolean; signed: () => SignedRequest },
     uses: { count(pubkey: string): void; spending(): void; repeated(): void },
   ) => Promise<Caller>
-  /** Use up the signature of a caller whose operation wrote nothing. */
+  /** Use up the signature of a caller after an operation that wrote nothing. */
   spend: (caller: Caller) => Promise<void>
-  /** Refuses `auth-session-expired` when the caller's sessions were ended meanwhile. */
+  /** Refuses `auth-session-expired` if the sessions of the caller were ended since then. */
   requireOpen: (caller: Caller) => void
   rateLimits: RateLimits
-  /** The service knows this key: of a merchant, a till, the holder of a name, a card or tokens. */
+  /** True for the key of a merchant, a till, or the holder of a name, a card or tokens. */
   isKnown: (pubkey: string) => Promise<boolean>
-  /** Called for a signature for an origin that the service does not know as its own. */
+  /** Called for a signature that names an origin unknown to the service. */
   onUnknownOrigin: (asked: string) => void
 }
 
@@ -31,7 +31,7 @@ export type Authenticator<Caller> = {
   requireOpen(caller: Caller): void
 }
 
-/** Checks the Authorization header; an accepted NIP-98 event is used up by the caller's first write. */
+/** Checks the Authorization header. The first write of the caller uses up an accepted NIP-98 event. */
 export function createAuthenticator<Caller extends AnyCaller>(
   options: AuthenticatorOptions<Caller>,
 ): Authenticator<Caller> {
@@ -44,7 +44,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
     } catch (refused) {
       if (!(refused instanceof Refusal)) throw refused
       if (refused.code === 'auth-session-expired') context.harmless = true
-      // Nobody gained anything by asking without credentials, or too often with good ones.
+      // A request without credentials, or one too many with valid ones, is no guess.
       else if (!['auth-missing', 'rate-limited'].includes(refused.code)) {
         rateLimits.failure(context.address)
       }
@@ -76,7 +76,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
       },
     )
   }
-  /** The refusal that names the setting that would make this origin the service's own. */
+  /** The refusal with the setting that makes this origin the service's own. */
   const unknownOrigin = (asked: string | null) => {
     if (asked === null) return new Refusal('auth-origin-unknown')
     options.onUnknownOrigin(asked)

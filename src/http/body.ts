@@ -5,13 +5,12 @@ import { Refusal } from '../base/refusal.ts'
 
 const empty = new Uint8Array()
 
-/** A body that is not whole yet. */
+/** A body that is still arriving. */
 type Arrival = { address: string; until: number; giveUp: () => void }
 
 /**
- * Reads bodies, each within its time. Those that are still arriving have room for so many bytes, in
- * all and for each address: where it is used up, the oldest of the address that has the most is given
- * up, and the newcomer is read.
+ * Reads bodies, each within a deadline. The bytes of arriving bodies are bounded in all and for each
+ * address. When they are used up, the oldest body of the address with the most bytes is given up for the new one.
  */
 export function createBodies() {
   /** In the order of their deadlines. */
@@ -35,7 +34,7 @@ export function createBodies() {
       giveUp(oldest)
     }
   }
-  // One sweep a second for all of them: a timer for each costs more than reading it.
+  // One sweep a second for all bodies, because a timer for each costs more than reading it.
   const sweeping = setInterval(() => {
     const now = performance.now()
     for (const arrival of arriving) {
@@ -45,7 +44,7 @@ export function createBodies() {
   }, 1000)
   sweeping.unref()
 
-  /** The bytes, or `request-timeout` when they are not complete in time. */
+  /** The bytes. Refuses `request-timeout` if they are not complete in time. */
   const arrive = (bytes: Promise<Uint8Array>, request: Request, address: string, weight: number) =>
     new Promise<Uint8Array>((resolve, reject) => {
       const arrival: Arrival = {
@@ -62,7 +61,7 @@ export function createBodies() {
         },
         (cause: unknown) => {
           forget(arrival)
-          // Whoever hangs up half-way hears nothing any more, and is no fault of ours.
+          // A client that hangs up is no fault of ours, and reads no answer.
           reject(request.signal.aborted ? new Refusal('request-timeout') : cause)
         },
       )
@@ -71,17 +70,17 @@ export function createBodies() {
 
   return {
     /**
-     * The exact bytes of a request's body; `address` is the client's. Refuses `too-large`, and
-     * `request-timeout` when it trickles in or makes room for others.
+     * The exact bytes of a body. `address` is that of the client. Refuses `too-large`, and
+     * `request-timeout` if the body is slow or is given up for another.
      */
     async read(request: Request, bytesMax: number, address: string): Promise<Uint8Array> {
       const { headers } = request
       const said = headers.get('content-length')
       if (said === null && !headers.has('transfer-encoding')) return empty
-      // Bun lets a length pass that is said twice, as `5, 5`.
+      // Bun accepts a repeated Content-Length, as `5, 5`.
       const length = said === null ? null : Number.parseInt(said, 10)
       if (length !== null && !(length <= bytesMax)) throw new Refusal('too-large')
-      // With a length, Bun collects the bytes itself; without one they are counted as they come.
+      // With a length, Bun collects the bytes. Without one they are counted here as they arrive.
       const bytes = length === null ? readStream(request, bytesMax) : request.bytes()
       return arrive(bytes, request, address, Math.max(limits.bodyWeightMin, length ?? bytesMax))
     },
@@ -89,14 +88,14 @@ export function createBodies() {
   }
 }
 
-/** A body as a JSON object; null: the schema of a route that wants one refuses it, after authentication. */
+/** A body as a JSON object, or null. The schema of a route refuses null, after authentication. */
 type ParsedBody = {
   object: JsonObject | null
-  /** It was not read at all: it nests too deep, or has too many keys or digits. */
+  /** It was not parsed, because it nests too deep or has too many keys or digits. */
   excessive: boolean
 }
 
-/** The JSON object in the bytes of a body; their number was bounded when they were read. */
+/** Parse the bytes of a body, whose number was bounded when they were read. */
 export function parseBody(bytes: Uint8Array): ParsedBody {
   const reading = readJson(bytes, bytes.length)
   if ('value' in reading) return { object: asObject(reading.value), excessive: false }

@@ -3,10 +3,10 @@ import type { RouteRules } from './document.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
 import { contextOf } from './request-context.ts'
 
-/** Looks a credential up; null when nobody was given it. */
+/** Finds the budget of a credential. Null if the credential does not exist. */
 type FindBudget = () => Promise<Budget | 'unbounded' | null>
 
-/** Build the guard of operations that a credential opens; with `find` it lets them go on over the address's budget. */
+/** Build the guard of operations that need a credential. With `find`, they go on over the budget of the address. */
 export function createGuard(rateLimits: RateLimits) {
   return async <T>(
     request: Request,
@@ -23,7 +23,7 @@ export function createGuard(rateLimits: RateLimits) {
   }
 }
 
-/** Count a refusal as its route declares it. Refuses `rate-limited` who guesses too often. */
+/** Count a refusal as its route declares it. Refuses `rate-limited` after too many guesses. */
 export function judge(rateLimits: RateLimits, request: Request, code: RefusalCode): void {
   const context = contextOf(request)
   if (context.rules.holds.includes(code)) context.known = true
@@ -31,8 +31,8 @@ export function judge(rateLimits: RateLimits, request: Request, code: RefusalCod
 }
 
 /**
- * Let a request over its address's budget go on under that of its credential, before anything else is
- * done with it. Refuses `rate-limited`.
+ * Charge a request over the budget of its address to that of its credential. It is the first thing that a
+ * route does. Refuses `rate-limited`.
  */
 export async function carry(
   rateLimits: RateLimits,
@@ -50,8 +50,8 @@ export async function carry(
   context.known = true
 }
 
-/** Whether a request over its address's budget may bring a credential that carries it. */
+/** True if a request over the budget of its address may bring a credential that carries it. */
 export function mayCarry({ headers }: Request, { carrier }: RouteRules): boolean {
-  // A look at the headers: no body is read of a sender that did not even try.
+  // Decided by the headers, so that no body is read without one.
   return carrier === 'authorization' ? headers.has('authorization') : carrier !== null
 }

@@ -12,8 +12,8 @@ const pageModel = textModel('text/html', 'The same for people')
 type Page = { html: string; headers: Record<string, string> }
 
 /**
- * The document of `instances` and of these two routes, for programs and as `createPage` shows it to people;
- * made when first asked for.
+ * The document of `instances` and of these two routes, for programs, and for people as `createPage` shows
+ * it. It is made for the first request.
  */
 export function documentRoutes(
   instances: readonly AnyElysia[],

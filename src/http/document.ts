@@ -5,16 +5,16 @@ import { limits } from '../base/limits.ts'
 import type { RefusalCode } from '../base/refusal.ts'
 import type { Envelope } from './envelope.ts'
 
-/** The callers of a route. `state`: supervisors. `metrics`: as `public`, but readers of metrics count as supervisors. */
+/** The callers of a route. `state` is for supervisors. Readers of `metrics` count as supervisors. */
 type Access = 'state' | 'metrics' | 'public' | 'signed' | 'any'
 
-/** What the routes of an instance have in common. */
+/** Declarations that the routes of an instance share. */
 type Feature = {
   /** The section of the OpenAPI document. */
   tag: string
-  /** Default: the service's own. */
+  /** The service's own by default. */
   envelope?: Envelope
-  /** Paths that belong to the feature with all below them: a 404 there has its envelope. */
+  /** Paths of the feature. A 404 on one of them or below has its envelope. */
   paths?: readonly string[]
   /** The parameters of its paths, for the document. */
   parameters?: Record<string, string>
@@ -25,35 +25,35 @@ type Documented = {
   access: Access
   /** The section of the document, where it is not that of the feature. */
   tag?: string
-  /** Longer bodies are refused; default: `limits.bodyBytesMax`. */
+  /** Longer bodies are refused. `limits.bodyBytesMax` by default. */
   bodyBytesMax?: number
-  /** A body that the operation reads itself: for the document only. */
+  /** A body that the operation parses itself. This model is for the document only. */
   body?: TSchema
   /** Status and body of each good answer. */
   answers: Record<number, TSchema>
-  /** Headers of the good answers, with what they say. */
+  /** Headers of the good answers, each with its description. */
   headers?: Record<string, string>
-  /** What it refuses beyond what every route of its access and method does. */
+  /** Refusals beyond those of every route with its access and method. */
   refusals?: readonly RefusalCode[]
-  /** Codes that a good answer may carry: what was asked for came to nothing, and that is the answer. */
+  /** Codes that an answer with status 200 may carry. */
   told?: readonly RefusalCode[]
-  /** A GET that does something, as LNURL has it: no HEAD is answered like it. */
+  /** A GET with an effect, as in LNURL. It answers no HEAD. */
   acts?: true
-  /** Carries a request over its address's budget: `carry` is the first thing that the route does. */
+  /** The credential that carries a request over the budget of its address. The route calls `carry` first. */
   carrier?: 'nonce' | 'tap' | 'k1'
-  /** Refusals of a credential that nobody was given: failures of its sender. */
+  /** Refusals of a credential that does not exist. They count as guesses of the sender. */
   guesses?: readonly RefusalCode[]
-  /** Refusals of a credential that holds: what others do behind the address does not change them. */
+  /** Refusals of a valid credential. Mistakes of others behind the address do not change them. */
   holds?: readonly RefusalCode[]
-  /** Answered while the service drains, too. */
+  /** The route answers while the service drains, too. */
   whileDraining?: true
-  /** Whether the route reads an Idempotency-Key, and whether it must be there. */
+  /** The route reads an Idempotency-Key, which may be required. */
   idempotencyKey?: 'optional' | 'required'
 }
 
-/** The rules of a route for the server; none of them is for the document. */
+/** The rules of a route for the server. The document has none of them. */
 export type RouteRules = {
-  /** The Authorization schemes it takes, as in WWW-Authenticate; null: it asks nobody who he is. */
+  /** The Authorization schemes of the route, as in WWW-Authenticate. Null if it needs no authentication. */
   schemes: string | null
   bodyBytesMax: number
   carrier: 'authorization' | 'nonce' | 'tap' | 'k1' | null
@@ -64,7 +64,7 @@ export type RouteRules = {
   acts: boolean
 }
 
-/** The declaration of a route, as Elysia keeps it; `openapi.ts` makes the document from it. */
+/** The declaration of a route as Elysia keeps it. The document is made from it. */
 export type RouteDetail = DocumentDecoration & {
   'x-feature'?: Feature
   'x-rules': RouteRules
@@ -73,18 +73,18 @@ export type RouteDetail = DocumentDecoration & {
   'x-body'?: TSchema
 }
 
-/** The declaration of an instance, to be spread into its options; its routes take it over. */
+/** The declaration of an instance, to be spread into its options. Its routes inherit it. */
 export function feature(shared: Feature) {
   return { detail: { tags: [shared.tag], 'x-feature': shared } }
 }
 
-/** The body of an answer that is not JSON; of several media types, by comma, it is one. */
+/** The body of an answer that is not JSON. Several media types, joined by commas, are alternatives. */
 export function textModel(contentMediaType: string, description: string): TSchema {
   return t.String({ contentMediaType, description })
 }
 
 const busy: readonly RefusalCode[] = ['shutting-down', 'rate-limited', 'overloaded', 'unavailable']
-/** A signature is used up by a write, whatever the request then comes to. */
+/** A signed request uses up its signature with a write, so that each one may refuse `clock-behind`. */
 const signed: readonly RefusalCode[] = [
   ...busy,
   'auth-missing',
@@ -117,7 +117,7 @@ const supervisions: Partial<Record<Access, RouteRules['supervision']>> = {
   metrics: 'metrics',
 }
 
-/** The declaration of a route: what it answers and refuses, and the rules that the server keeps for it. */
+/** The declaration of a route: its answers, its refusals, and its rules for the server. */
 export function documented(route: Documented): { detail: RouteDetail } {
   const refusals = [...refused[route.access], ...(route.refusals ?? [])]
   const verdicts = [...(route.guesses ?? []), ...(route.holds ?? [])]

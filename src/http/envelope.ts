@@ -3,10 +3,10 @@ import { type Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts
 
 /** The form of a refusal that the clients of a feature read. */
 export type Envelope = {
-  /** In the OpenAPI document it stands before the names of its examples and of its model. */
+  /** The prefix of its examples and of its model in the OpenAPI document. */
   name: string
   model: TSchema
-  /** The JSON of a body; `schemes`: Authorization schemes that the route takes, null for none. */
+  /** The JSON of a body. `schemes` are the Authorization schemes of the route, null for none. */
   bodyOf(refusal: Refusal, schemes: string | null): object
 }
 
@@ -44,7 +44,7 @@ const reasons: Partial<Record<RefusalCode, string>> = {
   'auth-session-invalid': 'session-invalid',
 }
 
-/** This service's own envelope; also of paths that no feature claims. */
+/** The service's own envelope. Paths of no feature have it, too. */
 export const serviceEnvelope: Envelope = {
   name: '',
   model: RefusalModel,

@@ -2,10 +2,10 @@ import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import { ValidationError } from './elysia.ts'
 
-/** What to answer for anything thrown: a refusal as it is, a schema's no as a refusal, the rest logged. */
+/** The refusal to answer with for anything thrown. Faults are logged and become `unavailable`. */
 export function toRefusal(error: unknown, log: Log): Refusal {
   if (error instanceof Refusal) return error
-  // A throw in a parser arrives wrapped.
+  // Elysia wraps an error that a parser throws.
   if (error instanceof Error && error.cause instanceof Refusal) return error.cause
   if (error instanceof ValidationError) return schemaRefusal(error)
   log.error('fault', { cause: error })

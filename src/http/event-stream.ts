@@ -7,12 +7,12 @@ type EventStream = {
   response: Response
   /** Aborted when the reader went away. */
   gone: AbortSignal
-  /** False when the reader does not keep up: the stream is then at its end. No events: a heartbeat. */
+  /** False if the reader does not keep up, which ends the stream. An empty list sends a heartbeat. */
   send(events: readonly StreamedEvent[]): boolean
   end(): void
 }
 
-/** Open a stream. What waits for its reader is bounded. */
+/** Open a stream. Its unread bytes are bounded. */
 export function openEventStream(): EventStream {
   const left = new AbortController()
   const encoder = new TextEncoder()
@@ -22,7 +22,7 @@ export function openEventStream(): EventStream {
     {
       start(opened) {
         controller = opened
-        // Says that the stream is there, and how soon to come back when it breaks.
+        // Shows the client that the stream is open, and sets its reconnection time.
         opened.enqueue(encoder.encode('retry: 2000\n\n'))
       },
       cancel() {
@@ -42,7 +42,7 @@ export function openEventStream(): EventStream {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',
         'Access-Control-Allow-Origin': '*',
-        // nginx would keep events until its buffer is full.
+        // nginx would hold events back until its buffer is full.
         'X-Accel-Buffering': 'no',
       },
     }),

@@ -7,7 +7,7 @@ import type { RateLimits } from './rate-limit.ts'
 import { replyJson } from './reply.ts'
 import { contextOf } from './request-context.ts'
 
-/** Whether the service can keep its word; refuses with the reason when it cannot. What else is to be told. */
+/** Check that the service can write, and refuse with the reason if it cannot. The result is a list of warnings. */
 type Readiness = () => Promise<readonly 'disk-low'[]>
 
 const StateModel = t.Object({ status: t.Literal('ok') })

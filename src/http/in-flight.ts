@@ -1,9 +1,9 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 
-/** A request that is being worked on. */
+/** The slot of a request in flight. */
 export type Working = {
-  /** It waits for its own client, and counts for nobody until it goes on. */
+  /** The request waits for its own client and counts for nobody until it resumes. */
   pause(): void
   resume(): void
   end(): void
@@ -12,9 +12,9 @@ export type Working = {
 type Load = { total: number; byRoute: Map<string, number> }
 
 /**
- * Bounds the requests that are worked on at once, for the sake of memory. Up to `inFlightMax` nobody
- * is refused. Beyond it an address is that has its equal share of them, apart from a few requests of
- * each route: a neighbour with slow ones does not stop a shop's claims. Beyond `inFlightHardMax` all are.
+ * Bounds the requests in flight, for the sake of memory. Up to `inFlightMax` nobody is refused. Beyond it
+ * an address that has its equal share is refused, except for a few requests of each route, so that the
+ * slow requests of a neighbour do not stop a shop's claims. Beyond `inFlightHardMax` all are refused.
  */
 export function createInFlight() {
   const loads = new Map<string, Load>()
@@ -46,7 +46,7 @@ export function createInFlight() {
       change(address, route, 1)
       return {
         pause: () => change(address, route, -1),
-        // It was let in before.
+        // It was admitted before, so there is no check.
         resume: () => change(address, route, 1),
         end: () => change(address, route, -1),
       }

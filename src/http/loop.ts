@@ -1,19 +1,19 @@
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 
-/** Watches how long the main thread answers nobody, and for which route. */
+/** Measures stalls of the main thread and names the route behind them. */
 export type LoopMonitor = {
   /** Work for this route begins, or goes on after a wait. */
   enter(route: string): void
   /** Its answer is ready. */
   leave(route: string): void
-  /** To be called every `loopTickMs`: what comes late was held up. */
+  /** To be called every `loopTickMs`. A late call shows a stall. */
   tick(): void
-  /** Seconds of the longest stall of the last minute, or of up to two. */
+  /** Seconds of the longest stall in the last one to two minutes. */
   longestSeconds(): number
 }
 
-/** A monitor of the thread that calls it; `steadyMs` reads a steady clock in milliseconds. */
+/** A monitor of the thread that calls it. `steadyMs` reads a monotonic clock in milliseconds. */
 export function createLoopMonitor(log: Log, steadyMs: () => number): LoopMonitor {
   let due = steadyMs() + limits.loopTickMs
   let markedAt = steadyMs()
@@ -50,7 +50,7 @@ export function createLoopMonitor(log: Log, steadyMs: () => number): LoopMonitor
     },
     leave(route) {
       const now = steadyMs()
-      // A wait that ends with an answer was this route's work, whichever came in before.
+      // Time that ends with an answer was the work of this route, even if another one was entered after it.
       measure(now, route)
       markedAt = now
       inside = null
@@ -59,7 +59,7 @@ export function createLoopMonitor(log: Log, steadyMs: () => number): LoopMonitor
       const now = steadyMs()
       measure(now, inside)
       const late = now - due
-      // A tick in time says that nothing was held up: what lies between its marks was idle.
+      // A tick in time shows that there was no stall. The time between its marks was idle.
       const worked = late > limits.loopTickMs && widestRoute !== null
       record(Math.max(late, worked ? widest : 0), now)
       markedAt = now

@@ -1,14 +1,14 @@
-// By file: the package's index loads the cluster module, which costs a third of the start.
+// Imported by file, because the index of the package loads the cluster module, a third of the start time.
 import Counter from 'prom-client/lib/counter'
 import Gauge from 'prom-client/lib/gauge'
 import Histogram from 'prom-client/lib/histogram'
 import Registry from 'prom-client/lib/registry'
 import type { LoopMonitor } from './loop.ts'
 
-/** Counts for `/metrics`; no label comes from what somebody sent. */
+/** Series for `/metrics`. No label comes from text that somebody sent. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** One figure of a series that is read at each scrape. */
+/** One value of a series that is read at each scrape. */
 export type Sample = { labels?: Record<string, string>; value: number }
 
 type SeriesText = { name: string; help: string; labels?: readonly string[] }
@@ -62,7 +62,7 @@ export function createMetrics() {
     registers,
   })
   checks.set(-1)
-  // Looking a series up by its labels costs more than counting; there are few, by our own routes.
+  // A cache, because looking a series up by its labels costs more than counting. Our own routes bound it.
   const seen = new Map<string, Series>()
 
   return {
@@ -102,7 +102,7 @@ export function createMetrics() {
         },
       })
     },
-    /** A figure that is read at each scrape; `total`: one that only grows. */
+    /** A series that is read at each scrape. With `total` it is a counter. */
     show(
       { name, help, labels = [] }: SeriesText,
       read: () => readonly Sample[] | Promise<readonly Sample[]>,

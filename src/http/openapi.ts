@@ -36,7 +36,7 @@ export type Operation = {
   parameters: Parameter[]
   requestBody?: { required: true; content: Record<string, Media> }
   responses: Record<string, Response>
-  /** Every code this operation may refuse with, in order of precedence. */
+  /** Every refusal code of this operation, in order of precedence. */
   'x-refusals': RefusalCode[]
   /** Codes that a good answer may carry. */
   'x-told'?: RefusalCode[]
@@ -63,18 +63,18 @@ export type ApiDocument = {
   }
 }
 
-/** What Elysia knows of a route. */
+/** A route as Elysia keeps it. */
 type DescribedRoute = { method: string; path: string; hooks: Hooks }
 
 type Hooks = { detail?: RouteDetail; body?: TSchema; query?: TSchema }
 
-/** What the document says besides what its routes declare. */
+/** Parts of the document that no route declares. */
 export type DocumentParts = {
   version: string
   /** The tags of the routes, in the order of the document. */
   sections: Record<string, string>
   securitySchemes: ApiDocument['components']['securitySchemes']
-  /** Schemas that get a name of their own wherever they occur: their key without the ending `Model`. */
+  /** Schemas that become references. The name is the key without the ending `Model`. */
   models: Record<string, TSchema>
 }
 
@@ -84,7 +84,7 @@ export function describeApi(
   { version, sections, securitySchemes, models }: DocumentParts,
 ): ApiDocument {
   const envelopes = [...new Set(routes.map(({ hooks }) => envelopeOf(hooks)))]
-  // By text: Elysia and TypeBox copy a schema when they decorate it.
+  // Compared by text, because Elysia and TypeBox copy a schema when they decorate it.
   const named = [
     ...Object.entries(models).map(([name, model]) => [name.replace(/Model$/, ''), model] as const),
     ...envelopes.map((envelope) => [modelName(envelope), envelope.model] as const),
@@ -254,7 +254,7 @@ function namePart(part: unknown, names: Names): unknown {
   const name = names.get(JSON.stringify(part))
   if (name !== undefined) return { $ref: refTo(name) }
   const { anyOf, ...rest } = part as Schema
-  // What is read by hand is an object with only a title: the name of what it should be.
+  // The model of a part that is parsed by hand is an object with a title, the name of its real model.
   if (rest.title !== undefined && [...names.values()].includes(rest.title)) {
     return { $ref: refTo(rest.title) }
   }

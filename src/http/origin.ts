@@ -2,13 +2,13 @@ import { limits } from '../base/limits.ts'
 import { type Network, parseAddress, within } from '../base/network.ts'
 import { isLoopbackName, type OwnNames } from './own-names.ts'
 
-/** Which peers may speak for their clients, and where this service lives. */
+/** The proxies that are trusted, and the origins of this service. */
 type OriginRules = {
-  /** Public origins from `PUBLIC_URL`; empty: taken from the request where that is safe. */
+  /** Public origins from `PUBLIC_URL`. If empty, the origin is that of the request where that is safe. */
   publicOrigins: readonly string[]
   /** Reverse proxies. */
   trustedProxies: readonly Network[]
-  /** What counts without public origins. */
+  /** The names that count without public origins. */
   ownNames: OwnNames
 }
 
@@ -16,7 +16,7 @@ const plainIpv4 = /^\d{1,3}(\.\d{1,3}){3}$/
 
 export type Origins = ReturnType<typeof createOrigins>
 
-/** Who asks, and under which address, from the socket and the headers of trusted proxies. */
+/** The client of a request and the origin it asked, from the socket and the headers of trusted proxies. */
 export function createOrigins(rules: OriginRules) {
   const trusts = (peer: string) => {
     if (rules.trustedProxies.length === 0) return false
@@ -24,7 +24,7 @@ export function createOrigins(rules: OriginRules) {
     return address !== null && rules.trustedProxies.some((network) => within(address, network))
   }
 
-  /** The address that the client says it asked: of a trusted proxy's client, as the proxy passes it on. */
+  /** The address that the client asked, by its Host header or as a trusted proxy forwards it. */
   const askedAddress = (request: Request, peer: string) => {
     const forwarded = trusts(peer)
     const { headers } = request
@@ -34,36 +34,36 @@ export function createOrigins(rules: OriginRules) {
     return host === null ? null : `${scheme}://${host}`
   }
 
-  /** Names that no public origin serves over plain http. */
+  /** Names of the public origins, if all of them are https. */
   const httpsOnly = rules.publicOrigins.every((origin) => origin.startsWith('https:'))
   const strictNames = new Set(
     httpsOnly ? rules.publicOrigins.map((origin) => new URL(origin).hostname) : [],
   )
 
-  /** Parsing an address costs more than all else that is done with it, and most requests name the same. */
+  /** A cache of one, because parsing is the expensive part and most requests name the same address. */
   let last: { asked: string; url: URL | null } = { asked: '', url: null }
   const askedUrl = (request: Request, peer: string) => {
     const asked = askedAddress(request, peer) ?? ''
     if (asked !== last.asked) {
       const url = URL.parse(asked)
-      // A Host is a host and a port: with a user or a path in it, it is nobody's.
+      // A Host header is a host and a port. With a user or a path in it, it is invalid.
       last = { asked, url: url?.href === `${url?.origin}/` ? url : null }
     }
     return last.url
   }
 
   return {
-    /** True when the peer speaks for somebody else without being declared in `TRUSTED_PROXIES`. */
+    /** True if the peer forwards a request and is not in `TRUSTED_PROXIES`. */
     undeclaredProxy(request: Request, peer: string): boolean {
       const { headers } = request
       return (headers.has('x-forwarded-for') || headers.has('x-forwarded-host')) && !trusts(peer)
     },
 
-    /** The address that limits are counted by: IPv6 by its /64. */
+    /** The key of the rate limits: the client address, for IPv6 its /64. */
     client(request: Request, peer: string): string {
       let client = peer
       if (trusts(peer)) {
-        // From the right: each trusted proxy vouches for the entry before its own.
+        // Read from the right, because each trusted proxy vouches for the entry before its own.
         const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').slice(-20)
         for (const hop of hops.reverse()) {
           const address = hop.trim()
@@ -75,7 +75,7 @@ export function createOrigins(rules: OriginRules) {
       return limitKey(client)
     },
 
-    /** Nobody on the way reads the answer: https, or the client is on this machine. */
+    /** True for https and for clients on this machine, where nobody on the way can read the answer. */
     secure(request: Request, peer: string): boolean {
       if (schemeOf(request) === 'https') return true
       const { headers } = request
@@ -84,8 +84,8 @@ export function createOrigins(rules: OriginRules) {
     },
 
     /**
-     * A client on this machine asks for itself. A name in Host other than `localhost` is that of a
-     * proxy's site, or of a page that resolves its own name to this machine (DNS rebinding).
+     * True for a client on this machine that asks for itself. Any name in Host but `localhost` is that of
+     * a proxy's site, or of a page that resolves its own name to this machine (DNS rebinding).
      */
     local({ headers }: Request, peer: string): boolean {
       if (!isLoopback(peer) || isForwarded(headers)) return false
@@ -94,14 +94,14 @@ export function createOrigins(rules: OriginRules) {
       return host === null || hostname === 'localhost' || isAddress(hostname)
     },
 
-    /** The origins this request may have been signed for (NIP-98); empty when none is safe to assume. */
+    /** The origins that a signature of this request may name (NIP-98). Empty if none is safe to assume. */
     accepted(request: Request, peer: string): readonly string[] {
       if (rules.publicOrigins.length > 0) return rules.publicOrigins
       const url = askedUrl(request, peer)
       return url && rules.ownNames.has(url.hostname, peer) ? [url.origin] : []
     },
 
-    /** The same for signatures to the relay (NIP-42): on this machine it is found at `localhost`, too. */
+    /** The same for signatures to the relay (NIP-42). Clients on this machine may name `localhost`, too. */
     acceptedForRelay(request: Request, peer: string): readonly string[] {
       const accepted = this.accepted(request, peer)
       const url = askedUrl(request, peer)
@@ -109,7 +109,7 @@ export function createOrigins(rules: OriginRules) {
       return here ? [...accepted, url.origin] : accepted
     },
 
-    /** The origin that was asked, fit to be shown: a scheme, and a host and port of plain characters. */
+    /** The origin that was asked, if its host is of plain characters, so that it is safe to show. Else null. */
     asked(request: Request, peer: string): string | null {
       const url = askedUrl(request, peer)
       if (!url || !/^https?:$/.test(url.protocol)) return null
@@ -118,10 +118,9 @@ export function createOrigins(rules: OriginRules) {
     },
 
     /**
-     * Browsers may be told to use nothing but https for the name they asked (RFC 6797): it is in
-     * `PUBLIC_URL`, which has no plain http, and was asked over https. Other names may be served by
-     * another authority tomorrow, or by none. An address is what a proxy asks by that does not pass the
-     * name on; browsers do not heed it for addresses.
+     * True if browsers may be told to use only https for this name (RFC 6797). The name is in `PUBLIC_URL`,
+     * which has no plain http, and was asked over https. Other names may have another certificate tomorrow, or
+     * none. An address is accepted because a proxy may not forward the name. Browsers ignore it for addresses.
      */
     strict(request: Request, peer: string): boolean {
       if (strictNames.size === 0) return false
@@ -132,7 +131,7 @@ export function createOrigins(rules: OriginRules) {
   }
 }
 
-/** The request says that it came by a proxy. */
+/** True if the headers show that the request came by a proxy. */
 export function isForwarded(headers: Headers): boolean {
   if (headers.has('forwarded') || headers.has('via')) return true
   for (const name of headers.keys()) if (name.startsWith('x-forwarded-')) return true
@@ -153,13 +152,13 @@ function isLoopback(peer: string): boolean {
   return address?.range() === 'loopback'
 }
 
-/** The host of a URL is an IP address. */
+/** True if the host of a URL is an IP address. */
 function isAddress(hostname: string): boolean {
   return parseAddress(hostname.replace(/^\[|\]$/g, '')) !== null
 }
 
 function limitKey(text: string): string {
-  // What the socket says; a forwarded entry was parsed before it came here.
+  // The fast path of most addresses. Forwarded entries were parsed before.
   if (plainIpv4.test(text)) return text
   const address = parseAddress(text)
   if (address === null) return 'unknown'

@@ -2,19 +2,18 @@ import { limits } from '../base/limits.ts'
 import type { Machine } from '../base/machine.ts'
 import { parseAddress } from '../base/network.ts'
 
-/** Which hosts of a URL are this machine's own. */
+/** The host names that mean this machine. */
 export type OwnNames = {
-  /** True when a client at `peer` means this machine by `hostname`, which is spelt as URLs do. */
+  /** True if a client at `peer` means this machine by `hostname`, spelt as in a URL. */
   has(hostname: string, peer: string): boolean
 }
 
 const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * Names and addresses of this machine, asked of it now and then: addresses change (DHCP). Any other
- * name would let its site have a merchant sign for this service. `localhost` is every machine's: it
- * counts for clients on this one. The host of a container comes from the container's default gateway.
- * `steadyMs` reads a steady clock.
+ * Names and addresses of this machine, read again now and then because DHCP changes them. If another name
+ * counted, its site could make a merchant sign for this service. `localhost` counts only for clients on this
+ * machine. In a container, the host connects from the default gateway. `steadyMs` reads a monotonic clock.
  */
 export function createOwnNames(read: () => Machine, steadyMs: () => number): OwnNames {
   let hosts: ReadonlySet<string> = new Set()
@@ -35,14 +34,14 @@ export function createOwnNames(read: () => Machine, steadyMs: () => number): Own
         const address = parseAddress(peer)
         return address?.range() === 'loopback' || gateways.has(address?.toString() ?? '')
       }
-      // One that is unknown may be new.
+      // An unknown name may be new.
       if (!hosts.has(hostname)) refresh(limits.ownNamesAgainSeconds)
       return hosts.has(hostname)
     },
   }
 }
 
-/** The host of a URL is this machine, whichever machine that is. */
+/** True if a host name is a loopback name. */
 export function isLoopbackName(hostname: string): boolean {
   return loopbackName.test(hostname)
 }

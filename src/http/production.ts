@@ -1,3 +1,3 @@
-// Elysia looks at NODE_ENV once, when it is loaded: unless it says production, a refused value is printed whole,
-// indented, and more than once. What the operator's environment says must not decide that.
+// Elysia reads NODE_ENV once, when it is loaded. Unless it is `production`, a refused value is printed whole and
+// more than once. The operator's environment must not decide that.
 process.env.NODE_ENV = 'production'

@@ -4,60 +4,60 @@ import { type Refusal, rateLimited, requireNoWait } from '../base/refusal.ts'
 
 const entriesMax = 20_000
 
-/** A budget that a credential has of its own; a spent voucher's is apart from that of its live successor. */
+/** The budget of a credential. A spent voucher has another one than its successor. */
 export type Budget = { of: 'chain' | 'spent' | 'card'; id: number }
 
 /**
- * Rate limits. Failures are counted apart from requests that succeed: they cost their author only
- * further failures, so that a stranger cannot use up what a shop behind the same address needs. A
- * credential that is known here goes on when its address has used up its own.
+ * Rate limits. Failures are counted apart from requests that succeed, so that a stranger cannot use up the
+ * budget that a shop behind the same address needs. A known credential has a budget of its own, on which its
+ * requests go on when that of the address is used up.
  */
 export type RateLimits = {
-  /** Every request, by client address; how it is refused when the address is over its budget, else null. */
+  /** Every request, by client address. The refusal if the address is over its budget, else null. */
   request(address: string): Refusal | null
-  /** An authenticated request, by key; `cost` grows with what it makes. Refuses `rate-limited`. */
+  /** An authenticated request, by key. `cost` grows with the rows that it writes. Refuses `rate-limited`. */
   key(pubkey: string, cost: number): void
   /** An authenticated request over its address's budget, of a key unknown here. Refuses `rate-limited`. */
   stranger(address: string): void
   /** A request over its address's budget, by the credential that it brought. Refuses `rate-limited`. */
   carried(budget: Budget): void
-  /** Refreshes of a coupon, by the row id of the first voucher of its chain; `wait` in seconds. */
+  /** Refreshes of a coupon, by the row id of the first voucher of its chain. `wait` is in seconds. */
   refreshes: { wait(chain: number): number; made(chain: number): void }
   /**
-   * A request that was counted turned out to be a client's mistake. Refuses `rate-limited`, but not a
-   * `known` credential: there it counts as a request.
+   * A counted request that was a mistake of the client. Refuses `rate-limited`, except for a `known`
+   * credential, for which it counts as a request.
    */
   mistake(address: string, known: boolean): void
   /** A try of a setup code, right or wrong, by client address. Refuses `rate-limited`. */
   setup(address: string): void
   /** A failed authentication or an unknown nonce, by client address. Refuses `rate-limited`. */
   failure(address: string): void
-  /** Trying an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
+  /** A try of an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
   wrongKeyTry(handle: string, address: string): void
-  /** A key tried on a burned voucher was wrong. */
+  /** A wrong key on a burned voucher. */
   wrongKey(handle: string, address: string): void
 }
 
 /** A busy shop behind one address sends some hundred claims a minute, each with its preview. */
 const requestRule = { burst: 1200, perSecond: 40, entriesMax }
-/** A till that issues all day, a panel that reloads; a mint of many costs more. */
+/** A till issues all day, and a panel reloads. A mint of many vouchers costs more. */
 const keyRule = { burst: 1200, perSecond: 40, entriesMax }
-/** Anybody can make keys: these share what their address has besides. */
+/** Anybody can make keys, so unknown ones share a budget of their address. */
 const strangerRule = { burst: 600, perSecond: 20, entriesMax }
-/** A coupon is looked at, handed on and redeemed; a card pays now and then. */
+/** A coupon is looked at, handed on and redeemed. A card pays now and then. */
 const carriedRule = { burst: 60, perSecond: 1, entriesMax }
-/** A coupon goes from hand to hand some times; each refresh stays on the disk for ever. */
+/** A coupon changes hands a few times, and each refresh stays on disk for ever. */
 const refreshRule = { burst: 20, perSecond: 0.1, entriesMax }
-/** A person mistypes a few codes; a guesser needs 2^127 of them. */
+/** A person mistypes a few codes. A guesser needs 2^127 tries. */
 const failureRule = { burst: 100, perSecond: 1, entriesMax }
-/** Wallets that race for one voucher bring some hundred keys at most, and once. */
+/** Wallets that race for one voucher bring a few hundred keys, once. */
 const wrongKeyRule = { burst: 300, perSecond: 0.1, entriesMax }
-/** The same from all addresses together; high, since it keeps the right key waiting too. */
+/** The same for all addresses together. It is high, because it delays the right key, too. */
 const voucherRule = { burst: 1000, perSecond: 0.5, entriesMax }
-/** Somebody copies a code of twelve symbols from a screen; a guesser needs 2^59 of them. */
+/** A person copies twelve symbols from a screen. A guesser needs 2^59 tries. */
 const setupRule = { burst: 10, perSecond: 0.05, entriesMax }
 
-/** `seconds` reads a steady clock. */
+/** Build the limits. `seconds` reads a monotonic clock. */
 export function createRateLimits(seconds: () => number): RateLimits {
   const requests = new Buckets(requestRule)
   const keys = new Buckets(keyRule)
@@ -96,7 +96,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
   }
 }
 
-/** For measurements: `RATE_LIMIT=off`. */
+/** No limits, for measurements (`RATE_LIMIT=off`). */
 export const noRateLimits: RateLimits = {
   request: () => null,
   key: () => undefined,

@@ -19,7 +19,7 @@ export function replyJson(status: number, value: unknown, headers?: Record<strin
   return reply(status, JSON.stringify(value), headers)
 }
 
-/** A refusal on the wire; `schemes`: the Authorization schemes the route takes, null for none. */
+/** A refusal on the wire. `schemes` are the Authorization schemes of the route, null for none. */
 export function replyRefusal(
   refusal: Refusal,
   envelope: Envelope,

@@ -4,9 +4,9 @@ import type { RouteRules } from './document.ts'
 import type { Envelope } from './envelope.ts'
 import type { Working } from './in-flight.ts'
 
-/** What the edge knows of a request besides what Elysia does. */
+/** The context of a request, beside what Elysia has of it. */
 export type RequestContext = {
-  /** As the client sent it; a HEAD is answered by the route of GET. */
+  /** The method that the client sent. A HEAD is answered by the route of GET. */
   method: string
   /** The pattern of its route. */
   pattern: string
@@ -15,29 +15,29 @@ export type RequestContext = {
   rules: RouteRules
   /** The key of the client's rate limits. */
   address: string
-  /** Origins this request may name, the one it came by first; worked out only when asked. */
+  /** Origins that a signature of this request may name, the one that was asked first. Computed on demand. */
   origins: () => readonly string[]
-  /** The origin it asked, ours or not, fit to be shown; null when it is none. */
+  /** The origin that was asked, ours or not, safe to show. Null if it is no origin. */
   asked: () => string | null
-  /** Its place among the requests that are worked on; null: it takes none. */
+  /** Its in-flight slot. Null if it takes none. */
   working: Working | null
-  /** Asked by what watches over the service: not limited, and not counted. */
+  /** A request of a supervisor. It is neither limited nor counted. */
   supervised: boolean
-  /** Nobody on the way reads the answer. */
+  /** True if nobody on the way can read the answer. */
   secure: () => boolean
   /** The exact bytes of the body. */
   body: Uint8Array
-  /** The JSON object that the body is, or null. */
+  /** The body as a JSON object. Null if it is none. */
   object: JsonObject | null
-  /** The body was not read as JSON: it nests too deep, or has too many keys or digits. */
+  /** The body was not parsed, because it nests too deep or has too many keys or digits. */
   excessive: boolean
-  /** How the request is refused unless a credential carries it: its address is over its budget. Else null. */
+  /** Set if the address is over its budget. The request is refused with it unless a credential carries the request. */
   over: Refusal | null
-  /** A credential that holds stands behind the request: others behind its address do not have it refused. */
+  /** The request brought a valid credential, so that mistakes of others behind its address do not refuse it. */
   known: boolean
-  /** What was refused is nobody's mistake: a session that was good has ended. */
+  /** The refusal is nobody's mistake, as when a session has ended. It is not counted. */
   harmless: boolean
-  /** Uses up the caller's NIP-98 event. Null: there is none, or a write of the operation used it up. */
+  /** Uses up the NIP-98 event of the caller. Null if there is none, or if a write of the operation used it up. */
   spend: (() => Promise<void>) | null
 }
 

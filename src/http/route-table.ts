@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts'
 import type { RouteDetail, RouteRules } from './document.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
 
-/** A path of the table: its pattern, for metrics, the methods it takes, and the rules of each. */
+/** A path of the table: its pattern, its methods, and the rules of each method. */
 type RouteMatch = {
   pattern: string
   methods: readonly string[]
@@ -14,7 +14,7 @@ type RouteMatch = {
 
 type Route = { method: string; path: string; hooks: unknown }
 
-/** For measurements, whose routes declare nothing. */
+/** The rules of routes without a declaration, as benchmarks have them. */
 const undeclared: RouteRules = {
   schemes: null,
   bodyBytesMax: limits.bodyBytesMax,
@@ -49,7 +49,7 @@ export function createRouteTable(routes: readonly Route[]) {
       return patterns.find(({ segments }) => fits(segments, asked))?.match ?? null
     },
 
-    /** The envelope of a path without a route: that of the feature whose path it is. */
+    /** The envelope of a path without a route. It is that of the feature whose path it is. */
     envelopeOf(path: string): Envelope {
       const found = envelopes.find(([own]) => path === own || path.startsWith(`${own}/`))
       return found?.[1] ?? serviceEnvelope
@@ -85,7 +85,7 @@ function fits(segments: readonly string[], asked: readonly string[]): boolean {
   )
 }
 
-/** Elysia gives a handler null for a parameter that cannot be decoded: such a path names nothing. */
+/** False for a parameter that cannot be decoded. Elysia would call the handler with null. */
 function names(segment: string | undefined): boolean {
   if (!segment?.includes('%')) return segment !== ''
   try {

@@ -23,7 +23,7 @@ import { createRouteTable } from './route-table.ts'
 export type ServerOptions = {
   hostname: string
   port: number
-  /** Https on a port of its own, or, when it is the same, in the place of http. */
+  /** Https on a port of its own. With the port of http, it replaces http. */
   tls: { cert: string; key: string; port: number } | null
   /** Every route of the product. */
   routes: readonly AnyElysia[]
@@ -33,23 +33,23 @@ export type ServerOptions = {
   metrics: Metrics
   mayReadMetrics: MetricsAccess
   log: Log
-  /** Told once, and waited for: a request came by a proxy, whichever. */
+  /** Called and awaited once, for the first request that came by any proxy. */
   onForwarded: () => Promise<void>
-  /** Told once: a peer speaks for others and is not in `TRUSTED_PROXIES`. */
+  /** Called once, for a peer that forwards requests and is not in `TRUSTED_PROXIES`. */
   onUndeclaredProxy: (peer: string) => void
 }
 
-/** What is served over a WebSocket at one path; a connection is a number of the sockets' choice. */
+/** The WebSocket server of one path. It numbers its connections. */
 type Sockets = {
   path: string
   open(socket: Socket, peer: { address: string; origins: readonly string[] }): number
   message(connection: number, text: string): void
-  /** Everything that was sent to this connection has left. */
+  /** Called when everything that was sent to this connection has left. */
   drained(connection: number): void
   close(connection: number): void
 }
 
-/** One WebSocket. `send` is false when the text has to wait in our memory. */
+/** One WebSocket. `send` is false if the text has to wait in our memory. */
 type Socket = {
   send(text: string): boolean
   /** Bytes that wait in our memory. */
@@ -62,17 +62,17 @@ type Socket = {
 type SocketData = { address: string; origins: readonly string[]; connection: number }
 
 export type HttpServer = {
-  /** Where it listens, such as `http://127.0.0.1:3000`; https when there is nothing else. */
+  /** The address that it listens on, such as `http://127.0.0.1:3000`. Https if there is no http. */
   url: string
-  /** Where https is, if it is. */
+  /** The address of https. Null if there is none. */
   secureUrl: string | null
-  /** Refuse what is new with 503, wait for what runs, then close. Milliseconds are bounded by `drainSeconds`. */
+  /** Refuse new requests with 503, wait up to `drainSeconds` for those that run, then close. */
   stop(): Promise<void>
 }
 
 const strictTransport = `max-age=${limits.strictTransportSeconds}`
 
-/** Start listening. What every route shares happens here, in the order of the protocol's checks. */
+/** Start listening. The checks that all routes share happen here, in the order of the protocol. */
 export function startServer(options: ServerOptions): HttpServer {
   const { log, metrics } = options
   const bodies = createBodies()
@@ -125,7 +125,7 @@ export function startServer(options: ServerOptions): HttpServer {
     error: (error: Error) => replyRefusal(toRefusal(error, log), serviceEnvelope, null),
     websocket: {
       maxPayloadLength: limits.relayMessageBytesMax,
-      // The relay lets go of slow readers before.
+      // The relay disconnects slow readers earlier.
       backpressureLimit: limits.relayUnreadBytesMax * 2,
       closeOnBackpressureLimit: true,
       idleTimeout: limits.socketIdleSeconds,
@@ -203,7 +203,7 @@ export function startServer(options: ServerOptions): HttpServer {
         options.onUndeclaredProxy(peer)
       }
     }
-    // Clients write relay addresses with a slash at the end, too.
+    // Some clients end relay addresses with a slash.
     if (path.replace(/\/$/, '') === options.sockets?.path && isUpgrade(request)) {
       return upgrade(request, bun, address, options.origins.acceptedForRelay(request, peer))
     }
@@ -237,7 +237,7 @@ export function startServer(options: ServerOptions): HttpServer {
       working?.end()
     }
     assert(!over || context.known || !response.ok, 'a route did not ask what carries its request')
-    // Whatever was refused is its sender's affair, and costs nobody else behind the address.
+    // A mistake gives its request back to the address, so that others behind it do not pay for it.
     const refused = response.status >= 400 && response.status < 500
     if (refused && !supervised && !context.harmless) {
       if (!over) options.rateLimits.mistake(address, context.known)
@@ -254,7 +254,7 @@ export function startServer(options: ServerOptions): HttpServer {
       draining = true
       const deadline = performance.now() + limits.drainSeconds * 1000
       while (underWay > 0 && performance.now() < deadline) await Bun.sleep(10)
-      // Closes the door, and lets the last answers leave; then whoever still holds a connection.
+      // New connections are refused at once. Open ones have a moment for their last answers.
       const left = Promise.all(servers.map((server) => server.stop()))
       await Promise.race([left, Bun.sleep(limits.lingerSeconds * 1000)])
       await Promise.all(servers.map((server) => server.stop(true)))
@@ -264,7 +264,7 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   function composeApp({ routes }: ServerOptions) {
-    // Elysia takes no host name to be shorter than four letters, unless told: http://pi is one.
+    // By default Elysia expects host names of four letters or more. http://pi is shorter.
     const composed = new Elysia({ normalize: false, handler: { standardHostname: false } })
       .onParse({ as: 'global' }, async ({ request }) => {
         const context = contextOf(request)
@@ -301,7 +301,7 @@ function toSocket(socket: ServerWebSocket<SocketData>): Socket {
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close(code, reason) {
-      // Whoever does not read would not see the reason either.
+      // A client that does not read would not see the reason either.
       if (socket.getBufferedAmount() > 0) socket.terminate()
       else socket.close(code, reason)
     },
@@ -310,20 +310,20 @@ function toSocket(socket: ServerWebSocket<SocketData>): Socket {
 
 /** The path of a request as it was sent, without its query. */
 function pathOf(request: Request): string {
-  // Without a Host header (HTTP/1.0) there is no more than the path.
+  // Without a Host header (HTTP/1.0) the URL is only a path.
   const start = request.url.startsWith('/') ? 0 : request.url.indexOf('/', 'https://'.length)
   const end = request.url.indexOf('?', start)
   return end === -1 ? request.url.slice(start) : request.url.slice(start, end)
 }
 
-/** The router looks for the path behind `http://` and a host; without a usable Host header there is none. */
+/** The request with a host in its URL. The router needs one, and without a usable Host header there is none. */
 function withOrigin(request: Request): Request {
   return request.url.startsWith('http://')
     ? request
     : new Request(`http://localhost${targetOf(request)}`, request)
 }
 
-/** A HEAD as the GET it is answered like; whatever Host it names, which no URL may hold. */
+/** A HEAD as a GET. Its host is replaced, since a Host header may hold what no URL may. */
 function asGetRequest(request: Request): Request {
   const { headers } = request
   return new Request(`http://localhost${targetOf(request)}`, { method: 'GET', headers })
@@ -334,7 +334,7 @@ function targetOf({ url }: Request): string {
   return url.slice(url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length))
 }
 
-/** What a 405 owes (RFC 9110): the methods of the path, whichever route refused. */
+/** A 405 with the methods of its path, as RFC 9110 demands, whichever route refused. */
 function withAllow(response: Response, methods: readonly string[]): Response {
   response.headers.set('Allow', methods.join(', '))
   return response
@@ -343,7 +343,7 @@ function withAllow(response: Response, methods: readonly string[]): Response {
 async function withoutBody(response: Response): Promise<Response> {
   const { status, headers } = response
   if (headers.get('Content-Type')?.startsWith('text/event-stream')) {
-    // It has no end to count to.
+    // A stream has no end, so it has no length.
     await response.body?.cancel()
     return new Response(null, { status, headers })
   }

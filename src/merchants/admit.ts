@@ -5,7 +5,7 @@ import type { MerchantStores, Merchants } from './service.ts'
 type Admitting = Pick<Merchants, 'admission' | 'listed' | 'now'>
 type Known = Pick<MerchantStores, 'merchants'>
 
-/** Refuses keys that may not manage coupons here, and tells whether a setup code would let them in. */
+/** Refuse a key that may not manage coupons. The refusal shows if a setup code would let it in. */
 export async function requireMerchant(
   { admission, listed, now }: Admitting,
   tx: Known,
@@ -20,7 +20,7 @@ export async function requireMerchant(
   throw new Refusal('merchant-not-allowed', setup ? { setup } : {})
 }
 
-/** Keep the rule that a setup code exists while nobody was let in, and only then. In the change's transaction. */
+/** Keep the rule that a setup code exists only while nobody was let in. In the transaction of the change. */
 export async function settleCode(
   { admission, newSalt }: Pick<Merchants, 'admission' | 'newSalt'>,
   tx: Known,

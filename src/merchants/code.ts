@@ -1,8 +1,8 @@
 import { type Binding, mac, sameMac } from '../crypto/seal.ts'
 
-/** Crockford's base 32: no letter that could be read as a digit. */
+/** Crockford's base 32, without letters that look like digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** Five bits each: 60 bits. */
+/** Symbols of a code, of five bits each: 60 bits. */
 const symbols = 12
 const shape = new RegExp(`^[${alphabet}]{${symbols}}$`)
 
@@ -10,8 +10,8 @@ const shape = new RegExp(`^[${alphabet}]{${symbols}}$`)
 export const saltBytes = 16
 
 /**
- * The setup code that a salt stands for, in groups of four: 60 bits of an HMAC under the store key, so
- * that neither the database nor a backup tells it.
+ * The setup code of a salt, in groups of four. It is 60 bits of an HMAC under the store key, so that
+ * neither the database nor a backup shows it.
  */
 export function codeOf(storeKey: Uint8Array, salt: Uint8Array): string {
   const secret = Buffer.from(salt).toString('hex')
@@ -21,7 +21,7 @@ export function codeOf(storeKey: Uint8Array, salt: Uint8Array): string {
   return text.replace(/.{4}(?=.)/g, '$&-')
 }
 
-/** Whether somebody typed this code: in any case, with or without dashes and spaces, O for 0, I or L for 1. */
+/** Compare a typed code: in any case, with or without dashes and spaces, O for 0, I or L for 1. */
 export function sameCode(typed: string, code: string): boolean {
   const [given, right] = [plain(typed), plain(code)]
   return shape.test(given) && sameMac(Buffer.from(given), Buffer.from(right))

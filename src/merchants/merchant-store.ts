@@ -6,10 +6,10 @@ export type Merchant = {
   /** Hex. */
   pubkey: string
   label: string | null
-  /** Came by the setup code or was named by the operator: it adds and removes others. */
+  /** An owner came by the setup code or was named by the operator, and adds and removes others. */
   owner: boolean
   createdAt: number
-  /** When a guest has to leave; null: it stays. */
+  /** The end of a guest's time, in Unix seconds. Null for others. */
   expiresAt: number | null
 }
 
@@ -26,7 +26,7 @@ type MerchantRow = {
 
 export type MerchantStore = ReturnType<typeof createMerchantStore>
 
-/** The merchants that were let in, and the setup code while there is none; on one connection. */
+/** The merchants that were let in, and the setup code while there are none. On one connection. */
 export function createMerchantStore(sql: Sql) {
   const columns = 'pubkey, label, owner, created_at, expires_at'
   const find = sql.query<MerchantRow, [Uint8Array]>(
@@ -46,7 +46,7 @@ export function createMerchantStore(sql: Sql) {
   )
   const remove = sql.query<null, [Uint8Array]>('DELETE FROM merchants WHERE pubkey = ?')
   const prune = sql.query<null, [number]>('DELETE FROM merchants WHERE expires_at <= ?')
-  // Coupons that nobody can mint or redeem any more keep nobody waiting.
+  // Owners wait only for coupons that can still be minted or redeemed.
   const waiting = sql.query<{ owner: Uint8Array; coupons: number }, [Uint8Array, number]>(
     `SELECT owner, count(*) AS coupons FROM definitions d
      WHERE owner > ? AND NOT EXISTS (
@@ -66,59 +66,59 @@ export function createMerchantStore(sql: Sql) {
   const burn = sql.query<null, []>('DELETE FROM setup_code WHERE id = 1')
 
   return {
-    /** Guests, too, and those whose time is over. */
+    /** Includes guests, and expired ones. */
     async find(pubkey: string): Promise<Merchant | null> {
       const row = await find.get(bytesOf(pubkey))
       return row && toMerchant(row)
     },
 
-    /** Those who stay, newest first. */
+    /** Merchants without guests, newest first. */
     async list(): Promise<Merchant[]> {
       return (await list.all()).map(toMerchant)
     },
 
-    /** Those who stay. */
+    /** The number of merchants without guests. */
     async count(): Promise<number> {
       return (await count.get())?.n ?? 0
     },
 
-    /** Write one down in place of what was known of that key. */
+    /** Insert or replace the merchant of a key. */
     async put({ pubkey, label, owner, createdAt, expiresAt }: Merchant): Promise<void> {
       put.run(bytesOf(pubkey), label, owner ? 1 : 0, createdAt, expiresAt)
     },
 
-    /** False when it was not there. */
+    /** False if there was none. */
     async remove(pubkey: string): Promise<boolean> {
       return (await remove.changes(bytesOf(pubkey))) === 1
     },
 
-    /** Delete guests whose time is over; how many there were. */
+    /** Delete expired guests. Returns their number. */
     async prune(now: number): Promise<number> {
       return prune.changes(now)
     },
 
-    /** Owners of coupons that were not let in, in the order of their keys, behind `after` (hex). */
+    /** Owners of coupons that were not let in, in the order of their keys, after `after` (hex). */
     async waiting(after: string, most: number): Promise<Waiting[]> {
       const rows = await waiting.all(bytesOf(after), most)
       return rows.map(({ owner, coupons }) => ({ pubkey: hexOf(owner), coupons }))
     },
 
-    /** The salt of the setup code and how often somebody was wrong; null while there is no code. */
+    /** The salt of the setup code and the number of wrong tries. Null while there is no code. */
     async code(): Promise<{ salt: Uint8Array; tries: number } | null> {
       return salt.get()
     },
 
-    /** Make another code; the one before is good for nothing any more. */
+    /** Replace the code. The one before is no longer valid. */
     async setCode(newSalt: Uint8Array): Promise<void> {
       setSalt.run(newSalt)
     },
 
-    /** Somebody was wrong. */
+    /** Count a wrong try. */
     async countTry(): Promise<void> {
       tried.run()
     },
 
-    /** End the setup code; false when there was none. */
+    /** Delete the setup code. False if there was none. */
     async burnCode(): Promise<boolean> {
       return (await burn.changes()) === 1
     },

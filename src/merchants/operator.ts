@@ -11,17 +11,17 @@ import { admit, merchantView } from './roster.ts'
 import type { Admission, MerchantStores, Merchants } from './service.ts'
 import { listWaiting } from './waiting.ts'
 
-/** A command of the operator's. */
+/** A command of the operator. */
 export type MerchantCommand =
   | { do: 'list' }
   | { do: 'add'; pubkey: string; label: string | null }
   | { do: 'remove'; pubkey: string }
-  /** Let owners of coupons in: these, or all that wait. */
+  /** Admit these owners of coupons, or all that wait. */
   | { do: 'confirm'; pubkeys: string[] | 'all' }
-  /** Let a key in for a run of the demo, and out again. */
+  /** Admit a key for a run of the demo, and remove it again. */
   | { do: 'admit-guest'; pubkey: string }
   | { do: 'dismiss-guest'; pubkey: string }
-  /** The setup code, or another in its place. */
+  /** Show the setup code, or replace it. */
   | { do: 'code'; another: boolean }
 
 export type ListedMerchants = {
@@ -46,7 +46,7 @@ export type MerchantOutcome = {
 
 type Known = Pick<MerchantStores, 'merchants'>
 
-/** Carry a command of the operator's out. Throws OperatorError with what is wrong. */
+/** Run a command of the operator. Throws OperatorError. */
 export async function operateMerchants(
   merchants: Merchants,
   command: MerchantCommand,
@@ -123,7 +123,7 @@ async function confirm(merchants: Merchants, tx: Known & AfterCommit, named: str
   return { npubs: pubkeys.map(npubOf), admission: merchants.admission() }
 }
 
-/** A merchant that the operator names adds and removes others. */
+/** A merchant that the operator names is an owner: it adds and removes others. */
 async function admitOwner(
   merchants: Merchants,
   tx: Known & AfterCommit,
@@ -181,7 +181,7 @@ const noCode: Record<Exclude<Admission, 'let-in'>, string> = {
 
 function pubkeyIn(text: unknown): string {
   const pubkey = typeof text === 'string' ? parsePubkey(text) : null
-  // The text is not repeated: somebody may have pasted an nsec.
+  // The text is not repeated, because somebody may have pasted an nsec.
   if (pubkey === null) throw new OperatorError('that is no public key: npub or hex')
   return pubkey
 }

@@ -1,12 +1,12 @@
 import { bytesOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
-/** A merchant's growth in a day; `refreshes`: how often its vouchers changed hands. */
+/** The growth of a merchant in a day. `refreshes` counts how often its vouchers changed hands. */
 export type Added = { vouchers: number; bytes: number; refreshes: number }
 
 export type QuotaStore = ReturnType<typeof createQuotaStore>
 
-/** Growth of merchants by day, on a service for any key; on one connection. */
+/** Growth of merchants by day, on a service for any key. On one connection. */
 export function createQuotaStore(sql: Sql) {
   const find = sql.query<Added, [number, Uint8Array]>(
     'SELECT vouchers, bytes, refreshes FROM merchant_days WHERE day = ? AND owner = ?',
@@ -20,7 +20,7 @@ export function createQuotaStore(sql: Sql) {
   const prune = sql.query<null, [number]>('DELETE FROM merchant_days WHERE day < ?')
 
   return {
-    /** `day`: days since 1970. */
+    /** `day` counts days since 1970. */
     async find(day: number, owner: string): Promise<Added> {
       return (await find.get(day, bytesOf(owner))) ?? { vouchers: 0, bytes: 0, refreshes: 0 }
     },
@@ -29,7 +29,7 @@ export function createQuotaStore(sql: Sql) {
       add.run(day, bytesOf(owner), vouchers, bytes, refreshes)
     },
 
-    /** Forget the days before `day`. */
+    /** Delete the days before `day`. */
     async prune(day: number): Promise<void> {
       prune.run(day)
     },

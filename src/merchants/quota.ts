@@ -12,8 +12,8 @@ export function dayOf(seconds: number): number {
 }
 
 /**
- * Count what a merchant adds against its day, where any key of the world may be one. In the transaction
- * that adds it. Refuses `vouchers-day-full`, `bytes-day-full`, and `rate-limited` for refreshes.
+ * Count the growth of a merchant against its day, in the transaction that adds it. Only where any key of the
+ * world may be a merchant. Refuses `vouchers-day-full`, `bytes-day-full`, and `rate-limited` for refreshes.
  */
 export async function charge(
   { metered, now }: Pick<Merchants, 'metered' | 'now'>,

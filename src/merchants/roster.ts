@@ -17,7 +17,7 @@ export function merchantView({ pubkey, label, owner, createdAt }: Merchant) {
   return { pubkey, npub: npubOf(pubkey), label, owner, createdAt }
 }
 
-/** Everybody who was let in, newest first. Refuses `merchants-by-setting`, `merchants-owner-only`. */
+/** The merchants that were let in, newest first. Refuses `merchants-by-setting`, `merchants-owner-only`. */
 export async function listMerchants(merchants: Merchants, caller: Caller) {
   return merchants.database.snapshot(async (tx) => {
     await requireOwner(merchants, tx, caller)
@@ -26,8 +26,8 @@ export async function listMerchants(merchants: Merchants, caller: Caller) {
 }
 
 /**
- * Let a key manage coupons; `created` is false when it already could. Without a label the label stays.
- * Refuses `field-invalid`, and as `listMerchants`; `merchants-full`.
+ * Let a key manage coupons. `created` is false if it already could. Without a label the label stays.
+ * Refuses `field-invalid`, `merchants-full`, and as `listMerchants`.
  */
 export async function addMerchant(merchants: Merchants, caller: Caller, input: MerchantInput) {
   const label = parseLabel(input.label)
@@ -42,8 +42,8 @@ export async function addMerchant(merchants: Merchants, caller: Caller, input: M
 }
 
 /**
- * Let a key manage no longer. Refuses as `listMerchants`; `merchant-unknown`, and `merchant-is-owner` of
- * one that only the operator can remove.
+ * Remove a merchant. Refuses as `listMerchants`, `merchant-unknown`, and `merchant-is-owner` for one that
+ * only the operator can remove.
  */
 export async function removeMerchant(merchants: Merchants, caller: Caller, text: string) {
   const key = parsePubkey(text)
@@ -68,8 +68,8 @@ type Admitted = {
 }
 
 /**
- * Write a merchant who stays; an owner stays one, and a guest becomes one who stays. The setup code, if
- * there is one, burns. In the caller's transaction. Refuses `merchants-full`.
+ * Store a merchant that is no guest. A guest becomes one, and an owner stays an owner. The setup code burns.
+ * In the transaction of the caller. Refuses `merchants-full`.
  */
 export async function admit(
   merchants: Merchants,

@@ -11,29 +11,29 @@ export type MerchantStores = {
 }
 
 /**
- * The rule of who may manage coupons. `private`: any key, since only this machine reaches the service; `listed`: the
- * keys of the setting; `open`: any key, by the setting; `let-in`: the stored merchants.
+ * The rule of admission. `private` admits any key, because only this machine reaches the service. `listed` admits
+ * the keys of the setting, `open` any key by the setting, `let-in` the stored merchants.
  */
 export type Admission = 'private' | 'listed' | 'open' | 'let-in'
 
-/** `by`: what let a key in or removed it: the setup code, the operator, or another merchant (hex). */
+/** `by` is the setup code, the operator, or another merchant (hex). */
 type MerchantEvent =
   | { type: 'admitted' | 'removed'; pubkey: string; by: 'code' | 'operator' | string }
   | { type: 'code-replaced' }
 
-/** Everything the operations of this folder need; put together by `app/management.ts`. */
+/** The dependencies of the operations in this folder, put together by `app/management.ts`. */
 export type Merchants = {
   database: Database<MerchantStores>
   now: Clock
-  /** 32 bytes; setup codes follow from it. */
+  /** 32 bytes. Setup codes follow from it. */
   storeKey: Uint8Array
   newSalt: () => Uint8Array
-  /** Asked each time: a private service can turn out to be public. */
+  /** A function, because a private service can turn out to be public. */
   admission: () => Admission
-  /** Any key of the world may manage: each has quotas. */
+  /** True if any key of the world may manage. Each has quotas then. */
   metered: () => boolean
   /** The keys of the setting, in hex. */
   listed: ReadonlySet<string>
-  /** Told of what happened once it is on disk. */
+  /** Called for each event once it is on disk. */
   happened: (event: MerchantEvent) => void
 }

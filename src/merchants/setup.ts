@@ -7,12 +7,12 @@ import { codeOf, sameCode } from './code.ts'
 import type { MerchantStores, Merchants } from './service.ts'
 
 /**
- * Let the caller in as the first merchant, for the setup code that the operator was shown. The code burns
- * with it. Refuses `setup-code-wrong`: another code, a used one, or none there.
+ * Admit the caller as the first merchant, for the setup code that the operator was shown, and burn the code.
+ * Refuses `setup-code-wrong` for another code, for a used one, and if there is none.
  */
 export async function setUp(merchants: Merchants, { pubkey, spend }: Caller, typed: string) {
   let right = false
-  // A wrong try counts whatever the request comes to: outside of what a refusal undoes.
+  // Outside of the part that a refusal undoes, so that a wrong try always counts.
   const tryCode: First<MerchantStores> = async (tx) => {
     await spend?.(tx)
     right = false

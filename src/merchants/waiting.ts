@@ -3,8 +3,8 @@ import type { Waiting } from './merchant-store.ts'
 import type { MerchantStores } from './service.ts'
 
 /**
- * Owners of coupons that were not let in, those with the most coupons first. At most `waitingMax`: a
- * service for more takes any key.
+ * Owners of coupons that were not let in, those with the most coupons first. At most `waitingMax`, since a
+ * service with more of them admits any key.
  */
 export async function listWaiting(tx: Pick<MerchantStores, 'merchants'>): Promise<Waiting[]> {
   const found: Waiting[] = []

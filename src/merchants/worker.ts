@@ -5,7 +5,7 @@ import type { QuotaStore } from './quota-store.ts'
 
 type QuotaStores = { merchants: MerchantStore; quotas: QuotaStore }
 
-/** Delete guests whose time is over, and what merchants added on past days. */
+/** Delete expired guests and the daily counts of past days. */
 export function startMerchantSweep({ jobs, database, now, failed }: SweepParts<QuotaStores>): Job {
   return jobs.sweep({
     lease: 'merchants.sweep',

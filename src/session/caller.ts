@@ -1,14 +1,14 @@
 import type { First } from '../db/database.ts'
 import type { ProofStore } from './proof-store.ts'
 
-/** Who authenticated. */
+/** A caller that authenticated. */
 export type Caller = {
   /** Hex. */
   pubkey: string
-  /** Unix seconds: when the session began, or one that begins with this signature would. */
+  /** The begin of the session, or of one opened with this signature. Unix seconds. */
   beganAt: number
-  /** Unix seconds: when the session ends, or one that began with this signature would. */
+  /** The end of the session, or of one opened with this signature. Unix seconds. */
   until: number
-  /** Uses up the NIP-98 event; the first write of whatever the caller does. None for a session. */
+  /** Uses up the NIP-98 event as the first write of the operation. Undefined for a session. */
   spend: First<{ proofs: ProofStore }> | undefined
 }

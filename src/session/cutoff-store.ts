@@ -4,7 +4,7 @@ import { type Cutoff, everyKey } from './cutoffs.ts'
 
 export type CutoffStore = ReturnType<typeof createCutoffStore>
 
-/** Up to when sessions were ended, of a key or of all; on one connection. */
+/** The cut-offs of sessions, of a key or of all keys. On one connection. */
 export function createCutoffStore(sql: Sql) {
   const all = sql.query<{ pubkey: Uint8Array; ended_at: number }, []>(
     'SELECT pubkey, ended_at FROM session_cutoffs WHERE ended_at > 0',
@@ -29,7 +29,7 @@ export function createCutoffStore(sql: Sql) {
       }))
     },
 
-    /** Up to when the sessions of a key, or of any key for `everyKey`, were ended; 0 when none was. */
+    /** The newest cut-off of a key, or of any key for `everyKey`. 0 if there is none. */
     async last(pubkey: string): Promise<number> {
       const row = await (pubkey === everyKey
         ? newest.get()
@@ -41,7 +41,7 @@ export function createCutoffStore(sql: Sql) {
       put.run(bytesOf(pubkey), endedAt)
     },
 
-    /** Delete those from before a time, Unix seconds; how many there were. */
+    /** Delete the cut-offs before a time in Unix seconds. Returns their number. */
     async prune(before: number): Promise<number> {
       return await prune.changes(before)
     },

@@ -1,6 +1,6 @@
-/** Sessions of a key that began then, or before, are over. */
+/** The end of all sessions of a key that began at that time or before. */
 export type Cutoff = {
-  /** Hex; `everyKey` for the sessions of all. */
+  /** Hex. `everyKey` for the sessions of all keys. */
   pubkey: string
   /** Unix seconds. */
   endedAt: number
@@ -8,12 +8,12 @@ export type Cutoff = {
 
 /** The cut-offs in memory, where every request looks them up. */
 export type Cutoffs = {
-  /** Up to when the sessions of a key are over; before all time when none was ended. */
+  /** The cut-off of a key, in Unix seconds. Minus infinity if there is none. */
   endedAt(pubkey: string): number
   set(cutoff: Cutoff): void
 }
 
-/** Stands for all keys, and is the key of nobody: the curve has no point there. */
+/** Stands for all keys. Nobody has it, because the curve has no point there. */
 export const everyKey = '0'.repeat(64)
 
 export function createCutoffs(known: readonly Cutoff[]): Cutoffs {

@@ -6,15 +6,15 @@ import { type Cutoff, everyKey } from './cutoffs.ts'
 type Ending = {
   database: Database<{ cutoffs: CutoffStore }>
   now: Clock
-  /** It is on disk: from here on the sessions are refused. */
+  /** Called once the cut-off is on disk. From then on the sessions are refused. */
   ended: (cutoff: Cutoff) => void
 }
 
-/** End every session that a key has now, or that anybody has (null). A session opened later is another. */
+/** End every session of a key, or of all keys (null). Sessions opened later are not affected. */
 export function endSessions({ database, now, ended }: Ending, key: string | null): Promise<Cutoff> {
   const pubkey = key ?? everyKey
   return database.transact({ roots: ['instance'] }, async (tx) => {
-    // A session opened in the second of the last end began one second after it.
+    // A session opened in the second of the last cut-off began one second after it.
     const endedAt = Math.max(now(), (await tx.cutoffs.last(pubkey)) + 1)
     const cutoff = { pubkey, endedAt }
     await tx.cutoffs.set(cutoff)

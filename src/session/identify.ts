@@ -8,17 +8,17 @@ import type { Sessions, VerifiedSession } from './session.ts'
 
 type IdentifyParts = { sessions: Sessions; verify: VerifyEvent; now: Clock }
 
-/** An Authorization header with the request that it stands in. */
+/** An Authorization header and its request. */
 type Credential = {
   header: string
-  /** False: NIP-98 alone is taken, and any other scheme counts as missing. */
+  /** False for routes that accept NIP-98 only. Another scheme counts as missing there. */
   bearer: boolean
   signed: () => SignedRequest
 }
 
-/** Called as a credential is used. */
+/** Callbacks for the use of a credential. */
 type Uses = {
-  /** The request counts for this key. May refuse `rate-limited`. */
+  /** The request counts against the rate of this key. May refuse `rate-limited`. */
   count(pubkey: string): void
   /** A write uses up the NIP-98 event. */
   spending(): void
@@ -30,7 +30,7 @@ type Uses = {
 export function createIdentify({ sessions, verify, now }: IdentifyParts) {
   return async ({ header, bearer, signed }: Credential, uses: Uses): Promise<Caller> => {
     if (header.length > limits.authorizationBytesMax) throw new Refusal('auth-too-large')
-    // Trimmed first: a pattern that also looked for the end would try every run of spaces again and again.
+    // Trimmed first, because a pattern that also looked for the end would take quadratic time on spaces.
     const [, scheme = '', value = ''] = /^(\S+)\s+(\S.*)$/.exec(header.trim()) ?? []
     switch (scheme.toLowerCase()) {
       case 'nostr':

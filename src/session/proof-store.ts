@@ -3,7 +3,7 @@ import type { Sql } from '../db/sql.ts'
 
 export type ProofStore = ReturnType<typeof createProofStore>
 
-/** The replay guard of NIP-98: event ids already used; on one connection. */
+/** The replay guard of NIP-98: the ids of used events. On one connection. */
 export function createProofStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, number]>(
     'INSERT INTO proofs (event_id, accepted_until) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING',
@@ -14,12 +14,12 @@ export function createProofStore(sql: Sql) {
   )
 
   return {
-    /** Use an event up; false when it was used before. `acceptedUntil`: Unix seconds. */
+    /** Use up an event. False if it was used before. `acceptedUntil` is in Unix seconds. */
     async use(eventId: string, acceptedUntil: number): Promise<boolean> {
       return (await insert.changes(bytesOf(eventId), acceptedUntil)) === 1
     },
 
-    /** Delete up to `rowsMax` of the oldest that nobody could send again; how many there were. */
+    /** Delete up to `rowsMax` of the oldest ids whose events are no longer accepted. Returns their number. */
     async prune(rowsMax: number, before: number): Promise<number> {
       return await prune.changes(rowsMax, before)
     },

@@ -6,17 +6,17 @@ import { Refusal } from '../base/refusal.ts'
 import type { Cutoffs } from './cutoffs.ts'
 import type { SessionModel } from './models.ts'
 
-/** What `POST /api/auth/session` answers. */
+/** The answer of `POST /api/auth/session`. */
 export type Session = Static<typeof SessionModel>
 
-/** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`; of them nothing is stored. */
+/** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`. Nothing of them is stored. */
 export type Sessions = {
   create(pubkey: string): Promise<Session>
-  /** Whose a token is. Refuses `auth-session-expired`, `auth-session-invalid`. */
+  /** Verify a token. Refuses `auth-session-expired`, `auth-session-invalid`. */
   verify(token: string): Promise<VerifiedSession>
-  /** When a session that is opened now begins: after those that were ended. Unix seconds. */
+  /** The begin of a session that is opened now, after every cut-off of the key. Unix seconds. */
   beginsAt(pubkey: string): number
-  /** Refuses `auth-session-expired` for one that was ended since it was verified. */
+  /** Refuses `auth-session-expired` for a session that was ended after it was verified. */
   requireOpen(session: Pick<VerifiedSession, 'pubkey' | 'beganAt'>): void
 }
 
@@ -30,7 +30,7 @@ const hex32 = /^[0-9a-f]{64}$/
 
 export function createSessions(secret: string, now: Clock, cutoffs: Cutoffs): Sessions {
   const key = new TextEncoder().encode(secret)
-  // Verifying a JWT costs more than a native signature check, and a till sends the same one all day.
+  // A cache, because verifying a JWT costs more than a native signature check, and a till sends one token all day.
   const verified = new Map<string, VerifiedSession>()
 
   return {
@@ -77,11 +77,11 @@ export function createSessions(secret: string, now: Clock, cutoffs: Cutoffs): Se
   }
 }
 
-/** Signature first; the expiry is compared by our own clock. */
+/** Verify the signature. The expiry is compared with our own clock later. */
 async function read(token: string, key: Uint8Array): Promise<VerifiedSession> {
   try {
-    // jose parses the token's JSON itself: the bound of the header, 8 KiB, is that of this text.
-    // The epoch as current date switches jose's own expiry check off.
+    // jose parses the JSON of the token itself. The limit of the Authorization header, 8 KiB, bounds it.
+    // The epoch as current date disables the expiry check of jose.
     const { payload } = await jwtVerify(token, key, {
       algorithms: [algorithm],
       currentDate: new Date(0),
