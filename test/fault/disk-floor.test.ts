@@ -12,6 +12,7 @@ import {
   newKey,
   newSigner,
   sha256Hex,
+  withKey,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
@@ -43,7 +44,6 @@ const ask = (path: string, body?: unknown, more: Json = {}): Promise<Answer> =>
   call(shop.server.url, path, { ...(body !== undefined && { body }), token, ...more })
 const ready = async () => (await call(shop.server.url, '/readyz')).json
 const mint = async (): Promise<Json> => mintOne(shop.server.url, token, couponId)
-const withKey = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 const refresh = (nonce: string, key: string) => ask('/api/coupons/refresh', { nonce }, withKey(key))
 const logged = (event: string) =>
   shop.server

@@ -4,6 +4,7 @@ import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { type Answer, call, newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { expectError } from '../support/envelopes.ts'
 import { createEvent } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -26,12 +27,6 @@ const keep = async (...events: NostrEvent[]) => {
 /** The service has subscriptions for other purposes, too. */
 const isFetch = (name: unknown) => String(name).startsWith('q')
 const ids = ({ json }: Answer) => json.map(({ id }: NostrEvent) => id)
-
-function expectError(answer: Answer, status: number, code: string): void {
-  const { reason, ...rest } = answer.json
-  expect({ status: answer.status, body: rest }).toEqual({ status, body: { status: 'ERROR', code } })
-  expect(reason).toMatch(/^\S.*\.$/)
-}
 
 describe('the filter', () => {
   test.each<[string, unknown]>([

@@ -9,6 +9,7 @@ import { damage } from '../support/cli.ts'
 import { type Answer, call, createDefinition, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { deliverOneMore } from '../support/delivered.ts'
+import { expectError } from '../support/envelopes.ts'
 import { createEvent } from '../support/events.ts'
 import { startFaultyRelay, stopRelays } from '../support/faulty-relay.ts'
 import { callRaw } from '../support/raw.ts'
@@ -29,16 +30,6 @@ type Sent = { headers?: Record<string, string>; to?: TestServer; path?: string; 
 const publish = (body: unknown, { to = server, path = '/nostr/publish', ...rest }: Sent = {}) =>
   call(to.url, path, { method: 'POST', body, ...rest })
 const outcome = async (id: string, to = server) => (await call(to.url, `/nostr/publish/${id}`)).json
-
-function expectError(answer: Answer, status: number, code: string): void {
-  const { reason, retryAfter, ...rest } = answer.json
-  expect({ status: answer.status, body: rest }).toEqual({ status, body: { status: 'ERROR', code } })
-  expect(reason).toMatch(/^\S.*\.$/)
-  expect(answer.headers.get('retry-after')).toBe(
-    retryAfter === undefined ? null : String(retryAfter),
-  )
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-}
 
 describe('a good event', () => {
   test.each(['/nostr/publish', '/nostr/publish/'])(

@@ -16,6 +16,7 @@ import {
   newSigner,
   nostrHeader,
   openSession,
+  withKey,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createInvoice, newFundedCard, payEvent } from '../support/payments.ts'
@@ -69,8 +70,6 @@ async function openShop(server: TestServer) {
   const mint = async (): Promise<string> => (await mintOne(server.url, token, couponId)).nonce
   return { merchant, token, couponId, mint }
 }
-
-const withKey = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
 /** All requests of a till and a customer, while others have used up the budget of their address. */
 async function expectServed(server: TestServer, client: ReturnType<typeof behind>) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call } from '../support/client.ts'
+import { untilLimited } from '../support/limited.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
@@ -79,23 +80,13 @@ test('without METRICS_TOKEN no token opens the metrics', async () => {
 
 test('wrong tokens count as failures, and strangers are limited as elsewhere', async () => {
   const tried = await startServer({ env: { METRICS_TOKEN: token } })
-  const statusOf = (headers: Record<string, string>) => async () =>
-    (await read('/metrics', { ...forwarded, ...headers }, tried)).status
-  const wrong = await untilLimited(statusOf({ Authorization: 'Bearer wrong-wrong-wrong' }))
-  expect(wrong).toBeLessThan(300)
-  const anonymous = await untilLimited(statusOf({}))
-  expect(anonymous).toBeGreaterThan(300)
+  const asking = (headers: Record<string, string>) => () =>
+    read('/metrics', { ...forwarded, ...headers }, tried)
+  const wrong = await untilLimited(asking({ Authorization: 'Bearer wrong-wrong-wrong' }))
+  expect(wrong.before).toBeLessThan(300)
+  const anonymous = await untilLimited(asking({}))
+  expect(anonymous.before).toBeGreaterThan(300)
   expect((await read('/metrics', {}, tried)).status).toBe(200)
   const Authorization = `Bearer ${token}`
   expect((await read('/metrics', { ...forwarded, Authorization }, tried)).status).toBe(200)
 })
-
-/** Ask again and again until the answer is 429; how many were something else. */
-async function untilLimited(ask: () => Promise<number>): Promise<number> {
-  for (let before = 0; before < 4000; before += 20) {
-    const statuses = await Promise.all(Array.from({ length: 20 }, ask))
-    const at = statuses.indexOf(429)
-    if (at !== -1) return before + at
-  }
-  throw new Error('never limited')
-}

@@ -14,23 +14,13 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { untilLimited } from '../support/limited.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 
 afterEach(cleanUp)
 
 const unknown = { body: { nonce: 'A'.repeat(22) } }
-
-/** Ask again and again until the answer is 429; that answer, and how many came before it. */
-async function untilLimited(ask: () => Promise<Answer>, most = 3000) {
-  for (let before = 0; before < most; before += 20) {
-    const answers = await Promise.all(Array.from({ length: 20 }, ask))
-    const at = answers.findIndex(({ status }) => status === 429)
-    const limited = answers[at]
-    if (limited) return { limited, before: before + at, answers }
-  }
-  throw new Error(`not limited after ${most} requests`)
-}
 
 test('failures of one client limit neither known nonces nor good keys behind its address', async () => {
   const server = await startServer()

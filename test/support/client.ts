@@ -123,3 +123,8 @@ export async function mintOne(base: string, token: string, couponId: string): Pr
 export function newKey(): string {
   return randomBytes(18).toString('base64url')
 }
+
+/** The options of a request under an Idempotency-Key. */
+export function withKey(key = newKey()): CallOptions {
+  return { headers: { 'Idempotency-Key': key } }
+}

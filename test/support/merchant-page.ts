@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { nextFrame } from './page-states.ts'
 
 /** The steps of a merchant in the panel, which speaks Spanish. */
 export const pin = '246810'
@@ -21,7 +22,7 @@ export async function makeKey(page: Page): Promise<void> {
 export async function next(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Seguir' }).click()
   // The focus moves on in the next frame; what is typed before would land where it goes.
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+  await nextFrame(page)
 }
 
 /** The address that the shown QR carries. */

@@ -12,3 +12,8 @@ export async function lookOnlyWhenAsked(page: Page): Promise<void> {
     Object.defineProperty(document, 'hidden', { value: true, configurable: true })
   })
 }
+
+/** The next frame of a page is drawn: the focus has moved to its place. */
+export async function nextFrame(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+}

@@ -5,6 +5,7 @@ import { encodeQR } from 'qr'
 import { closeBrowser } from '../support/browser.ts'
 import { next } from '../support/merchant-page.ts'
 import { good, looks } from '../support/page-looks.ts'
+import { nextFrame } from '../support/page-states.ts'
 import {
   closePanels,
   type FarHost,
@@ -219,7 +220,7 @@ test('an unreachable service is not reported as a problem of the picture', async
   )
   await page.reload()
   await Promise.race([asked, pictureless(page).waitFor()])
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+  await nextFrame(page)
   expect(await pictureless(page).count()).toBe(0)
 })
 

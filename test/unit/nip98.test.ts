@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { NostrEvent, VerifyEvent } from '../../src/nostr/event.ts'
 import { type SignedRequest, verifyHttpAuth } from '../../src/nostr/nip98.ts'
 import { createProof, newSigner, sha256Hex, verifyEvent } from '../support/client.ts'
+import { nip98Vector } from '../support/published-events.ts'
 import { refusalOf } from '../support/refused.ts'
 
 const signer = newSigner()
@@ -22,21 +23,6 @@ const verify = (
   check: VerifyEvent = verifyEvent,
 ) => refusalOf(() => verifyHttpAuth(encode(event), { ...request, ...over }, now, check))
 
-/** Published vector: secret 3, over the payload of a mint. */
-const vector: NostrEvent = {
-  pubkey: 'f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9',
-  created_at: 1_764_630_000,
-  kind: 27_235,
-  tags: [
-    ['u', 'https://merchant.example/api/coupons/mint'],
-    ['method', 'POST'],
-    ['payload', '8c0241b9c281b0dd488c81b083fb44a94509a10d7bf487fed78ab65518aaba69'],
-    ['nonce', 'k3f9xq2'],
-  ],
-  content: '',
-  id: '8d6234e1afd35c049f65c43b8a41e1922530a1fc7bacfe375515d7956a1b3ecb',
-  sig: '6ca4b77d802f252ab937de022a416be75f05b791083f250c7f8fdddc222d6edcbc738c5219e0b2dba92a5a52e8f268bf7dba937f4e8f31b83782e909adfc873f',
-}
 const vectorRequest: SignedRequest = {
   method: 'POST',
   origins: ['https://merchant.example'],
@@ -46,15 +32,15 @@ const vectorRequest: SignedRequest = {
 
 describe('the published vector', () => {
   test('is accepted, and its event returned', () => {
-    expect(verifyHttpAuth(encode(vector), vectorRequest, vector.created_at, verifyEvent)).toEqual(
-      vector,
-    )
+    expect(
+      verifyHttpAuth(encode(nip98Vector), vectorRequest, nip98Vector.created_at, verifyEvent),
+    ).toEqual(nip98Vector)
   })
 
   test('is refused with any of its parts changed', () => {
     const changed: [Partial<NostrEvent>, Partial<SignedRequest>, number, string][] = [
       [{ content: 'x' }, {}, 0, 'auth-malformed'],
-      [{ sig: vector.sig.replace('6', '7') }, {}, 0, 'auth-malformed'],
+      [{ sig: nip98Vector.sig.replace('6', '7') }, {}, 0, 'auth-malformed'],
       [{}, { body: new Uint8Array() }, 0, 'auth-malformed'],
       [{}, { method: 'PUT' }, 0, 'auth-url-mismatch'],
       [{}, { target: '/api/coupons/mint/' }, 0, 'auth-url-mismatch'],
@@ -64,8 +50,8 @@ describe('the published vector', () => {
       [{}, {}, -61, 'auth-expired'],
     ]
     for (const [event, over, later, code] of changed) {
-      const at = vector.created_at + later
-      const text = encode({ ...vector, ...event })
+      const at = nip98Vector.created_at + later
+      const text = encode({ ...nip98Vector, ...event })
       const refused = refusalOf(() =>
         verifyHttpAuth(text, { ...vectorRequest, ...over }, at, verifyEvent),
       )

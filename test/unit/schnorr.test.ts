@@ -8,6 +8,7 @@ import { openPureSchnorr } from '../../src/crypto/schnorr-pure.ts'
 import { checkVectors, schnorrVectors } from '../../src/crypto/schnorr-vectors.ts'
 import { createSigner, createVerifier } from '../../src/crypto/sign-event.ts'
 import { eventId, type NostrEvent } from '../../src/nostr/event.ts'
+import { cardActivation, nip98Vector } from '../support/published-events.ts'
 
 const seed = Number(process.env.SEED ?? 340)
 const curveOrder = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
@@ -15,37 +16,6 @@ const curveOrder = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd036
 const opened = openSchnorr()
 const pure = openPureSchnorr('noble')
 const engines: SchnorrEngine[] = opened.name === 'noble' ? [pure] : [opened, pure]
-
-/** sk 3, aux 0. */
-const nip98: NostrEvent = {
-  id: '8d6234e1afd35c049f65c43b8a41e1922530a1fc7bacfe375515d7956a1b3ecb',
-  pubkey: 'f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9',
-  created_at: 1764630000,
-  kind: 27235,
-  tags: [
-    ['u', 'https://merchant.example/api/coupons/mint'],
-    ['method', 'POST'],
-    ['payload', '8c0241b9c281b0dd488c81b083fb44a94509a10d7bf487fed78ab65518aaba69'],
-    ['nonce', 'k3f9xq2'],
-  ],
-  content: '',
-  sig: '6ca4b77d802f252ab937de022a416be75f05b791083f250c7f8fdddc222d6edcbc738c5219e0b2dba92a5a52e8f268bf7dba937f4e8f31b83782e909adfc873f',
-}
-
-/** Published on relays in 2023: content with JSON in it. */
-const activation: NostrEvent = {
-  id: '8fad06887f4f0475889f93e2291d0151da1157d2b7551a38afb865d47554b2e8',
-  pubkey: '49001062a54bc52153dcc69b65927833be519104249324e462eab45d494a0c46',
-  created_at: 1698091892,
-  kind: 21111,
-  tags: [
-    ['p', '75a66127dea5733b9402bddf697d0b27d7a094dfad62d22d85fd7f9eb6973a6f'],
-    ['t', 'card-activation-request'],
-  ],
-  content:
-    '{"otc":"weirdcode","delegation":{"conditions":"kind=1112&created_at<1700762400&created_at>1698080400","token":"dbf1ef362920cf20f9b1c1861e5491061dfb386437edf09d00f53d3f987265057d0b731e7d71d7a3eeef3c870881cca5b82647a6efa8caf04f25e0ba52606aa5"}}',
-  sig: '285cbf75456456d7799a7450ac80b68d6ed31e833314a71609d2410016df34ef84d4c2187ae5670829909e60d0fdd73289250213e6ee90d98f7accce65317d2e',
-}
 
 function bytes(hex: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.fromHex(hex)
@@ -91,7 +61,11 @@ describe.each(engines)('the engine $name', (engine) => {
   })
 
   test.each([0, 1, 31, 33, 63, 65, 128])('returns false for any part of %d bytes', (length) => {
-    const [signature, message, pubkey] = [bytes(nip98.sig), bytes(nip98.id), bytes(nip98.pubkey)]
+    const [signature, message, pubkey] = [
+      bytes(nip98Vector.sig),
+      bytes(nip98Vector.id),
+      bytes(nip98Vector.pubkey),
+    ]
     const wrong = new Uint8Array(length)
     expect(engine.verify(signature, message, pubkey)).toBe(true)
     expect(engine.verify(wrong, message, pubkey)).toBe(false)
@@ -99,13 +73,13 @@ describe.each(engines)('the engine $name', (engine) => {
     expect(engine.verify(signature, message, wrong)).toBe(false)
   })
 
-  test.each([[null], [undefined], [7], [nip98.sig], [[1, 2]], [{}], [new ArrayBuffer(64)]])(
+  test.each([[null], [undefined], [7], [nip98Vector.sig], [[1, 2]], [{}], [new ArrayBuffer(64)]])(
     'returns false for %p in place of bytes',
     (value) => {
       const garbage = value as never
-      expect(engine.verify(garbage, bytes(nip98.id), bytes(nip98.pubkey))).toBe(false)
-      expect(engine.verify(bytes(nip98.sig), garbage, bytes(nip98.pubkey))).toBe(false)
-      expect(engine.verify(bytes(nip98.sig), bytes(nip98.id), garbage)).toBe(false)
+      expect(engine.verify(garbage, bytes(nip98Vector.id), bytes(nip98Vector.pubkey))).toBe(false)
+      expect(engine.verify(bytes(nip98Vector.sig), garbage, bytes(nip98Vector.pubkey))).toBe(false)
+      expect(engine.verify(bytes(nip98Vector.sig), bytes(nip98Vector.id), garbage)).toBe(false)
     },
   )
 
@@ -138,31 +112,31 @@ describe.each(engines)('the engine $name', (engine) => {
 
   test('verifies the published events', () => {
     const verify = createVerifier(engine)
-    expect(verify(nip98)).toBe(true)
-    expect(verify(activation)).toBe(true)
+    expect(verify(nip98Vector)).toBe(true)
+    expect(verify(cardActivation)).toBe(true)
   })
 
   test.each<[string, Partial<Record<keyof NostrEvent, unknown>>]>([
-    ['a changed id', { id: nip98.id.replace(/^8/, '9') }],
-    ['an id in upper case', { id: nip98.id.toUpperCase() }],
-    ['a truncated id', { id: nip98.id.slice(0, 62) }],
+    ['a changed id', { id: nip98Vector.id.replace(/^8/, '9') }],
+    ['an id in upper case', { id: nip98Vector.id.toUpperCase() }],
+    ['a truncated id', { id: nip98Vector.id.slice(0, 62) }],
     ['an id that is no hex', { id: 'zz'.repeat(32) }],
-    ['a public key in upper case', { pubkey: nip98.pubkey.toUpperCase() }],
-    ['a truncated public key', { pubkey: nip98.pubkey.slice(2) }],
-    ['the public key of another', { pubkey: activation.pubkey }],
-    ['a signature that is too long', { sig: `${nip98.sig}00` }],
-    ['a signature that is too short', { sig: nip98.sig.slice(2) }],
-    ['a signature in upper case', { sig: nip98.sig.toUpperCase() }],
-    ['a signature with a line end', { sig: `${nip98.sig}\n` }],
-    ['the signature of another event', { sig: activation.sig }],
+    ['a public key in upper case', { pubkey: nip98Vector.pubkey.toUpperCase() }],
+    ['a truncated public key', { pubkey: nip98Vector.pubkey.slice(2) }],
+    ['the public key of another', { pubkey: cardActivation.pubkey }],
+    ['a signature that is too long', { sig: `${nip98Vector.sig}00` }],
+    ['a signature that is too short', { sig: nip98Vector.sig.slice(2) }],
+    ['a signature in upper case', { sig: nip98Vector.sig.toUpperCase() }],
+    ['a signature with a line end', { sig: `${nip98Vector.sig}\n` }],
+    ['the signature of another event', { sig: cardActivation.sig }],
     ['a changed content', { content: ' ' }],
     ['another kind', { kind: 27236 }],
-    ['another time', { created_at: nip98.created_at + 1 }],
-    ['a tag less', { tags: nip98.tags.slice(1) }],
+    ['another time', { created_at: nip98Vector.created_at + 1 }],
+    ['a tag less', { tags: nip98Vector.tags.slice(1) }],
     ['tags that are no strings', { tags: [[1]] }],
     ['a time that is no integer', { created_at: 1.5 }],
   ])('refuses an event with %s', (_name, change) => {
-    expect(createVerifier(engine)({ ...nip98, ...change } as NostrEvent)).toBe(false)
+    expect(createVerifier(engine)({ ...nip98Vector, ...change } as NostrEvent)).toBe(false)
   })
 
   test.each([[null], [undefined], ['event'], [5], [[]], [{}]])(
@@ -174,7 +148,7 @@ describe.each(engines)('the engine $name', (engine) => {
 
   test('refuses a self-consistent event whose key is not on the curve', () => {
     const pubkey = 'eefdea4cdb677750a420fee807eacf21eb9898ae79b9768766e4faa04a2d4a34'
-    const event = { ...nip98, pubkey }
+    const event = { ...nip98Vector, pubkey }
     expect(createVerifier(engine)({ ...event, id: eventId(event) })).toBe(false)
   })
 
@@ -182,7 +156,7 @@ describe.each(engines)('the engine $name', (engine) => {
     const hex = '3'.padStart(64, '0')
     for (const secret of [hex, bytes(hex)]) {
       const signer = createSigner(engine, secret)
-      expect(signer.pubkey).toBe(nip98.pubkey)
+      expect(signer.pubkey).toBe(nip98Vector.pubkey)
       const event = signer.sign({
         created_at: 1,
         kind: 1,

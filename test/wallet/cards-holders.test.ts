@@ -33,6 +33,7 @@ import {
 import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { cardActivation } from '../support/published-events.ts'
 import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -187,19 +188,7 @@ describe('POST /card', () => {
   })
 
   test('accepts the form of a real activation event, which is only too old', async () => {
-    const event = {
-      id: '8fad06887f4f0475889f93e2291d0151da1157d2b7551a38afb865d47554b2e8',
-      pubkey: '49001062a54bc52153dcc69b65927833be519104249324e462eab45d494a0c46',
-      created_at: 1_698_091_892,
-      kind: 21_111,
-      tags: [
-        ['p', '75a66127dea5733b9402bddf697d0b27d7a094dfad62d22d85fd7f9eb6973a6f'],
-        ['t', 'card-activation-request'],
-      ],
-      content:
-        '{"otc":"weirdcode","delegation":{"conditions":"kind=1112&created_at<1700762400&created_at>1698080400","token":"dbf1ef362920cf20f9b1c1861e5491061dfb386437edf09d00f53d3f987265057d0b731e7d71d7a3eeef3c870881cca5b82647a6efa8caf04f25e0ba52606aa5"}}',
-      sig: '285cbf75456456d7799a7450ac80b68d6ed31e833314a71609d2410016df34ef84d4c2187ae5670829909e60d0fdd73289250213e6ee90d98f7accce65317d2e',
-    }
+    const event = cardActivation
     expect(verifyEvent(event)).toBe(true)
     await refuses(() => call(server.url, '/card', { body: event }), 422, 'card-event-stale')
     const changed = { ...event, content: event.content.replace('weird', 'other') }

@@ -4,6 +4,7 @@ import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner } from '../support/client.ts'
+import { expectError } from '../support/envelopes.ts'
 import {
   identityEvent,
   managerEnv,
@@ -44,17 +45,6 @@ async function add(to: TestServer, wanted: object): Promise<void> {
 }
 
 const ask = (path: string) => call(server.url, path)
-
-function expectError({ status, json }: Answer, expected: number, code: string, field?: string) {
-  const said = field === undefined ? {} : { field }
-  expect({ status, ...json, http: status }).toEqual({
-    status: 'ERROR',
-    reason: expect.stringMatching(/^\S.*\.$/),
-    code,
-    http: expected,
-    ...said,
-  })
-}
 
 /** The fields that LUD-06 and LUD-16 demand of the first answer, and no other. */
 function expectPayRequest(json: Json) {

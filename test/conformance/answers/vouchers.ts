@@ -4,9 +4,9 @@ import {
   createDefinition,
   type Json,
   mintOne,
-  newKey,
   newSigner,
   percentBenefit,
+  withKey,
 } from '../../support/client.ts'
 import { begun, secondsNow } from '../../support/clock.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
@@ -17,8 +17,6 @@ const refreshing = 'POST /api/coupons/refresh'
 const previewing = 'POST /api/coupons/preview'
 const voiding = 'DELETE /api/coupons/{id}/mints/{name}'
 const listing = 'GET /api/coupons/{id}/mints'
-
-const withKey = (key = newKey()) => ({ headers: { 'Idempotency-Key': key } })
 
 /** A merchant with a definition. */
 async function withCoupon({ newCaller }: Documented, fields: Json = {}) {
