@@ -2,18 +2,17 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
-import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from '../nostr/event.ts'
-import { createMatcher, type Filter, type TagValues, tagValuesOf } from '../nostr/filter.ts'
-import { classOf, newer } from '../nostr/kind-class.ts'
+import { type NostrEvent, parseEvent, type VerifyEvent } from '../nostr/event.ts'
+import type { Filter } from '../nostr/filter.ts'
+import { classOf } from '../nostr/kind-class.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { fitAnswer } from './answer.ts'
+import { findAuthError } from './authentication.ts'
 import { type ClientMessage, parseClientMessage } from './client-message.ts'
 import { type Peer, type Verdict, weightOf } from './messages.ts'
 import type { RelayPolicy } from './policy.ts'
-import type { StoredEvent } from './query-store.ts'
 import { createReaders } from './readers.ts'
 import type { EventStore, Stored } from './store.ts'
-import { createSubscriptionQuota, type SubscriptionSize, sizeOf } from './subscription-quota.ts'
+import { createSubscriptions } from './subscriptions.ts'
 import { findValidationError } from './validation-error.ts'
 
 type RelayOptions = {
@@ -33,19 +32,11 @@ type RelayOptions = {
   log: (cause: unknown) => void
 }
 
-type Subscription = {
-  size: SubscriptionSize
-  matches: (event: NostrEvent, values: TagValues) => boolean
-  /** New events while the stored ones are being read. Null after EOSE. */
-  queued: NostrEvent[] | null
-}
-
 type Client = Peer & {
   connection: number
   challenge: string
   challenged: boolean
   authenticated: Set<string>
-  subscriptions: Map<string, Subscription>
   /** Messages that wait, in order, until the client has read enough. */
   inbox: string[]
   /** True while its inbox is handled. */
@@ -58,36 +49,31 @@ export type Relay = ReturnType<typeof createRelay>
 export function createRelay(options: RelayOptions) {
   const { database, events, verify, policy, now, handled } = options
   const clients = new Map<number, Client>()
-  const quota = createSubscriptionQuota()
 
   const forget = (connection: number) => {
     const client = clients.get(connection)
-    for (const name of client?.subscriptions.keys() ?? []) unsubscribe(client as Client, name)
+    if (client) subscriptions.closeAll(client)
     clients.delete(connection)
   }
   const readers = createReaders({
     send: options.send,
     hasRoomAgain: (connection) => void work(clients.get(connection)),
   })
+  const subscriptions = createSubscriptions({
+    events,
+    now,
+    charge: policy.asked,
+    send: readers.send,
+  })
   const tell = ({ connection }: Client, ...message: unknown[]) =>
     readers.send([connection], JSON.stringify(message))
-
-  const unsubscribe = ({ address, subscriptions }: Client, name: string) => {
-    const ended = subscriptions.get(name)
-    if (ended) quota.remove(address, ended.size)
-    subscriptions.delete(name)
-  }
-
-  const fitsQuota = ({ address, inside, subscriptions }: Client, size: SubscriptionSize): boolean =>
-    inside === true ||
-    (subscriptions.size < limits.relaySubscriptionsMax && quota.fits(address, size))
 
   /** Check an event, store it and send it to subscribers. The verdict is given after the event is on disk. */
   const accept = async (event: NostrEvent): Promise<Verdict> => {
     const wrong = findValidationError(event, now())
     if (wrong !== null) return { accepted: false, message: wrong }
     if (classOf(event.kind) === 'ephemeral') {
-      passOn(event)
+      subscriptions.pass(event)
       return verdicts.stored
     }
     const stored = await database.transact({ roots: [{ author: event.pubkey }] }, async (tx) => {
@@ -95,47 +81,8 @@ export function createRelay(options: RelayOptions) {
       if (outcome === 'stored' && event.kind === kinds.deletion) await tx.events.delete(event)
       return outcome
     })
-    if (stored === 'stored') passOn(event)
+    if (stored === 'stored') subscriptions.pass(event)
     return verdicts[stored]
-  }
-
-  /** Send an event to all matching subscriptions. Those with the same id share one text. */
-  const passOn = (event: NostrEvent) => {
-    const listeners = new Map<string, number[]>()
-    const values = tagValuesOf(event)
-    for (const { connection, subscriptions } of clients.values()) {
-      for (const [name, { matches, queued }] of subscriptions) {
-        if (!matches(event, values)) continue
-        if (queued) {
-          // Above the bound the newest events are dropped, as they are when a connection is lost.
-          if (queued.length < limits.relayWaitingMax) queued.push(event)
-          continue
-        }
-        const others = listeners.get(name)
-        if (others) others.push(connection)
-        else listeners.set(name, [connection])
-      }
-    }
-    if (listeners.size === 0) return
-    const text = JSON.stringify(event)
-    for (const [name, connections] of listeners) readers.send(connections, eventMessage(name, text))
-  }
-
-  /** Events of several filters, each with its own limit: newest first, without duplicates. */
-  const select = async (
-    filters: readonly Filter[],
-  ): Promise<{ events: StoredEvent[]; visited: number }> => {
-    let newest: StoredEvent[] = []
-    let visited = 0
-    for (const [at, filter] of filters.entries()) {
-      const most = Math.min(filter.limit ?? limits.relayLimitMax, limits.relayLimitMax)
-      const found = await events.find(filter, now(), most, shareOfRows(filters, at, visited))
-      visited += found.visited
-      const once = new Map([...newest, ...found.events].map((one) => [one.event.id, one]))
-      const sorted = [...once.values()].sort((a, b) => (newer(a.event, b.event) ? -1 : 1))
-      newest = fitAnswer(sorted)
-    }
-    return { events: newest, visited }
   }
 
   const onEvent = async (client: Client, value: unknown, chars: number) => {
@@ -176,69 +123,13 @@ export function createRelay(options: RelayOptions) {
     tell(client, 'AUTH', client.challenge)
   }
 
-  const onReq = async (client: Client, name: string, filters: Filter[]) => {
-    // NIP-01: a REQ replaces the subscription of the same id, even if the new one is refused.
-    unsubscribe(client, name)
-    const size = sizeOf(filters)
-    if (!fitsQuota(client, size)) {
-      return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
-    }
-    const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
-    const matches: Subscription['matches'] = (event, values) =>
-      matchers.some((matcher) => matcher(event, values))
-    // The subscription begins before the read, and new events are queued. So no event is missed or sent twice.
-    const queued: NostrEvent[] = []
-    const subscription: Subscription = { size, matches, queued }
-    client.subscriptions.set(name, subscription)
-    quota.add(client.address, size)
-    const current = () => client.subscriptions.get(name) === subscription
-    const found = await select(filters).catch((cause: unknown) => {
-      if (current()) unsubscribe(client, name)
-      throw cause
-    })
-    policy.asked(client.address, found.visited)
-    if (!current()) return
-    for (const { text } of found.events) {
-      readers.send([client.connection], eventMessage(name, text))
-    }
-    tell(client, 'EOSE', name)
-    subscription.queued = null
-    const sent = new Set(found.events.map(({ event }) => event.id))
-    for (const event of queued) {
-      if (sent.has(event.id)) continue
-      readers.send([client.connection], eventMessage(name, JSON.stringify(event)))
-    }
-  }
-
-  const onCount = async (client: Client, name: string, filters: Filter[]) => {
-    const ids = new Set<string>()
-    let visited = 0
-    let cut = false
-    for (const [at, filter] of filters.entries()) {
-      const found = await events.count(filter, now(), shareOfRows(filters, at, visited))
-      for (const id of found.ids) ids.add(id)
-      visited += found.visited
-      cut ||= found.cut
-    }
-    policy.asked(client.address, visited)
-    tell(client, 'COUNT', name, { count: ids.size, ...(cut && { approximate: true }) })
-  }
-
   const onAuth = (client: Client, value: unknown) => {
     const event = parseEvent(value)
     if (!event) return tell(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
     const refuse = (message: string) => tell(client, 'OK', event.id, false, message)
     if (!policy.maySend(client.address, 1)) return refuse('rate-limited: slow down')
-    if (event.kind !== kinds.clientAuth) return refuse('invalid: not an authentication')
-    if (Math.abs(event.created_at - now()) > limits.relayAuthSeconds) {
-      return refuse('invalid: created_at is too far from now')
-    }
-    if (tagValue(event, 'challenge') !== client.challenge) {
-      return refuse('invalid: the challenge is not of this connection')
-    }
-    if (!namesOneOf(client.origins, tagValue(event, 'relay') ?? '')) {
-      return refuse('invalid: the relay tag names another relay')
-    }
+    const wrong = findAuthError(event, client, now())
+    if (wrong !== null) return refuse(wrong)
     if (!verify(event)) return refuse('invalid: id or signature is wrong')
     if (client.authenticated.size >= limits.relayKeysMax) return refuse('restricted: too many keys')
     client.authenticated.add(event.pubkey)
@@ -250,15 +141,15 @@ export function createRelay(options: RelayOptions) {
       case 'EVENT':
         return onEvent(client, message.event, chars)
       case 'REQ':
-        return onReq(client, message.name, message.filters)
+        return subscriptions.open(client, message.name, message.filters)
       case 'COUNT':
-        return onCount(client, message.name, message.filters)
+        return subscriptions.count(client, message.name, message.filters)
       case 'CLOSE':
-        return unsubscribe(client, message.name)
+        return subscriptions.close(client, message.name)
       case 'AUTH':
         return onAuth(client, message.event)
       case 'refused':
-        unsubscribe(client, message.name)
+        subscriptions.close(client, message.name)
         return tell(client, 'CLOSED', message.name, message.reason)
       case 'unknown':
         return tell(client, 'NOTICE', message.reason)
@@ -286,7 +177,7 @@ export function createRelay(options: RelayOptions) {
       if (free || client.inside || policy.mayAsk(client.address)) {
         await onMessage(client, message, text.length)
       } else if ('name' in message) {
-        unsubscribe(client, message.name)
+        subscriptions.close(client, message.name)
         tell(client, 'CLOSED', message.name, 'rate-limited: slow down')
       } else {
         close(client.connection)
@@ -312,7 +203,6 @@ export function createRelay(options: RelayOptions) {
         challenge: randomBytes(16).toString('hex'),
         challenged: false,
         authenticated: new Set(),
-        subscriptions: new Map(),
         inbox: [],
         working: false,
       }
@@ -340,7 +230,7 @@ export function createRelay(options: RelayOptions) {
      */
     async query(filter: Filter, asker: string | null): Promise<NostrEvent[] | 'rate-limited'> {
       if (asker !== null && !policy.mayAsk(asker)) return 'rate-limited'
-      const { events, visited } = await select([filter])
+      const { events, visited } = await subscriptions.select([filter])
       if (asker !== null) policy.asked(asker, visited)
       return events.map(({ event }) => event)
     },
@@ -358,21 +248,6 @@ const verdicts: Record<Stored, Verdict> = {
 function untimely(event: NostrEvent, now: number): string | null {
   const ahead = event.created_at - now
   return ahead > limits.relayAheadSeconds ? 'invalid: created_at is too far ahead' : null
-}
-
-/** True if the URL of a relay has one of these http(s) origins. NIP-42 asks for the same host only. */
-function namesOneOf(origins: readonly string[], address: string): boolean {
-  const url = URL.parse(address)
-  return url !== null && origins.includes(`${url.protocol.replace(/^ws/, 'http')}//${url.host}`)
-}
-
-/** Rows that filter number `at` may read: its equal part of the remaining rows. */
-function shareOfRows(filters: readonly Filter[], at: number, visited: number): number {
-  return Math.max(1, Math.ceil((limits.relayRowsVisitedMax - visited) / (filters.length - at)))
-}
-
-function eventMessage(name: string, text: string): string {
-  return `["EVENT",${JSON.stringify(name)},${text}]`
 }
 
 /** The id for the OK of an unreadable event, or ''. */
