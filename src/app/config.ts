@@ -6,7 +6,7 @@ type Settings = typeof settings
 type Name = keyof Settings
 type Values = { [K in Name]: Settings[K]['fallback'] }
 
-/** Everything an operator can set, read once and frozen; what each is, its setting says. */
+/** The values of all settings, read once and frozen. */
 export type Config = Readonly<Values & { logFormat: NonNullable<Values['logFormat']> }>
 
 const names = Object.keys(settings) as Name[]
@@ -35,7 +35,7 @@ export function readConfig(
       const text = flags.get(flagOf(name))?.trim() || fromEnvironment(variable, env)
       return text === undefined || text.trim() === '' ? fallback : parse(text.trim())
     } catch (cause) {
-      // The value may be a secret: only what was expected is said.
+      // The value may be a secret, so the message names only the expected form.
       problems.push(`${variable}: ${cause instanceof Error ? cause.message : 'not readable'}`)
       return fallback
     }
@@ -66,7 +66,7 @@ function fromEnvironment(variable: string, env: Environment): string | undefined
   }
 }
 
-/** Variables one or two letters away from ours, or ours in another case: a typing mistake. */
+/** Variables that look like a mistyped name of ours: one or two letters off, or in another case. */
 function nearMisses(env: Environment): string[] {
   const ours = names.flatMap((name) => {
     const { variable } = settings[name]

@@ -45,7 +45,7 @@ export type Control = {
   stop(): Promise<void>
 }
 
-/** Where commands reach the server that uses a data directory. */
+/** The socket on which commands reach the server of a data directory. */
 export function controlPath(dataDir: string): string {
   return join(dataDir, 'control.sock')
 }
@@ -87,7 +87,8 @@ export function startControl(options: ControlOptions): Control {
   const server = listen(dataDir, log, async (request) => {
     const answer = answers[`${request.method} ${new URL(request.url).pathname}`]
     try {
-      if (!answer) throw new OperatorError('this server does not know that command: same version?')
+      if (!answer)
+        throw new OperatorError('the server does not know this command: is it of another version?')
       return Response.json({ result: await answer(request) })
     } catch (cause) {
       if (cause instanceof Refusal) {

@@ -17,7 +17,7 @@ export function databasePath(dataDir: string): string {
 
 /** Make the data directory, readable by this user alone. */
 export function openDataDir(dataDir: string): void {
-  // Whatever the shell says: nobody else reads what this process writes.
+  // Files of this process are for its user alone, whatever the umask of the shell.
   process.umask(0o077)
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -43,7 +43,7 @@ export function lockDataDir(dataDir: string): Lock {
   throw new OperatorError(`another Cuponera is using ${dataDir}: stop it first`)
 }
 
-/** What a data directory may hold from the beginning; a volume brings its own `lost+found`. */
+/** The names that a data directory may begin with. A volume has a `lost+found` of its own. */
 const ours = ['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
 
 /** A failing file or disk, in a line that says what could not be done; anything else as it is. */

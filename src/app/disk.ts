@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Jobs } from '../db/jobs.ts'
 
-/** How much of its disk the service leaves free: so many bytes, or a part of the whole. */
+/** The part of the disk that the service leaves free, in bytes or in percent. */
 export type DiskFloor = { bytes: number } | { percent: number }
 
 type FileSystem = { bavail: number; bsize: number; blocks: number }

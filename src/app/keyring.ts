@@ -30,7 +30,7 @@ const files = {
   cardMasterKey: 'card.key',
 }
 
-/** Where the keys lie when no setting brings them. */
+/** The file of a key that no setting brings. */
 export function keyPath(dataDir: string, key: keyof Keyring): string {
   return join(dataDir, 'keys', files[key])
 }
@@ -116,7 +116,7 @@ export function parseKeyring(texts: Partial<Record<keyof Keyring, unknown>>): Lo
   return { managerSecret: manager, storeKey: store, sessionSecret: session, cardMasterKey: card }
 }
 
-/** What names a store key, or that of the cards, without telling it: the database is pinned to it. Hex. */
+/** The fingerprint of a store key or a card master key, in hex. The database is pinned to it. */
 export function fingerprintOf(key: Uint8Array): string {
   const binding = { purpose: 'fingerprint', secret: '', key: '' } as const
   return Buffer.from(mac(key, binding)).toString('hex')

@@ -24,7 +24,7 @@ export function createReadiness(database: OpenDatabase<Stores>, disk: Pick<Disk,
   }
 }
 
-/** How many vouchers there are, for the metrics. */
+/** The number of vouchers in each phase, for the metrics. */
 export async function vouchersByPhase(tx: Stores) {
   const { issued, claimed, voided, refreshed } = await tx.vouchers.totals()
   return { minted: issued - claimed - voided, claimed, voided, refreshed }

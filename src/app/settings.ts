@@ -9,7 +9,7 @@ import type { DiskFloor } from './disk.ts'
 export type Setting<T> = {
   variable: string
   fallback: T
-  /** Throws an Error whose message says what was expected. */
+  /** Throws an Error that names the expected form. */
   parse: (text: string) => T
   /** One sentence for `--help` and the README. */
   about: string
@@ -24,7 +24,7 @@ type LogFormat = (typeof logFormats)[number]
 
 const setting = <T>(definition: Setting<T>) => definition
 
-/** The settings table: what `--help`, the README and the parser know. */
+/** The table of settings. `--help` and the parser follow from it, and a test compares the README with it. */
 export const settings = {
   host: setting({
     variable: 'HOST',
@@ -45,7 +45,7 @@ export const settings = {
     variable: 'TLS_CERT',
     fallback: null,
     parse: (text) => text,
-    about: 'File with the certificate (and what leads to its authority), PEM',
+    about: 'File with the certificate chain, PEM',
     shown: 'what cuponera tls made, else http only',
   }),
   tlsKey: setting<string | null>({
@@ -82,7 +82,7 @@ export const settings = {
     variable: 'PUBLIC_URL',
     fallback: [],
     parse: (text) => list(text).map(parseOrigin),
-    about: 'Public origins, comma-separated: what NIP-98 signatures may name',
+    about: 'Public origins that NIP-98 signatures may name, comma-separated',
     shown: 'none',
   }),
   // 32 bytes; null, here and for the next two: made once and kept in the data directory.
@@ -98,7 +98,7 @@ export const settings = {
     variable: 'STORE_KEY',
     fallback: null,
     parse: parseStoreKey,
-    about: 'Key that seals what the database must repeat',
+    about: 'Key that seals answers that the database must repeat',
     shown: 'made once, kept in DATA_DIR',
     secret: true,
   }),
@@ -130,7 +130,7 @@ export const settings = {
     variable: 'FEDERATION_ID',
     fallback: null,
     parse: (text) => expect(/^[\w.:-]{1,255}$/.test(text) ? text : null, 'a host name'),
-    about: 'What wallets and cards know this service by',
+    about: 'Name of this service for wallets and cards',
     shown: 'the host of the first PUBLIC_URL, else localhost',
   }),
   // Public keys in hex; null: the manager's and those of `merchants`.
@@ -138,14 +138,14 @@ export const settings = {
     variable: 'IDENTITY_ISSUERS',
     fallback: null,
     parse: parseKeys,
-    about: 'Keys that may hand out nonces and register identities, npub or hex, comma-separated',
+    about: 'Keys that may give out nonces and register identities, npub or hex, comma-separated',
     shown: 'the manager key and MERCHANTS',
   }),
   identitySelfSignup: setting({
     variable: 'IDENTITY_SELF_SIGNUP',
     fallback: false,
     parse: (text) => choose(text, ['on', 'off']) === 'on',
-    about: '`on`: whoever has a nonce may register an identity for the key that signs',
+    about: '`on`: anybody with a nonce may register an identity for the key that signs',
     shown: 'off',
   }),
   identityReserved: setting<ReadonlySet<string>>({
@@ -168,7 +168,7 @@ export const settings = {
     variable: 'CARD_MASTER_KEY',
     fallback: null,
     parse: parseCardKey,
-    about: 'Key that the keys of all cards follow from',
+    about: 'Master key of all cards',
     shown: 'made once, kept in DATA_DIR',
     secret: true,
   }),
@@ -220,7 +220,7 @@ export const settings = {
     variable: 'METRICS_TOKEN',
     fallback: null,
     parse: (text) => expect(/^[!-~]{16,}$/.test(text) ? text : null, '16 or more visible ASCII'),
-    about: 'What another machine sends as Bearer token to read /metrics',
+    about: 'Bearer token with which another machine may read /metrics',
     shown: 'none: this machine alone reads /metrics',
     secret: true,
   }),
@@ -333,7 +333,7 @@ function parseRelays(text: string): string[] {
 function parseRelay(text: string): string {
   if (text === 'embedded') return text
   const url = URL.parse(text)
-  // What stands here is told to whoever asks where an event went.
+  // The address is shown to anybody who asks where an event went.
   const secret = url && (url.username !== '' || url.password !== '' || url.search !== '')
   const usable = url && /^wss?:$/.test(url.protocol) && !secret && !url.hash
   // `wss://relay.example` and `wss://relay.example/` are the same; it is written the short way.

@@ -18,7 +18,7 @@ export class OperatorError extends Error {
     return this.kind === 'usage' ? 2 : 1
   }
 
-  /** Whether something thrown is an error of that kind. */
+  /** True if `cause` is an error of that kind. */
   static is(cause: unknown, kind: Kind): cause is OperatorError {
     return cause instanceof OperatorError && cause.kind === kind
   }

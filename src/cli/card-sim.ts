@@ -31,7 +31,7 @@ export async function simulateCard(config: Config, simulation: Simulation): Prom
   // UIDs of NXP chips begin with 04.
   const cid = `04${randomBytes(6).toString('hex')}`
   const { otc } = await operate(config, { do: 'init', tag: { cid, ctr: 0 } })
-  if (otc === null) throw new OperatorError('there is a card with that UID: try again')
+  if (otc === null) throw new OperatorError('a card has that UID already: try again')
   console.log(`uid      ${cid}\ncode     ${otc}`)
   await activate(config, otc, simulation)
   console.log(`tap      ${await nextTap(config, cid, undefined, simulation.url)}`)
@@ -143,10 +143,10 @@ async function nextTap(
   const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
   const masterKey = parseKeyring(Object.fromEntries(texts))?.cardMasterKey
   if (!uid) throw new OperatorError('a UID has 14 hex digits')
-  if (!masterKey) throw new OperatorError('the key of the cards is not here: start the server once')
+  if (!masterKey) throw new OperatorError('the card master key is missing: start the server once')
   const card = await operate(config, { do: 'find', card: cid })
   const next = counter ?? card.counter + 1
-  if (next > counterMax) throw new OperatorError('this card has counted to its end')
+  if (next > counterMax) throw new OperatorError('the counter of this card is at its end')
   const keys = createKeyDerivation(masterKey).keysOf(uid, card.version)
   const { p, c } = createTap({ uid, counter: next }, keys, randomBytes(5))
   return `${baseOf(config, url)}/card/scan?p=${p}&c=${c}`

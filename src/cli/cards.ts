@@ -99,7 +99,7 @@ async function alone(config: Config, path: string, command: CardCommand) {
   const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
   const keys = parseKeyring(Object.fromEntries(texts))
   if (!keys?.cardMasterKey) {
-    throw new OperatorError('the keys are not all here: start the server once')
+    throw new OperatorError('some keys are missing: start the server once')
   }
   const { cardMasterKey, storeKey } = keys
   const keyFingerprint = fingerprintOf(cardMasterKey)

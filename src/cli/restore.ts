@@ -60,7 +60,7 @@ function compareKeys(config: Config, pins: Pins): string | null {
     return `Its keys${owner} are not here yet: bring them with "cuponera keys import" before the start.`
   }
   const keys = parseKeyring(Object.fromEntries(texts))
-  if (!keys) throw new OperatorError('a file of keys is damaged: bring it back first')
+  if (!keys) throw new OperatorError('a key file is damaged: restore it first')
   const wrong = findMismatch(keys, pins)
   if (wrong === null) return null
   throw new OperatorError(

@@ -62,9 +62,9 @@ type Form<T extends BenefitType> = {
   typed: (benefit: Benefits[T]) => Partial<BenefitDraft>
   /** The fields that the service is sent. */
   sent: (draft: BenefitDraft) => Record<string, unknown>
-  /** Whether it can be bound to products. */
+  /** True if it can be bound to products. */
   ofProducts: boolean
-  /** Whether it can have a cap. A fixed amount is its own cap. */
+  /** True if it can have a cap. A fixed amount is its own cap. */
   cappable: boolean
 }
 
