@@ -9,7 +9,7 @@ type EmbeddedRelay = { host: RelayHost | null; stop(): Promise<void> }
 
 /** Start the embedded relay where the settings name it. */
 export function startEmbeddedRelay(runtime: Runtime, management: Management): EmbeddedRelay {
-  const { config, disk, log, steady } = runtime
+  const { config, disk, jobs, log, steady } = runtime
   if (!config.relays.includes(embeddedRelay)) return { host: null, stop: async () => undefined }
   const host = startRelay(
     {
@@ -23,6 +23,7 @@ export function startEmbeddedRelay(runtime: Runtime, management: Management): Em
       down: (retrySeconds) => log.error('relay.down', { retrySeconds }),
       fault: (fault) => log.error('relay.fault', fault),
       steadyMs: steady,
+      jobs,
     },
   )
   host.onUp(() => log.info('relay.up'))

@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { Jobs } from '../db/jobs.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import { type ClientSocket, createConnections } from './connections.ts'
@@ -41,13 +42,14 @@ export type RelayHost = {
   stop(): Promise<void>
 }
 
-/** Callbacks of the host, and its clock. */
+/** Callbacks of the host, its clock, and the loop that restarts the thread. */
 type RelayEvents = {
   /** The thread ended unexpectedly. It is restarted after `retrySeconds`. */
   down: (retrySeconds: number) => void
   fault: (fault: Fault) => void
   /** A monotonic clock in milliseconds. */
   steadyMs: () => number
+  jobs: Jobs
 }
 
 const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.url))
@@ -66,7 +68,6 @@ export function startRelay(
   let stopped = false
   let failures = 0
   let serial = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
   const accepts = new Map<number, (verdicts: (Verdict | null)[]) => void>()
   const queries = new Map<number, (events: NostrEvent[] | 'rate-limited' | null) => void>()
   const checks = new Map<number, (superseded: boolean[] | null) => void>()
@@ -76,17 +77,20 @@ export function startRelay(
   const post = (message: ToRelay) => thread?.postMessage(message)
   const connections = createConnections(post, events.steadyMs)
 
-  const begin = () => {
+  /** Start the thread. The result resolves to the seconds until the restart when the thread has ended. */
+  const begin = (): PromiseWithResolvers<number> => {
     const worker = spawn()
+    const over = Promise.withResolvers<number>()
     thread = worker
     worker.onmessage = ({ data }: MessageEvent<FromRelay>) => receive(data)
     // Without a listener for `error`, a fault of the thread would end the process. The restart follows on `close`.
     worker.onerror = (event) => event.preventDefault()
-    worker.addEventListener('close', () => lost(worker))
+    worker.addEventListener('close', () => lost(worker, over.resolve))
     post({ type: 'begin', settings: { ...settings, open, diskLow } })
+    return over
   }
 
-  const lost = (worker: Worker) => {
+  const lost = (worker: Worker, restartAfter: (seconds: number) => void) => {
     if (thread !== worker) return
     thread = null
     connections.closeAll()
@@ -99,7 +103,7 @@ export function startRelay(
     const wait = Math.min(limits.relayRestartSeconds * 2 ** failures, limits.relayRestartSecondsMax)
     failures++
     events.down(wait)
-    timer = setTimeout(begin, wait * 1000)
+    restartAfter(wait)
   }
 
   const receive = (message: FromRelay) => {
@@ -160,7 +164,19 @@ export function startRelay(
     return answer
   }
 
-  begin()
+  // The first thread begins now: whoever asks during this turn of the event loop waits for it.
+  let life: PromiseWithResolvers<number> | null = begin()
+  const supervisor = events.jobs.start({
+    async run() {
+      life ??= begin()
+      const retrySeconds = await life.promise
+      life = null
+      return retrySeconds
+    },
+    failed: (cause) =>
+      events.fault({ name: cause instanceof Error ? cause.name : 'unknown', code: '' }),
+  })
+  supervisor.wake()
   return {
     ready: () => thread !== null,
     onUp: (listener) => void upListeners.push(listener),
@@ -197,11 +213,14 @@ export function startRelay(
     },
     async stop() {
       stopped = true
-      clearTimeout(timer)
-      if (thread === null) return
-      post({ type: 'end' })
-      await ended.promise
-      thread?.terminate()
+      const supervised = supervisor.stop()
+      if (thread !== null) {
+        post({ type: 'end' })
+        await ended.promise
+        thread?.terminate()
+      }
+      life?.resolve(0)
+      await supervised
     },
   }
 }

@@ -24,6 +24,7 @@ import {
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
+import { aloneJobs } from '../support/jobs.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { logged, until } from '../support/until.ts'
@@ -231,6 +232,7 @@ test('when the thread ends, waiting calls are answered, clients are closed, and 
       down: (seconds) => downs.push(seconds),
       fault: () => undefined,
       steadyMs: () => 0,
+      jobs: aloneJobs,
     },
     () => {
       threads.push(new FakeThread())
@@ -307,6 +309,7 @@ test('an event that cannot be stored fails alone, and invalid JSON ends nothing'
       down: (seconds) => faults.push(`down ${seconds}`),
       fault: ({ name }) => faults.push(name),
       steadyMs: () => performance.now(),
+      jobs: aloneJobs,
     },
   )
   closers.push(host.stop)
