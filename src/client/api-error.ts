@@ -33,7 +33,7 @@ export class ApiError extends Error {
   }
 
   /** True where the service may have executed the request: only a retry with the same key is safe. */
-  get unknown(): boolean {
+  get mayHaveSucceeded(): boolean {
     return this.code === 'unreachable' || this.status >= 500 || [408, 429].includes(this.status)
   }
 }

@@ -26,7 +26,7 @@ export async function once<T>(
     return answer
   } catch (cause) {
     // The service may have executed it: the next attempt must carry the same key.
-    if (!(cause instanceof ApiError) || !cause.unknown) store.remove(place)
+    if (!(cause instanceof ApiError) || !cause.mayHaveSucceeded) store.remove(place)
     throw cause
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { escapeHTML } from 'bun'
 import type { ApiDocument, Operation, Schema } from '../http/openapi.ts'
+import { staticPageHeaders } from './static-page.ts'
 
 /** HTML with the headers it needs. */
 type Page = { html: string; headers: Record<string, string> }
@@ -186,10 +186,4 @@ ul.refusals{list-style:none;margin:.25rem 0;padding:0}
 @media (min-width:50rem){.refusals li{display:grid;grid-template-columns:2.5em 15em 1fr;gap:.5rem}}
 `
 
-/** The policy allows the style above only: no script, no frame, no request. */
-const headers = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-}
+const headers = staticPageHeaders(style)

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { escapeHTML } from 'bun'
 import { encodeQR } from 'qr'
 import { parseAddress } from '../base/network.ts'
 import { hostForOthers } from '../tls/files.ts'
+import { staticPageHeaders } from './static-page.ts'
 
 /** The certificate authority of a shop, and the addresses of the service. */
 export type TlsPlace = {
@@ -247,12 +247,8 @@ code span{display:inline-block;max-width:100%}
 .qr svg{display:block;width:100%;height:auto}
 `
 
-/** The policy allows the style above only: no script, no frame, no request. */
 const headers = {
-  'Content-Type': 'text/html; charset=utf-8',
+  ...staticPageHeaders(style, 'img-src data:'),
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
-  'Content-Security-Policy': `default-src 'none'; img-src data:; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
 }

@@ -85,14 +85,14 @@ const said: [Benefit, badge: string, spanish: string, english: string][] = [
 ]
 
 test.each(said)('describes %j as %s', (benefit, badge, spanish, english) => {
-  speech.choose('es')
+  speech.chooseLanguage('es')
   expect([text.benefitBadge(benefit), text.benefitText(benefit)]).toEqual([badge, spanish])
-  speech.choose('en')
+  speech.chooseLanguage('en')
   expect(text.benefitText(benefit)).toBe(english)
 })
 
 test('a name from right to left, or one that would turn text, stays isolated in every sentence', () => {
-  speech.choose('es')
+  speech.chooseLanguage('es')
   const say = words.createWords({
     moved: ['«{name}» pasó de {who}, {when}', 'x {name} {who} {when}'],
   })
@@ -104,7 +104,7 @@ test('a name from right to left, or one that would turn text, stays isolated in 
 })
 
 test('a product from right to left stays isolated, without marks in storage', () => {
-  speech.choose('es')
+  speech.chooseLanguage('es')
   const benefit: Benefit = { type: 'percent', percent: 10, productDs: ['قهوة', 'té'], cap }
   expect(text.benefitText(benefit)).toBe('10 % de descuento en \u2068قهوة\u2069 y té, hasta $5.000')
   expect(text.plainBenefitText(benefit)).toBe('10 % de descuento en قهوة y té, hasta $5.000')
@@ -117,7 +117,7 @@ test('a failure is reported in the language of the page, with the text of the se
     new ApiError(code, status, { error: 'Una frase.', ...detail })
   const told = (code: string, status: number, detail = {}) => {
     const both = (['es', 'en'] as const).map((spoken) => {
-      speech.choose(spoken)
+      speech.chooseLanguage(spoken)
       return errorText(refusal(code as never, status, detail))
     })
     return both as [spanish: string, english: string]
@@ -133,7 +133,7 @@ test('a failure is reported in the language of the page, with the text of the se
   expect(told('rate-limited', 429, { retryAfter: 1 })[0]).toContain('en un segundo')
   expect(told('rate-limited', 429, { retryAfter: 40 })[1]).toContain('in 40 seconds')
   expect(told('rate-limited', 429)[0]).toBe('Una frase.')
-  speech.choose('es')
+  speech.chooseLanguage('es')
   const naming = { error: 'Configurá PUBLIC_URL=http://[fe80::1]:3000 y firmá de nuevo.' }
   expect(settingIn(refusal('auth-origin-unknown' as never, 401, naming))).toBe(
     'PUBLIC_URL=http://[fe80::1]:3000',
@@ -157,9 +157,9 @@ const typed: [text: string, spanish: number, english: number][] = [
 ]
 
 test.each(typed)('reads "%s" as %d in Spanish and as %d in English', (one, spanish, english) => {
-  speech.choose('es')
+  speech.chooseLanguage('es')
   expect(amount.parseAmount(one)).toBe(spanish)
-  speech.choose('en')
+  speech.chooseLanguage('en')
   expect(amount.parseAmount(one)).toBe(english)
 })
 

@@ -12,7 +12,7 @@ export function locale(): 'es-AR' | 'en' {
 }
 
 /** Choose the language of all pages on this device. */
-export function choose(chosen: Language): void {
+export function chooseLanguage(chosen: Language): void {
   language.value = chosen
   device.write('language', chosen)
 }

@@ -7,10 +7,10 @@ type Theme = 'light' | 'dark' | 'auto'
 const theme = signal<Theme>(parseTheme(device.read('theme')))
 
 /** The theme on the screen. */
-export const shown = signal<'light' | 'dark'>('light')
+export const shownTheme = signal<'light' | 'dark'>('light')
 
 /** Choose the theme of all pages on this device. */
-export function wear(chosen: Theme): void {
+export function chooseTheme(chosen: Theme): void {
   theme.value = chosen
   device.write('theme', chosen)
 }
@@ -21,8 +21,8 @@ const system = window.matchMedia('(prefers-color-scheme: dark)')
 export function followTheme(): void {
   const apply = () => {
     const dark = theme.value === 'dark' || (theme.value === 'auto' && system.matches)
-    shown.value = dark ? 'dark' : 'light'
-    document.documentElement.dataset.theme = shown.value
+    shownTheme.value = dark ? 'dark' : 'light'
+    document.documentElement.dataset.theme = shownTheme.value
   }
   effect(apply)
   system.addEventListener('change', apply)

@@ -18,7 +18,7 @@ import { moment } from '../words/format.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { SendView } from './send-view.tsx'
-import { askNow, keep, kept, look, open, openList, take, taking, view } from './state.ts'
+import { askNow, keep, kept, look, openList, openNonce, take, taking, view } from './state.ts'
 
 /** One coupon: its benefit, its merchant, and the actions of its holder. */
 export function CouponView() {
@@ -50,7 +50,7 @@ export function CouponView() {
       {now.step === 'unreachable' && (
         <Empty icon="warning" title={t(now.message ? 'busy.title' : 'offline.title')}>
           <p>{now.message ?? t('offline.none')}</p>
-          <Button kind="primary" onClick={() => void look(open.value ?? '')}>
+          <Button kind="primary" onClick={() => void look(openNonce.value ?? '')}>
             {t('again')}
           </Button>
         </Empty>

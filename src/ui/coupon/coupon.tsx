@@ -6,12 +6,12 @@ import { watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { CouponView } from './coupon-view.tsx'
 import { MineView } from './mine-view.tsx'
-import { open, readAddress, resume } from './state.ts'
+import { openNonce, readAddress, resume } from './state.ts'
 
 function Page() {
   return (
     <Frame home="/c" narrow>
-      {open.value === null ? <MineView /> : <CouponView key={open.value} />}
+      {openNonce.value === null ? <MineView /> : <CouponView key={openNonce.value} />}
     </Frame>
   )
 }
@@ -22,7 +22,7 @@ window.addEventListener('popstate', readAddress)
 const app = document.getElementById('app')
 if (app) render(<Page />, app)
 effect(() => {
-  document.title = open.value === null ? t('mine') : t('title')
+  document.title = openNonce.value === null ? t('mine') : t('title')
 })
 watchService()
 resume()

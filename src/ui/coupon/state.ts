@@ -33,7 +33,7 @@ const pending = openPendingList({
 })
 
 /** The nonce of the coupon on the screen; null shows the list, empty a code that is none. */
-export const open = signal<string | null>(null)
+export const openNonce = signal<string | null>(null)
 export const view = signal<View>({ step: 'looking' })
 export const kept = signal<readonly Held[]>(holdings.all())
 /** The swap of the coupon on the screen; null without one. */
@@ -48,7 +48,7 @@ const taker = createTaker({
   onChange(next) {
     kept.value = holdings.all()
     const code = next.step === 'mine' ? next.old : next.nonce
-    if (code !== open.peek()) {
+    if (code !== openNonce.peek()) {
       // A swap of another coupon, which an earlier page left open.
       if (next.step === 'mine') say(t('take.done'))
       if (next.step === 'gone') say(t('take.gone'), 'bad')
@@ -56,7 +56,7 @@ const taker = createTaker({
     }
     if (next.step === 'mine') {
       // The old nonce is spent, so the page continues with the new one.
-      open.value = next.held.nonce
+      openNonce.value = next.held.nonce
       remember(next.held.nonce)
       view.value = { step: 'shown', held: next.held, fresh: true }
     }
@@ -105,7 +105,7 @@ export function openScanned(scanned: Scanned): boolean {
 
 function show(nonce: string | null, wrong = false): void {
   taking.value = null
-  open.value = nonce
+  openNonce.value = nonce
   kept.value = holdings.all()
   if (nonce !== null) {
     view.value = { step: 'looking' }
@@ -116,7 +116,7 @@ function show(nonce: string | null, wrong = false): void {
       void taker.take(nonce, '')
     }
   } else if (wrong) {
-    open.value = ''
+    openNonce.value = ''
     view.value = { step: 'unknown' }
   }
 }
@@ -141,10 +141,10 @@ export async function look(nonce: string): Promise<void> {
     }
     // Looking at a coupon does not keep it: the person decides that.
     if (before) keep(held)
-    if (open.peek() === nonce) view.value = { step: 'shown', held, fresh: true }
+    if (openNonce.peek() === nonce) view.value = { step: 'shown', held, fresh: true }
     return
   }
-  if (open.peek() !== nonce) return
+  if (openNonce.peek() !== nonce) return
   if (settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))) {
     view.value = { step: 'unknown' }
   } else if (before) {
@@ -193,7 +193,7 @@ export function resume(): void {
   reachable.subscribe((there) => {
     if (!there) return
     askNow()
-    const nonce = open.peek()
+    const nonce = openNonce.peek()
     const now = view.peek()
     const stale = now.step === 'unreachable' || (now.step === 'shown' && !now.fresh)
     if (nonce && stale) void look(nonce)

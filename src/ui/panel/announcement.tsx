@@ -98,7 +98,7 @@ function Delivery({ id }: { id: string }) {
       const states = await fetchDelivery(id).catch((cause: unknown) => {
         // The service has forgotten the event (a list without relays), or did not answer (asked again).
         if (!(cause instanceof ApiError)) throw cause
-        return cause.unknown ? null : []
+        return cause.mayHaveSucceeded ? null : []
       })
       if (gone) return
       if (states) setRelays(states)

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type DayCount, fetchStatistics, type Statistics } from '../../client/management.ts'
 import { language } from '../browser/language.ts'
-import { shown as shownTheme } from '../browser/theme.ts'
+import { shownTheme } from '../browser/theme.ts'
 import { Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { number } from '../words/format.ts'

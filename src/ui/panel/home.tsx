@@ -7,7 +7,7 @@ import { panelWords as t } from '../words/panel.ts'
 import { Backup, needsBackup } from './account.tsx'
 import { Chart } from './chart.tsx'
 import { Checklist } from './checklist.tsx'
-import { happenings, listening } from './live-stream.ts'
+import { listening, liveEvents } from './live-stream.ts'
 import { findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
 
@@ -42,7 +42,7 @@ export function Home({ overview }: { overview: Overview }) {
 
 /** The latest events of the live stream. */
 function Now() {
-  const list = happenings.value
+  const list = liveEvents.value
   return (
     <section class="sheet stack" aria-labelledby="now">
       <div class="row apart">

@@ -23,8 +23,8 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   const [next, setNext] = useState<string | null>(null)
   const [voiding, setVoiding] = useState<Issuance | null>(null)
   const [followed, setFollowed] = useState<Issuance | null>(null)
-  const { busy, failure: failed, attempt } = useAttempt()
-  const missed = useReload(coupon.id, async () => {
+  const { busy, failure: loadFailure, attempt } = useAttempt()
+  const reloadFailure = useReload(coupon.id, async () => {
     // As many rows as were shown: a reload must not take away rows that somebody reads.
     const limit = Math.min(limits.pageMax, Math.max(25, mints?.length ?? 0))
     const page = await listIssuances(session, coupon.id, { limit })
@@ -33,7 +33,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
       setNext(page.next)
     }
   })
-  const failure = missed ?? failed
+  const failure = reloadFailure ?? loadFailure
 
   const more = () =>
     void attempt(async () => {

@@ -6,7 +6,7 @@ import { ApiError } from '../../client/api-error.ts'
 import { loadOverview, overview, session } from './state.ts'
 
 /** An event of the live stream about one of this merchant's coupons. */
-type Happening = {
+type LiveEvent = {
   type: 'minted' | 'claimed' | 'refreshed' | 'voided' | 'coupon'
   couponId: string
   at: number
@@ -21,11 +21,11 @@ const keptMax = 30
 const retryMs = 2000
 const retryMsMax = 30_000
 /** Debounce: a batch of events is one reload, and a busy shop causes at most two a second. */
-const gatherMs = 150
-const gatherMsBusy = 500
+const debounceMs = 150
+const debounceMsBusy = 500
 
 /** The latest events, newest first. */
-export const happenings = signal<readonly Happening[]>([])
+export const liveEvents = signal<readonly LiveEvent[]>([])
 
 /** Counts changes. A list that is shown loads again when it counts up. */
 export const changes = signal(0)
@@ -34,7 +34,7 @@ export const changes = signal(0)
 export const listening = signal(false)
 
 /** Whether the service is out of reach, so that the page may be outdated. */
-export const lost = signal(false)
+export const outOfReach = signal(false)
 
 /** Follow the live stream until `stop`, and reconnect with backoff. */
 export async function follow(stop: AbortSignal): Promise<void> {
@@ -46,7 +46,7 @@ export async function follow(stop: AbortSignal): Promise<void> {
           // The stream does not repeat missed events, so everything loads again.
           if (listening.peek() === false) changed()
           listening.value = true
-          lost.value = false
+          outOfReach.value = false
           wait = retryMs
         } else heard(name, data)
       }
@@ -61,36 +61,36 @@ export async function follow(stop: AbortSignal): Promise<void> {
         if (overview.peek()) void loadOverview()
       }
       // Another refusal, such as too many streams, is no reason to call the page outdated.
-      if (cause.code === 'unreachable' || cause.status >= 500) lost.value = true
+      if (cause.code === 'unreachable' || cause.status >= 500) outOfReach.value = true
     }
     listening.value = false
     await paused(wait, stop)
     wait = Math.min(wait * 2, retryMsMax)
   }
   listening.value = false
-  lost.value = false
+  outOfReach.value = false
 }
 
 function heard(name: string, data: string): void {
-  const told = parseJsonObject(data, limits.liveUnreadBytesMax) as Happening | null
+  const told = parseJsonObject(data, limits.liveUnreadBytesMax) as LiveEvent | null
   // `more` says only that events were left out: the reload below shows their result.
   if (name !== 'more' && told) {
-    const happening = { ...told, type: name as Happening['type'] }
-    happenings.value = [happening, ...happenings.value].slice(0, keptMax)
+    const event = { ...told, type: name as LiveEvent['type'] }
+    liveEvents.value = [event, ...liveEvents.value].slice(0, keptMax)
   }
   changed()
 }
 
-let gathering = false
+let debouncing = false
 let loadedMs = Number.NEGATIVE_INFINITY
 
 function changed(): void {
-  if (gathering) return
-  gathering = true
-  const busy = performance.now() - loadedMs < gatherMsBusy
-  const wait = busy ? gatherMsBusy : gatherMs
+  if (debouncing) return
+  debouncing = true
+  const busy = performance.now() - loadedMs < debounceMsBusy
+  const wait = busy ? debounceMsBusy : debounceMs
   setTimeout(() => {
-    gathering = false
+    debouncing = false
     loadedMs = performance.now()
     void loadOverview()
     changes.value++

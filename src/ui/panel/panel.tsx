@@ -16,7 +16,7 @@ import { Coupon } from './coupon.tsx'
 import { Coupons } from './coupons.tsx'
 import { Editor } from './editor.tsx'
 import { Home } from './home.tsx'
-import { follow, lost } from './live-stream.ts'
+import { follow, outOfReach } from './live-stream.ts'
 import { Redemptions } from './redemptions.tsx'
 import { NotAllowed, Setup } from './setup.tsx'
 import { readSetupCode } from './setup-code.ts'
@@ -56,7 +56,7 @@ function Panel() {
           <Failure cause={failure.value} />
         </div>
       )}
-      {lost.value && (
+      {outOfReach.value && (
         <div class="lost">
           <Notice tone="wait">{t('lost.service')}</Notice>
         </div>

@@ -28,7 +28,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   const [next, setNext] = useState<string | null>(null)
   const loading = useAttempt()
   const exporting = useAttempt()
-  const missed = useReload(JSON.stringify(filter), async () => {
+  const reloadFailure = useReload(JSON.stringify(filter), async () => {
     const wanted = Math.max(shownAtOnce, rows?.length ?? 0)
     const found = await gather(filter, null, wanted)
     return () => {
@@ -36,7 +36,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
       setNext(found.next)
     }
   })
-  const failure = missed ?? loading.failure ?? exporting.failure
+  const failure = reloadFailure ?? loading.failure ?? exporting.failure
 
   const more = () =>
     void loading.attempt(async () => {
