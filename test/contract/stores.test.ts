@@ -27,6 +27,7 @@ import { outbox } from './outbox.ts'
 import { payments, scans } from './payments.ts'
 import { cutoffs, facts, members, merchants, proofs, quotas } from './people.ts'
 import { events, queries } from './relay.ts'
+import { couponTables, relayTables } from './rows.ts'
 import { inbox, transfers } from './transfers.ts'
 import { voids, vouchers } from './vouchers.ts'
 
@@ -107,6 +108,8 @@ for (const engine of engines) {
     for (const [store, suite] of Object.entries(relaySuites)) {
       describe(store, () => suite(itOnRelay(engine, seen)))
     }
+    describe('schema.sql', () => couponTables(itOnCoupons(engine, seen)))
+    describe('relay/schema.sql', () => relayTables(itOnRelay(engine, seen)))
     test('every statement of the stores ran', () => {
       const idle = [...seen.prepared].filter((text) => !seen.ran.has(text))
       // Rows by time and by id are the only way to answer a filter: they are never counted to choose one.

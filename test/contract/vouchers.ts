@@ -126,6 +126,8 @@ export function vouchers(it: It<CouponTx>): void {
         keyMac: bytes(32, 2),
         sealed: bytes(40, 2),
       })
+      const second = await tx.vouchers.findRefresh((await voucher(tx, 2)).rowId)
+      expect(second?.keyMac).toEqual(bytes(32, 3))
       expect(await definition(tx)).toMatchObject({ issued: 1, open: 1 })
       expect(await tx.vouchers.findListed(last.rowId)).toMatchObject({
         handle: handle(3),
@@ -178,7 +180,7 @@ export function vouchers(it: It<CouponTx>): void {
         return (await tx.vouchers.listChain(root, rowId, most)).map((one) => one.handle)
       })
     expect(await chain(1, 10)).toEqual([1, 2, 3, 4].map(handle))
-    expect(await chain(1, 2)).toEqual([1, 2].map(handle))
+    expect(await chain(1, 3)).toEqual([1, 2, 3].map(handle))
     expect(await chain(3, 10)).toEqual([3, 4].map(handle))
     // Of another chain there is nothing to tell.
     expect(await chain(5, 10)).toEqual([])
@@ -289,6 +291,7 @@ export function voids(it: It<CouponTx>): void {
     await stores.write(async (tx) => {
       expect(await tx.vouchers.nextKill()).toBeNull()
       await kill(tx, at + 5)
+      await issued(tx, await defined(tx, 2), [9])
       await issued(tx, before, [4, 5])
       await kill(tx, at + 7)
     })
@@ -319,6 +322,11 @@ export function voids(it: It<CouponTx>): void {
       expect(await stamps()).toEqual(wanted)
     }
     expect(sweeps).toBeGreaterThan(3)
+    await stores.read(async (tx) => {
+      expect(await voucher(tx, 9)).toMatchObject({ phase: 'minted' })
+      expect(await tx.definitions.find(uuid(2))).toMatchObject({ open: 1 })
+      expect(await tx.vouchers.totals()).toMatchObject({ issued: 6, voided: 5 })
+    })
   })
 
   it('marking a cut-off leaves the redeemed and refreshed ones alone', async (stores) => {

@@ -1,0 +1,235 @@
+/** Rows that must not exist: the schema refuses each of them, whatever a store would write. */
+import { expect } from 'bun:test'
+import couponText from '../../schema.sql' with { type: 'text' }
+import type { SqlValue } from '../../src/db/sql.ts'
+import relayText from '../../src/relay/schema.sql' with { type: 'text' }
+import { written } from './cards.ts'
+import { at, bytes, defined, event, found, handle, issued, key, terms, uuid } from './fixtures.ts'
+import type { CouponTx, It, RelayTx, Stores } from './harness.ts'
+
+/** A change of the one row that a table holds, with its parameters. */
+type Change = [text: string, ...params: SqlValue[]]
+
+const short = bytes(3, 7)
+const wrong = (...columns: string[]) => columns.map((name): Change => [`${name} = ?`, short])
+const set = (...texts: string[]) => texts.map((text): Change => [text])
+/** Of three vouchers, the one that is neither claimed nor refreshed. */
+const third = 'WHERE minted_at > 0 AND ended_at IS NULL AND root_id IS NULL'
+
+const couponRows: Record<string, Change[]> = {
+  state: set('id = 2', 'clean = 2'),
+  definitions: [
+    ...set("uuid = 'x'", 'max_uses = 0', 'max_uses = 1000001', 'issued = -1', 'claimed = -1'),
+    ...set('voided = -1', 'claimed = issued + 1', 'revision_id = 999'),
+    ...wrong('owner'),
+  ],
+  revisions: set("benefit = '{'", 'definition_id = 999'),
+  images: wrong('hash'),
+  vouchers: [
+    ...wrong(`handle`, 'minted_by').map(([text, ...rest]): Change => [`${text} ${third}`, ...rest]),
+    ...set(`phase = 'x' ${third}`, `phase = 'claimed' ${third}`, `ended_at = 1 ${third}`),
+    ...set(`root_id = id ${third}`, `definition_id = 999 ${third}`, `revision_id = 999 ${third}`),
+  ],
+  refreshes: [...wrong('key_mac'), ...set('id = 999', 'voucher_id = 999')],
+  redemptions: [...wrong('owner'), ...set('amount_msat = -1', 'voucher_id = 999')],
+  kills: set('definition_id = 999'),
+  totals: set('id = 2'),
+  hourly: set('minted = -1', 'claimed = -1', 'definition_id = 999'),
+  minters: [...wrong('owner', 'pubkey'), ...set('owner = pubkey')],
+  merchants: [
+    ...wrong('pubkey'),
+    ...set('owner = 2', 'created_at = 0', 'owner = 1, expires_at = 9'),
+  ],
+  setup_code: [...wrong('salt'), ...set('id = 2', 'tries = -1')],
+  merchant_days: [...wrong('owner'), ...set('vouchers = -1', 'bytes = -1', 'refreshes = -1')],
+  announcements: [...wrong('owner', 'event_id'), ...set("event = '{'")],
+  proofs: wrong('event_id'),
+  session_cutoffs: wrong('pubkey'),
+  answers: wrong('slot', 'request'),
+  outbox: [...wrong('event_id'), ...set('event = NULL', 'done_at = 5')],
+  outbox_load: set('id = 2', 'events = -1', 'bytes = -1'),
+  deliveries: set("state = 'x'", 'priority = 4', 'priority = -1', 'outbox_id = 999'),
+  identity_nonces: wrong('hash', 'issuer'),
+  accounts: [
+    ...set("uuid = 'x'", "name = ''", "name = 'A'", "name = 'ñ'", "lud16 = '[]'"),
+    ...wrong('pubkey', 'created_by'),
+    ...set('allow_vouchers = 2', 'nonce_id = 999'),
+  ],
+  requests: wrong('event_id'),
+  request_load: set('id = 2', 'rows = -1'),
+  cards: [
+    ...set("uuid = 'x'", 'key_version = 0', 'key_version = 256', 'counter = -1'),
+    ...set('counter = 16777216', 'counter_known = 2', "design_uuid = 'x'", 'enabled = 2'),
+    ...set('blocked = 2', 'holder = NULL, activated_at = NULL', 'activated_at = NULL'),
+    ...wrong('cid', 'holder'),
+  ],
+  card_codes: [...wrong('mac'), ...set('chosen = 2', 'card_id = 999')],
+  card_limits: set('amount = -1', 'delta_seconds = -1', 'card_id = 999'),
+  trusted_merchants: wrong('holder', 'merchant'),
+  card_changes: wrong('event_id', 'holder'),
+  card_scans: [
+    ...wrong('k1_hash', 'holder'),
+    ...set("form = 'x'", "maxima = '{'", "state = 'x'", 'card_id = 999'),
+  ],
+  ledger_tokens: [
+    ...set('decimals = -1', 'decimals = 19'),
+    ...wrong('issuer'),
+    ...set("name = ''", "name = 'seventeen letters'"),
+  ],
+  ledger_accounts: [
+    ...wrong('pubkey', 'stale_cause'),
+    ...set('issuer = 2', 'balance = -1', 'balance = 8000000000000000001', "token = 'USD'"),
+    ...set('issuer = 1, balance = -8000000000000000001'),
+  ],
+  ledger_movements: [
+    ...wrong('event_id', 'answer_id', 'sender', 'receiver'),
+    ...set('sender = receiver'),
+  ],
+  ledger_entries: set('amount = 0', 'movement_id = 999', 'account_id = 999'),
+  ledger_refusals: [...wrong('event_id', 'answer_id'), ...set("messages = '{'")],
+  transfers: [
+    ...wrong('service', 'handle', 'replacement', 'holder'),
+    ...set('handle = replacement'),
+  ],
+  inbox: [...wrong('holder', 'owner', 'ephemeral'), ...set("benefit = '{'", 'id = 999')],
+  transfer_intents: wrong('service', 'handle', 'holder', 'owner'),
+  card_payments: [
+    ...wrong('k1_hash', 'request', 'recipient', 'payment_hash', 'start_id', 'ledger'),
+    ...set("amounts = '{'", "state = 'x'", 'late = 2', 'ended_at = 5', "state = 'settled'"),
+    ...set("code = 'x'", 'start_id = NULL, ledger = NULL', 'ledger = NULL', 'card_id = 999'),
+    ...set("state = 'refused', ended_at = 5"),
+  ],
+  card_spends: [...wrong('holder'), ...set('amount = 0', 'counts = 2', 'payment_id = 999')],
+  named_keys: wrong('pubkey'),
+}
+
+const relayRows: Record<string, Change[]> = {
+  state: set('id = 2', 'clean = 2'),
+  events: [...wrong('event_id', 'pubkey'), ...set('kind = -1', 'kind = 65536', 'kind = 20402')],
+  tags: set('id = 999'),
+  deletions: wrong('pubkey'),
+}
+
+export function couponTables(it: It<CouponTx>): void {
+  for (const [table, changes] of Object.entries(couponRows)) {
+    it(`${table} refuses what must not be`, async (stores) => {
+      await fill(stores)
+      await refuseAll(stores, table, changes)
+    })
+  }
+
+  it('every check and every reference of the coupon schema has a row that it refuses', async () => {
+    expect(unchecked(couponText, couponRows)).toEqual([])
+  })
+}
+
+export function relayTables(it: It<RelayTx>): void {
+  for (const [table, changes] of Object.entries(relayRows)) {
+    it(`${table} refuses what must not be`, async (stores) => {
+      await stores.write(async (tx) => {
+        await tx.events.insert(event(1, { tags: [['t', 'x']] }))
+        await tx.events.delete(event(2, { kind: 5, tags: [['e', event(3).id]] }))
+      })
+      await refuseAll(stores, table, changes)
+    })
+  }
+
+  it("every check and every reference of the relay's schema has a row that it refuses", async () => {
+    expect(unchecked(relayText, relayRows)).toEqual([])
+  })
+}
+
+async function refuseAll<Tx extends Pick<CouponTx, 'sql'>>(
+  stores: Stores<Tx>,
+  table: string,
+  changes: readonly Change[],
+): Promise<void> {
+  for (const [text, ...params] of changes) {
+    await stores.refuses(({ sql }) =>
+      sql.query<null, SqlValue[]>(`UPDATE ${table} SET ${text}`).changes(...params),
+    )
+  }
+}
+
+/** Tables with more checks and references than changes that try them. */
+function unchecked(schema: string, rows: Record<string, Change[]>): string[] {
+  const plain = schema.replace(/--.*/g, '')
+  return [...plain.matchAll(/^CREATE TABLE (\w+) \(\n([\s\S]*?)^\)/gm)].flatMap(
+    ([, table, body]) => {
+      const wanted = found(body).match(/\b(CHECK|REFERENCES)\b/g)?.length ?? 0
+      const tried = rows[found(table)]?.length ?? 0
+      return tried < wanted ? [`${table}: ${tried} of ${wanted}`] : []
+    },
+  )
+}
+
+/** A row in every table, but for three vouchers and two accounts of the ledger. */
+function fill(stores: Stores<CouponTx>): Promise<void> {
+  return stores.write(async (tx) => {
+    await tx.facts.pin('manager', key(80))
+    const definition = await defined(tx, 1, { image: 'https://example.com/1', maxUses: 9 })
+    const [claimed, old] = await issued(tx, definition, [1, 2, 3])
+    const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5 }
+    await tx.vouchers.claim(found(claimed), filed, at)
+    const successor = { handle: handle(4), keyMac: bytes(32, 4), sealed: bytes(9, 4), now: at }
+    await tx.vouchers.replace(found(old), successor)
+    tx.sql
+      .query<null, [number]>(
+        'INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, 0, 1)',
+      )
+      .run(definition.rowId)
+    await tx.minters.insert(key(1), { pubkey: key(2), label: null, createdAt: at })
+    const merchant = { pubkey: key(1), label: null, owner: false, createdAt: at, expiresAt: null }
+    await tx.merchants.put(merchant)
+    await tx.merchants.setCode(bytes(16, 1))
+    await tx.quotas.add(1, key(1), { vouchers: 1, bytes: 1, refreshes: 1 })
+    await tx.announcements.put(event(1))
+    await tx.proofs.use(event(1).id, at)
+    await tx.cutoffs.set({ pubkey: key(1), endedAt: at })
+    const answer = { request: bytes(32, 1), status: 200, sealed: bytes(9, 1) }
+    await tx.answers.insert(bytes(32, 1), answer, at)
+    const entry = { now: at, giveUpAt: at, priority: 'own' as const }
+    await tx.outbox.insert(event(1), ['wss://a'], entry)
+    await fillWallet(tx)
+  })
+}
+
+async function fillWallet(tx: CouponTx): Promise<void> {
+  await tx.nonces.insert(bytes(32, 1), key(1), at)
+  const nonceId = found(await tx.nonces.find(bytes(32, 1))).id
+  const account = { uuid: uuid(1), name: 'uno', pubkey: key(1), lud16: {}, nonceId }
+  await tx.accounts.insert({ ...account, createdBy: key(2), createdAt: at })
+  await tx.requests.insert(event(1).id, null, at)
+  const card = await written(tx, 1)
+  await tx.cards.activate(card, { holder: key(1), delegation: bytes(9, 1), name: 'x', at })
+  await tx.cards.linkCode(bytes(32, 1), { cardId: card, chosen: true, at })
+  const limit = { name: 'x', description: '', token: 'ARS', amount: 1n, delta: 1 }
+  await tx.holders.setLimits(card, [limit])
+  await tx.holders.setMerchants(key(1), [key(2)])
+  await tx.holders.change(key(1), event(1))
+  const maxima = new Map([['ARS', 1n]])
+  const times = { createdAt: at, expiresAt: at }
+  await tx.scans.insert('k1', { cardId: card, holder: key(1), form: 'standard', maxima, ...times })
+  const asked = { k1: 'k1', request: key(1), cardId: card, holder: key(1), recipient: key(2) }
+  await tx.payments.insert(
+    { ...asked, amounts: maxima, paymentHash: key(3) },
+    { id: event(1).id, ledger: key(4), expiresAt: at },
+    { state: 'pending', now: at },
+  )
+  await tx.ledger.declare({ name: 'ARS', decimals: 0, issuer: key(9) })
+  const moved = { eventId: event(1).id, answerId: event(2).id, memo: null, now: at }
+  const movement = await tx.ledger.settle({ ...moved, sender: key(9), receiver: key(1) })
+  const { id } = await tx.ledger.open('ARS', key(1))
+  await tx.ledger.add(movement, id, 5n)
+  await tx.ledger.postpone(id, event(1).id)
+  const no = { answerId: event(2).id, messages: [], forgetAt: at }
+  await tx.ledger.refuse(event(3).id, no)
+  const arrived = { service: key(5), handle: handle(1), holder: key(1) }
+  const transfer = await tx.transfers.insert({ ...arrived, replacement: handle(2), now: at })
+  const sealed = { pubkey: key(6), payload: '' }
+  const held = { holder: key(1), owner: key(2), couponId: 'x', terms, comment: null, sealed }
+  await tx.inbox.insert({ id: transfer, ...held })
+  const due = { owner: key(2), sealed: bytes(9, 1), nextAt: at, createdAt: at }
+  await tx.transfers.insertIntent({ ...arrived, ...due })
+  await tx.members.setNamed([key(1)])
+}
