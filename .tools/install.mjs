@@ -1,7 +1,7 @@
 /**
- * Makes node_modules what package-lock.json says, and the pinned Bun in it able to run. To run the program
- * takes less than half of it: the rest is fetched when something of the tests is started.
- * With everything in place it reads a few dozen small files and touches no network.
+ * Installs the packages of package-lock.json, and makes the pinned Bun among them ready to run. Running the
+ * program needs less than half of them: the rest is fetched when a tool of the tests is started.
+ * With everything in place it reads a few dozen small files and uses no network.
  * Node's own modules only: it runs before anything is installed, under Node 18 or later and under Bun.
  */
 import { spawnSync } from 'node:child_process'
@@ -13,18 +13,18 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The package calls its program bun.exe on every system; node_modules/.bin/bun is a link to it. */
 export const bun = join(root, 'node_modules', 'bun', 'bin', 'bun.exe')
 
-/** Is there from the beginning of an installation to its good end. */
+/** This file exists from the beginning of an installation to its successful end. */
 const unfinished = join(root, '.native', 'installing')
 
 const nativeWaitMs = 60_000
 
 /**
- * Throws a SetupError with a sentence for the terminal when the packages cannot be made right; `tests`: those
- * of the tests, too.
+ * Throws a SetupError with a sentence for the terminal when the packages cannot be installed; `tests`: also
+ * those of the tests.
  */
 export function install({ tests }) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  // A package may lack files after an interruption, and still say which version it is.
+  // After an interruption a package may lack files although its version is right.
   const needed = whatToInstall(
     packages,
     existsSync(unfinished) ? () => undefined : versionAt,
@@ -51,8 +51,8 @@ export function install({ tests }) {
 export class SetupError extends Error {}
 
 /**
- * `nothing`, what `running` the program needs, or `all`. An installation removes whatever it does not
- * bring, so where packages of the tests lie already it is `all` of them.
+ * The packages to install: `nothing`, those for `running` the program, or `all`. An installation removes
+ * every other package, so where packages of the tests are present already it is `all`.
  */
 export function whatToInstall(packages, versionAt, tests) {
   if (missing(packages, versionAt, tests).length === 0) return 'nothing'
@@ -87,7 +87,7 @@ function missing(packages, versionAt, tests) {
   return [...wrong]
 }
 
-/** Where code in a folder finds a package: beside it, or beside a folder around it. */
+/** The place where code in a folder finds a package: beside it, or beside a folder around it. */
 function resolve(folder, name, exists) {
   const path = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`
   if (exists(path) || folder === '') return exists(path) ? path : undefined
@@ -103,7 +103,7 @@ function versionAt(path) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
 }
 
-/** The program that runs this script installs: Bun where there may be no Node, npm otherwise. */
+/** The program that runs this script also installs: Bun where there may be no Node, npm otherwise. */
 function fetchPackages(needed) {
   const all = needed === 'all'
   const some = all ? 'the packages' : 'what running needs'
@@ -119,7 +119,7 @@ function fetchPackages(needed) {
     if (!hadLock) rmSync(join(root, 'bun.lock'), { force: true })
   } else {
     console.log(`Installing ${some} of package-lock.json with npm …`)
-    // Said in any case: NODE_ENV=production would change it. The native part of Bun is optional.
+    // Always explicit, since NODE_ENV=production would change it. The native part of Bun is optional.
     const dev = all ? '--include=dev' : '--omit=dev'
     const args = ['ci', dev, '--include=optional', '--no-audit', '--no-fund']
     run('npm', args, `npm ci failed: ${hint}`, process.platform === 'win32')
@@ -137,7 +137,7 @@ function bunRuns() {
   return spawnSync(bun, ['--version'], { stdio: 'ignore' }).status === 0
 }
 
-/** All that a script of package.json needs: packages, and the native signature library if it can be had. */
+/** Prepare for a script of package.json: packages, and the native signature library if it is available. */
 export function setUp({ tests }) {
   orExit(() => install({ tests }))
   const library = join(root, '.native', `${process.platform}-${process.arch}`, 'libsecp256k1.so')

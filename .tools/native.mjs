@@ -65,7 +65,7 @@ function fetchLibrary() {
   }
 }
 
-/** With the lists this machine already has; null when it has none or they are too old. */
+/** Fetch by the package lists of this machine; null when it has none or they are too old. */
 function downloadWithSystemLists(work) {
   try {
     return download(work, [])
@@ -74,7 +74,7 @@ function downloadWithSystemLists(work) {
   }
 }
 
-/** With lists of our own below `work`: the system's configuration and state are only read. */
+/** Fetch by own package lists below `work`: the system's configuration and state are only read. */
 function downloadWithOwnLists(work) {
   const state = join(work, 'apt')
   for (const folder of ['lists/partial', 'cache/archives/partial']) {
@@ -106,7 +106,7 @@ function downloadWithOwnLists(work) {
   return download(work, options)
 }
 
-/** The package is named after the library's ABI: the newest the lists know. */
+/** The package is named after the library's ABI: take the newest in the lists. */
 function download(work, options) {
   for (const abi of ['6', '5', '2', '1', '0']) {
     const before = new Set(readdirSync(work))

@@ -1,5 +1,5 @@
 /**
- * `node .tools/smoke.mjs [BINARY]`: starts the built program in an empty directory as a stranger would,
+ * `node .tools/smoke.mjs [BINARY]`: starts the built program in an empty directory as a new user would,
  * waits until it is ready, runs its own demo against it and stops it. Ends with `N passed, N failed`.
  */
 import { execFileSync, spawn } from 'node:child_process'
@@ -17,7 +17,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'cuponera-smoke-'))
 const total = { passed: 0, failed: 0 }
 let server
 try {
-  // Moved away from the source tree, so that nothing beside it can help; a clean environment likewise.
+  // Away from the source tree and with a clean environment, so that the program depends on neither.
   const binary = join(scratch, 'cuponera')
   copyFileSync(resolve(process.argv[2] ?? 'dist/cuponera'), binary)
   chmodSync(binary, 0o755)

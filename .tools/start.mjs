@@ -1,7 +1,7 @@
 /**
  * Starts a program of this repository under the pinned Bun: `node .tools/start.mjs FILE [arguments]`.
- * First it installs what is missing and tries for the native signature library; every script of
- * package.json goes through here, so each of them works in a fresh clone.
+ * First it installs missing packages and tries to fetch the native signature library. Every script of
+ * package.json starts here, so each of them works in a fresh clone.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ if (!file) {
   process.exit(2)
 }
 
-// Only what lies in test/ imports packages that running and building do without.
+// Only files in test/ import packages that running and building do not need.
 setUp({ tests: file.startsWith('test/') })
 
 const child = spawn(bun, [join(root, file), ...args], { stdio: 'inherit' })

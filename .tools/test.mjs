@@ -1,7 +1,7 @@
 /**
- * `npm test`: installs what is missing, then format and lint, the type check and every test of test/.
+ * `npm test`: installs missing packages, then checks format, lint and types, and runs every test of test/.
  * Arguments go to `bun test`: `npm test -- test/unit/benefit.test.ts`. The last line is the verdict.
- * The tests of test/ui need a browser: one is looked for, fetched or installed (.tools/browser.ts).
+ * The tests of test/ui need a browser, which .tools/browser.ts finds, fetches or installs.
  * Without one they count as failed, unless SKIP_UI=1 leaves them out.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { bun, root, setUp } from './install.mjs'
 
 const testTimeoutMs = 60_000
-/** A suite that hangs must end as a failure, long before the machine that runs it gives up. */
+/** A suite that hangs must end as a failure, long before a CI machine gives up. */
 const partTimeoutMs = 15 * 60_000
 const stragglerMs = 5000
 
@@ -50,8 +50,8 @@ async function hasBrowser() {
 }
 
 /**
- * What is in test/, in two halves side by side: what waits for relays and pages most of the time, and
- * the rest, whose output is shown when it has ended.
+ * Run test/ in two halves side by side: the tests that mostly wait for relays and pages, and the rest,
+ * whose output is shown at its end.
  */
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
@@ -66,7 +66,7 @@ async function everything() {
   ])
 }
 
-/** They were not run: said plainly, and held against the whole unless that was wanted. */
+/** Report page tests that were not run; they count as failed unless SKIP_UI=1 left them out. */
 function tellOfPages() {
   if (skipped) {
     console.log(`\nSKIP_UI=1: the ${countPages()} page tests were left out.`)
@@ -79,23 +79,23 @@ function tellOfPages() {
   }
 }
 
-/** As many as Bun finds, which it says when it is asked for a name that no test can have. */
+/** The number of page tests: Bun prints it for a name pattern that matches no test. */
 function countPages() {
   const args = ['test', '--isolate', '--test-name-pattern', '(?!)', './test/ui']
   const { stdout, stderr } = spawnSync(bun, args, { cwd: root, encoding: 'utf8' })
   const [, tests = '0'] = /skipping (\d+) tests/.exec(stdout + stderr) ?? []
-  // Not found at all, they are one failure still.
+  // One failure at least, even when Bun finds no page test.
   return Math.max(1, Number(tests))
 }
 
-/** A tool that only says yes or no counts as one test. */
+/** A tool without a count of tests counts as one test. */
 async function check(name, command, args) {
   const { code } = await part(name, command, args)
   if (code === 0) total.passed += 1
   else complain(`${name}: ended with ${code}.`)
 }
 
-/** Takes the counts from Bun's summary; an end without one, or with nothing in it, is a failure. */
+/** Take the counts from Bun's summary; an end without a summary, or without any test, is a failure. */
 async function suite(name, args, shown) {
   const options = ['test', '--isolate', '--no-orphans', `--timeout=${testTimeoutMs}`, ...args]
   const { code, output } = await part(name, bun, options, shown)
@@ -128,7 +128,7 @@ function count(output, word) {
 }
 
 /**
- * Runs one part, shows its output as it comes, or at the end, and keeps it, without colours, for the
+ * Run one part, show its output as it comes, or at the end, and keep it, without colours, for the
  * counts.
  */
 function part(name, command, args, shown = 'as it comes') {
