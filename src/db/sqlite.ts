@@ -41,7 +41,10 @@ type Writer<Tx> = {
   /** Takes the effects of the operation that runs. */
   effects: (() => void)[]
   begin: Statement
-  end: Statement
+  commit: Statement
+  /** The savepoint of an operation: set, released and rolled back to. */
+  set: Statement
+  release: Statement
   undo: Statement
 }
 
@@ -238,7 +241,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#writer ??= this.#reopen()
     const writer = this.#writer
     const { connection } = writer
-    connection.run('BEGIN IMMEDIATE')
+    writer.begin.run()
     for (const job of batch) {
       await runJob(writer, job)
       if (watch.stalled) throw new StalledOperation()
@@ -247,7 +250,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
       this.#newestStored = now
     }
-    connection.run('COMMIT')
+    writer.commit.run()
     if (now > this.#newestWrite) this.#newestWrite = now
     this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
   }
@@ -278,18 +281,20 @@ function createWriter<Tx>(connection: Sqlite, stores: (sql: Sql) => Tx): Writer<
       lock: () => nothing,
     },
     effects: [] as (() => void)[],
-    begin: connection.query('SAVEPOINT operation'),
-    end: connection.query('RELEASE operation'),
+    begin: connection.query('BEGIN IMMEDIATE'),
+    commit: connection.query('COMMIT'),
+    set: connection.query('SAVEPOINT operation'),
+    release: connection.query('RELEASE operation'),
     undo: connection.query('ROLLBACK TO operation'),
   }
   return writer
 }
 
 async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
-  const { tx, begin, end, undo } = writer
+  const { tx, set, release, undo } = writer
   writer.effects = job.effects
   try {
-    await job.first?.(tx)
+    if (job.first) await job.first(tx)
   } catch (refused) {
     if (!(refused instanceof Refusal)) throw refused
     job.effects.length = 0
@@ -297,15 +302,15 @@ async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
     return
   }
   const kept = job.effects.length
-  begin.run()
+  set.run()
   try {
     job.outcome = { value: await job.operation(tx) }
-    end.run()
+    release.run()
   } catch (refused) {
     // A failure of the file itself concerns the whole batch.
     if (isSqliteFailure(refused)) throw refused
     undo.run()
-    end.run()
+    release.run()
     job.effects.length = kept
     job.outcome = { refused }
   }

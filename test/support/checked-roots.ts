@@ -181,21 +181,23 @@ function verify(connection: Sqlite, held: Held): void {
 
 type Operation = (tx: AfterCommit & Locking) => Promise<unknown>
 
-const watched = new WeakMap<Sqlite, boolean>()
 let writer: Sqlite | null = null
 
-const run = Sqlite.prototype.run
-Sqlite.prototype.run = function (this: Sqlite, text: string, ...params: never[]) {
-  if (text === 'BEGIN IMMEDIATE') {
-    if (!watched.has(this)) {
-      const ours = this.query("SELECT 1 FROM sqlite_master WHERE name = 'vouchers'").get() !== null
-      watched.set(this, ours)
-      if (ours) watch(this)
-    }
-    writer = watched.get(this) ? this : null
+// An engine prepares this once for each connection that it writes on.
+const query = Sqlite.prototype.query
+Sqlite.prototype.query = function (this: Sqlite, text: string) {
+  const statement = query.call(this, text)
+  if (text !== 'BEGIN IMMEDIATE') return statement
+  const ours = query.call(this, "SELECT 1 FROM sqlite_master WHERE name = 'vouchers'")
+  const connection = ours.get() === null ? null : this
+  if (connection) watch(connection)
+  const begin = statement.run.bind(statement)
+  statement.run = () => {
+    writer = connection
+    return begin()
   }
-  return run.call(this, text, ...params)
-} as typeof run
+  return statement
+} as typeof query
 
 const transact = SqliteEngine.prototype.transact
 SqliteEngine.prototype.transact = function (
