@@ -89,10 +89,10 @@ export function createVoucherStore(sql: Sql) {
     `INSERT INTO vouchers (handle, definition_id, revision_id, minted_by, minted_at)
      VALUES (?, ?, ?, ?, ?)`,
   )
-  const insertSuccessor = sql.query<null, [Uint8Array, number, number]>(
-    `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_by, minted_at)
-     SELECT ?1, definition_id, revision_id, coalesce(root_id, id), minted_by, ?2
-     FROM vouchers WHERE id = ?3`,
+  // VALUES with one subquery, here and below: SQLite keeps a journal for a statement that may insert many rows.
+  const insertSuccessor = sql.query<null, [Uint8Array, number, number, number, number, number]>(
+    `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_at, minted_by)
+     VALUES (?, ?, ?, ?, ?, (SELECT minted_by FROM vouchers WHERE id = ?))`,
   )
   // The guarded write of claim and refresh. It changes a row once only, whatever was read before.
   const leave = sql.query<null, [Phase, number, number, number]>(
@@ -101,7 +101,7 @@ export function createVoucherStore(sql: Sql) {
   )
   const insertRefresh = sql.query<null, [Uint8Array, number, Uint8Array, Uint8Array]>(
     `INSERT INTO refreshes (id, voucher_id, key_mac, sealed)
-     SELECT id, ?2, ?3, ?4 FROM vouchers WHERE handle = ?1`,
+     VALUES ((SELECT id FROM vouchers WHERE handle = ?), ?, ?, ?)`,
   )
   const findRefresh = sql.query<{ key_mac: Uint8Array; sealed: Uint8Array }, [number]>(
     'SELECT key_mac, sealed FROM refreshes WHERE voucher_id = ?',
@@ -160,22 +160,8 @@ export function createVoucherStore(sql: Sql) {
     return promised
   }
 
-  const toVoucher = async (row: VoucherRow): Promise<Voucher> => {
-    const killed = row.phase === 'minted' && row.killed_at !== null
-    const known = promises.get(row.revision_id)
-    const { couponId, owner, terms } = known ?? (await promisedBy(row.revision_id))
-    return {
-      rowId: row.id,
-      definitionRowId: row.definition_id,
-      revisionId: row.revision_id,
-      rootId: row.root_id ?? row.id,
-      phase: killed ? 'voided' : row.phase,
-      endedAt: killed ? row.killed_at : row.ended_at,
-      couponId,
-      owner,
-      terms,
-    }
-  }
+  const toVoucher = async (row: VoucherRow): Promise<Voucher> =>
+    voucherOf(row, promises.get(row.revision_id) ?? (await promisedBy(row.revision_id)))
 
   const toListed = async (row: ListedRow): Promise<ListedVoucher> => ({
     ...(await toVoucher(row)),
@@ -190,7 +176,8 @@ export function createVoucherStore(sql: Sql) {
 
     async find(handle: Uint8Array): Promise<Voucher | null> {
       const row = await find.get(handle)
-      return row && toVoucher(row)
+      const known = row && promises.get(row.revision_id)
+      return known ? voucherOf(row, known) : row && toVoucher(row)
     },
 
     /** The last voucher of a chain: the only one that is not refreshed. */
@@ -243,7 +230,8 @@ export function createVoucherStore(sql: Sql) {
     /** Burn `old` and insert its successor. False if it was not spendable; the UPDATE itself checks it again. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
       if ((await leave.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
-      insertSuccessor.run(by.handle, by.now, old.rowId)
+      const { rowId, definitionRowId, revisionId, rootId } = old
+      insertSuccessor.run(by.handle, definitionRowId, revisionId, rootId, by.now, rowId)
       insertRefresh.run(by.handle, old.rowId, by.keyMac, by.sealed)
       addTotals.run(0, 1)
       return true
@@ -284,6 +272,21 @@ type IssueFrom = {
 }
 type Filed = { zapRequest: string | null; zapRequestId: string | null; amountMsat: number | null }
 type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
+
+function voucherOf(row: VoucherRow, { couponId, owner, terms }: Promised): Voucher {
+  const killed = row.phase === 'minted' && row.killed_at !== null
+  return {
+    rowId: row.id,
+    definitionRowId: row.definition_id,
+    revisionId: row.revision_id,
+    rootId: row.root_id ?? row.id,
+    phase: killed ? 'voided' : row.phase,
+    endedAt: killed ? row.killed_at : row.ended_at,
+    couponId,
+    owner,
+    terms,
+  }
+}
 
 function toPromised(row: PromiseRow): Promised {
   return {

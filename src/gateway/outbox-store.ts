@@ -73,7 +73,7 @@ export function createOutboxStore(sql: Sql) {
   )
   const insertDelivery = sql.query<null, [Uint8Array, string, number, number]>(
     `INSERT INTO deliveries (outbox_id, relay, next_at, priority)
-     SELECT id, ?2, ?3, ?4 FROM outbox WHERE event_id = ?1
+     VALUES ((SELECT id FROM outbox WHERE event_id = ?), ?, ?, ?)
      ON CONFLICT (outbox_id, relay) DO UPDATE
        SET state = 'pending', attempts = 0, last_error = NULL, next_at = excluded.next_at,
          priority = excluded.priority
