@@ -5,5 +5,5 @@ export function bytesOf(hex: string): Uint8Array {
 
 /** Encode bytes as lower-case hexadecimal digits. */
 export function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  return bytes.toHex()
 }

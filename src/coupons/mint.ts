@@ -37,23 +37,24 @@ export async function mintVouchers(
         throw whyNot(definition, now)
       }
       await service.charge(tx, definition.owner, { vouchers: count ?? 1 })
-      const results: VoucherResult[] = []
+      const issued: { handle: Uint8Array; result: VoucherResult }[] = []
       for (let made = 0; made < (count ?? 1); made++) {
-        results.push(await issue(service, tx, definition, caller, now))
+        issued.push(await issue(service, tx, definition, caller, now))
       }
-      const [only, ...others] = results
+      const [only, ...others] = issued
       // The live stream names a single voucher. A list of 500 handles would fill its buffer.
       const change: Change = {
         type: 'minted',
         owner: definition.owner,
         couponId: definition.id,
         at: now,
-        handle: only && others.length === 0 ? handleOf(only.nonce) : null,
-        count: results.length,
+        handle: only && others.length === 0 ? only.handle : null,
+        count: issued.length,
         mintedBy: caller.pubkey,
       }
       tx.afterCommit(() => service.changed(change))
-      const body = JSON.stringify(count === null ? results[0] : { vouchers: results })
+      const vouchers = issued.map(({ result }) => result)
+      const body = JSON.stringify(count === null ? vouchers[0] : { vouchers })
       if (repeat) await service.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
       return { status: 200, body }
     })
@@ -94,13 +95,14 @@ async function issue(
   definition: StoredDefinition,
   caller: Caller,
   now: number,
-): Promise<VoucherResult> {
+): Promise<{ handle: Uint8Array; result: VoucherResult }> {
   const nonce = service.newNonce()
+  const handle = handleOf(nonce)
   const { owner, id: couponId, rowId: definitionRowId, revisionId } = definition
   const result = mintedResult(service.signer, { couponId, owner, terms: definition, nonce }, now)
   const from = { definitionRowId, revisionId, mintedBy: caller.pubkey, now }
-  await tx.vouchers.issue(handleOf(nonce), from)
-  return result
+  await tx.vouchers.issue(handle, from)
+  return { handle, result }
 }
 
 function whyNot(definition: StoredDefinition, now: number): Refusal {
