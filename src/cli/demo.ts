@@ -2,7 +2,8 @@ import { OperatorError } from '../base/operator-error.ts'
 import type { Signer } from '../nostr/event.ts'
 import { DemoFailure } from './demo-checks.ts'
 import { createDemoClient, type Exchange, withoutSlashes } from './demo-client.ts'
-import { demoSteps, newDemoKey } from './demo-steps.ts'
+import { newDemoKey, startLife } from './demo-life.ts'
+import { demoSteps } from './demo-steps.ts'
 
 /** The server for the demo, and the permission of its merchant. */
 export type DemoTarget = {
@@ -37,7 +38,7 @@ async function runSteps(base: string, origin: string, merchant: Signer): Promise
   console.log(`A coupon's life at ${base}\n`)
   let title = ''
   try {
-    for (const step of demoSteps(origin, client, merchant)) {
+    for (const step of demoSteps(origin, startLife(client, merchant))) {
       title = step.title
       client.last = null
       const detail = await step.run()
