@@ -6,6 +6,7 @@ import { withDatabase } from './control.ts'
 
 /** Write a verified copy of the database. A relative file name starts at the caller's directory, not the server's. */
 export async function backup(config: Config, file: string, force: boolean): Promise<number> {
+  // A running server writes the file itself, so its path must be absolute.
   const target = resolve(file)
   const report = await withDatabase(config, {
     alone: (source) => writeBackup({ source, target, partial: partialOf(target), force }),

@@ -24,6 +24,7 @@ import { localAddress } from './health.ts'
 /** Lifetime of a simulated holder's delegation. */
 const yearSeconds = 365 * 24 * 60 * 60
 
+/** The server of a simulation, and the file with its holder's nsec. */
 type Simulation = { url: string | undefined; holderFile: string | undefined }
 
 /** Create a card without hardware: a tag with a random UID, a holder, and the URL of its first tap. */
@@ -99,6 +100,7 @@ export async function simulatePayment(
   return status === 'OK' ? 0 : 1
 }
 
+/** Send the activation request of a holder (kind 21111), with a delegation for a year (NIP-26). */
 async function activate(config: Config, otc: string, simulation: Simulation): Promise<void> {
   const base = baseOf(config, simulation.url)
   const schnorr = openSchnorr()
@@ -133,6 +135,10 @@ function holderSecret(file: string | undefined): Uint8Array {
   return secret
 }
 
+/**
+ * The URL that the next tap opens. It derives the keys of the tag from this data directory, as the tag has no key
+ * that could be read. Throws OperatorError.
+ */
 async function nextTap(
   config: Config,
   cid: string,
@@ -156,6 +162,7 @@ function baseOf(config: Config, url: string | undefined): string {
   return (url ?? config.publicUrls[0] ?? localAddress(config)).replace(/\/$/, '')
 }
 
+/** Call the server, as a wallet or a till does. Throws OperatorError with its message. */
 async function ask(url: string, body?: object, headers?: object): Promise<unknown> {
   let response: Response
   try {

@@ -105,6 +105,7 @@ async function alone(config: Config, path: string, command: CardCommand) {
   const keyFingerprint = fingerprintOf(cardMasterKey)
   const log = createLog(config.logLevel, config.logFormat)
   return onDatabase(path, async (database) => {
+    // Keys of another master key would be printed, written to tags, and never work.
     const pinned = await database.snapshot((tx) => tx.facts.find('card-key'))
     if (pinned !== null && pinned !== keyFingerprint) {
       throw new OperatorError('the cards of this database have keys of another CARD_MASTER_KEY')

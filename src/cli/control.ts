@@ -25,6 +25,7 @@ export async function withDatabase<T>(config: Config, variants: Variants<T>): Pr
   const lock = lockDirectory(config)
   if (!lock) {
     const server = connect(config)
+    // A quick question first: a process that holds the lock and does not answer is reported within seconds.
     await server.ask<Status>('GET', 'status')
     return variants.running(server)
   }
@@ -64,6 +65,7 @@ export function databaseFile({ dataDir }: Config): string {
 
 function lockDirectory({ dataDir }: Config): Lock | null {
   if (!existsSync(dataDir)) throw new OperatorError(`there is no data directory ${dataDir}`)
+  // Files that this command creates (database, lock, backup) are for this user only.
   process.umask(0o077)
   try {
     return takeLock(join(dataDir, 'lock'))
@@ -99,6 +101,7 @@ export function connect({ dataDir }: Config): Server {
   }
 }
 
+/** The message for a control socket that does not answer. */
 function silence(dataDir: string, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
   return `${dataDir} is in use by another process, but its control socket does not answer${code}: it may be starting or stopping, or be another command; try again`

@@ -49,6 +49,7 @@ function isTree(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
+/** A value for an error message, shortened. */
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'absent'
   return text.length > 200 ? `${text.slice(0, 200)}…` : text

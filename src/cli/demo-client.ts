@@ -36,6 +36,7 @@ export function createDemoClient(base: string, origin: string) {
     const { status, origin, answer } = await send(`${base}${path}`, { method, headers, body: text })
     client.last = { method, path: shorten(path), status }
     const json = readAnswer(answer)
+    // Pages of other origins use the API, so each answer needs the CORS header.
     expectEqual('the header Access-Control-Allow-Origin', origin, '*')
     return { status, text: answer, json }
   }
@@ -54,6 +55,7 @@ export function createDemoClient(base: string, origin: string) {
 async function send(url: string, request: RequestInit) {
   try {
     const signal = AbortSignal.timeout(answerMs)
+    // A redirect is shown as its status. Following it would send the signature to another server.
     const response = await fetch(url, { ...request, redirect: 'manual', signal })
     const origin = response.headers.get('access-control-allow-origin')
     return { status: response.status, origin, answer: await response.text() }

@@ -10,6 +10,7 @@ import { connect } from './control.ts'
 
 /** Ask the running server if it is ready. The exit code is 0 or 1, within `healthSeconds`. */
 export async function health(config: Config): Promise<number> {
+  // 200 ms earlier than the limit, so that the process itself ends in time.
   const late = Bun.sleep(limits.healthSeconds * 1000 - 200)
   const silent: Health = { problem: 'no answer in time', warnings: [] }
   const { problem, warnings } = await Promise.race([look(config), late.then(() => silent)])

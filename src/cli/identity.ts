@@ -77,6 +77,7 @@ function carryOut<K extends IdentityCommand['do']>(
 }
 
 async function alone(config: Config, path: string, command: IdentityCommand) {
+  // Identities need the manager's public key. It is pinned at the first start, so no secret key is read here.
   const { manager } = readPins(path)
   if (manager === null) throw new OperatorError('the server has never run here: start it once')
   const parts = {

@@ -95,7 +95,9 @@ export async function importKeys(config: Config, file: string, options: Options)
     const opened = openKeyFile(content, await readPassphrase(options.passphraseFile, 'known'))
     const texts = parseJsonObject(opened, limits.keyFileBytesMax)
     const keys = texts && parseKeyring(texts)
-    if (!keys) throw new OperatorError('the file holds other things than keys')
+    if (!keys) throw new OperatorError('the file does not hold keys')
+    // With a wrong store key no kept answer could be opened, and with a wrong manager key old vouchers lose their
+    // signer. So the pins in the database decide, and --force does not change that.
     const database = databasePath(dataDir)
     const wrong = existsSync(database) ? findMismatch(keys, readPins(database)) : null
     if (wrong) throw new OperatorError(`the database belongs to ${wrong}: nothing was replaced`)
@@ -106,6 +108,7 @@ export async function importKeys(config: Config, file: string, options: Options)
   })
 }
 
+/** Write imported keys. Other keys are refused without `force`, and kept under another name with it. */
 function replaceKeys(config: Config, texts: Texts, force: boolean): void {
   const { dataDir } = config
   const others = keyNames.filter((name) => {
@@ -132,11 +135,12 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
     if (text === undefined) continue
     writeKey(dataDir, name, text)
     if (config[name] !== null) {
-      console.log(`Mind that the setting ${settings[name].variable} goes before the imported key.`)
+      console.log(`Note: the setting ${settings[name].variable} overrides the imported key.`)
     }
   }
 }
 
+/** The texts of all keys. Throws OperatorError if one is missing, because half an export is no use. */
 function requireKeys(config: Config): Texts {
   const found = findKeys(config)
   const text = (name: keyof Keyring) => {
@@ -158,6 +162,7 @@ function pubkeyOf(text: string): string | null {
   return secret && openSchnorr().keypair(secret).pubkey.toHex()
 }
 
+/** Read a file of keys. Throws OperatorError. */
 function readKeyFile(path: string): string {
   const there = statSync(path, { throwIfNoEntry: false })
   if (!there?.isFile()) throw new OperatorError(`there is no file ${path}`)

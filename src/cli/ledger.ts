@@ -55,6 +55,7 @@ export async function statement(
   })
 }
 
+/** Lines of one account. Movements are read newest first, because only the newest balance is stored. */
 async function linesOf(ledger: LedgerStore, account: Account, token: Token): Promise<string[]> {
   const lines: string[] = []
   let { balance } = account
@@ -90,6 +91,7 @@ export function csvCell(text: string): string {
   return `"${guarded.replaceAll('"', '""')}"`
 }
 
+/** Accounts of a token, or those of one key, in pages, because there may be millions. */
 async function* accountsOf(ledger: LedgerStore, { name }: Token, only: string | null) {
   if (only !== null) {
     const found = await ledger.accountsOf(only)

@@ -87,6 +87,7 @@ export async function confirmMerchants(
   return 0
 }
 
+/** Tell the operator if the settings do not use the list of merchants at present. */
 function sayIfUnused(admission: ListedMerchants['admission']): void {
   if (admission !== 'let-in')
     console.log(`This counts once it does not hold that ${rules[admission]}.`)
@@ -115,6 +116,7 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
   if (readPins(path).manager === null) {
     throw new OperatorError('the server has never run here: start it once')
   }
+  // The setup code is derived from the store key. `false`: a command must not create keys.
   const { storeKey } = loadKeyring(config, false)
   // The command prints its own result, so information lines of the log are left out.
   const log = createLog('error', config.logFormat)

@@ -27,6 +27,7 @@ function fromFile(path: string): string {
 }
 
 async function askFor(use: 'new' | 'known'): Promise<string> {
+  // A pipe could deliver a passphrase, but a script that does so belongs to `--passphrase-file`.
   if (!process.stdin.isTTY) {
     throw new OperatorError('there is no terminal to ask on: give --passphrase-file FILE', 'usage')
   }

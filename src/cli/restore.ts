@@ -28,12 +28,13 @@ export async function restore(config: Config, file: string, force: boolean): Pro
         `${database} exists: --force replaces it, and keeps it under another name\n${consequences}`,
       )
     }
+    // The backup is copied and checked before anything is replaced: a damaged one must not cost the database.
     const candidate = await prepareRestore(resolve(file), database, systemClock())
     try {
       const missing = compareKeys(config, candidate.pins)
       const { relay } = candidate
       const place = relayBeside(database)
-      // The relay's file is replaced first. The vouchers are in the other one, so a crash in between restores none of them.
+      // The relay's file is replaced first. A crash in between leaves the vouchers in their old state.
       const relayReplaced = relay && replaceDatabase(relay, place, systemClock())
       const replaced = replaceDatabase(candidate, database, systemClock())
       console.log(
@@ -41,7 +42,7 @@ export async function restore(config: Config, file: string, force: boolean): Pro
       )
       if (replaced) console.log(`The database before is kept as ${replaced}`)
       if (relayReplaced) console.log(`The relay's events before are kept as ${relayReplaced}`)
-      if (!relay) console.log(`This backup holds no events of the relay: ${place} is left as it is`)
+      if (!relay) console.log(`This backup holds no events of the relay: ${place} stays as it is`)
       if (missing) console.log(missing)
       console.log(consequences)
       return 0
@@ -54,6 +55,7 @@ export async function restore(config: Config, file: string, force: boolean): Pro
 /** Advice about keys that are missing, or null. Throws OperatorError if the keys belong to another database. */
 function compareKeys(config: Config, pins: Pins): string | null {
   const texts = Object.entries(findKeys(config)).map(([name, key]) => [name, key?.text] as const)
+  // A database without cards was never pinned to a card key, so it does not need one.
   const needed = (name: string) => name !== 'cardMasterKey' || pins.cardKey !== null
   if (texts.some(([name, text]) => text === undefined && needed(name))) {
     const owner = pins.manager ? ` of ${npubOf(pins.manager)}` : ''

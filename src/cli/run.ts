@@ -286,8 +286,10 @@ async function dispatch({ words, flags }: Arguments): Promise<number> {
   for (const flag of flags.keys()) {
     if (!known.has(flag)) throw new OperatorError(`${name} knows no flag --${flag}`, 'usage')
   }
+  // The remaining flags are settings, and override the environment.
   const given = new Map([...flags].filter(([flag]) => !own.includes(flag)))
   const { config, warnings } = readConfig(given, environment, process.stderr.isTTY)
+  // `serve` writes warnings to its log.
   if (name !== 'serve') for (const warning of warnings) console.error(`cuponera: ${warning}`)
   return command.run({ config, warnings, operands, flags })
 }

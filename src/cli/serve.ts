@@ -29,6 +29,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   return 0
 }
 
+/** The lines that a start prints for the operator: addresses, keys, and who may manage coupons. */
 function startBlock(app: App, config: Config, management: ManagementState): string {
   const panel = panelAddress(config, app.url)
   const rows = [
@@ -78,6 +79,7 @@ function waitingRows({ admission, merchants, waiting }: ManagementState) {
   return more > 0 ? [...rows, ['', `and ${more} more: cuponera merchants list`]] : rows
 }
 
+/** Warn in the log if owners of coupons are locked out, or if any key may manage coupons on a network. */
 function warnOfManagement(log: Log, config: Config, { admission, ...state }: ManagementState) {
   if (admission === 'let-in' && state.merchants === 0 && state.waiting.length > 0) {
     const hint =

@@ -6,6 +6,7 @@ import { operateOn } from './merchants.ts'
 
 /** Show the setup code as text, as a link and as a QR code. `another` replaces it first. */
 export async function setup(config: Config, another: boolean): Promise<number> {
+  // The address of the running server is better than the setting: `PORT=0` chooses a port at the start.
   const { code, address } = await operateOn(config, { do: 'code', another })
   const panel = panelAddress(config, address ?? settingsAddress(config))
   const link = setupLink(panel, code)

@@ -17,6 +17,7 @@ export async function status(config: Config): Promise<number> {
     }
     return 0
   } catch (cause) {
+    // A process that holds the lock and does not answer is an error. Only a free lock means that no server runs.
     if (!OperatorError.is(cause, 'no-answer') || inUse(config)) throw cause
     console.log(`no server is running on ${config.dataDir}`)
     return 1

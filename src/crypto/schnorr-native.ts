@@ -29,10 +29,12 @@ export function openNativeSchnorr(path: string, detail: string): SchnorrEngine |
   const native = library.symbols
   const context = native.secp256k1_context_create(contextSignAndVerify)
   if (context === null) return null
+  // A randomised context protects secret keys against timing and power measurements.
   const seed = crypto.getRandomValues(new Uint8Array(32))
   if (native.secp256k1_context_randomize(context, seed) !== 1) return null
   seed.fill(0)
 
+  // One buffer for all signatures. Signing is synchronous, so nobody else writes to it meanwhile.
   const freshAux = new Uint8Array(32)
   const parsedPubkeys = new Map<string, Uint8Array>()
 

@@ -9,6 +9,7 @@ export function openPureSchnorr(detail: string): SchnorrEngine {
     detail,
     keypair(secret) {
       if (!isBytes(secret, 32)) throw new RangeError('a secret key has 32 bytes')
+      // A copy: the caller may overwrite its bytes.
       const own = Uint8Array.from(secret)
       return {
         pubkey: publicKey(own),
@@ -27,6 +28,7 @@ export function openPureSchnorr(detail: string): SchnorrEngine {
   }
 }
 
+/** The x-only public key. Throws RangeError, as the native engine does. */
 function publicKey(secret: Uint8Array): Uint8Array {
   try {
     return schnorr.getPublicKey(secret)

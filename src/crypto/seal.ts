@@ -15,6 +15,7 @@ const tagBytes = 16
  * secret as salt and purpose and key as info. To open it takes the store key and both texts of the caller.
  */
 export function seal(storeKey: Uint8Array, binding: Binding, text: string): Uint8Array {
+  // Each binding has its own key, so a random IV of 96 bits cannot repeat under one key.
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', deriveKey(storeKey, binding), iv)
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])

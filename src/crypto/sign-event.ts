@@ -19,6 +19,7 @@ export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array)
 /** Create the check of shape, id and signature. Malformed hex is refused before it reaches the engine. */
 export function createVerifier(engine: SchnorrEngine): VerifyEvent {
   return (untrusted) => {
+    // The id is computed again: the signature covers the id only, and the id must cover the content.
     const event = parseEvent(untrusted)
     if (!event || eventId(event) !== event.id) return false
     return engine.verify(

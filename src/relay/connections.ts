@@ -127,6 +127,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     message(number: number, text: string): void {
       const connection = connections.get(number)
       if (!connection) return
+      // The message is posted even above the bound: it is read already. Only further reading stops.
       const weight = weightOf(text)
       connection.heardAt = steadyMs()
       connection.silent = false
@@ -150,6 +151,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
         connection.unhandled -= weight
         unhandledTotal -= weight
         if (!connection.paused || connection.unhandled > limits.relayInboxCharsMax / 2) continue
+        // A connection without unhandled messages resumes even above the total: else all could wait for each other.
         if (connection.unhandled > 0 && unhandledTotal > limits.relayInboxTotalCharsMax) continue
         connection.paused = false
         connection.socket.resume()

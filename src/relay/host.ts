@@ -63,6 +63,7 @@ export function startRelay(
   events: RelayEvents,
   spawn: () => Worker = spawnThread,
 ): RelayHost {
+  // Kept here as well, because a restarted thread begins with the present values.
   let { open, diskLow } = settings
   let thread: Worker | null = null
   let stopped = false
@@ -94,6 +95,7 @@ export function startRelay(
     if (thread !== worker) return
     thread = null
     connections.closeAll()
+    // Open calls are answered, because their callers would wait for ever.
     for (const resolve of accepts.values()) resolve([])
     for (const resolve of [...queries.values(), ...checks.values()]) resolve(null)
     accepts.clear()

@@ -42,6 +42,7 @@ export function createQueryStore(sql: Sql) {
   /** All plans that find the events of a filter, each by one index. */
   const plans = (filter: Filter, range: Range): Cursor[][] => {
     const { ids, authors, kinds } = filter
+    // Ids are unique, so no other index can be shorter.
     if (ids) return [ids.map((id) => cursors.id(range, id))]
     const found = [...filter.tags].map(([letter, values]) =>
       values.map((value) => cursors.tag(range, letter, value)),

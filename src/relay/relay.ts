@@ -95,6 +95,7 @@ export function createRelay(options: RelayOptions) {
     if (options.diskLow() && classOf(event.kind) !== 'ephemeral') {
       return refuse('error: the disk has little room, try again later')
     }
+    // The signature costs most, so the cheap checks come first. Quotas of keys come after it.
     if (!verify(event)) return refuse('invalid: id or signature is wrong')
     switch (await policy.mayWrite(event, chars, client)) {
       case 'later':

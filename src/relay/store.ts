@@ -90,6 +90,7 @@ export function createEventStore(sql: Sql) {
       if (d !== null) {
         const current = await atAddress.get(pubkey, event.kind, d)
         if (current) {
+          // The stored one wins by NIP-01's rule, so that relays agree whatever the order of arrival was.
           if (newer(JSON.parse(current.event) as NostrEvent, event)) return 'older'
           remove.run(current.id)
         }

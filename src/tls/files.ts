@@ -69,6 +69,7 @@ export async function findOwnCertificate(
   const due =
     !found ||
     found.ends < now + limits.certificateRenewSeconds ||
+    // DHCP may have given this machine another address.
     wantedHosts(authorityHost(dataDir)).some((host) => !found.hosts.includes(host))
   // An operator may store the authority's key elsewhere, and renews by hand then.
   if (!due || !existsSync(tlsPath(dataDir, 'authorityKey'))) return found
@@ -100,6 +101,7 @@ export async function renewOwnCertificate(
     cert: readPem('authority', tlsPath(dataDir, 'authorityCert')),
     key: readPem('authority', tlsPath(dataDir, 'authorityKey')),
   }
+  // A new key each time, so that a leaked one is of no use after its certificate.
   const life = { from, to: now + limits.certificateSeconds }
   const made = issueCertificate(authority, wantedHosts(authorityHost(dataDir)), life)
   writeDurably(tlsPath(dataDir, 'key'), made.key)

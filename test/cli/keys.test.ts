@@ -171,7 +171,7 @@ describe('cuponera keys export and import', () => {
     )
     writeFileSync(file, sealKeyFile('["keys"]', 'npub1someone', passphrase))
     expect((await runCommand(importArguments(file), server)).stderr).toBe(
-      'cuponera: the file holds other things than keys\n',
+      'cuponera: the file does not hold keys\n',
     )
   })
 
