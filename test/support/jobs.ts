@@ -1,5 +1,5 @@
 import type { Leases } from '../../src/db/database.ts'
-import { createJobs } from '../../src/db/jobs.ts'
+import { createJobs, type JobTime } from '../../src/db/jobs.ts'
 
 /** Leases of a node that is alone. */
 export const alone: Leases = {
@@ -12,4 +12,33 @@ export const aloneJobs = createJobs(alone)
 /** For a job that does not fail in this test. */
 export function neverFails(cause: unknown): never {
   throw cause
+}
+
+/** Time that stands still until a test lets it pass. */
+export function createTime(): JobTime & { pass(seconds: number): Promise<void> } {
+  let now = 0
+  let calls: { at: number; call: () => void }[] = []
+  return {
+    seconds: () => now,
+    after(seconds, call) {
+      const waiting = { at: now + seconds, call }
+      calls.push(waiting)
+      return () => {
+        calls = calls.filter((one) => one !== waiting)
+      }
+    },
+    async pass(seconds) {
+      const end = now + seconds
+      for (;;) {
+        // Work that the last call began ends, or waits for time again.
+        await new Promise((resolve) => setImmediate(resolve))
+        const [next] = calls.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+        if (!next) break
+        calls = calls.filter((one) => one !== next)
+        now = next.at
+        next.call()
+      }
+      now = end
+    },
+  }
 }

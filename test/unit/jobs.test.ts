@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import type { Lease } from '../../src/db/database.ts'
-import {
-  createJobs,
-  type JobOptions,
-  type Jobs,
-  type JobTime,
-  systemTime,
-} from '../../src/db/jobs.ts'
+import { createJobs, type JobOptions, type Jobs, systemTime } from '../../src/db/jobs.ts'
+import { createTime } from '../support/jobs.ts'
 
 describe('a job', () => {
   test('runs for the first time after its interval, and then again and again', async () => {
@@ -250,35 +245,6 @@ function start(options: Partial<JobOptions>, leases = createLeases()) {
     },
   })
   return { time, runs, failures, job }
-}
-
-/** Time that stands still until a test lets it pass. */
-function createTime(): JobTime & { pass(seconds: number): Promise<void> } {
-  let now = 0
-  let calls: { at: number; call: () => void }[] = []
-  return {
-    seconds: () => now,
-    after(seconds, call) {
-      const waiting = { at: now + seconds, call }
-      calls.push(waiting)
-      return () => {
-        calls = calls.filter((one) => one !== waiting)
-      }
-    },
-    async pass(seconds) {
-      const end = now + seconds
-      for (;;) {
-        // What the last call began comes to its end or waits for time again.
-        await new Promise((resolve) => setImmediate(resolve))
-        const [next] = calls.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
-        if (!next) break
-        calls = calls.filter((one) => one !== next)
-        now = next.at
-        next.call()
-      }
-      now = end
-    },
-  }
 }
 
 /** Leases of several nodes. */

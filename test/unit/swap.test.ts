@@ -5,13 +5,14 @@ import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { handleOf } from '../../src/coupons/nonce.ts'
 import { createSql } from '../../src/db/connection.ts'
+import { createJobs } from '../../src/db/jobs.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { receive } from '../../src/wallet/transfers/receive.ts'
 import type { Transfers } from '../../src/wallet/transfers/service.ts'
 import { sealIntent, swap } from '../../src/wallet/transfers/swap.ts'
 import { startTransferWorker } from '../../src/wallet/transfers/worker.ts'
 import { newSigner, percentBenefit, verifyEvent } from '../support/client.ts'
-import { aloneJobs } from '../support/jobs.ts'
+import { alone, aloneJobs, createTime } from '../support/jobs.ts'
 import { until } from '../support/until.ts'
 
 const service = newSigner()
@@ -129,6 +130,35 @@ test('intents that cannot be opened do not delay those behind them', async () =>
   expect(failures).toHaveLength(broken)
   expect(await stores.inbox.list(holder, 10)).toHaveLength(1)
   expect(await stores.transfers.open()).toMatchObject([{ open: broken }])
+})
+
+test('a service whose work fails is tried again after a pause', async () => {
+  await insert()
+  let broken = true
+  const transfers = createTransfers(honest)
+  const due: Stores['transfers']['due'] = async (...asked) => {
+    if (broken) throw new Error('the disk is full')
+    return stores.transfers.due(...asked)
+  }
+  const failing = { ...stores, transfers: { ...stores.transfers, due } }
+  const database = {
+    ...transfers.database,
+    snapshot: (query: (tx: Stores) => unknown) => query(failing),
+  }
+  const failures: unknown[] = []
+  const time = createTime()
+  const worker = startTransferWorker({
+    transfers: { ...transfers, database } as unknown as Transfers,
+    jobs: createJobs(alone, time),
+    failed: (cause) => failures.push(cause),
+  })
+  await time.pass(limits.jobRetrySeconds - 1)
+  expect(failures).toHaveLength(1)
+  broken = false
+  await time.pass(1)
+  expect(await stores.transfers.open()).toEqual([])
+  expect(failures).toHaveLength(1)
+  await worker.stop()
 })
 
 test('a caller that waits for the swap of another caller hears that it was accepted', async () => {
