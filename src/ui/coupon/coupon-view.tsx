@@ -104,8 +104,10 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   )
 }
 
+/** The reason why the coupon can no longer be used. */
 function Ended({ held, status }: { held: Held; status: Status }) {
   const at = status === 'claimed' ? held.claimedAt : held.expiresAt
+  // During a swap the old nonce may be spent already, which is no bad news.
   if (taking.value?.step === 'taking') return null
   return (
     <Notice tone={statusTone[status]}>
@@ -114,7 +116,9 @@ function Ended({ held, status }: { held: Held; status: Status }) {
   )
 }
 
+/** The QR and the actions of a coupon that can be used. */
 function Usable({ held, onSend }: { held: Held; onSend: () => void }) {
+  // During a swap nobody should show or send a nonce that may be spent.
   const busy = taking.value?.step === 'taking'
   if (busy) return null
   return (
@@ -123,6 +127,7 @@ function Usable({ held, onSend }: { held: Held; onSend: () => void }) {
       {held.sent && held.sent.outcome !== 'sent' && (
         <Notice tone="wait">{t('send.open', { to: held.sent.to })}</Notice>
       )}
+      {/* A coupon that nobody else knows needs no swap. */}
       {(!held.own || held.sent !== null) && <TakeBox held={held} />}
       <Actions held={held} onSend={onSend} />
     </>
@@ -188,6 +193,7 @@ function TakingNotice() {
   const now = taking.value
   const box = useRef<HTMLDivElement>(null)
   const step = now?.step
+  // The button that was pressed has left the page.
   useEffect(() => {
     if (step) box.current?.focus()
   }, [step])

@@ -16,6 +16,7 @@ function Page() {
   )
 }
 
+// First of all: the nonce leaves the address bar before anything else runs.
 readAddress()
 window.addEventListener('hashchange', readAddress)
 window.addEventListener('popstate', readAddress)

@@ -107,6 +107,7 @@ function TypedCode() {
     <form
       onSubmit={(event) => {
         event.preventDefault()
+        // A link, a code or a signed voucher.
         setWrong(!openScanned(parseScan(text)))
       }}
     >

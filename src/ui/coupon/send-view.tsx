@@ -91,6 +91,7 @@ function Outcome({ held, sending: { step, to, reason }, onClose, onAgain }: Outc
           <p>{t(`send.${step}.detail`, { to })}</p>
           {reason && <p class="small">{reason}</p>}
         </Notice>
+        {/* The receiver may still take it: only a swap ends that. */}
         {step === 'unknown' && (
           <>
             <Button

@@ -30,6 +30,7 @@ export function Account() {
                 <CopyButton text={npub} />
               </div>
             </div>
+            {/* Other signers hold their key themselves. */}
             {who.kind === 'local' && <Backup />}
             {overview.value && (
               <section class="stack tight" aria-label={t('me.announcement')}>
@@ -75,11 +76,13 @@ export function Backup({ onDone }: { onDone?: () => void }) {
     <section class="sheet stack backup" aria-label={t('backup.title')}>
       <h2>{t('backup.title')}</h2>
       <p>{t('backup.why')}</p>
+      {/* A private window: closing it loses the key, so there is no later. */}
       {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       <div class="row">
         <Button kind="primary" icon="download" onClick={save}>
           {t('backup.save')}
         </Button>
+        {/* In the account dialog it is always there, so nothing needs to be put away. */}
         {onDone && (
           <Button kind="quiet" onClick={done}>
             {t('backup.done')}

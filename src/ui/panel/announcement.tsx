@@ -79,6 +79,7 @@ export function Announcement({ announced, manage = false }: Props) {
       {warnings.length > 0 && (
         <Notice tone="wait">{t('start.announce.warned', { found: said(warnings) })}</Notice>
       )}
+      {/* A new announcement is a new event: its delivery begins anew. */}
       {announced !== null && <Delivery key={announced} id={announced} />}
     </div>
   )
@@ -89,6 +90,7 @@ function said(warnings: readonly Warning[]): string {
   return warnings.map(({ code, message }) => (language.value === 'es' ? message : code)).join(' · ')
 }
 
+/** The state of an event at each relay, followed until no relay is pending. */
 function Delivery({ id }: { id: string }) {
   const [relays, setRelays] = useState<readonly RelayState[]>([])
   useEffect(() => {
@@ -103,6 +105,7 @@ function Delivery({ id }: { id: string }) {
       if (gone) return
       if (states) setRelays(states)
       if (states === null || states.some(({ status }) => status === 'pending')) {
+        // Growing pauses: a relay that is down for days must not cost a request a second.
         timer = setTimeout(() => void look(Math.min(waitMs * 1.5, lookMsMax)), waitMs)
       }
     }

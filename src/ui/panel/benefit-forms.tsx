@@ -181,6 +181,7 @@ export function typedBenefit(benefit: Benefit): Partial<BenefitDraft> {
     capAmount: typed(benefit.cap.amount),
     capCurrency: benefit.cap.currency,
   }
+  // One field for all products, separated by commas.
   const products = 'productDs' in benefit ? { products: (benefit.productDs ?? []).join(', ') } : {}
   const { typed: fields } = forms[benefit.type] as Form<BenefitType>
   return { ...fields(benefit), ...cap, ...products, type: benefit.type }
@@ -267,6 +268,7 @@ type MoneyProps = {
   onCurrency: (currency: Currency) => void
 }
 
+/** An amount with its currency; SAT stands for satoshis. */
 function Money({ label, amount, currency, error, onAmount, onCurrency }: MoneyProps) {
   return (
     <div class="money">
@@ -288,6 +290,7 @@ function Money({ label, amount, currency, error, onAmount, onCurrency }: MoneyPr
   )
 }
 
+/** The free items, each with a quantity. */
 function Items({ draft: { items }, wrong, onChange }: Inputs) {
   const change = (at: number, changes: Partial<(typeof items)[number]>) =>
     onChange({ items: items.map((one, index) => (index === at ? { ...one, ...changes } : one)) })
@@ -300,6 +303,7 @@ function Items({ draft: { items }, wrong, onChange }: Inputs) {
             label={t('field.item')}
             value={item.d}
             onText={(d) => change(at, { d })}
+            // An error of the whole list shows at the last item.
             error={wrong(`items.${at}.d`) ?? (at === items.length - 1 ? wrong('items') : null)}
           />
           <Field
@@ -309,6 +313,7 @@ function Items({ draft: { items }, wrong, onChange }: Inputs) {
             onText={(qty) => change(at, { qty })}
             error={wrong(`items.${at}.qty`)}
           />
+          {/* A list without items is no benefit, so the last one stays. */}
           {items.length > 1 && (
             <IconButton
               icon="trash"

@@ -17,6 +17,7 @@ type Props = { coupon: Definition; voucher: Issuance; onClose: () => void }
 /** The chain of a voucher: each refresh made a successor, and the last one is the valid one. */
 export function Chain({ coupon, voucher, onClose }: Props) {
   const [links, setLinks] = useState<readonly Issuance[] | null>(null)
+  // Set by the first tap on the red button.
   const [sure, setSure] = useState(false)
   const loading = useAttempt()
   const voiding = useAttempt()
@@ -34,6 +35,7 @@ export function Chain({ coupon, voucher, onClose }: Props) {
       await voidVoucher(coupon.id, voucher.handle, true)
       say(t('chain.void.done'))
       setSure(false)
+      // The list shows the void in place of the button.
       await load()
     })
   }
@@ -45,6 +47,7 @@ export function Chain({ coupon, voucher, onClose }: Props) {
         {links === null && loading.failure === null && <p class="soft">{t('loading')}</p>}
         <ol class="chain">
           {links?.map((link, at) => (
+            // The row that the merchant came from is marked.
             <li key={link.handle} class={link.handle === voucher.handle ? 'here' : ''}>
               <div class="row apart">
                 <span class="mono">{short(link.handle)}</span>

@@ -28,6 +28,7 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
       height,
       // Days of the service are dates without a time, drawn in UTC so that none shifts by the local offset.
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+      // Without cursor and legend, which need a mouse: the table has the numbers.
       cursor: { show: false },
       legend: { show: false },
       scales: {
@@ -41,12 +42,14 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
           ...axis,
           size: 36,
           space: 70,
+          // Whole days only.
           incrs: [86_400, 86_400 * 2, 86_400 * 7, 86_400 * 14, 86_400 * 30, 86_400 * 90],
           values: (_, splits) => splits.map((seconds) => dayName.format(seconds * 1000)),
         },
         {
           ...axis,
           size: 44,
+          // Whole vouchers only.
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
         },
       ],
@@ -75,6 +78,7 @@ export function drawChart(place: HTMLElement, days: readonly DayCount[]): () => 
     ],
     place,
   )
+  // A canvas does not follow its element.
   const observer = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height }))
   observer.observe(place)
   return () => {

@@ -28,6 +28,7 @@ export function Chart({ only }: { only?: string }) {
     return () => setStatistics(found)
   })
 
+  // One answer has all coupons, so choosing another needs no request.
   const days = statistics ? daysOf(statistics, couponId) : null
   const minted = days?.reduce((sum, day) => sum + day.minted, 0) ?? 0
   const claimed = days?.reduce((sum, day) => sum + day.claimed, 0) ?? 0
@@ -72,6 +73,7 @@ export function Chart({ only }: { only?: string }) {
   )
 }
 
+/** The numbers of the chart. Days without events would make it long. */
 function DayTable({ days }: { days: readonly DayCount[] }) {
   return (
     <table class="table">
@@ -108,6 +110,7 @@ function Plot({ days, label }: { days: readonly DayCount[]; label: string }) {
     const draw = async () => {
       // Loaded on demand, since a new merchant has nothing to draw.
       const { drawChart } = await import('./chart-plot.ts')
+      // The view may be gone, or show other days, by the time the library is there.
       if (!gone && place.current) destroy = drawChart(place.current, days)
     }
     void draw()

@@ -42,6 +42,7 @@ export function Checklist({ overview }: { overview: Overview }) {
           )}
         </Step>
         <Step done={minted} title={t('start.mint')} why={t('start.mint.why')}>
+          {/* Its button goes when the step is done: the coupon's own page has it. */}
           {active && !minted && (
             <Button kind="primary" icon="qr" onClick={() => setHanding(true)}>
               {t('start.mint.do')}
@@ -53,6 +54,7 @@ export function Checklist({ overview }: { overview: Overview }) {
         </Step>
       </ol>
       {done === 4 && <Notice tone="good">{t('start.all')}</Notice>}
+      {/* Outside of the step, whose button goes while the dialog is open. */}
       {handing && active && (
         <HandOver coupon={active} many={false} onClose={() => setHanding(false)} />
       )}
@@ -62,6 +64,7 @@ export function Checklist({ overview }: { overview: Overview }) {
 
 type StepProps = { done: boolean; title: string; why: string; children?: ComponentChildren }
 
+/** One step. Its mark is a picture, so screen readers get a word. */
 function Step({ done, title, why, children }: StepProps) {
   return (
     <li class={done ? 'step done' : 'step'}>

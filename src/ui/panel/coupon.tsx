@@ -25,6 +25,7 @@ type Part = 'issued' | 'chart' | 'manage'
 export function Coupon({ coupon }: { coupon: Definition }) {
   const [part, setPart] = useState<Part>('issued')
   const [handing, setHanding] = useState<'one' | 'many' | null>(null)
+  // The address of a picture, not a flag: a new address gets a new chance.
   const [pictureless, setPictureless] = useState<string | null>(null)
   const { minted, claimed, maxUses, expiresAt, archivedAt, image } = coupon
   const remaining = maxUses === null ? null : Math.max(0, maxUses - minted)
@@ -98,6 +99,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
 
 type Asking = 'archive' | 'delete' | 'kill' | null
 
+/** Actions that change the coupon or its vouchers. Those that cannot be undone ask first. */
 function Manage({ coupon }: { coupon: Definition }) {
   const [asking, setAsking] = useState<Asking>(null)
   const close = () => setAsking(null)
@@ -158,6 +160,7 @@ function Manage({ coupon }: { coupon: Definition }) {
             const deleted = await deleteCoupon(coupon.id)
             say(deleted ? t('coupon.delete.done') : t('coupon.archive.done'))
             close()
+            // An archived coupon still has its page.
             if (deleted) go('coupons')
           }}
         >
@@ -181,6 +184,7 @@ function Kill({ coupon, onClose }: { coupon: Definition; onClose: () => void }) 
       danger
       onClose={onClose}
       onConfirm={async () => {
+        // Phones write the first letter large.
         const right = typed.trim().toUpperCase() === word
         setWrong(!right)
         if (!right) return

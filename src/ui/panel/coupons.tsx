@@ -19,6 +19,7 @@ export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
   // Every word must occur, in any order.
   const words = plain(sought).split(/\s+/)
   const found = coupons.filter((coupon) => {
+    // Archived coupons are out of the way, and found by the filter.
     if (shown !== 'all' && (shown === 'archived') !== (coupon.archivedAt !== null)) return false
     const text = plain(`${coupon.name} ${coupon.description} ${plainBenefitText(coupon.benefit)}`)
     return words.every((word) => text.includes(word))
@@ -84,11 +85,13 @@ function CouponTile({ coupon }: { coupon: Definition }) {
   const over = archivedAt !== null || (expiresAt !== null && expiresAt <= systemClock())
   return (
     <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
+      {/* The sentence beside it has the same benefit. */}
       <span class={`tile-badge ${badgeSize(badge)}`} aria-hidden="true">
         {badge}
       </span>
       <span class="stack tight grow">
         <span class="tile-name">{name}</span>
+        {/* A name made from the benefit says it already. */}
         {name !== plainBenefitText(benefit) && <span class="soft small">{worth}</span>}
         <span class="small number">
           {number(minted)} {t('total.minted', { n: minted })} · {number(claimed)}{' '}

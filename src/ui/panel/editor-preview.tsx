@@ -25,6 +25,7 @@ export function EditorPreview({ draft, saved }: Props) {
             description: draft.description,
             benefit,
             expiresAt: expiryOf(draft),
+            // A new address shows no picture before the save, see below.
             image: chosen === saved ? imagePath(saved) : null,
           }}
         />

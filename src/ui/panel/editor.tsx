@@ -48,11 +48,13 @@ export function Editor({ coupon, place }: Props) {
 
   // A layout effect, since a passive one would not run when Back follows the last key at once.
   useLayoutEffect(() => {
+    // An untouched form is no draft.
     const typedIn = JSON.stringify(draft) !== JSON.stringify(freshDraft(opened))
     keepUnsaved(place, typedIn ? { draft, at, opened } : null)
   }, [draft, at, opened])
   const change = (changes: Partial<Draft>) => {
     setDraft({ ...draft, ...changes })
+    // Errors of an old text would mislead; the next step checks again.
     setWrongs({})
   }
   const show = (next: number) => {
@@ -61,6 +63,7 @@ export function Editor({ coupon, place }: Props) {
     requestAnimationFrame(() => heading.current?.focus())
   }
   const isNewer = (now: Definition) => !sameTerms(now, opened) && !sameTerms(now, sent.current)
+  // The person has seen the other change, and keeps either draft.
   const goOn = (draftNow: Draft) => {
     setOpened(coupon)
     setDraft(draftNow)
@@ -95,7 +98,9 @@ export function Editor({ coupon, place }: Props) {
         // The newest state, to be compared with the one that was opened.
         await loadOverview()
         const now = findCoupon(coupon.id)
+        // Deleted or changed elsewhere: the notices above say so, and the person decides.
         if (!now || isNewer(now)) return setBusy(false)
+        // Before the request: the answer may be lost although the change was stored.
         sent.current = authored
         await changeCoupon(coupon.id, authored)
         say(t('step.saved'))

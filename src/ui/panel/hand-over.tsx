@@ -38,11 +38,13 @@ export function HandOver({ coupon, many, onClose }: Props) {
 
   const issue = () => {
     const wanted = Number(count)
+    // Checked here as well, since the field takes any text.
     const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= limits.mintCountMax
     setWrong(!sensible)
     if (sensible) {
       void attempt(async () => {
         setVouchers(await mint(coupon.id, wanted))
+        // The next codes are nobody's again.
         setGiven(false)
       })
     }
@@ -89,6 +91,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
   return (
     <Dialog title={title} roomy onClose={close}>
       <Given vouchers={vouchers} onGiven={() => setGiven(true)} />
+      {/* At a counter one follows another; a batch is printed once. */}
       {!several && (
         <div class="dialog-foot">
           <Button kind="quiet" icon="plus" busy={busy} onClick={issue}>
@@ -114,6 +117,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
 
 type GivenProps = { vouchers: readonly VoucherResult[]; onGiven: () => void }
 
+/** The issued codes, one at a time, and the ways to hand them over. `onGiven`: all of them were. */
 function Given({ vouchers, onGiven }: GivenProps) {
   const [at, setAt] = useState(0)
   const heading = useArrival()
@@ -164,6 +168,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
           {voucher.name}
         </h3>
         <p>{t('hand.how')}</p>
+        {/* A customer's phone cannot open a loopback address. */}
         {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
         <div class="actions">
           <Button icon="link" onClick={() => void copy()}>

@@ -55,6 +55,7 @@ function Now() {
         <p class="soft">{t('home.now.empty')}</p>
       ) : (
         <ol class="feed" aria-live="polite">
+          {/* Enough to see the shop at work; the lists have the rest. */}
           {list.slice(0, 8).map(({ type, couponId, at, count = 1, handle }) => (
             <li key={`${at}${type}${handle ?? couponId}`} class={`feed-${type}`}>
               <span>{t(`now.${type}`, { name: findCoupon(couponId)?.name ?? '…', n: count })}</span>

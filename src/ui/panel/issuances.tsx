@@ -19,17 +19,17 @@ import { toneOf } from './tones.ts'
 
 /** The vouchers of a coupon, by handle: their nonces would let anybody redeem them. */
 export function Issuances({ coupon }: { coupon: Definition }) {
-  const [mints, setMints] = useState<readonly Issuance[] | null>(null)
+  const [issuances, setIssuances] = useState<readonly Issuance[] | null>(null)
   const [next, setNext] = useState<string | null>(null)
   const [voiding, setVoiding] = useState<Issuance | null>(null)
   const [followed, setFollowed] = useState<Issuance | null>(null)
   const { busy, failure: loadFailure, attempt } = useAttempt()
   const reloadFailure = useReload(coupon.id, async () => {
     // As many rows as were shown: a reload must not take away rows that somebody reads.
-    const limit = Math.min(limits.pageMax, Math.max(25, mints?.length ?? 0))
+    const limit = Math.min(limits.pageMax, Math.max(25, issuances?.length ?? 0))
     const page = await listIssuances(session, coupon.id, { limit })
     return () => {
-      setMints(page.mints)
+      setIssuances(page.mints)
       setNext(page.next)
     }
   })
@@ -38,21 +38,21 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   const more = () =>
     void attempt(async () => {
       const page = await listIssuances(session, coupon.id, { cursor: next })
-      setMints([...(mints ?? []), ...page.mints])
+      setIssuances([...(issuances ?? []), ...page.mints])
       setNext(page.next)
     })
   // One row changes; loading the list again could move the others under the finger.
   const replace = (changed: Issuance) =>
-    setMints(mints?.map((one) => (one.handle === changed.handle ? changed : one)) ?? null)
+    setIssuances(issuances?.map((one) => (one.handle === changed.handle ? changed : one)) ?? null)
 
-  if (mints === null) {
+  if (issuances === null) {
     return failure === null ? (
       <p class="soft">{t('loading')}</p>
     ) : (
       <Notice tone="bad">{failureText(failure)}</Notice>
     )
   }
-  if (mints.length === 0) {
+  if (issuances.length === 0) {
     return (
       <Empty icon="ticket" title={t('issued.empty')}>
         <p>{t('issued.empty.why')}</p>
@@ -72,7 +72,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
           </tr>
         </thead>
         <tbody>
-          {mints.map((one) => (
+          {issuances.map((one) => (
             <tr key={one.handle}>
               <td data-label={t('issued.handle')} class="mono">
                 {short(one.handle)}
@@ -82,6 +82,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
               </td>
               <td data-label={t('issued.by')}>{whoIs(one.mintedBy)}</td>
               <td data-label={t('issued.at')} class="number">
+                {/* The time of the status beside it. */}
                 {moment(one.claimedAt ?? one.voidedAt ?? one.refreshedAt ?? one.mintedAt)}
               </td>
               <td data-label={t('issued.actions')}>
@@ -123,6 +124,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
           danger
           onClose={() => setVoiding(null)}
           onConfirm={async () => {
+            // This voucher only: the chain is voided from its own dialog.
             replace(await voidVoucher(coupon.id, voiding.handle, false))
             say(t('issued.voided'))
             setVoiding(null)

@@ -24,6 +24,7 @@ export function Merchants() {
   const [removing, setRemoving] = useState<Merchant | null>(null)
   const load = async () => setList(await loadMerchants())
   useEffect(() => void load(), [])
+  // Not loaded yet, or not for this key: no heading without a list.
   if (list === null) return null
   const me = session.who.value?.pubkey
   return (
@@ -46,6 +47,7 @@ export function Merchants() {
                 {t('merchants.since', { day: day(merchant.createdAt) })}
               </span>
             </span>
+            {/* The owner is removed on the machine of the service only, or nobody could let anyone in. */}
             {merchant.owner ? (
               <Badge tone="accent">
                 {t(merchant.pubkey === me ? 'merchants.me' : 'merchants.owner')}
@@ -99,6 +101,7 @@ async function loadMerchants(): Promise<Merchant[] | null> {
   }
 }
 
+/** The label of a merchant, else its key. */
 function nameOf({ label, npub }: Merchant): string {
   return label ?? short(npub)
 }

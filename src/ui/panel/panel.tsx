@@ -51,6 +51,7 @@ function Panel() {
   }
   return (
     <Frame home="#/" actions={<Account />} sections={<Sections />}>
+      {/* Removed while at work: what is on the screen stays, see `refused`. */}
       {overview.value && refused(failure.value) && (
         <div class="lost">
           <Failure cause={failure.value} />
@@ -121,6 +122,7 @@ function Section() {
   }
   // The key is part of the name: another merchant may sign in on this tab.
   const place = `${session.who.value?.pubkey}:${id ?? 'new'}`
+  // Keys, or Preact would reuse the state of one coupon for another.
   if (first === 'new') return <Editor key="new" coupon={null} place={place} />
   if (first === 'redemptions') return <Redemptions coupons={shown.coupons} />
   if (first === 'tills') return <Tills minters={shown.minters} />
@@ -164,6 +166,7 @@ function SignAgain() {
   )
 }
 
+// Before the first render and the first route: the fragment is either a code or a view.
 readSetupCode()
 window.addEventListener('hashchange', readSetupCode)
 followRoute()

@@ -19,6 +19,7 @@ import { session } from './state.ts'
 
 type Filter = { couponId: string; from: string; to: string }
 const everything: Filter = { couponId: '', from: '', to: '' }
+/** Rows of the first view, and of each "more". */
 const shownAtOnce = 50
 
 /** The redemptions, newest first, with filters and an export. */
@@ -29,6 +30,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   const loading = useAttempt()
   const exporting = useAttempt()
   const reloadFailure = useReload(JSON.stringify(filter), async () => {
+    // As many rows as were shown: a reload must not take away rows that somebody reads.
     const wanted = Math.max(shownAtOnce, rows?.length ?? 0)
     const found = await gather(filter, null, wanted)
     return () => {
@@ -53,6 +55,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
         new Blob([csvOf(table(all), language.value === 'es' ? ';' : ',')], { type: 'text/csv' }),
       )
     })
+  // No redemption at all, or none that matches: the hint differs.
   const none = filter === everything ? 'redeemed.empty' : 'redeemed.none'
   return (
     <div class="stack wide">

@@ -50,6 +50,7 @@ export function Setup() {
     if (held !== null) read(held)
   }, [held])
   const wrong = isWrong(failure)
+  // One sentence at the field; failures that are not about the code show below it.
   const error = () => {
     if (missing) return t('setup.missing')
     if (unread) return t('setup.unread')
@@ -89,6 +90,7 @@ export function Setup() {
       </form>
       <p class="soft">{t('setup.where')}</p>
       <QrReader onRead={read} />
+      {/* Without a code, somebody with access can add this key. */}
       <details>
         <summary>{t('setup.none')}</summary>
         <OwnKey why={t('setup.none.why')} />

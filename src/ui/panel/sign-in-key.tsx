@@ -66,6 +66,7 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
           danger
           onClose={() => setForgetting(false)}
           onConfirm={async () => {
+            // The key is gone for ever where no backup was made, so this asks first.
             keyBox.remove()
             setForgetting(false)
             onBack()
@@ -92,6 +93,7 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const encrypted = bring && text.trim().startsWith('ncryptsec1')
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
+    // A mistyped PIN would lock the new key for ever.
     const wrong = !encrypted && pin !== again
     setDiffer(wrong)
     if (wrong) return
@@ -102,6 +104,7 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   return (
     <form class="stack" onSubmit={submit}>
       <h2 ref={heading}>{bring ? t('key.bring') : t('in.local')}</h2>
+      {/* Before the key is made: in a private window it is lost with the page. */}
       {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       {bring && (
         <Field

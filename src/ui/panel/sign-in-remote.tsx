@@ -16,8 +16,10 @@ import { meetingPoint, remoteSigners, remoteWait } from './remote-signers.ts'
 
 /** Signing in by a remote signer (NIP-46): it scans our address, or the person pastes its own. */
 export function RemoteSignIn({ enter, onBack }: EnterProps) {
+  // Changeable: the signer must reach it, too, and a phone may not reach this network.
   const [relay, setRelay] = useState(meetingPoint)
   const [bunker, setBunker] = useState('')
+  // Counts up for another try: each has its own key and address.
   const [round, setRound] = useState(0)
   const heading = useArrival()
   const paste = useAttempt()
@@ -42,6 +44,7 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
     void paste.attempt(async () => enter(await remoteSigners.open(bunker)))
   }
   const failure = paste.failure ?? scan.failure
+  // A refusal by the person is final; these two may pass.
   const late = failure instanceof SignerError && ['timeout', 'no-relay'].includes(failure.code)
   return (
     <div class="stack">

@@ -17,6 +17,7 @@ import { NewKey, Unlock } from './sign-in-key.tsx'
 import { RemoteSignIn } from './sign-in-remote.tsx'
 import { keyBox, session } from './state.ts'
 
+/** A way to sign in; null shows the choice. */
 type Way = SignerKind | 'bring' | null
 
 /** The page without a session. */
@@ -26,6 +27,7 @@ export function Welcome() {
       <div class="stack welcome-words">
         <h1>{t('in.title')}</h1>
         <p class="welcome-lead">{t('in.lead')}</p>
+        {/* A picture of the product, so not for screen readers. */}
         <div class="welcome-sample" aria-hidden="true">
           <CouponCard
             coupon={{
@@ -39,6 +41,7 @@ export function Welcome() {
         </div>
       </div>
       <section class="sheet stack" aria-label={t('in.how')}>
+        {/* The setup code came by the address: the person should know that it was read. */}
         {heldCode.value !== null && (
           <Notice tone="good" icon="key">
             {t('setup.held')}
@@ -56,6 +59,7 @@ export function SignIn({ only }: { only?: string }) {
   // A key of this device other than `only` could not continue the session.
   const kept = only === undefined || found?.pubkey === only ? found : null
   const heading = useArrival()
+  // With a key on this device, its PIN is all that is asked.
   const [way, setWay] = useState<Way>(kept ? 'local' : null)
   const back = () => setWay(null)
   const enter = async (signer: PageSigner) => {
@@ -87,6 +91,7 @@ export function SignIn({ only }: { only?: string }) {
           onClick={() => setWay('local')}
         />
       ) : (
+        // During a request a new key would be another merchant.
         only === undefined && (
           <WayButton
             icon="key"

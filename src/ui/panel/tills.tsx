@@ -36,6 +36,7 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
         <section class="sheet stack till-door">
           <p>{t('tills.how')}</p>
           <div class="qr-box small-qr">
+            {/* With the shop in the address, the new till need not ask whose it is. */}
             <QrCode text={pubkey ? tillAddress(npubOf(pubkey)) : till} label={t('tills.qr')} />
           </div>
           <p class="mono small">{till}</p>
@@ -90,6 +91,7 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
   )
 }
 
+/** Authorises a key to issue. The service takes a key or a name (NIP-05). */
 function AddTill() {
   const [key, setKey] = useState('')
   const [label, setLabel] = useState('')

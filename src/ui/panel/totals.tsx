@@ -1,6 +1,7 @@
 import { couponWords as t } from '../words/coupons.ts'
 import { number } from '../words/format.ts'
 
+/** `remaining` is null where the coupon has no limit. */
 type Props = { minted: number; claimed: number; remaining: number | null }
 
 /** The counters in large numbers. */

@@ -16,6 +16,7 @@ export function IssuedView({ issued }: { issued: Issued }) {
   const link = couponLink(nonce)
   const heading = useRef<HTMLHeadingElement>(null)
   const [shown, setShown] = useState(false)
+  // The focused button has left the page.
   useEffect(() => heading.current?.focus(), [])
   const share = async () => {
     const how = await shareLink(name, link)

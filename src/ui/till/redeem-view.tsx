@@ -66,6 +66,7 @@ function Ways() {
   )
 }
 
+/** Reads a code from a photo, which works on plain http, where browsers give no camera. */
 function PhotoButton({ primary }: { primary: boolean }) {
   const [busy, setBusy] = useState(false)
   const [empty, setEmpty] = useState(false)

@@ -35,6 +35,7 @@ export function SettingsView() {
   )
 }
 
+/** The abilities of this device. On plain http most are missing, and one reason explains them all. */
 function Able() {
   const secure = window.isSecureContext
   const rows = [
@@ -83,6 +84,7 @@ function Able() {
   )
 }
 
+/** The till's own key. Forgetting it needs the merchant again, so it asks first. */
 function Key() {
   const [asking, setAsking] = useState(false)
   const kept = hasKey.value ? keyBox.find() : null

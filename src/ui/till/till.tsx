@@ -41,6 +41,7 @@ function Till() {
         ))}
       </nav>
       {!reachable.value && <Notice tone="wait">{t('offline.banner')}</Notice>}
+      {/* Not during a redemption: a reload would put its outcome away. */}
       {updated.value && redemption.value.step === 'idle' && (
         <Notice tone="accent">
           <div class="row apart">
@@ -67,6 +68,7 @@ function go(name: TillTab): void {
   tab.value = name
 }
 
+// Also later: scanning the panel's QR may open an address in a till that is open already.
 readOffer()
 window.addEventListener('hashchange', readOffer)
 const app = document.getElementById('app')
