@@ -65,6 +65,16 @@ test('no file outside of db/ knows an engine', () => {
   ]).toEqual([])
 })
 
+test('a worker is core, and only app/ starts it', () => {
+  const worker = /\/worker\.ts$/
+  const workers = src.map(({ path }) => path).filter((path) => worker.test(path))
+  expect(workers.filter((path) => layerOf(path) !== 'core')).toEqual([])
+  const broken = localImports().filter(
+    ({ from, target }) => worker.test(target) && !from.startsWith('src/app/'),
+  )
+  expect(broken.map(arrow)).toEqual([])
+})
+
 test('nostr/ imports only itself and base/', () => {
   const broken = localImports().filter(
     ({ from, target }) => from.startsWith('src/nostr/') && !/^src\/(nostr\/|base\/)/.test(target),

@@ -16,6 +16,13 @@ test('only the reach layer and the commands that call a server open connections'
   ]).toEqual([])
 })
 
+test('app/ puts together: it has no timer of its own, and the start nothing that changes', () => {
+  expect([
+    ...placesOf(/\bset(Interval|Timeout|Immediate)\(/, /^src\/(?!app\/)/),
+    ...placesOf(/^\s*(let|var) /, /^src\/(?!app\/start\.ts$)/),
+  ]).toEqual([])
+})
+
 test('only config.ts reads the environment, and only production.ts changes it', () => {
   const touching = /^src\/(app\/config|http\/production)\.ts$/
   expect(placesOf(/\b(process|Bun|import\.meta)\.env\b/, touching)).toEqual([])
