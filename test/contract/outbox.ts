@@ -332,8 +332,12 @@ export function outbox(it: It<CouponTx>): void {
     }
     const prune = (rowsMax: number, before: number) =>
       stores.write((tx) => tx.outbox.prune(rowsMax, before))
-    expect([await prune(9, at), await prune(1, at + 2), await prune(9, at + 2)]).toEqual([0, 1, 1])
-    expect(await stateOf(stores, 1)).toBeUndefined()
+    expect([await prune(9, at), await prune(1, at + 2)]).toEqual([0, 1])
+    expect([await stateOf(stores, 1), await stateOf(stores, 2)]).toEqual([
+      undefined,
+      ['wss://a delivered 1'],
+    ])
+    expect(await prune(9, at + 2)).toBe(1)
     expect(await stateOf(stores, 3)).toEqual(['wss://a delivered 1'])
     expect(await stateOf(stores, 4)).toEqual(['wss://a pending 0'])
   })
@@ -343,6 +347,8 @@ export function outbox(it: It<CouponTx>): void {
     await add(stores, 2, { relays: ['wss://c'] })
     await add(stores, 3, { relays: ['wss://b'] })
     await stores.write((tx) => tx.outbox.recall(event(3).id, 'x', at))
+    await add(stores, 4)
+    await record(stores, found((await due(stores)).at(-1)), { state: 'delivered' })
     expect([...(await stores.read((tx) => tx.outbox.waiting()))]).toEqual([
       [relay, 1],
       ['wss://c', 2],

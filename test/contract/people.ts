@@ -284,6 +284,7 @@ export function members(it: It<CouponTx>): void {
       await tx.ledger.open('ARS', key(6))
       await tx.members.setNamed([key(7)])
       await tx.facts.pin('manager', key(8))
+      await tx.facts.pin('store-key', key(9))
       const after = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9].map((one) => isMember(tx, one)))
       return [before.includes(true), after]
     })
