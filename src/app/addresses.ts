@@ -9,15 +9,15 @@ type Listening = {
 
 /** The addresses of this service: by the settings, else by the ports that it listens on. */
 export type OwnAddresses = {
-  /** The service listens: its ports are known from now on. */
+  /** Set the addresses of the ports, once the service listens. */
   listening(at: Listening): void
-  /** Empty addresses before it listens. */
+  /** The addresses of the ports; empty before the service listens. */
   ports(): Listening
-  /** The address that others are given. */
+  /** The address for links and answers. */
   base(): string
   /** Origins that announcements may name. */
   origins(): readonly string[]
-  /** The embedded relay for a client that reached us at `asked`; null when no address of it is known. */
+  /** The address of the embedded relay for a request to the origin `asked`; null when unknown. */
   relayUrl(asked: string | null): string | null
 }
 

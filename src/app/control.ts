@@ -23,25 +23,25 @@ export type Status = {
   transfers: OpenTransfers[]
 }
 
-/** An answer of the control socket: a result, or why there is none. */
+/** An answer of the control socket: a result, or the reason for its absence. */
 export type ControlAnswer<T> = { result: T } | { refused: string }
 
 export type ControlOptions = {
   dataDir: string
   database: string
-  /** The process before this one did not close the database. */
+  /** True when the previous process did not close the database. */
   unclean: boolean
   status: () => Promise<Status>
   relays: () => Promise<RelayStatus[]>
-  /** Commands of the wallet, by method and path, each with the JSON object it was sent. */
+  /** Commands of the features, by method and path. Each gets the JSON object of its request. */
   commands: Record<string, (asked: JsonObject) => Promise<unknown>>
   log: Log
-  /** A full check ended with that many problems. */
+  /** Called after a full check, with the number of its problems. */
   checked: (problems: number) => void
 }
 
 export type Control = {
-  /** Close the socket and give up what runs. */
+  /** Close the socket and cancel checks and backups. */
   stop(): Promise<void>
 }
 
@@ -120,18 +120,18 @@ export function startControl(options: ControlOptions): Control {
   }
 }
 
-/** The body of a command; Bun bounds its bytes. */
+/** Parse the body of a command. Bun bounds its bytes. */
 async function readObject(request: Request): Promise<JsonObject> {
   const asked = parseJsonObject(await request.bytes(), limits.controlBodyBytesMax)
   if (!asked) throw new OperatorError('a command is asked for with a JSON object')
   return asked
 }
 
-/** Null where there can be no such socket (some network file systems): the service goes on without. */
+/** Null where no socket can exist (some network file systems). The service runs without it. */
 function listen(dataDir: string, log: Log, answer: (request: Request) => Promise<Response>) {
   const path = controlPath(dataDir)
   try {
-    // Left by a process that was killed: the lock says that it is gone.
+    // A socket file may be left by a killed process. The lock shows that it is gone.
     rmSync(path, { force: true })
     // Bun reaches a path that is too long for a socket address through its directory (Linux).
     const server = Bun.serve({

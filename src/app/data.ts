@@ -22,7 +22,7 @@ export function openDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const there = readdirSync(dataDir)
-    // Somebody else's directory is not ours to close to others.
+    // The directory may belong to another program, so its mode is not changed.
     if (there.length > 0 && !there.some((name) => ours.includes(name))) {
       throw new OperatorError(`${dataDir} is not empty and not a data directory: name another one`)
     }
@@ -46,7 +46,7 @@ export function lockDataDir(dataDir: string): Lock {
 /** The names that a data directory may begin with. A volume has a `lost+found` of its own. */
 const ours = ['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
 
-/** A failing file or disk, in a line that says what could not be done; anything else as it is. */
+/** Turn a failure of a file or the disk into a line for the operator. Other causes stay as they are. */
 export function startErrorFrom(cause: unknown, failed: string): unknown {
   const failure = fileFailure(cause)
   if (failure === null) return cause
@@ -54,7 +54,7 @@ export function startErrorFrom(cause: unknown, failed: string): unknown {
   return new OperatorError(`${failed} (${failure.code})${advice}`)
 }
 
-/** Open the database; a file that is damaged or cannot be written is the operator's to mend. */
+/** Open the database. A damaged or unwritable file ends the start with a line for the operator. */
 export function openDatabase(dataDir: string, log: Log, metrics: Metrics): OpenDatabase<Stores> {
   try {
     return open({

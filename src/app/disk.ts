@@ -14,7 +14,7 @@ export type StatFs = (path: string) => Promise<FileSystem>
 
 type DiskParts = {
   dataDir: string
-  /** Null: whichever is less of two usual floors. */
+  /** Null: the smaller one of two usual floors. */
   floor: DiskFloor | null
   statFs: StatFs
   jobs: Jobs
@@ -24,13 +24,13 @@ type DiskParts = {
 export type Disk = {
   /** Less than the floor is free. */
   low(): boolean
-  /** Refuses `disk-low` while that is so. */
+  /** Refuses `disk-low` while the disk is low. */
   requireRoom(): void
-  /** Bytes that the service could write; null while nobody knows. */
+  /** Bytes that the service could write; null while unknown. */
   freeBytes(): number | null
-  /** Told of each change from now on. */
+  /** Call `listener` after each change from now on. */
   onChange(listener: (low: boolean) => void): void
-  /** A look under way is not waited for: a file system that hangs would keep the stop waiting. */
+  /** Stop. A look under way is not waited for, because a file system that hangs would block the stop. */
   stop(): void
 }
 
@@ -47,7 +47,7 @@ export async function watchDisk({ dataDir, floor, statFs, jobs, log }: DiskParts
     const found = await statFs(dataDir).catch(() => null)
     free = found && found.bavail * found.bsize
     const floorBytes = found && floorOf(floor, found.blocks * found.bsize)
-    // A little more than the floor: else each file that is deleted would open the door for a moment.
+    // More than the floor is needed to leave the low state. Else each deleted file would end it for a moment.
     const least = (floorBytes ?? 0) * (low ? limits.diskRoomAgain : 1)
     const now = free !== null && free < least
     if (now === low) return
@@ -78,7 +78,7 @@ export async function watchDisk({ dataDir, floor, statFs, jobs, log }: DiskParts
   }
 }
 
-/** The kernel's answer. */
+/** Figures from the kernel. */
 export const realStatFs: StatFs = (path) => statfs(path)
 
 function floorOf(floor: DiskFloor | null, wholeBytes: number): number {

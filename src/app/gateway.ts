@@ -22,7 +22,7 @@ type GatewayParts = {
   addresses: Pick<OwnAddresses, 'origins' | 'relayUrl'>
 }
 
-/** The ground of the gateway, without the parts of the runtime that it does not need. */
+/** The parts of the runtime that the gateway needs. */
 type GatewayRuntime = Pick<
   Runtime,
   | 'database'
@@ -36,7 +36,7 @@ type GatewayRuntime = Pick<
   | 'verifyHash'
 > & { config: Pick<Config, 'relays' | 'rateLimit'> }
 
-/** Decides before the transaction whether an event is accepted; refuses `rate-limited`. */
+/** Checks an event before the transaction that accepts it. Refuses `rate-limited`. */
 type AdmitHandler = (event: NostrEvent) => Promise<void>
 
 /** Takes part in the transaction that queues an event which was accepted over HTTP. */
@@ -44,18 +44,18 @@ type AcceptedHandler = (tx: Stores & AfterCommit & Locking, event: NostrEvent) =
 
 export type RunningGateway = Pick<Relays, 'subscribe' | 'status' | 'stop'> & {
   gateway: Gateway
-  /** As of the relays, for all stores. */
+  /** As in `Relays`, with the transaction of the app. */
   broadcast(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
   recall(tx: Stores, eventId: string): Promise<void>
-  /** Ask `handler` about every event, in the order of registration. */
+  /** Call `handler` for every event before its transaction, in the order of registration. */
   onAdmit(handler: AdmitHandler): void
-  /** Call `handler` for every accepted event, in the order of registration. */
+  /** Call `handler` in the transaction of every accepted event, in the order of registration. */
   onAccepted(handler: AcceptedHandler): void
-  /** The relays' addresses for a client that reached us at `asked`; ours first. */
+  /** The addresses of the relays for a request to the origin `asked`; the embedded one first. */
   addresses(asked: string | null): string[]
 }
 
-/** Reach every relay, and put together the gateway that publishes to them and asks them. */
+/** Open the links to all relays, start their work, and put the dependencies of the gateway together. */
 export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): RunningGateway {
   const { config, database, jobs, log, now, signer, steady, verify, verifyHash } = runtime
   const { relay, management, addresses } = parts
@@ -104,7 +104,7 @@ export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): Runn
   }
 }
 
-/** Open the link to a relay outside; its log names no more of the address than host and path. */
+/** Open the link to a relay outside. Its log lines name host and path only: a query may hold a secret. */
 function openOutside(url: string, names: NameCheck, runtime: GatewayRuntime) {
   const { signer, verify, now, steady, log } = runtime
   const { host, pathname } = new URL(url)

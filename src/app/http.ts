@@ -36,7 +36,7 @@ import { createReadiness } from './readiness.ts'
 import type { Runtime } from './runtime.ts'
 import { tlsPlace } from './tls.ts'
 
-/** Every feature that has routes. */
+/** The features that have routes. */
 type Features = {
   certificate: ServedCertificate | null
   addresses: OwnAddresses
@@ -52,7 +52,7 @@ type Features = {
   auth: Authenticator<Caller>
 }
 
-/** Listen, with the routes of every feature. */
+/** Start the HTTP server with the routes of all features. */
 export function startHttp(runtime: Runtime, features: Features): HttpServer {
   const { config, log, metrics, rateLimits } = runtime
   const { certificate, management, relay } = features
@@ -74,7 +74,7 @@ export function startHttp(runtime: Runtime, features: Features): HttpServer {
   })
 }
 
-/** The order of these is the order of the paths in the OpenAPI document. */
+/** The routes, in the order of the paths in the OpenAPI document. */
 function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { config, database, disk, metrics, rateLimits, signer } = runtime
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
@@ -105,7 +105,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   ]
 }
 
-/** Start listening; an address that is taken or not ours is the operator's to mend. */
+/** Start listening. An address that is taken or foreign ends the start with a line for the operator. */
 function listen(options: ServerOptions): HttpServer {
   try {
     return startServer(options)

@@ -20,7 +20,7 @@ export type Keyring = {
   cardMasterKey: Uint8Array
 }
 
-/** The keys at the start: that of the cards may be missing until the database says whether there are any. */
+/** The keys at the start. The card master key may be missing: the database says later whether there are cards. */
 export type LoadedKeys = Omit<Keyring, 'cardMasterKey'> & { cardMasterKey: Uint8Array | null }
 
 const files = {
@@ -47,7 +47,7 @@ export function loadKeyring(config: Config, mayCreate: boolean): LoadedKeys {
   ): T => {
     const path = keyPath(config.dataDir, key)
     if (!existsSync(path)) {
-      // Sessions are short: a new secret only ends them. The other two the database cannot do without.
+      // A new session secret only ends sessions, which are short. The database needs the other two.
       if (!mayCreate && key !== 'sessionSecret') {
         throw new OperatorError(
           `${path} is missing, and the database needs it: bring it back with "cuponera keys import"`,
@@ -75,17 +75,17 @@ export function loadKeyring(config: Config, mayCreate: boolean): LoadedKeys {
   }
 }
 
-/** Make the key of the cards for a database that was there before it, and has none yet. */
+/** Create the card master key of a database that is older than cards and has none. */
 export function createCardKey(dataDir: string): Uint8Array {
   const text = newCardKey()
   writeKey(dataDir, 'cardMasterKey', text)
   return Uint8Array.fromHex(text)
 }
 
-/** A key as text, and what it comes from: the name of a setting, or a file. */
+/** A key as text, and its source: the name of a setting, or a file. */
 type FoundKey = { text: string; from: string }
 
-/** The keys that there are, none made; null where one is missing. */
+/** The existing keys as texts; null for a missing one. Creates none. */
 export function findKeys(config: Config): Record<keyof Keyring, FoundKey | null> {
   const find = (key: keyof Keyring, set: string | null): FoundKey | null => {
     if (set !== null) return { text: set, from: `the setting ${settings[key].variable}` }
@@ -101,7 +101,7 @@ export function findKeys(config: Config): Record<keyof Keyring, FoundKey | null>
   }
 }
 
-/** Keys from their texts, or null when one of them is not one; that of the cards may be absent. */
+/** Parse keys from texts. Null when one is invalid; the card master key may be absent. */
 export function parseKeyring(texts: Partial<Record<keyof Keyring, unknown>>): LoadedKeys | null {
   const { managerSecret, storeKey, sessionSecret, cardMasterKey = null } = texts
   if (![managerSecret, storeKey, sessionSecret].every((text) => typeof text === 'string')) {
@@ -122,7 +122,7 @@ export function fingerprintOf(key: Uint8Array): string {
   return Buffer.from(mac(key, binding)).toString('hex')
 }
 
-/** Keep a key in its file (0600), on disk before this returns. */
+/** Write a key to its file (0600). It is on disk when this returns. */
 export function writeKey(dataDir: string, key: keyof Keyring, text: string): void {
   const directory = join(dataDir, 'keys')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -131,7 +131,7 @@ export function writeKey(dataDir: string, key: keyof Keyring, text: string): voi
 }
 
 function newSecret(): Uint8Array {
-  // Outside the curve's order with a chance of 2^-128; then once more.
+  // A random key is invalid with a chance of 2^-128; then the next one is taken.
   return parseSecret(randomBytes(32).toString('hex')) ?? newSecret()
 }
 

@@ -6,7 +6,7 @@ import type { Stores } from './stores.ts'
 
 type Pinned = Pick<Stores, 'facts'>
 
-/** The database belongs to one manager key and one store key for ever; others stop the start. */
+/** Bind the database to one manager key and one store key for ever. Throws OperatorError for others. */
 export async function pinKeys(
   database: Database<Pinned>,
   keys: LoadedKeys,
@@ -34,7 +34,7 @@ export async function pinKeys(
   })
 }
 
-/** The key of the cards: made where there is none yet; the first card binds the database to it. */
+/** The key of the cards, created when there is none yet. The first card binds the database to it. */
 export async function settleCardKey(
   database: Database<Pinned>,
   { cardMasterKey }: LoadedKeys,

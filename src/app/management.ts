@@ -28,12 +28,12 @@ type ManagementParts = {
   log: Log
 }
 
-/** The state of management, as the operator is told it. */
+/** The state of management, for the operator. */
 export type ManagementState = {
   admission: Admission
-  /** Keys of the setting, or merchants that were let in. */
+  /** The number of keys in `MERCHANTS`, or of merchants that were let in. */
   merchants: number
-  /** The setup code, while there is one. */
+  /** The setup code, or null without one. */
   code: string | null
   /** Owners of coupons that were not let in, those with the most first. */
   waiting: Waiting[]
@@ -46,20 +46,20 @@ export type Management = {
   /** Refuses `vouchers-day-full`, `bytes-day-full`. */
   charge(tx: Stores & Locking, owner: string, added: Partial<Added>): Promise<void>
   routes(auth: Authenticator<Caller>, rateLimits: RateLimits): AnyElysia[]
-  /** Only this machine reaches the service. */
+  /** True while only this machine reaches the service. */
   private(): boolean
   /** Call `listener` when a key may no longer manage. */
   onRemoved(listener: (pubkey: string) => void): void
-  /** Call `listener` when others than this machine reach the service after all. */
+  /** Call `listener` when the service turns out to be reachable from other machines. */
   onExposed(listener: () => void): void
-  /** A request came by a proxy: others reach us. From when this is called management is closed, and stays so. */
+  /** A request came through a proxy, so others reach the service. Management is closed from this call on, for ever. */
   expose(): Promise<void>
   state(): Promise<ManagementState>
-  /** The operator's, for the control socket. */
+  /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
 }
 
-/** Work out who may manage, and see to it that there is a setup code where one is needed. */
+/** Decide which keys may manage, and create a setup code where one is needed. */
 export async function openManagement(config: Config, parts: ManagementParts): Promise<Management> {
   const { database, storeKey, log } = parts
   const removed: ((pubkey: string) => void)[] = []
@@ -81,7 +81,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
       if (type === 'removed') for (const listener of removed) listener(pubkey)
     },
   }
-  // A start that changes nothing waits neither for the disk nor for the clock.
+  // Without a change there is no transaction, so the start waits neither for the disk nor for the clock.
   if (await database.snapshot((tx) => codeDue(merchants, tx))) await settle(parts, merchants)
   return {
     merchants,
@@ -108,7 +108,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
   }
 }
 
-/** Write down that there is a setup code, or that there is none any more, and what goes with it. */
+/** Store or delete the setup code, with the write of `also`. */
 async function settle(
   { database, log }: Pick<ManagementParts, 'database' | 'log'>,
   merchants: Merchants,
@@ -120,7 +120,7 @@ async function settle(
       await settleCode(merchants, tx)
     })
   } catch (refused) {
-    // The clock is behind, or too much waits: "cuponera setup" makes the code when it is asked for.
+    // The clock is behind, or the queue is full. "cuponera setup" creates the code later.
     if (!(refused instanceof Refusal)) throw refused
     log.warn('setup.unsaved', { why: refused.code, hint })
   }
@@ -128,7 +128,7 @@ async function settle(
 
 const hint = 'run "cuponera setup" to see the code that lets the first merchant in'
 
-/** Nothing but this machine is named by the settings. */
+/** True when the settings name only this machine. */
 export function isLoopback({ host, publicUrls }: Config): boolean {
   const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host)
   return loopback && publicUrls.length === 0

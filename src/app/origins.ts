@@ -5,7 +5,7 @@ import { createOrigins, type Origins } from '../http/origin.ts'
 import { createOwnNames, isLoopbackName } from '../http/own-names.ts'
 import type { Config } from './config.ts'
 
-/** The origins of this service by the settings, else by what this machine is called now. */
+/** The origins of this service: from the settings, else from the current names of this machine. */
 export function openOrigins({ publicUrls, trustedProxies }: Config): Origins {
   const ownNames = createOwnNames(readMachine, () => performance.now())
   return createOrigins({ publicOrigins: publicUrls, trustedProxies, ownNames })
@@ -15,7 +15,7 @@ export function openOrigins({ publicUrls, trustedProxies }: Config): Origins {
 export function nameLines({ publicUrls }: Config, url: string, machine: Machine): string[] {
   const { hostname, port, protocol } = new URL(url)
   if (publicUrls.length > 0 || isLoopbackName(hostname)) return []
-  // A link-local address holds for one cable, and no URL can say for which.
+  // A link-local address is valid on one interface only, and a URL cannot name the interface.
   const hosts = machine.hosts.filter((host) => !host.startsWith('[fe80:'))
   const shown = hosts.slice(0, limits.certificateHostsMax).join(', ')
   const known = `${shown || 'none known'}; for any other: PUBLIC_URL`
@@ -24,7 +24,7 @@ export function nameLines({ publicUrls }: Config, url: string, machine: Machine)
   return [known, `in a container without the network of its host: ${example}`]
 }
 
-/** Build what tells the operator, once for each of the first few, that somebody signed for an unknown origin. */
+/** Create the warning about signatures for an unknown origin: once for each origin, for the first few. */
 export function createUnknownOriginWarning(log: Log): (asked: string) => void {
   const told = new Set<string>()
   return (asked) => {

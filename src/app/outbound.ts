@@ -9,12 +9,12 @@ import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
 import { createImageFetcher } from '../outbound/image.ts'
 import { createNip05Resolver } from '../outbound/nip05.ts'
 
-/** NIP-05 over the guarded outbound door. */
+/** Create the NIP-05 resolver on the guarded outgoing requests. */
 export function createNameResolver(fetchPublic: FetchPublic): CouponService['resolveName'] {
   return orOverloaded(createNip05Resolver(fetchPublic))
 }
 
-/** Pictures over the same door, kept in a directory of their own. */
+/** Create the finder of pictures. They are cached in a directory of their own. */
 export function createImages(
   database: Images['database'],
   dataDir: string,
@@ -30,7 +30,7 @@ export function createImages(
   })
 }
 
-/** Too many at once is our refusal, not the far side's. */
+/** Turn the failure for too many outgoing requests into the refusal `overloaded`. */
 export function orOverloaded<Args extends unknown[], T>(ask: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     try {

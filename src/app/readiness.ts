@@ -5,8 +5,8 @@ import type { Disk } from './disk.ts'
 import type { Stores } from './stores.ts'
 
 /**
- * Ready is who can write; asked often, it is tried once a second. Little room on the disk is a warning
- * only: nobody is to take a service away from the tills that it still serves.
+ * Create the readiness check: a write, at most one a second. A disk that is low is only a warning, because
+ * a service that is taken away would not serve its tills either.
  */
 export function createReadiness(database: OpenDatabase<Stores>, disk: Pick<Disk, 'low'>) {
   let last: { at: number; outcome: Promise<void> } | null = null

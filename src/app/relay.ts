@@ -7,7 +7,7 @@ import type { Runtime } from './runtime.ts'
 
 type EmbeddedRelay = { host: RelayHost | null; stop(): Promise<void> }
 
-/** Start the embedded relay where the settings name it. */
+/** Start the embedded relay if the settings name it. */
 export function startEmbeddedRelay(runtime: Runtime, management: Management): EmbeddedRelay {
   const { config, disk, jobs, log, steady } = runtime
   if (!config.relays.includes(embeddedRelay)) return { host: null, stop: async () => undefined }

@@ -16,7 +16,7 @@ import { type LoadedKeys, loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import type { Stores } from './stores.ts'
 
-/** The ground that every feature stands on. */
+/** The parts that every feature is built from. */
 export type Runtime = {
   config: Config
   log: Log
@@ -35,11 +35,11 @@ export type Runtime = {
   requireDisk: () => void
   rateLimits: RateLimits
   now: Clock
-  /** Milliseconds of a clock that is never set. */
+  /** A monotonic clock in milliseconds. */
   steady: () => number
 }
 
-/** Open it: directory, lock, keys, signatures, database, disk; `opened` closes it in reverse order. */
+/** Open directory, lock, keys, signatures, database and disk, in this order. `opened` closes them. */
 export async function openRuntime(
   config: Config,
   log: Log,

@@ -19,18 +19,18 @@ type SessionParts = {
   secret: string
   database: Database<{ cutoffs: CutoffStore }>
   now: Clock
-  /** Sessions of a key were ended, or of all keys: what they opened ends with them. */
+  /** Called when the sessions of a key, or of all keys, were ended. Their streams end with them. */
   ended(pubkey?: string): void
   log: Log
 }
 
 type RunningSessions = {
   sessions: Sessions
-  /** The operator's, for the control socket. */
+  /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
 }
 
-/** Sessions, with those that were ended before the start. */
+/** Create the sessions, with the cut-offs from before the start. */
 export async function startSessions(parts: SessionParts): Promise<RunningSessions> {
   const { secret, database, now, log } = parts
   const cutoffs = createCutoffs(await database.snapshot((tx) => tx.cutoffs.list()))
@@ -48,7 +48,7 @@ export async function startSessions(parts: SessionParts): Promise<RunningSession
   }
 }
 
-/** Check who sends a request. Keys that members or merchants have are known; others share a budget. */
+/** Create the check of a caller. Keys of members and merchants are known; others share a budget. */
 export function createAuth(
   runtime: Runtime,
   sessions: Sessions,
@@ -67,7 +67,7 @@ export function createAuth(
   })
 }
 
-/** The key, in hex, whose sessions the operator ends; null for everybody's. Throws OperatorError. */
+/** Parse the key (to hex) whose sessions end; null means all keys. Throws OperatorError. */
 export function parseSessionKey(value: unknown): string | null {
   if (value === null) return null
   const pubkey = typeof value === 'string' ? parsePubkey(value) : null

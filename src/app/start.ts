@@ -36,15 +36,15 @@ export type App = {
   stop(): Promise<void>
 }
 
-/** Stand-ins for tests: no setting, flag or variable reaches them. */
+/** Replacements for tests. No setting, flag or variable reaches them. */
 type StartParts = {
   outbound?: OutboundSettings
-  /** Stands between the service and its way out. */
+  /** Wraps outgoing requests. */
   around?: (fetchPublic: FetchPublic) => FetchPublic
   statFs?: StatFs
 }
 
-/** The start order. Each line has what it needs; what was opened is closed in reverse order. */
+/** Start the app, in this order. The stop, or a failure half-way, closes everything in reverse order. */
 export async function start(config: Config, log: Log, parts: StartParts = {}): Promise<App> {
   await using opened = new AsyncDisposableStack()
   const stopAtEnd = <T extends { stop(): Promise<void> | void }>(one: T): T =>
@@ -95,7 +95,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     }),
   )
   addresses.listening(server)
-  // Before the server, which waits a moment for every answer that is still being written.
+  // Before the server stops, because it waits for open answers.
   opened.defer(() => live.close())
   const control = startOperator(runtime, {
     address: server.url,
@@ -104,7 +104,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   })
   // Requests that wait for a ledger elsewhere are answered before the door closes.
   opened.defer(() => cards.stopWaiting())
-  // First of all, so that the thread of a check lets go of the file while requests end.
+  // First of all, so that the thread of a check closes the file while requests end.
   stopAtEnd(control)
 
   const everything = opened.move()

@@ -26,7 +26,7 @@ import { createTransferStore } from '../wallet/transfers/transfer-store.ts'
 
 export type Stores = ReturnType<typeof createStores>
 
-/** Every store of the product on one connection: what a transaction can read and write. */
+/** Create all stores on one connection, for a transaction or a snapshot. */
 export function createStores(sql: Sql) {
   return {
     facts: createFactStore(sql),

@@ -5,7 +5,7 @@ import { findOwnCertificate, readCertificate, type ServedCertificate } from '../
 import type { TlsPlace } from '../ui/tls-page.ts'
 import type { Config } from './config.ts'
 
-/** The certificate of the settings, else the shop's own; null: http alone. Throws OperatorError. */
+/** The certificate of the settings, else the shop's own; null without one. Throws OperatorError. */
 export async function loadCertificate(config: Config, log: Log): Promise<ServedCertificate | null> {
   const { tlsCert, tlsKey, dataDir } = config
   const now = systemClock()
@@ -20,8 +20,8 @@ export async function loadCertificate(config: Config, log: Log): Promise<ServedC
 }
 
 /**
- * What the page about trusting the shop's authority says; null where there is none. The ports are
- * known once the service listens.
+ * The data of the page about trusting the shop's authority; null without an authority. The ports are known
+ * once the service listens.
  */
 export function tlsPlace(
   certificate: ServedCertificate | null,

@@ -9,18 +9,18 @@ import type { Answered, Subscription } from './relays-conversation.ts'
 export type RelayAccess = Destination & {
   /** Unix seconds; null while it is not connected. */
   connectedAt(): number | null
-  /** Why there is no connection, or why the last one ended; null before anything went wrong. */
+  /** The reason for the lack of a connection, or for the end of the last one; null before any error. */
   connectionError(): string | null
-  /** The events it has; null when it did not answer. */
+  /** Find stored events. Null when the relay did not answer. */
   query(filters: readonly Filter[]): Promise<NostrEvent[] | null>
-  /** Keep asking, also after it was away; the result asks anew at once. */
+  /** Subscribe, again after each reconnect. The returned function asks anew at once. */
   subscribe(subscription: Subscription): () => void
-  /** Call `listener` each time that it is connected from now on. */
+  /** Call `listener` after each connect from now on. */
   onConnected(listener: () => void): void
   close(): void
 }
 
-/** Reach a relay over its link; `onConnected` registers for the link's connections. */
+/** Access to a relay outside. `onConnected` registers a listener for the connections of its link. */
 export function accessOutside(
   link: RelayLink,
   onConnected: RelayAccess['onConnected'],

@@ -17,10 +17,10 @@ export type ReconcileParts = {
   database: Database<Tx>
   now: () => number
   verify: VerifyEvent
-  /** The manager key, and the origins of this service: what an announcement is compared with. */
+  /** The manager key and the origins of this service. An announcement must name them. */
   manager: string
   origins: () => readonly string[]
-  /** Every relay that announcements are given to. */
+  /** Every relay that announcements are sent to. */
   relays: readonly string[]
   /** Deliveries were queued, and are due. */
   queued: () => void
@@ -29,8 +29,8 @@ export type ReconcileParts = {
 type Query = (filters: readonly Filter[]) => Promise<NostrEvent[] | null>
 
 /**
- * Ask a relay whether it has each merchant's current announcement, and queue those it has not.
- * A newer one by its author found there replaces ours; a deletion (NIP-09) by its author ends it.
+ * Ask a relay for the current announcement of each merchant, and queue those that it lacks. A newer
+ * announcement on the relay replaces the stored one; a deletion (NIP-09) by its author removes it.
  * False when the relay did not answer.
  */
 export async function reconcile(
@@ -47,7 +47,7 @@ export async function reconcile(
     if (!last) return true
     const theirs = await query(askFor(ours))
     if (theirs === null) return false
-    // Some relays go on serving what was deleted, beside its deletion.
+    // Some relays serve a deleted event together with its deletion.
     const others = theirs.filter(({ id }) => !ours.some((event) => event.id === id))
     const deletions = others.length > 0 ? await query([askForDeletions(others)]) : []
     if (deletions === null) return false
@@ -56,13 +56,13 @@ export async function reconcile(
   }
 }
 
-/** An announcement or a deletion was given to the embedded relay: it counts at once. */
+/** Apply an announcement or a deletion that the embedded relay has stored. */
 export async function notice(parts: ReconcileParts, event: NostrEvent): Promise<void> {
   const ours = await parts.database.snapshot((tx) => tx.announcements.find(event.pubkey))
   if (ours) await settle(parts, ours, [event], null)
 }
 
-/** What a relay is asked for a batch: these announcements by author and name, and deletions of them. */
+/** Filters for a batch: the announcements by author and name, and their deletions. */
 function askFor(ours: readonly NostrEvent[]): Filter[] {
   const authors = ours.map(({ pubkey }) => pubkey)
   const names = [...new Set(ours.map((event) => tagValue(event, 'd') ?? ''))]
@@ -74,13 +74,13 @@ function askFor(ours: readonly NostrEvent[]): Filter[] {
   ]
 }
 
-/** Deletions of these by their ids. */
+/** A filter for deletions of these events by id. */
 function askForDeletions(events: readonly NostrEvent[]): Filter {
   const authors = [...new Set(events.map(({ pubkey }) => pubkey))]
   return { kinds: [kinds.deletion], authors, tags: new Map([['e', events.map(({ id }) => id)]]) }
 }
 
-/** Take over what is newer, let go of what was deleted, and give `relay` ours again when it lacks it. */
+/** Store a newer announcement, remove a deleted one, and send ours again to a relay that lacks it. */
 async function settle(
   parts: ReconcileParts,
   ours: NostrEvent,
@@ -103,7 +103,7 @@ async function settle(
   const events = [ours, ...(replacement ? [replacement] : [])].map(({ id }) => ({ event: id }))
   await database.transact({ roots: [{ merchant: ours.pubkey }, ...events] }, async (tx) => {
     const current = await tx.announcements.find(ours.pubkey)
-    // Meanwhile the merchant may have announced anew, or withdrawn.
+    // The merchant may have announced anew or withdrawn since the read.
     if (current?.id !== ours.id) return
     tx.afterCommit(parts.queued)
     if (replacement) {
@@ -119,7 +119,7 @@ async function settle(
   })
 }
 
-/** As PUT /api/coupons/discovery would judge it. */
+/** True for an announcement that PUT /api/coupons/discovery would accept. */
 function acceptable({ manager, origins, now, verify }: ReconcileParts, event: NostrEvent): boolean {
   const context = { author: event.pubkey, manager, origins: origins(), now: now(), verify }
   try {

@@ -7,7 +7,7 @@ import type { RelayAccess } from './access.ts'
 import type { Subscription } from './relays-conversation.ts'
 import { embeddedRelay } from './service.ts'
 
-/** Reach the embedded relay. Its thread may end and come up again at any time. */
+/** Access to the embedded relay. Its thread may end and be restarted at any time. */
 export function accessEmbedded(relay: RelayHost, now: Clock): RelayAccess {
   let upSince: number | null = null
   const listeners: (() => void)[] = []
@@ -34,12 +34,12 @@ export function accessEmbedded(relay: RelayHost, now: Clock): RelayAccess {
       return () => kept.again()
     },
     onConnected: (listener) => void listeners.push(listener),
-    // Its thread ends with the host.
+    // The host ends the thread.
     close: () => undefined,
   }
 }
 
-/** Take a subscription's events from within this process; the relay has checked every one. */
+/** Feed a subscription from the embedded relay. It verified every event when it stored it. */
 function feed(relay: RelayHost, { filters, wanted, event: take }: Subscription): () => void {
   const send = (text: string) => {
     const [type, , value] = JSON.parse(text) as unknown[]

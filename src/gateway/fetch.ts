@@ -10,9 +10,9 @@ import type { Gateway } from './service.ts'
 type Fetched = { events: NostrEvent[]; answered: number; silent: number }
 
 /**
- * Events that match, from the embedded relay and every relay outside, newest first; `address` asks,
- * and `gone` is aborted when it waits no more. Refuses `filter-invalid`, `rate-limited`, `relays-silent`
- * (nobody answered), `relays-refused` (all that answered refused), `overloaded`.
+ * Find events that match, in the embedded relay and every relay outside, newest first. `address` is the
+ * client's, `gone` is aborted when it has left. Refuses `filter-invalid`, `rate-limited`, `relays-silent`
+ * (no relay answered), `relays-refused` (all that answered refused), `overloaded`.
  */
 export async function fetchEvents(
   gateway: Gateway,
@@ -37,7 +37,7 @@ export async function fetchEvents(
     requireAnswer(local !== null && gateway.local !== null, answers)
     const silent = answers.filter(({ ended }) => ended === 'silent').length
     const found = [...(local ?? []), ...answers.flatMap(({ events }) => events)]
-    // Without a store of ours that answers, nobody knows better than the relays.
+    // Without the embedded relay, only the relays outside can answer.
     const heard = gateway.local !== null && local !== null && outside.length > 0
     const known = heard ? await withoutSuperseded(gateway, found) : found
     return {
@@ -48,18 +48,18 @@ export async function fetchEvents(
   } finally {
     clearTimeout(timer)
     gone.removeEventListener('abort', stop)
-    // Whatever is still asked somewhere is no longer waited for.
+    // Queries that still run are cancelled.
     stop()
   }
 }
 
-/** The value, or null when it has not come before the signal; or was refused, where `spared` allows for it. */
+/** The value, or null when the signal came first. With `spared` a refusal is null, too. */
 function within<T>(promise: Promise<T>, signal: AbortSignal, spared: boolean): Promise<T | null> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve(null)
     signal.addEventListener('abort', () => resolve(null), { once: true })
     promise.then(resolve, (cause: unknown) => {
-      // The relay's thread is being started again: what the others know is an answer all the same.
+      // The relay's thread is restarted: the other relays can answer alone.
       if (spared && cause instanceof Refusal) resolve(null)
       else reject(cause)
     })
@@ -67,7 +67,7 @@ function within<T>(promise: Promise<T>, signal: AbortSignal, spared: boolean): P
 }
 
 /**
- * Without what the embedded relay knows to be deleted or replaced: a relay outside may not have heard.
+ * Remove events that the embedded relay knows to be deleted or replaced: a relay outside may not know.
  * A few hundred at a time, so that the thread serves others between. Refuses `overloaded`.
  */
 async function withoutSuperseded(gateway: Gateway, events: NostrEvent[]): Promise<NostrEvent[]> {
@@ -94,7 +94,7 @@ function requireAnswer(local: boolean, answers: readonly QueryAnswer[]): void {
   throw new Refusal(refused ? 'relays-refused' : 'relays-silent')
 }
 
-/** Once each, unexpired, the newest of what is replaceable, newest first. */
+/** Each event once, without expired and replaced ones, newest first. */
 export function select(events: readonly NostrEvent[], now: number): NostrEvent[] {
   const kept = new Map<string, NostrEvent>()
   for (const event of events) {

@@ -8,13 +8,13 @@ import { retryDelay, startCourier } from './outbox.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import type { RelayStatus } from './service.ts'
 
-/** A relay with the work that goes on for it: its courier, and the checks of announcements. */
+/** A relay with its background work: its courier, and the checks of announcements. */
 export type RelayHandle = {
   relay: string
   access: RelayAccess
   /** A delivery to it is due. */
   wake(): void
-  /** `pending`: how many deliveries wait for it. */
+  /** `pending`: the number of deliveries that wait for it. */
   status(pending: number): RelayStatus
   stop(): Promise<void>
 }
@@ -24,12 +24,12 @@ type HandleParts = {
   jobs: Jobs
   announcements: ReconcileParts
   now: Clock
-  /** Milliseconds of a clock that is never set. */
+  /** A monotonic clock in milliseconds. */
   steady: () => number
   failed: (cause: unknown) => void
 }
 
-/** Start to deliver the events that wait for a relay, and to check announcements there. */
+/** Start the courier of a relay and its checks of announcements. */
 export function startHandle(access: RelayAccess, parts: HandleParts): RelayHandle {
   const { steady } = parts
   const ended = { delivered: 0, refused: 0, expired: 0 }
@@ -68,7 +68,7 @@ export function startHandle(access: RelayAccess, parts: HandleParts): RelayHandl
         connectedAt,
         pending,
         ...ended,
-        // Without a connection its reason comes first; else the last delivery that failed.
+        // Without a connection the connection's error comes first, else that of the last delivery.
         lastError: connectedAt === null ? (lost ?? lastError) : (lastError ?? lost),
         latency,
       }
@@ -79,7 +79,7 @@ export function startHandle(access: RelayAccess, parts: HandleParts): RelayHandl
   }
 }
 
-/** Ask a relay for announcements every hour. Without an answer it is asked again like a delivery. */
+/** Check the announcements on a relay every hour, and after no answer with the backoff of a delivery. */
 function startCheck(access: RelayAccess, { jobs, announcements, now, failed }: HandleParts): Job {
   let failures = 0
   let failingSince = 0

@@ -10,26 +10,26 @@ export type Delivery = {
   attempts: number
   lastError: string | null
 }
-/** An event that a relay is to be given. */
+/** An event that is due for a relay. */
 export type DueDelivery = {
   outboxId: number
-  /** The event as JSON: not every relay needs it in any other form. */
+  /** The event as JSON. The embedded relay needs no other form. */
   text: string
   attempts: number
   acceptedAt: number
   giveUpAt: number
   priority: Priority
 }
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export type Outcome = {
   outboxId: number
   state: DeliveryState
-  /** How many attempts this was: none for an answer that came late. */
+  /** 1, or 0 for a late answer: it belongs to an attempt that was counted. */
   attempts: number
-  /** When to try again, for what is still pending. */
+  /** Unix seconds of the next attempt, while the delivery is pending. */
   nextAt: number
   error: string | null
-  /** The connection ended while it was under way. */
+  /** The connection ended during the attempt. */
   poison: boolean
 }
 
@@ -61,9 +61,9 @@ const inOrder = Object.keys(priorities) as Priority[]
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>
 
-/** Events on their way to relays; on one connection. */
+/** Events and their deliveries to relays. */
 export function createOutboxStore(sql: Sql) {
-  // Without RETURNING, which costs as much as the rest.
+  // Without RETURNING: it would double the cost.
   const insert = sql.query<null, [Uint8Array, string, number, number, number]>(
     `INSERT INTO outbox (event_id, event, bytes, accepted_at, give_up_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (event_id) DO NOTHING`,
@@ -112,7 +112,7 @@ export function createOutboxStore(sql: Sql) {
      WHERE outbox_id = ?5 AND relay = ?6
        AND (state = 'pending' OR (state = 'expired' AND ?1 = 'delivered'))`,
   )
-  // All at once: most attempts come to this, and one by one they cost twice as much.
+  // One statement for all of them: most attempts succeed, and one by one they cost twice as much.
   const deliver = sql.query<null, [string, string]>(
     `UPDATE deliveries SET state = 'delivered', attempts = attempts + 1, last_error = NULL
      WHERE relay = ? AND outbox_id IN ${sql.integersIn('?')}
@@ -181,7 +181,7 @@ export function createOutboxStore(sql: Sql) {
     for (const relay of relays) insertDelivery.run(eventId, relay, now, priorities[priority])
   }
 
-  /** Let go of those of these events that nothing waits for any more. */
+  /** Mark events as done that have no pending delivery, and delete their text. */
   const finish = async (ids: readonly number[], now: number) => {
     const rows = await finishRows.all(now, JSON.stringify(ids))
     if (rows.length === 0) return
@@ -191,7 +191,7 @@ export function createOutboxStore(sql: Sql) {
     )
   }
 
-  /** Relays that something waits for, each found by the one before it. */
+  /** Names of relays with pending deliveries. Each is found from the one before it in the index. */
   const waitedFor = async (): Promise<string[]> => {
     const relays: string[] = []
     let row = await nextRelay.get('')
@@ -200,7 +200,7 @@ export function createOutboxStore(sql: Sql) {
   }
 
   return {
-    /** The relays among these that neither have this event nor are about to be given it. */
+    /** Those of these relays that neither have this event nor have it pending. */
     async missing(eventId: string, relays: readonly string[]): Promise<string[]> {
       const row = await findId.get(bytesOf(eventId))
       if (!row) return [...relays]
@@ -211,12 +211,12 @@ export function createOutboxStore(sql: Sql) {
       return relays.filter((relay) => !known.has(relay))
     },
 
-    /** Take a new event in for these relays; false, and nothing is changed, when it was taken before. */
+    /** Insert a new event for these relays. False, with nothing changed, when it is known. */
     insert: insertNew,
 
     /**
-     * Take an event in for these relays. Whatever became of it there before, they are to be given it
-     * now; where it waits already it goes on waiting.
+     * Add deliveries of an event to these relays. A delivery that has ended begins anew; a pending one
+     * stays as it is.
      */
     async add(event: NostrEvent, relays: readonly string[], entry: Entry): Promise<void> {
       if (await insertNew(event, relays, entry)) return
@@ -229,7 +229,7 @@ export function createOutboxStore(sql: Sql) {
       addDeliveries(bytesOf(event.id), relays, entry)
     },
 
-    /** What became of an event at each relay, or null when it was never taken. */
+    /** The deliveries of an event, or null when it is unknown. */
     async find(eventId: string): Promise<Delivery[] | null> {
       const row = await findId.get(bytesOf(eventId))
       if (!row) return null
@@ -242,8 +242,8 @@ export function createOutboxStore(sql: Sql) {
     },
 
     /**
-     * Due deliveries that have room, by priority, the longest due first, without those under way. A
-     * poison event goes alone: when nothing else is due, or when it is its turn.
+     * Due deliveries that have room, without those under way, by priority and then by due time. A poison
+     * event goes alone: when nothing else is due, or at its turn.
      */
     async due(relay: string, now: number, room: Room, underWay: UnderWay): Promise<DueDelivery[]> {
       const busy = JSON.stringify([...underWay.keys()])
@@ -267,7 +267,7 @@ export function createOutboxStore(sql: Sql) {
       return found.length > 0 || room.held ? found : take('poison', 1)
     },
 
-    /** When something is due for a relay next, Unix seconds; null when nothing waits. */
+    /** Unix seconds of the next due delivery to a relay; null without one. */
     async nextDue(relay: string): Promise<number | null> {
       let next: number | null = null
       for (const priority of inOrder) {
@@ -277,12 +277,12 @@ export function createOutboxStore(sql: Sql) {
       return next
     },
 
-    /** When something is to be given up next, for whatever relay. */
+    /** Unix seconds at which the next event is given up; null without one. */
     async nextGiveUp(): Promise<number | null> {
       return (await nextGiveUp.get())?.give_up_at ?? null
     },
 
-    /** Write down what came of attempts at a relay, and let go of events that are done. */
+    /** Record the outcomes of attempts at a relay, and finish events that are done. */
     async record(relay: string, outcomes: readonly Outcome[], now: number): Promise<void> {
       const idsOf = (some: readonly Outcome[]) => some.map(({ outboxId }) => outboxId)
       const plain = ({ state, attempts }: Outcome) => state === 'delivered' && attempts === 1
@@ -295,7 +295,7 @@ export function createOutboxStore(sql: Sql) {
       await finish(idsOf(outcomes.filter(({ state }) => state !== 'pending')), now)
     },
 
-    /** Make up to `rowsMax` waiting deliveries of a relay due now, poison events apart; how many. */
+    /** Make up to `rowsMax` pending deliveries to a relay due now, without poison events. Returns their number. */
     async makeDue(relay: string, now: number, rowsMax: number): Promise<number> {
       let made = 0
       for (const priority of inOrder.slice(0, -1)) {
@@ -315,7 +315,7 @@ export function createOutboxStore(sql: Sql) {
       return rows.flatMap(({ id }) => (underWay.has(id) ? [] : id)).slice(0, rowsMax)
     },
 
-    /** Give these up at a relay as far as they are overdue; how many they were. */
+    /** Expire those of these deliveries to a relay that are overdue. Returns their number. */
     async expire(relay: string, ids: readonly number[], now: number): Promise<number> {
       let expired = 0
       for (const id of ids) expired += await expire.changes(id, relay, now)
@@ -331,7 +331,7 @@ export function createOutboxStore(sql: Sql) {
       await finish([row.id], now)
     },
 
-    /** Some of what waits for one relay other than these; null when nothing does. */
+    /** Some deliveries to one relay that is not among these; null without one. */
     async left(relays: readonly string[], rowsMax: number): Promise<Left | null> {
       const relay = (await waitedFor()).find((name) => !relays.includes(name))
       if (relay === undefined) return null
@@ -339,23 +339,23 @@ export function createOutboxStore(sql: Sql) {
       return { relay, ids: rows.map((row) => row.outbox_id) }
     },
 
-    /** Give up what waits for a relay that is no longer in the settings. */
+    /** Expire deliveries to a relay that is no longer in the settings. */
     async retire({ relay, ids }: Left, now: number): Promise<void> {
       for (const id of ids) retire.run(id, relay)
       await finish(ids, now)
     },
 
-    /** Forget up to `rowsMax` events that were done before `before`. */
+    /** Delete up to `rowsMax` events that were done before `before`. */
     async prune(rowsMax: number, before: number): Promise<number> {
       return await prune.changes(before, rowsMax)
     },
 
-    /** How much waits, over all relays. */
+    /** The number and bytes of events with pending deliveries. */
     async load(): Promise<{ events: number; bytes: number }> {
       return (await load.get()) ?? { events: 0, bytes: 0 }
     },
 
-    /** How many events wait for each relay; those without any are left out. */
+    /** The number of pending deliveries by relay. Relays without any are left out. */
     async waiting(): Promise<Map<string, number>> {
       const waiting = new Map<string, number>()
       for (const relay of await waitedFor()) waiting.set(relay, (await count.get(relay))?.n ?? 0)

@@ -7,15 +7,15 @@ import { classOf, expirationOf } from '../nostr/kind-class.ts'
 import type { DueDelivery, OutboxStore, Outcome, Priority, Room } from './outbox-store.ts'
 import type { Answered, RelayAnswer } from './relays-conversation.ts'
 
-/** Somewhere events are delivered to. */
+/** A relay as the target of deliveries. */
 export type Destination = {
   /** A relay's address, or `embedded`. */
   relay: string
-  /** False while nothing can be delivered: waiting costs no attempt. */
+  /** False while nothing can be delivered. Waiting for it counts no attempt. */
   ready(): boolean
   /**
-   * Give it an event, which is JSON. Null when no answer came in time; `late` is told of one that comes
-   * afterwards. Never rejects.
+   * Send an event (JSON). Null when no answer came in time; `late` gets an answer that comes after that.
+   * Never rejects.
    */
   deliver(text: string, late: (answer: Answered) => void): Promise<RelayAnswer>
   inFlightMax: number
@@ -25,32 +25,32 @@ type OutboxOptions = {
   database: Database<{ outbox: OutboxStore }>
   jobs: Jobs
   now: Clock
-  /** Deliveries came to their end. */
+  /** Count deliveries that have ended. */
   ended: (state: 'delivered' | 'refused' | 'expired', count: number) => void
   failed: (cause: unknown) => void
 }
 
 /** Delivers the events that wait for one destination. No request waits for it. */
 export type Courier = {
-  /** Something new is due. */
+  /** A delivery is due. */
   wake(): void
-  /** The destination came back: everything that waits for it is due now. */
+  /** The relay is connected again: all its pending deliveries are due now. */
   makeDue(): void
-  /** What gets no answer from here on counts as not tried. */
+  /** Stop. A delivery without an answer from here on counts as not tried. */
   stop(): Promise<void>
 }
 
-/** `deleted:` is how relays, ours too, keep out what its author deleted (NIP-09). */
+/** Prefixes of a final refusal. `deleted:`, ours too, keeps out events that their author deleted (NIP-09). */
 const finalPrefixes = ['blocked:', 'invalid:', 'pow:', 'restricted:', 'deleted:']
 
-/** Unix seconds after which an event is no longer tried. */
+/** Unix seconds at which deliveries of an event expire. */
 export function giveUpAt(event: NostrEvent, now: number): number {
   const patience =
     classOf(event.kind) === 'ephemeral' ? limits.ephemeralSeconds : limits.deliverySeconds
   return Math.min(now + patience, expirationOf(event) ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** What an answer means for a delivery. `duplicate:` is as good as OK. */
+/** The state of a delivery after this answer. `duplicate:` is as good as OK. */
 export function judge(answer: RelayAnswer): 'delivered' | 'refused' | 'pending' {
   if (!answer) return 'pending'
   if (answer.accepted || answer.message.startsWith('duplicate:')) return 'delivered'
@@ -58,15 +58,15 @@ export function judge(answer: RelayAnswer): 'delivered' | 'refused' | 'pending' 
 }
 
 /**
- * Seconds to the next attempt after `attempts` that failed before this one; `jitter` from 0 to 1. At
- * most 5 at first, then doubling to a minute, and 10 minutes once the event is an hour old.
+ * Seconds until the next attempt. `attempts` counts failures before this one, `jitter` is from 0 to 1.
+ * About 4 at first, then doubling to a minute; 10 minutes once the event is an hour old.
  */
 export function retryDelay(attempts: number, ageSeconds: number, jitter: number): number {
   const base = ageSeconds < 3600 ? Math.min(60, 4 * 2 ** Math.min(attempts, 10)) : 600
   return Math.ceil(base * (0.5 + jitter / 2))
 }
 
-/** Give up some of what waits for relays other than these; false when nothing does. */
+/** Expire some deliveries to relays other than these. False without any. */
 export async function retireOthers(
   tx: { outbox: OutboxStore } & Locking,
   relays: readonly string[],
@@ -87,28 +87,28 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Start delivering to one destination. */
+/** Start the courier of one relay. */
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const { database, jobs, now, ended, failed } = options
   const inFlight = new Map<number, Promise<void>>()
   /** Deliveries sent in the last second. Only these hold an in-flight slot. */
   const held = new Set<DueDelivery>()
   let unanswered = 0
-  /** When a poison event had its turn last. */
+  /** Unix seconds of the last turn of a poison event. */
   let poisonAt = now()
   let stopped = false
   let reconnected = false
-  /** An outcome could not be written down; the next round fails with its cause. */
+  /** The failure of a write of outcomes. The next round fails with its cause. */
   let unwritten: { cause: unknown } | null = null
   let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
 
-  /** Null: it was cut short by us. */
+  /** The outcome of one attempt, or null when our own stop cut it short. */
   const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
     const { outboxId } = item
     const answer = await to.deliver(item.text, (late) => void accept(outboxId, late))
     if (answer === null && stopped) return null
     const state = judge(answer)
-    // Some relays close at what they do not like, such as a large event.
+    // Some relays hang up at an event that they do not accept, such as a large one.
     const poison = answer === null && !to.ready()
     const seldom = poison && item.priority === 'poison' && item.attempts >= limits.poisonAttempts
     const age = seldom ? Number.POSITIVE_INFINITY : now() - item.acceptedAt
@@ -124,7 +124,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  /** Results of one turn of the loop are written together: each alone costs more than delivering. */
+  /** Write the outcomes of one turn of the event loop together: a commit for each would cost more than its delivery. */
   const write = (outcome: Outcome): Promise<void> => {
     if (waiting === null) {
       const outcomes: Outcome[] = []
@@ -162,7 +162,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  /** An answer that came after it was given up: what it says is final counts all the same. */
+  /** Take a late answer. A final one counts; any other changes nothing. */
   const accept = async (outboxId: number, answer: Answered) => {
     const state = judge(answer)
     if (state === 'pending' || stopped) return
@@ -176,7 +176,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  /** A delivery whose outcome cannot be written down would be sent again and again. */
+  /** Back off: without a stored outcome the same event would be sent again and again. */
   const pause = (cause: unknown) => {
     unwritten = { cause }
     job.wake()
@@ -187,7 +187,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     if (failure) throw failure.cause
   }
 
-  /** Seconds until the next round, at the latest. */
+  /** One round. Resolves to the seconds until the next one. */
   const round = async (): Promise<number> => {
     throwUnwritten()
     const madeAll = await makeDue()
@@ -202,7 +202,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     return madeAll && expired.all ? secondsUntilDue(expired.next) : 0
   }
 
-  /** False while some that wait for a destination that came back are still not due. */
+  /** Make pending deliveries due after a reconnect, in steps. False while some are left. */
   const makeDue = async (): Promise<boolean> => {
     if (!reconnected) return true
     const most = limits.sweepRowsMax
@@ -221,7 +221,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const roomNow = (): Room => {
     const holding = [...held]
-    // A poison event may end the connection: it goes alone.
+    // A poison event goes alone, because it may end the connection.
     const full = unanswered >= limits.relayUnansweredCharsMax || holding.some(of('poison'))
     const later = Math.ceil(to.inFlightMax * limits.relayLaterShare)
     return {
@@ -235,7 +235,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const nextGiveUp = async () =>
     (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
 
-  /** Give up deliveries whose time is over, in steps. Those under way keep theirs until they end. */
+  /** Expire overdue deliveries, in steps. One under way expires only after its attempt. */
   const expire = async (): Promise<{ all: boolean; next: number }> => {
     const next = await nextGiveUp()
     if (next > now()) return { all: true, next }
@@ -250,7 +250,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   }
 
   const secondsUntilDue = async (nextGiveUpAt: number): Promise<number> => {
-    // A delivery that holds a slot wakes the courier when it leaves.
+    // A delivery that frees its slot wakes the courier.
     const idle = held.size === 0 && to.ready()
     const due = idle ? await database.snapshot((tx) => tx.outbox.nextDue(to.relay)) : null
     return Math.max(Math.min(due ?? nextGiveUpAt, nextGiveUpAt) - now(), 1)
@@ -258,7 +258,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const job = jobs.start({
     run: round,
-    // Never long: clocks are set, and a wake may have been missed.
+    // At least now and then: due times are wall-clock times, and a clock may be set.
     everySeconds: limits.courierNapSeconds,
     lease: `courier ${to.relay}`,
     failed,

@@ -4,8 +4,8 @@ import type { RelayLink } from './relays.ts'
 import type { Gateway } from './service.ts'
 
 /**
- * Ask relays outside on behalf of clients. At most `fetchesMax` fetches do so at a time: beyond that the
- * relays count as silent when our own store can answer, and the fetch is refused when it cannot.
+ * Create the queries of clients to relays outside. At most `fetchesMax` fetches run at a time. Beyond that
+ * the relays count as silent when our own store can answer; else the fetch is refused.
  */
 export function createAskOutside(
   links: readonly RelayLink[],
@@ -19,7 +19,7 @@ export function createAskOutside(
       return links.map(async () => ({ events: [], ended: 'silent' as const }))
     }
     fetching++
-    // Equal shares: no relay fills what another needs, and one that is away needs none.
+    // Equal shares of the bytes for connected relays, so that none uses up the room of another.
     const connected = links.filter((link) => link.connectedAt() !== null).length
     const bytesMax = Math.floor(limits.fetchBytesMax / Math.max(connected, 1))
     const answers = links.map((link) => link.query(filters, { ...options, bytesMax }))

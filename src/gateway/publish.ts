@@ -9,9 +9,9 @@ import type { Delivery, OutboxStore, Priority } from './outbox-store.ts'
 import { embeddedRelay, type Gateway } from './service.ts'
 
 /**
- * Take a signed event in and promise its delivery: when this resolves it is on disk; with the addresses
- * of the relays that are given it. `address` is the client's, `bytes` what it sent, `asked` the origin
- * it found us at. Refuses `disk-low`, `rate-limited`, `event-invalid`, `delegation-invalid`,
+ * Accept a signed event for delivery. It is on disk when this resolves, to the event and the addresses of
+ * its relays. `address` is the client's, `bytes` the size of its body, `asked` the origin of its request.
+ * Refuses `disk-low`, `rate-limited`, `event-invalid`, `delegation-invalid`,
  * `event-not-publishable`, `not-allowed`, `outbox-full`.
  */
 export async function publish(
@@ -25,7 +25,7 @@ export async function publish(
   const event = parseEvent(withTextContent(value))
   if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
   if (authorOf(event, gateway.verifyHash) === null) throw new Refusal('delegation-invalid')
-  // Ours would refuse it for good; better now than after a promise.
+  // The embedded relay would refuse it for good, so it is refused before the promise.
   if (findValidationError(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireNoWait(quotas.key(event.pubkey, bytes))
   await gateway.admit(event)
@@ -47,15 +47,15 @@ export async function publish(
   return { event, urls: relays.flatMap((relay) => urlOf(gateway, relay, asked) ?? []) }
 }
 
-/** Where a relay of a delivery is reached, or null. */
+/** The address of a relay of a delivery, or null. */
 function urlOf({ embeddedUrl }: Gateway, relay: string, asked: string | null): string | null {
   return relay === embeddedRelay ? (embeddedUrl?.(asked) ?? null) : relay
 }
 
 /**
- * Put an event into the outbox, in the transaction of whatever caused it; relays that have it, or are
- * about to be given it, are left alone. False when that is all of them. Room is kept for our own, and
- * they go first. Refuses `outbox-full`.
+ * Queue an event for relays, in the caller's transaction. Relays that have it, or have it pending, are left
+ * out; false when those are all. A share of the outbox is reserved for the service's own events. Refuses
+ * `outbox-full`.
  */
 export async function enqueue(
   outbox: OutboxStore,
@@ -71,14 +71,14 @@ export async function enqueue(
     throw new Refusal('outbox-full', { retryAfter: 30 })
   }
   const entry = { now, giveUpAt: giveUpAt(event, now), priority }
-  // Most are new: known ones are looked at when this says so.
+  // Most events are new, so a known one is looked up only after this fails.
   if (await outbox.insert(event, relays, entry)) return true
   const left = await missing()
   if (left.length > 0) await outbox.add(event, left, entry)
   return left.length > 0
 }
 
-/** What became of a published event. Refuses `event-unknown`. */
+/** The state of a published event at each relay. Refuses `event-unknown`. */
 export async function publication(gateway: Gateway, id: string, asked: string | null) {
   const found = /^[0-9a-f]{64}$/.test(id)
     ? await gateway.database.snapshot((tx) => tx.outbox.find(id))
@@ -88,7 +88,7 @@ export async function publication(gateway: Gateway, id: string, asked: string | 
     url: urlOf(gateway, relay, asked) ?? relay,
     status: state,
     attempts,
-    // Before the first attempt: why there was none.
+    // Before the first attempt: the reason for its absence.
     lastError: lastError ?? (state === 'pending' ? gateway.trouble(relay) : null),
   }))
   return { id, status: overall(found), relays }

@@ -6,15 +6,15 @@ import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../n
 import { createMatcher, type Filter, filterView } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
 
-/** What a relay said to an event: `OK` with its message, or null when it said nothing in time. */
+/** The answer of a relay to an event: its `OK`, or null without one in time. */
 export type RelayAnswer = Answered | null
 
 /** An `OK`, in time or not. */
 export type Answered = { accepted: boolean; message: string }
 
 /**
- * What a query may take: so many events, and so many bytes of them; one event in any case.
- * One that is `ours` has a place kept free for it; there is one at a time.
+ * Bounds of a query: a number of events and of their bytes, but one event in any case. A query of the
+ * service itself is `ours`: a slot is reserved for it. There is one at a time.
  */
 export type QueryOptions = {
   signal: AbortSignal
@@ -23,17 +23,17 @@ export type QueryOptions = {
   ours?: true
 }
 
-/** What is asked of relays for good: every event that matches, stored or new, again after each reconnect. */
+/** A lasting subscription: every event that matches, stored or new, again after each reconnect. */
 export type Subscription = {
-  /** Asked each time it begins. */
+  /** Called each time that the subscription begins. */
   filters: () => readonly Filter[]
-  /** False for an event that was looked at before, from whichever relay: it costs no verification. */
+  /** False for a known event, from any relay. It is not verified again. */
   wanted: (eventId: string) => boolean
-  /** Verified, and one that the filters ask for. */
+  /** Take a verified event that matches the filters. */
   event: (event: NostrEvent) => void
 }
 
-/** Verified events that match; `refused` is what the relay said in place of them. */
+/** Verified events that match. `refused` is the message of a relay that refused the query. */
 export type QueryAnswer = { events: NostrEvent[]; ended: 'eose' | 'silent' | { refused: string } }
 
 type ConversationParts = {
@@ -42,14 +42,14 @@ type ConversationParts = {
   verify: VerifyEvent
   now: Clock
   send: (text: string) => void
-  /** The relay does not behave: the connection is to be given up. */
+  /** End the connection: the relay breaks the protocol or a bound. */
   abandon: (why: string) => void
 }
 
 type Publishing = {
   text: string
   settle: (answer: RelayAnswer) => void
-  /** What the relay said when it wanted to know first who asks. */
+  /** The relay's message, when it asked for authentication first. */
   refusal: string | null
   retried: boolean
 }
@@ -74,11 +74,11 @@ export function createConversation(parts: ConversationParts) {
   const { url, signer, verify, now, send, abandon } = parts
   const publishing = new Map<string, Publishing>()
   const asking = new Map<string, Asking>()
-  /** Queries for which the relay has no place yet. */
+  /** Queries that wait for a slot of the relay. */
   const queued = new Set<() => void>()
-  /** Queries that we ended before the relay did, and how many events may still be on their way. */
+  /** Queries that we ended before the relay did, and the number of events that may still arrive. */
   const left = new Map<string, number>()
-  /** Events given up without an answer: where it goes when it comes after all. */
+  /** Listeners for late answers, by event id. */
   const overdue = new Map<string, (answer: Answered) => void>()
   let serial = 0
   let challenges = 0
@@ -88,7 +88,7 @@ export function createConversation(parts: ConversationParts) {
   let strays = { count: 0, since: now() }
   let wrong = 0
 
-  /** True when the relay wants us to say who we are, and the same is sent again once we have. */
+  /** True when the relay asks for authentication. The message is then sent again after it. */
   const postpone = (item: Publishing | Asking, message: string): boolean => {
     if (!message.startsWith('auth-required:') || item.retried || identity === 'refused')
       return false
@@ -181,7 +181,7 @@ export function createConversation(parts: ConversationParts) {
   }
 
   return {
-    /** One message of the relay; answers nothing. Never throws. */
+    /** Take one message of the relay. Never throws. */
     receive(data: unknown) {
       // Bun's client collects up to 128 MiB before it hands a message over, and has no lower setting.
       if (typeof data !== 'string' || data.length > limits.relayMessageBytesMax * 2) {
@@ -209,8 +209,8 @@ export function createConversation(parts: ConversationParts) {
     },
 
     /**
-     * Give the relay an event; its answer, or null when none came in time: `late` is told if it comes
-     * afterwards over this connection. Never rejects.
+     * Send an event. Null when no answer came in time; `late` gets an answer that comes after that on this
+     * connection. Never rejects.
      */
     publish(event: NostrEvent, late: (answer: Answered) => void): Promise<RelayAnswer> {
       overdue.delete(event.id)
@@ -238,7 +238,7 @@ export function createConversation(parts: ConversationParts) {
       })
     },
 
-    /** Ask until EOSE, the bounds, or `signal`; the subscription is closed in any case. Never rejects. */
+    /** Query until EOSE, the bounds, or `signal`; the subscription is closed in any case. Never rejects. */
     query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer> {
       const { signal, most } = options
       let room = options.bytesMax
@@ -258,11 +258,11 @@ export function createConversation(parts: ConversationParts) {
           }
           resolve({ events: [...events.values()], ended })
         }
-        /** End it before the relay does: what is still on its way is nothing it did wrong. */
+        /** End the query before the relay does. Events that still arrive are no mistake of the relay. */
         const cut = (ended: QueryAnswer['ended']) => {
           if (asking.has(name)) {
             leave(name, most)
-            // A notice ends nothing: the relay may still be looking.
+            // A notice does not end a query: the relay may still answer.
             if (typeof ended === 'object') close()
           }
           end(ended)
@@ -278,7 +278,7 @@ export function createConversation(parts: ConversationParts) {
             if (!event || !matchers.some((matches) => matches(event)) || !verify(event))
               return onWrong()
             if (events.has(event.id)) return onStray()
-            // What is beyond the bounds is cut, the first never: the relay has answered all the same.
+            // Events beyond the bounds are cut, but never the first one.
             if (bytes > room && events.size > 0) return cut('eose')
             room -= bytes
             events.set(event.id, event)
@@ -295,7 +295,7 @@ export function createConversation(parts: ConversationParts) {
       })
     },
 
-    /** Ask for good; `ended` when the relay will not serve it. Asked again, it begins anew. */
+    /** Subscribe. `ended` is called when the relay closes it. The returned function begins it anew. */
     subscribe({ filters, wanted, event: take }: Subscription, ended: () => void): () => void {
       const name = `s${++serial}`
       const begin = () => {
@@ -304,7 +304,7 @@ export function createConversation(parts: ConversationParts) {
         const item: Asking = {
           text: JSON.stringify(['REQ', name, ...asked.map(filterView)]),
           end(how) {
-            // What was stored has come; what is new goes on coming.
+            // Stored events have arrived; new ones follow.
             if (how === 'eose') return
             asking.delete(name)
             if (how !== 'silent') ended()
@@ -326,7 +326,7 @@ export function createConversation(parts: ConversationParts) {
       return begin
     },
 
-    /** The connection is gone: whatever waits has no answer. */
+    /** The connection has ended: everything that waits gets no answer. */
     end(): void {
       queued.clear()
       overdue.clear()

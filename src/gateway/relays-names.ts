@@ -1,17 +1,17 @@
 import { isIP } from 'node:net'
 import { limits } from '../base/limits.ts'
 
-/** False while a name of a relay cannot be looked up without making others wait: it is to be left for later. */
+/** Check a relay's name before dialling. False: its lookup would make others wait; try later. */
 export type NameCheck = (hostname: string) => Promise<boolean>
 
 type LookUp = (host: string, how: { backend: 'c-ares' | 'libc' }) => Promise<unknown>
 
 /**
- * Whoever dials looks the name up in the pool of threads that files share: a few names with a dead name
- * server would stop the whole process. So c-ares is asked first, which needs no thread and knows
- * /etc/hosts. What it does not know is left to the system, as long as somebody said so: the name may be
- * of mDNS. Only a name that ends in `.local` needs no name server at all; the system is asked for one of
- * those at a time, so that the other threads stay free.
+ * Create the check. A dial looks its name up in the thread pool that files share: a few names with a dead
+ * name server would stop the whole process. So c-ares is asked first. It needs no thread and knows
+ * /etc/hosts. A name that a server answered as unknown is left to the system, because it may be of mDNS.
+ * Names that end in `.local` have no name server; the system looks up one of those at a time, so that the
+ * other threads stay free.
  */
 export function createNameCheck(lookUp: LookUp = Bun.dns.lookup): NameCheck {
   let asking = false
@@ -31,7 +31,7 @@ export function createNameCheck(lookUp: LookUp = Bun.dns.lookup): NameCheck {
   }
 }
 
-/** What came of a lookup. */
+/** The outcome of a lookup. */
 async function inTime(looking: Promise<unknown>): Promise<'found' | 'unknown' | 'silence'> {
   const answer = looking.then(
     () => 'found' as const,

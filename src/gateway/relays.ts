@@ -13,18 +13,18 @@ import {
 } from './relays-conversation.ts'
 import type { NameCheck } from './relays-names.ts'
 
-/** A relay that events are given to and asked of, over one connection that is kept. */
+/** A relay outside, over one connection that is kept open. */
 export type RelayLink = {
   url: string
   /** Unix seconds; null while it is not connected. */
   connectedAt(): number | null
-  /** Why there is no connection, or why the last one ended; null before anything went wrong. */
+  /** The reason for the lack of a connection, or for the end of the last one; null before any error. */
   lastError(): string | null
-  /** Null when no answer came in time; `late` is told of one that comes afterwards. Never rejects. */
+  /** Null when no answer came in time; `late` gets an answer that comes after that. Never rejects. */
   publish(event: NostrEvent, late?: (answer: Answered) => void): Promise<RelayAnswer>
   /** Never rejects; `silent` while there is no connection. */
   query(filters: readonly Filter[], options: QueryOptions): Promise<QueryAnswer>
-  /** Keep asking, over this connection and every later one; what is given back asks anew at once. */
+  /** Subscribe on this connection and every later one. The returned function asks anew at once. */
   subscribe(subscription: Subscription): () => void
   close(): void
 }
@@ -35,15 +35,15 @@ type LinkOptions = {
   verify: VerifyEvent
   names: NameCheck
   now: Clock
-  /** Milliseconds of a clock that is never set. */
+  /** A monotonic clock in milliseconds. */
   steady: () => number
-  /** A connection came up: everything that waits for this relay is due. */
+  /** Called after each connect. */
   connected: () => void
-  /** It cannot be reached, for the first time since it could. */
+  /** Called once when the relay cannot be reached any more, not for each retry. */
   lost: (why: string) => void
 }
 
-/** Keep one connection to a relay, reconnecting with backoff and jitter, for ever. */
+/** Keep one connection to a relay. Reconnects have backoff and jitter, and never end. */
 export function openRelayLink(options: LinkOptions): RelayLink {
   const { url, now, steady } = options
   let conversation: Conversation | null = null
@@ -82,7 +82,7 @@ export function openRelayLink(options: LinkOptions): RelayLink {
   }
 
   const dial = () => {
-    // Compressed, a few bytes of theirs could become any amount of ours.
+    // No compression: a few bytes from the relay could become any amount of memory.
     const socket = new RelaySocket(url, { perMessageDeflate: false })
     let heard = true
     let openedMs = 0
@@ -170,13 +170,13 @@ export function openRelayLink(options: LinkOptions): RelayLink {
   }
 }
 
-/** Bun's own client; the types of the DOM know less of it. */
+/** Bun's own client, which has more than the DOM types declare. */
 const RelaySocket = WebSocket as unknown as new (
   url: string,
   options: Bun.WebSocketOptions,
 ) => Bun.WebSocket
 
-/** Seconds: doubling up to a minute, with jitter (0 to 1), so that a relay's return is no stampede. */
+/** Seconds until a reconnect: doubling up to a minute. Jitter (0 to 1) spreads clients of a relay that is back. */
 export function reconnectDelay(failures: number, jitter: number): number {
   return Math.min(60, 2 ** Math.min(failures, 6)) * (0.5 + jitter / 2)
 }

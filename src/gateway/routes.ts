@@ -103,7 +103,7 @@ function namesJson(request: Request): boolean {
   return jsonTypes.includes(mediaType(request.headers.get('content-type') ?? ''))
 }
 
-/** Whether JSON may be answered; a weight of zero says no (RFC 9110). */
+/** True when the client accepts JSON. A weight of zero means no (RFC 9110). */
 function accepts(request: Request): boolean {
   const accept = (request.headers.get('accept') ?? '').trim()
   const admitted = (item: string) =>

@@ -11,7 +11,7 @@ import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
 
 type GatewayStores = { outbox: OutboxStore; members: MemberStore }
 
-/** Everything the operations of this folder need; put together by `app/gateway.ts`. */
+/** The dependencies of the operations of this folder. */
 export type Gateway = {
   database: Database<GatewayStores>
   now: Clock
@@ -20,31 +20,31 @@ export type Gateway = {
   /** Addresses of the relays outside, as configured and normalised. */
   outside: readonly string[]
   /**
-   * Where the embedded relay is reached by whoever reached us at `asked`, or null when nobody knows; null
-   * when it is not in use.
+   * The address of the embedded relay for a request to the origin `asked`, null when unknown. The function
+   * is null without an embedded relay.
    */
   embeddedUrl: ((asked: string | null) => string | null) | null
-  /** Called before the transaction that accepts an event. Refuses `rate-limited`. */
+  /** Check an event before the transaction that accepts it. Refuses `rate-limited`. */
   admit: (event: NostrEvent) => Promise<void>
-  /** What else an accepted event does here, in the transaction that queues it. */
-  // A method: it writes to stores of the same transaction that this folder does not know.
+  /** Let other features take part in the transaction that queues an accepted event. */
+  // A method, because it writes to stores of the transaction that this folder does not know.
   accepted(tx: GatewayStores, event: NostrEvent): Promise<void>
-  /** True when the embedded relay keeps what this key signs. */
+  /** True when the embedded relay stores events of this key. */
   keeps: (tx: GatewayStores, pubkey: string) => Promise<boolean>
   quotas: WriteQuotas
   /** Refuses `disk-low`. */
   requireDisk: () => void
   /** Wake the couriers of these relays. */
   wake: (relays: readonly string[]) => void
-  /** Why a relay cannot be reached now, or null. */
+  /** The reason why a relay cannot be reached now, or null. */
   trouble: (relay: string) => string | null
-  /** The embedded relay's events, for an address that asks; null when it is not a source. Refuses `rate-limited`. */
+  /** Find events in the embedded relay for a client address; null without one. Refuses `rate-limited`. */
   local: ((filter: Filter, asker: string) => Promise<NostrEvent[]>) | null
-  /** Which of these it knows to be deleted or replaced. Refuses `overloaded`. */
+  /** True for each event that was deleted or replaced, as far as known here. Refuses `overloaded`. */
   superseded: (versions: EventVersion[]) => Promise<boolean[]>
   /**
-   * Ask every relay outside; those that are connected have equal shares of the bytes a fetch may
-   * take. Refuses `overloaded` when too many fetches do.
+   * Query every relay outside. Connected relays have equal shares of the bytes of a fetch. Refuses
+   * `overloaded` when too many fetches run.
    */
   askOutside: (
     filters: readonly Filter[],
@@ -52,19 +52,19 @@ export type Gateway = {
   ) => Promise<QueryAnswer>[]
 }
 
-/** A relay as its operator sees it. */
+/** The state of a relay, for the operator. */
 export type RelayStatus = {
   /** Its address, or `embedded`. */
   url: string
   /** Unix seconds, or null. */
   connectedAt: number | null
   pending: number
-  /** Since the start. */
+  /** Counts since the start. */
   delivered: number
   refused: number
   expired: number
   lastError: string | null
-  /** Milliseconds the last answered event took. */
+  /** Milliseconds from the last answered event to its answer. */
   latency: number | null
 }
 

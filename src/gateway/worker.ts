@@ -16,28 +16,28 @@ type OutboxStores = { outbox: OutboxStore }
 
 type WorkerParts = Omit<ReconcileParts, 'queued'> & {
   jobs: Jobs
-  /** Milliseconds of a clock that is never set. */
+  /** A monotonic clock in milliseconds. */
   steady: () => number
   failed: (cause: unknown) => void
 }
 
-/** Every relay of the settings, with the work that goes on for it. */
+/** Every relay of the settings, with its background work. */
 export type Relays = {
   /** Deliveries to these relays are due. */
   wake(relays: readonly string[]): void
-  /** Queue an event of ours for every relay, in the transaction that stores it. Refuses `outbox-full`. */
+  /** Queue an event of the service for every relay, in the caller's transaction. Refuses `outbox-full`. */
   broadcast(tx: OutboxStores & AfterCommit, event: NostrEvent): Promise<void>
-  /** Stop delivering an event of ours that was withdrawn or replaced. */
+  /** End the deliveries of an event of the service that was withdrawn or replaced. */
   recall(tx: OutboxStores, eventId: string): Promise<void>
-  /** Ask every relay for good; the result asks all of them anew. */
+  /** Subscribe at every relay. The returned function asks all of them anew. */
   subscribe(subscription: Subscription): () => void
-  /** Why a relay cannot be reached now, or null. */
+  /** The reason why a relay cannot be reached now, or null. */
   trouble(relay: string): string | null
   status(): Promise<RelayStatus[]>
   stop(): Promise<void>
 }
 
-/** Start the couriers and the checks of announcements of these relays, and the sweeps of the outbox. */
+/** Start the couriers and the checks of announcements of all relays, and the sweeps of the outbox. */
 export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts): Relays {
   const { database, now, failed } = parts
   const handles = new Map<string, RelayHandle>()
@@ -74,7 +74,7 @@ export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts
       return [...handles.values()].map((handle) => handle.status(waiting.get(handle.relay) ?? 0))
     },
     async stop() {
-      // Couriers first: a delivery under way when we hang up is no failure of the relay's.
+      // Couriers first, so that a delivery that our own hang-up cuts short counts as not tried.
       const stopping = [...handles.values(), ...sweeps].map((one) => one.stop())
       for (const access of accesses) access.close()
       await Promise.all(stopping)
@@ -82,7 +82,7 @@ export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts
   }
 }
 
-/** An announcement or a deletion that the embedded relay takes in counts at once, not at the next check. */
+/** Apply announcements and deletions as soon as the embedded relay has stored them, not at the next check. */
 function watchAnnouncements(
   embedded: RelayAccess,
   parts: ReconcileParts,
@@ -96,7 +96,7 @@ function watchAnnouncements(
   })
 }
 
-/** Give up, once, the deliveries to relays that are no longer in the settings. */
+/** Expire deliveries to relays that are no longer in the settings, once after the start. */
 function startRetiring({ jobs, database, relays, now, failed }: WorkerParts): Job {
   const step = () =>
     database.transact({ roots: ['instance'] }, (tx) => retireOthers(tx, relays, now()))
@@ -109,7 +109,7 @@ function startRetiring({ jobs, database, relays, now, failed }: WorkerParts): Jo
   return job
 }
 
-/** Delete publications whose deliveries ended long ago. */
+/** Delete events whose deliveries ended long ago. */
 function startOutboxSweep({ jobs, database, now, failed }: SweepParts<OutboxStores>): Job {
   return jobs.sweep({
     lease: 'outbox.sweep',
