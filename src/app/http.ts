@@ -65,7 +65,7 @@ export function startHttp(runtime: Runtime, features: Features): HttpServer {
     routes: [...routes, describeRoutes(routes)],
     ...{ origins, rateLimits, metrics, log },
     mayReadMetrics: createMetricsAccess(origins, config.metricsToken),
-    sockets: relay && { path: '/relay', ...relay },
+    sockets: relay,
     onUndeclaredProxy(peer) {
       const hint = 'its forwarded headers are ignored: name it in TRUSTED_PROXIES'
       log.warn('proxy.undeclared', { peer, hint })

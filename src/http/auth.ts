@@ -2,6 +2,7 @@ import { Refusal } from '../base/refusal.ts'
 import type { SignedRequest } from '../nostr/nip98.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { contextOf, type RequestContext } from './request-context.ts'
+import { targetOf } from './request-url.ts'
 
 /** The part of a caller that this file needs. `spend` is there if a signature is to be used up. */
 type AnyCaller = { pubkey: string; spend: object | undefined }
@@ -61,8 +62,8 @@ export function createAuthenticator<Caller extends AnyCaller>(
   const identify = (request: Request, context: RequestContext, bearer: boolean) => {
     const { method, address } = context
     const signed = () => {
-      const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
-      return { method, origins: context.origins(), target, body: context.body }
+      const { body } = context
+      return { method, origins: context.origins(), target: targetOf(request), body }
     }
     const header = request.headers.get('authorization') ?? ''
     return options.identify(

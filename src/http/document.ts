@@ -47,6 +47,8 @@ type Documented = {
   holds?: readonly RefusalCode[]
   /** The route answers while the service drains, too. */
   whileDraining?: true
+  /** A request to upgrade becomes a WebSocket. */
+  upgrades?: true
   /** The route reads an Idempotency-Key, which may be required. */
   idempotencyKey?: 'optional' | 'required'
 }
@@ -61,6 +63,7 @@ export type RouteRules = {
   holds: readonly RefusalCode[]
   supervision: 'always' | 'metrics' | null
   whileDraining: boolean
+  upgrades: boolean
   acts: boolean
 }
 
@@ -148,6 +151,7 @@ function rulesOf(route: Documented): RouteRules {
     holds: route.holds ?? [],
     supervision: supervisions[route.access] ?? null,
     whileDraining: route.whileDraining ?? false,
+    upgrades: route.upgrades ?? false,
     acts: route.acts ?? false,
   }
 }

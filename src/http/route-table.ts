@@ -4,7 +4,7 @@ import type { RouteDetail, RouteRules } from './document.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
 
 /** A path of the table: its pattern, its methods, and the rules of each method. */
-type RouteMatch = {
+export type RouteMatch = {
   pattern: string
   methods: readonly string[]
   envelope: Envelope
@@ -23,6 +23,7 @@ const undeclared: RouteRules = {
   holds: [],
   supervision: null,
   whileDraining: false,
+  upgrades: false,
   acts: false,
 }
 

@@ -39,6 +39,7 @@ export function relayRoutes({ version, manager, open }: RelayInformation) {
       ...documented({
         summary: 'The embedded relay: a WebSocket, and its NIP-11 document',
         access: 'public',
+        upgrades: true,
         answers: { 200: textModel('application/nostr+json', 'The document of NIP-11') },
       }),
     },
