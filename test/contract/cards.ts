@@ -34,7 +34,7 @@ function given(number: number, parts: object = {}) {
 }
 
 export function cards(it: It<CouponTx>): void {
-  it('a card comes back as its initialisation made it, by id, by uuid and by its tag', async (stores) => {
+  it('a card is stored as it was initialised, and found by id, by uuid and by its tag', async (stores) => {
     const id = await stores.write((tx) => written(tx, 1, { counter: 16_777_215 }))
     await stores.read(async (tx) => {
       const card = found(await tx.cards.findById(id))
@@ -80,7 +80,7 @@ export function cards(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.cards.findByCid(cid))).toMatchObject({ keyVersion: 4 })
   })
 
-  it('a counter, a version or a tag that cannot be is refused', async (stores) => {
+  it('an impossible counter, version or tag is refused', async (stores) => {
     for (const parts of [
       { counter: -1 },
       { counter: 16_777_216 },
@@ -93,7 +93,7 @@ export function cards(it: It<CouponTx>): void {
     }
   })
 
-  it('the newest life of a tag is found, deleted or not', async (stores) => {
+  it('the newest card of a tag is found, deleted or not', async (stores) => {
     await stores.write(async (tx) => {
       await tx.cards.remove(await written(tx, 1), at)
       await tx.cards.remove(await written(tx, 3), at)
@@ -101,7 +101,7 @@ export function cards(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.cards.findByCid(cid))).toMatchObject({ keyVersion: 3 })
   })
 
-  it('of taps with one counter at the same time one passes, and the counter moves up alone', async (stores) => {
+  it('of simultaneous taps with one counter one passes, and the counter only increases', async (stores) => {
     const untouched = await neighbour(stores)
     const id = await stores.write((tx) => written(tx, 1, { counter: 3 }))
     const tapped = (counter: number) => stores.write((tx) => tx.cards.tapped(id, counter))
@@ -111,7 +111,7 @@ export function cards(it: It<CouponTx>): void {
     await untouched()
   })
 
-  it('no tap passes while the counter is not known, until somebody who read it says a higher one', async (stores) => {
+  it('no tap passes while the counter is unknown, until a higher one is confirmed', async (stores) => {
     const untouched = await neighbour(stores)
     const id = await stores.write(async (tx) => {
       const id = await written(tx, 1, { counter: 9 })
@@ -125,7 +125,7 @@ export function cards(it: It<CouponTx>): void {
     await untouched()
   })
 
-  it('a card is deleted once, and nothing of it changes after', async (stores) => {
+  it('a card is deleted once, and does not change afterwards', async (stores) => {
     const id = await stores.write(async (tx) => {
       const id = await written(tx, 1)
       await tx.cards.activate(id, given(1))
@@ -149,7 +149,7 @@ export function cards(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.cards.findById(id))).toEqual(before)
   })
 
-  it('a card that gets a holder is as if it were new, and tells whose it is', async (stores) => {
+  it('a card that gets a holder is like a new one, with that holder', async (stores) => {
     const id = await stores.write(async (tx) => {
       const id = await written(tx, 1)
       await tx.cards.describe(id, { name: 'x', description: 'y', enabled: false })
@@ -181,7 +181,7 @@ export function cards(it: It<CouponTx>): void {
     await untouched()
   })
 
-  it('the words, the block and the design of a card are written over', async (stores) => {
+  it('the texts, the block and the design of a card are overwritten', async (stores) => {
     const untouched = await neighbour(stores)
     const id = await stores.write(async (tx) => {
       const id = await written(tx, 1)
@@ -220,7 +220,7 @@ export function cards(it: It<CouponTx>): void {
     })
   })
 
-  it('a one-time code is spent once, also by writers at the same time', async (stores) => {
+  it('a one-time code is spent once, also by simultaneous writers', async (stores) => {
     const untouched = await neighbour(stores)
     const cardId = await stores.write((tx) => written(tx, 1))
     await stores.write((tx) => tx.cards.linkCode(bytes(32, 1), { cardId, chosen: true, at }))
@@ -234,7 +234,7 @@ export function cards(it: It<CouponTx>): void {
     await untouched()
   })
 
-  it('a card has one open code: the next takes its place, and a spent one stays known', async (stores) => {
+  it('a card has one open code: the next replaces it, and a spent one stays known', async (stores) => {
     const untouched = await neighbour(stores)
     const cardId = await stores.write((tx) => written(tx, 1))
     const link = (number: number, chosen: boolean) =>
@@ -255,7 +255,7 @@ export function cards(it: It<CouponTx>): void {
     await untouched()
   })
 
-  it('a code that is, or was, there is linked to no other card', async (stores) => {
+  it('a present or former code is linked to no other card', async (stores) => {
     const other = await stores.write(async (tx) => {
       const cardId = await written(tx, 1)
       await tx.cards.linkCode(bytes(32, 1), { cardId, chosen: true, at })
@@ -268,7 +268,7 @@ export function cards(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.cards.linkCode(bytes(32, 2), { ...link, cardId: 999 }))
   })
 
-  it('writes that are undone leave nothing', (stores) =>
+  it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       const id = await written(tx, 1)
       await tx.cards.activate(id, given(1))
@@ -286,7 +286,7 @@ export function holders(it: It<CouponTx>): void {
     delta: number,
   })
 
-  it('the limits of a card come back in their order, whatever their amounts', async (stores) => {
+  it('the limits of a card keep their order, with any amounts', async (stores) => {
     const rows = [limit(3, 0n), limit(1, 9_223_372_036_854_775_807n), limit(2, BigInt(most) + 2n)]
     const [one, two] = await stores.write(async (tx) => {
       const ids = [await written(tx, 1), await written(tx, 2, { cid: '05'.repeat(7) })]
@@ -303,7 +303,7 @@ export function holders(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.holders.limitsOf(found(one)))).toEqual([])
   })
 
-  it('a limit below zero, or of no card, is refused, and the limits of before stay', async (stores) => {
+  it('a limit below zero, or of a missing card, is refused, and the earlier limits stay', async (stores) => {
     const id = await stores.write(async (tx) => {
       const id = await written(tx, 1)
       await tx.holders.setLimits(id, [limit(1, 5n)])
@@ -314,7 +314,7 @@ export function holders(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.holders.setLimits(999, [limit(1, 1n)]))
   })
 
-  it('a holder who lists nobody pays everywhere, and one who lists merchants pays them alone', async (stores) => {
+  it('a holder without a list pays everywhere, and one with a list pays its merchants only', async (stores) => {
     const trusts = (merchant: number) =>
       stores.read((tx) => tx.holders.trusts(key(1), key(merchant)))
     expect(await trusts(5)).toBe(true)
@@ -328,7 +328,7 @@ export function holders(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.holders.setMerchants(key(1), [key(5), 'ab']))
   })
 
-  it("a holder's change is made once, several of one second too, and none after a newer one", async (stores) => {
+  it("a holder's change is made once, also several of one second, and none after a newer one", async (stores) => {
     const change = (number: number, created_at: number, holder = 1) =>
       stores.write(
         (tx) => tx.holders.change(key(holder), { id: event(number).id, created_at }),
@@ -347,7 +347,7 @@ export function holders(it: It<CouponTx>): void {
     expect(kept).toHaveLength(2)
   })
 
-  it('writes that are undone leave nothing', (stores) =>
+  it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       await tx.holders.setMerchants(key(1), [key(5)])
       await tx.holders.change(key(1), { id: event(1).id, created_at: at })

@@ -24,13 +24,13 @@ export function minters(it: It<CouponTx>): void {
     })
   })
 
-  it('a minter is listed once by a merchant, and a merchant is not its own', async (stores) => {
+  it('a minter is listed once by a merchant, and a merchant is not its own minter', async (stores) => {
     await stores.write((tx) => tx.minters.insert(key(1), minter(2)))
     await stores.refuses((tx) => tx.minters.insert(key(1), minter(2, 'again')))
     await stores.refuses((tx) => tx.minters.insert(key(3), minter(3)))
   })
 
-  it("a label is written over and taken away, without a change to another merchant's", async (stores) => {
+  it("a label is overwritten and removed, without a change to another merchant's", async (stores) => {
     await stores.write(async (tx) => {
       for (const owner of [1, 9]) await tx.minters.insert(key(owner), minter(2, 'before'))
       await tx.minters.insert(key(1), minter(3, 'before'))
@@ -43,7 +43,7 @@ export function minters(it: It<CouponTx>): void {
     })
   })
 
-  it('of writers that remove one minter at the same time one does', async (stores) => {
+  it('of simultaneous writers that remove one minter one succeeds', async (stores) => {
     for (const number of [2, 3]) {
       await stores.write((tx) => tx.minters.insert(key(1), minter(number)))
     }
@@ -53,7 +53,7 @@ export function minters(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.minters.list(key(1)))).toEqual([minter(3)])
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await stores.write((tx) => tx.minters.insert(key(1), minter(2)))
     await stores.undone(async (tx) => {
       await tx.minters.insert(key(1), minter(3))
@@ -67,7 +67,7 @@ export function announcements(it: It<CouponTx>): void {
   const announced = (owner: number, number: number, created_at = at) =>
     event(number, { pubkey: key(owner), kind: 30_078, created_at, tags: [['d', 'ñ "x"']] })
 
-  it('an announcement comes back as it was signed', async (stores) => {
+  it('an announcement is stored as it was signed', async (stores) => {
     const signed = announced(1, 5)
     expect(await stores.write((tx) => tx.announcements.put(signed))).toBe(true)
     await stores.read(async (tx) => {
@@ -76,7 +76,7 @@ export function announcements(it: It<CouponTx>): void {
     })
   })
 
-  it('a newer announcement takes the place of an older one, and at the same second the lower id', async (stores) => {
+  it('a newer announcement replaces an older one, and at the same second the lower id does', async (stores) => {
     const put = (number: number, created_at: number) =>
       stores.write((tx) => tx.announcements.put(announced(1, number, created_at)))
     expect(await put(5, at)).toBe(true)
@@ -90,7 +90,7 @@ export function announcements(it: It<CouponTx>): void {
     expect(current).toEqual(announced(1, 9, at + 1))
   })
 
-  it('of two announcements at the same time the one with the lower id stays', async (stores) => {
+  it('of two simultaneous announcements the one with the lower id stays', async (stores) => {
     await Promise.all(
       [7, 3, 5].map((number) => stores.write((tx) => tx.announcements.put(announced(1, number)))),
     )
@@ -122,7 +122,7 @@ export function announcements(it: It<CouponTx>): void {
     })
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await stores.write((tx) => tx.announcements.put(announced(1, 1)))
     await stores.undone(async (tx) => {
       await tx.announcements.put(announced(1, 2, at + 1))
@@ -138,7 +138,7 @@ export function answers(it: It<CouponTx>): void {
     sealed: Uint8Array.from([0, 255, number]),
   })
 
-  it('an answer comes back byte by byte under its slot', async (stores) => {
+  it('an answer is stored byte by byte in its slot', async (stores) => {
     await stores.write((tx) => tx.answers.insert(bytes(32, 1), answer(7), at))
     await stores.read(async (tx) => {
       expect(await tx.answers.find(bytes(32, 1))).toEqual(answer(7))
@@ -146,7 +146,7 @@ export function answers(it: It<CouponTx>): void {
     })
   })
 
-  it('a slot is taken once, also by writers at the same time', async (stores) => {
+  it('a slot is used once, also by simultaneous writers', async (stores) => {
     const insert = (number: number) =>
       stores
         .write((tx) => tx.answers.insert(bytes(32, 1), answer(number), at))
@@ -159,7 +159,7 @@ export function answers(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.answers.insert(bytes(31, 1), answer(3), at))
   })
 
-  it('answers from before a time are forgotten, the oldest first, so many at most', async (stores) => {
+  it('answers from before a time are deleted, the oldest first, a bounded number at a time', async (stores) => {
     await stores.write(async (tx) => {
       for (const number of [1, 2, 3, 4]) {
         await tx.answers.insert(bytes(32, number), answer(number), at + number)
@@ -177,7 +177,7 @@ export function answers(it: It<CouponTx>): void {
     expect(await prune(10, most)).toBe(1)
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await stores.write((tx) => tx.answers.insert(bytes(32, 1), answer(1), at))
     await stores.undone(async (tx) => {
       await tx.answers.prune(10, most)

@@ -6,7 +6,7 @@ import type { CouponTx, It } from './harness.ts'
 const hour = 3600
 
 export function definitions(it: It<CouponTx>): void {
-  it('a definition comes back as it was written, its texts and its largest numbers', async (stores) => {
+  it('a definition is stored with its texts and its largest numbers', async (stores) => {
     const full = {
       name: 'Ñandú "2×1" 🧉',
       description: "it's\n\\ 100 %",
@@ -28,7 +28,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(two).toMatchObject({ image: null, expiresAt: null, maxUses: null, createdAt: most })
   })
 
-  it('a definition that is not there is null, and an owner without any has an empty list', async (stores) => {
+  it('a missing definition is null, and an owner without any has an empty list', async (stores) => {
     await stores.write((tx) => defined(tx, 1))
     await stores.read(async (tx) => {
       expect(await tx.definitions.find(uuid(2))).toBeNull()
@@ -53,12 +53,12 @@ export function definitions(it: It<CouponTx>): void {
     })
   })
 
-  it('a uuid is taken once', async (stores) => {
+  it('a uuid is used once', async (stores) => {
     await stores.write((tx) => defined(tx, 1))
     await stores.refuses((tx) => tx.definitions.insert(uuid(1), key(2), terms, at))
   })
 
-  it('a definition without a sane limit, owner or uuid is refused', async (stores) => {
+  it('a definition without a valid limit, owner or uuid is refused', async (stores) => {
     const insert = (id: string, owner: string, maxUses: number | null) =>
       stores.refuses((tx) => tx.definitions.insert(id, owner, { ...terms, maxUses }, at))
     await insert(uuid(1), key(1), 0)
@@ -67,7 +67,7 @@ export function definitions(it: It<CouponTx>): void {
     await insert('short', key(1), null)
   })
 
-  it('a definition that may be minted now is neither archived, nor expired, nor used up', async (stores) => {
+  it('a mintable definition is neither archived, nor expired, nor used up', async (stores) => {
     await stores.write(async (tx) => {
       await defined(tx, 1)
       await defined(tx, 2, { expiresAt: at + 10 })
@@ -85,7 +85,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(mintable.map(({ id }) => id)).toEqual([uuid(5), uuid(3), uuid(1)])
   })
 
-  it('mintable definitions are looked for among the newest unarchived ones only', async (stores) => {
+  it('mintable definitions are searched among the newest unarchived ones only', async (stores) => {
     await stores.write(async (tx) => {
       await defined(tx, 1)
       await defined(tx, 2)
@@ -105,7 +105,7 @@ export function definitions(it: It<CouponTx>): void {
     ])
   })
 
-  it('the merchants of a minter come in the order in which they listed it, so many at most', async (stores) => {
+  it('the merchants of a minter come in the order in which they listed it, up to a maximum', async (stores) => {
     await stores.write(async (tx) => {
       for (const owner of [5, 3, 4]) {
         await tx.minters.insert(key(owner), { pubkey: key(1), label: null, createdAt: at })
@@ -118,7 +118,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(await merchants(2)).toEqual([key(5), key(3)])
   })
 
-  it('terms that no voucher points to are written over; those of a voucher stay as they are', async (stores) => {
+  it('terms without vouchers are overwritten; those of a voucher stay', async (stores) => {
     const edit = (name: string) =>
       stores.write(async (tx) => {
         const before = found(await tx.definitions.find(uuid(1)))
@@ -149,7 +149,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(other?.name).toBe('another')
   })
 
-  it('an edit that leaves the terms alone writes the limit and the archive, and no terms', async (stores) => {
+  it('an edit that keeps the terms writes the limit and the archive only', async (stores) => {
     await stores.write(async (tx) => {
       const before = await defined(tx, 1)
       const edited = {
@@ -165,7 +165,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(after).toMatchObject({ name: terms.name, maxUses: 7, archivedAt: at + 5 })
   })
 
-  it('of writers that want the last slots, those get them who come first', async (stores) => {
+  it('of writers that want the last slots, the first ones get them', async (stores) => {
     const { rowId } = await stores.write((tx) => defined(tx, 1, { maxUses: 5 }))
     const taken = await Promise.all(
       [2, 2, 2, 1, 1].map((wanted) =>
@@ -178,7 +178,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.vouchers.totals())).toMatchObject({ issued: 5 })
   })
 
-  it('no slot is taken of a definition that is archived, expired, gone or has too few', async (stores) => {
+  it('no slot is taken of a definition that is archived, expired, deleted or has too few', async (stores) => {
     const taken = await stores.write(async (tx) => {
       const expiring = await defined(tx, 1, { expiresAt: at + 10 })
       const archived = await defined(tx, 2)
@@ -197,7 +197,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.vouchers.totals())).toMatchObject({ issued: 4 })
   })
 
-  it('a slot whose voucher was voided is free again', async (stores) => {
+  it('a slot is free again after its voucher was voided', async (stores) => {
     const definition = await stores.write((tx) => defined(tx, 1, { maxUses: 1 }))
     const [voucher] = await stores.write((tx) => issued(tx, definition, [1]))
     const take = () => stores.write((tx) => tx.definitions.take(definition.rowId, 1, at))
@@ -206,7 +206,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(await take()).toBe(true)
   })
 
-  it('a definition of which nothing was minted is deleted with all of it; another is refused', async (stores) => {
+  it('a definition without vouchers is deleted with all its rows; any other is refused', async (stores) => {
     await stores.write((tx) => defined(tx, 1, { image: 'https://example.com/1' }))
     const other = await stores.write((tx) => defined(tx, 3, { image: 'https://example.com/3' }))
     await stores.write(async (tx) => {
@@ -227,14 +227,14 @@ export function definitions(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.definitions.delete(rowId))
   })
 
-  it('writes that are undone leave nothing', (stores) =>
+  it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       const definition = await defined(tx, 1, { image: 'https://example.com/1' })
       await tx.definitions.take(definition.rowId, 2, at)
       await tx.definitions.update({ ...definition, name: 'other' }, true)
     }))
 
-  it('of two that use one uuid at the same time one is written', async (stores) => {
+  it('of two simultaneous inserts of one uuid one is written', async (stores) => {
     const insert = (owner: number) =>
       stores
         .write((tx) => tx.definitions.insert(uuid(1), key(owner), terms, at))
@@ -249,7 +249,7 @@ export function definitions(it: It<CouponTx>): void {
 export function images(it: It<CouponTx>): void {
   const url = 'https://example.com/ñ.png'
 
-  it('an image is found by the sha256 of its address, with the first merchant who named it', async (stores) => {
+  it('an image is found by the sha256 of its address, with the first merchant that named it', async (stores) => {
     await stores.write(async (tx) => {
       await defined(tx, 1, { owner: key(2), image: url })
       await defined(tx, 2, { owner: key(1), image: url })
@@ -260,7 +260,7 @@ export function images(it: It<CouponTx>): void {
     })
   })
 
-  it('an image stays until the last definition that names it goes', async (stores) => {
+  it('an image stays until the last definition that names it is deleted', async (stores) => {
     const present = () => stores.read(async (tx) => (await tx.images.find(hashOf(url)))?.owner)
     await stores.write(async (tx) => {
       await defined(tx, 1, { owner: key(2), image: url })
@@ -276,7 +276,7 @@ export function images(it: It<CouponTx>): void {
     expect(await present()).toBeUndefined()
   })
 
-  it('an image that an edit replaced is forgotten, and the new one known', async (stores) => {
+  it('an image that an edit replaced is dropped, and the new one is known', async (stores) => {
     await stores.write((tx) => defined(tx, 2, { image: 'https://example.com/3' }))
     await stores.write((tx) => defined(tx, 1, { image: url }))
     await stores.write(async (tx) => {
@@ -299,7 +299,7 @@ export function images(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.images.find(hashOf(url)))).toEqual({ url, owner: key(1) })
   })
 
-  it('no image is nothing to add or drop, and one that is added twice is there once', async (stores) => {
+  it('a definition without an image adds and drops none, and a repeated one is stored once', async (stores) => {
     await stores.write(async (tx) => {
       tx.images.add(null)
       tx.images.drop(null)

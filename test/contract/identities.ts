@@ -28,7 +28,7 @@ export function accounts(it: It<CouponTx>): void {
     })
   })
 
-  it('a name and a key are taken once, also by writers at the same time', async (stores) => {
+  it('a name and a key are used once, also by simultaneous writers', async (stores) => {
     const insert = (parts: object) =>
       stores
         .write((tx) => tx.accounts.insert(account(1, parts)))
@@ -41,7 +41,7 @@ export function accounts(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.accounts.insert(account(3, { pubkey: key(1) })))
   })
 
-  it('a name that is none, a wallet that is no object, and a nonce that is not there are refused', async (stores) => {
+  it('an invalid name, a wallet that is no object, and a missing nonce are refused', async (stores) => {
     for (const parts of [
       { name: '' },
       { name: 'Mayúscula' },
@@ -78,7 +78,7 @@ export function accounts(it: It<CouponTx>): void {
     expect(await page('b', 2)).toEqual([])
   })
 
-  it('an account says whether it takes vouchers, and is removed', async (stores) => {
+  it('an account stores whether it takes vouchers, and is removed', async (stores) => {
     for (const number of [1, 3]) {
       await stores.write((tx) => tx.accounts.insert(account(number)))
     }
@@ -94,7 +94,7 @@ export function accounts(it: It<CouponTx>): void {
     })
   })
 
-  it('writes that are undone leave nothing', (stores) =>
+  it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       await tx.accounts.insert(account(1))
       await tx.accounts.allowVouchers(key(1), false)
@@ -108,7 +108,7 @@ export function nonces(it: It<CouponTx>): void {
     return found(await tx.nonces.find(bytes(32, number))).id
   }
 
-  it('a nonce is burned once, also by writers at the same time', async (stores) => {
+  it('a nonce is burned once, also by simultaneous writers', async (stores) => {
     await stores.write((tx) => made(tx, 2, at))
     const id = await stores.write((tx) => made(tx, 1, at))
     const burn = () => stores.write((tx) => tx.nonces.burn(id, at))
@@ -119,7 +119,7 @@ export function nonces(it: It<CouponTx>): void {
     expect(other).toMatchObject({ burned: false })
   })
 
-  it('a nonce that is, or was, there is not written again', async (stores) => {
+  it('a present or former nonce is not stored again', async (stores) => {
     const id = await stores.write((tx) => made(tx, 1, at))
     const again = () => stores.write((tx) => tx.nonces.insert(bytes(32, 1), key(2), at))
     expect(await again()).toBe(false)
@@ -129,7 +129,7 @@ export function nonces(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.nonces.insert(bytes(31, 1), key(1), at))
   })
 
-  it('nonces are forgotten from the oldest on, so many at most, unless they are burned', async (stores) => {
+  it('nonces are deleted from the oldest on, a bounded number at a time, unless they are burned', async (stores) => {
     await stores.write(async (tx) => {
       for (const [number, time] of [1, 2, 3].entries()) {
         await tx.nonces.burn(await made(tx, number, time), 4)
@@ -145,14 +145,14 @@ export function nonces(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.nonces.countOpen(key(2)))).toBe(0)
   })
 
-  it('writes that are undone leave nothing', (stores) =>
+  it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       await tx.nonces.burn(await made(tx, 1, at), at)
     }))
 }
 
 export function requests(it: It<CouponTx>): void {
-  it('a request comes back with its answer byte by byte, or with none', async (stores) => {
+  it('a request is stored with its answer byte by byte, or without one', async (stores) => {
     const answer = Uint8Array.from([0, 1, 255])
     await stores.write(async (tx) => {
       await tx.requests.insert(event(1).id, answer, at)
@@ -168,7 +168,7 @@ export function requests(it: It<CouponTx>): void {
     })
   })
 
-  it('a request is remembered once, also by writers at the same time, and counted once', async (stores) => {
+  it('a request is stored once, also by simultaneous writers, and counted once', async (stores) => {
     const insert = () =>
       stores
         .write((tx) => tx.requests.insert(event(1).id, null, at))
@@ -182,7 +182,7 @@ export function requests(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.requests.insert('ab', null, at))
   })
 
-  it('requests that could not come again are forgotten, the oldest first, so many at most', async (stores) => {
+  it('requests that could not be repeated are deleted, the oldest first, a bounded number at a time', async (stores) => {
     await stores.write(async (tx) => {
       for (const number of [1, 2, 3, 4])
         await tx.requests.insert(event(number).id, null, at + number)
@@ -196,7 +196,7 @@ export function requests(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.requests.find(event(4).id))).not.toBeNull()
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await stores.write((tx) => tx.requests.insert(event(1).id, null, at))
     await stores.undone(async (tx) => {
       await tx.requests.insert(event(2).id, null, at)

@@ -32,7 +32,7 @@ export function ledger(it: It<CouponTx>): void {
   const balance = (stores: Stores<CouponTx>, number: number) =>
     stores.read((tx) => tx.ledger.balance('ARS', key(number)))
 
-  it('the terms of a token may change until accounts rest on them', async (stores) => {
+  it('the terms of a token may change until it has accounts', async (stores) => {
     const declare = (parts: object) => stores.write((tx) => tx.ledger.declare({ ...ars, ...parts }))
     expect(await declare({})).toBe(true)
     expect([await declare({ decimals: 0 }), await declare({ issuer: key(8) })]).toEqual([
@@ -49,7 +49,7 @@ export function ledger(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.ledger.tokens())).toEqual([ars])
   })
 
-  it('tokens are listed by name, and one with terms that cannot be is refused', async (stores) => {
+  it('tokens are listed by name, and one with invalid terms is refused', async (stores) => {
     expect(await stores.read((tx) => tx.ledger.tokens())).toEqual([])
     await stores.write(async (tx) => {
       for (const name of ['b', 'a', 'B']) await tx.ledger.declare({ ...ars, name })
@@ -62,7 +62,7 @@ export function ledger(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.ledger.declare({ ...ars, name: 'x'.repeat(17) }))
   })
 
-  it('an account is made once, also by writers at the same time, and starts with nothing', async (stores) => {
+  it('an account is created once, also by simultaneous writers, and starts with zero', async (stores) => {
     await declared(stores)
     const open = () => stores.write((tx) => tx.ledger.open('ARS', key(1)))
     const [one, two] = await Promise.all([open(), open()])
@@ -73,7 +73,7 @@ export function ledger(it: It<CouponTx>): void {
     expect(await balance(stores, 7)).toBe(0n)
   })
 
-  it('only the issuer has less than nothing', async (stores) => {
+  it('only the issuer has a negative balance', async (stores) => {
     await declared(stores)
     await stores.write((tx) => give(tx, 1, key(1), 100n))
     const take = (number: number, amount: bigint) =>
@@ -88,7 +88,7 @@ export function ledger(it: It<CouponTx>): void {
     expect([await balance(stores, 1), await balance(stores, 9)]).toEqual([100n, -100n])
   })
 
-  it('of writers that take the same money at the same time one gets it', async (stores) => {
+  it('of simultaneous writers that take the same money one gets it', async (stores) => {
     await declared(stores)
     await stores.write((tx) => give(tx, 1, key(1), 100n))
     const take = (number: number) =>
@@ -119,7 +119,7 @@ export function ledger(it: It<CouponTx>): void {
     expect((await add(4, 1n))?.balance).toBe(maximum)
   })
 
-  it('a start event is settled once, also by writers at the same time', async (stores) => {
+  it('a start event is settled once, also by simultaneous writers', async (stores) => {
     const settle = () =>
       stores
         .write((tx) => tx.ledger.settle(movement(1)))
@@ -136,7 +136,7 @@ export function ledger(it: It<CouponTx>): void {
     })
   })
 
-  it('an entry of nothing, of no movement or of no account is refused', async (stores) => {
+  it('an entry of zero, without a movement or without an account is refused', async (stores) => {
     await declared(stores)
     const [id, account] = await stores.write(async (tx) => [
       await tx.ledger.settle(movement(1)),
@@ -151,7 +151,7 @@ export function ledger(it: It<CouponTx>): void {
     })
   })
 
-  it('a refusal is remembered with its words until it could not come again', async (stores) => {
+  it('a refusal is stored with its text until it could not be repeated', async (stores) => {
     const refuse = (number: number, forgetAt: number) =>
       stores.write((tx) =>
         tx.ledger.refuse(event(number).id, {
@@ -182,7 +182,7 @@ export function ledger(it: It<CouponTx>): void {
     )
   })
 
-  it('accounts are listed by token for a key, and by id for a token, so many at most', async (stores) => {
+  it('accounts are listed by token for a key, and by id for a token, up to a maximum', async (stores) => {
     const ids = await stores.write(async (tx) => {
       for (const name of ['USD', 'ARS']) await tx.ledger.declare({ ...ars, name })
       const rows: number[] = []
@@ -203,7 +203,7 @@ export function ledger(it: It<CouponTx>): void {
     })
   })
 
-  it('a balance event is owed until one goes out, the longest owed first, so many at most', async (stores) => {
+  it('a balance event is owed until one is published, the longest owed first, up to a maximum', async (stores) => {
     await declared(stores)
     const ids = await stores.write(async (tx) => {
       const rows: number[] = []
@@ -257,7 +257,7 @@ export function ledger(it: It<CouponTx>): void {
     expect(await page(found(middle).id, 9)).toMatchObject([{ amount: 100n }])
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await declared(stores)
     await stores.undone((tx) => give(tx, 1, key(1), 7n))
     expect(await balance(stores, 1)).toBe(0n)

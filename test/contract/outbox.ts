@@ -53,7 +53,7 @@ function sizeOf(number: number): number {
 }
 
 export function outbox(it: It<CouponTx>): void {
-  it('an event is given to a relay as it was signed', async (stores) => {
+  it('an event is delivered as it was signed', async (stores) => {
     await add(stores, 1, { priority: 'own', giveUpAt: at + 60 })
     const [delivery] = await due(stores)
     expect(delivery).toEqual({
@@ -69,7 +69,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.outbox.due('wss://b', at, roomy, nothing))).toEqual([])
   })
 
-  it('of writers that take one event in at the same time one does, and it counts once', async (stores) => {
+  it('of simultaneous writers of one event one stores it, and it counts once', async (stores) => {
     const entry = { now: at, giveUpAt: at + 9, priority: 'others' as const }
     const insert = () => stores.write((tx) => tx.outbox.insert(event(1), [relay], entry))
     const taken = await Promise.all([insert(), insert(), insert()])
@@ -78,7 +78,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await stateOf(stores, 1)).toEqual(['wss://a pending 0'])
   })
 
-  it('an event that waits goes on waiting when it comes again, and a new relay is given it', async (stores) => {
+  it('a waiting event goes on waiting when it is stored again, and is also due at a new relay', async (stores) => {
     await add(stores, 1)
     await record(stores, found((await due(stores))[0]), { nextAt: at + 50, error: 'error: ñ' })
     await add(stores, 1, { relays: [relay, 'wss://b'], now: at + 5 })
@@ -87,7 +87,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await load(stores)).toMatchObject({ events: 1 })
   })
 
-  it('an event that ended at a relay is given to it again, and its bytes count again', async (stores) => {
+  it('an event that ended at a relay is due there again, and its bytes count again', async (stores) => {
     await add(stores, 1)
     await record(stores, found((await due(stores))[0]), { state: 'refused', error: 'blocked: no' })
     expect(await load(stores)).toEqual({ events: 0, bytes: 0 })
@@ -99,7 +99,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await load(stores)).toEqual({ events: 1, bytes: sizeOf(1) })
   })
 
-  it('a relay misses an event that it neither has nor is about to be given', async (stores) => {
+  it('a relay misses an event that it neither has nor is due to get', async (stores) => {
     const relays = [relay, 'wss://b', 'wss://c']
     const missing = (number: number) =>
       stores.read((tx) => tx.outbox.missing(event(number).id, relays))
@@ -110,7 +110,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await missing(1)).toEqual([relay, 'wss://c'])
   })
 
-  it('due events come by priority, the longest due first, as far as there is room', async (stores) => {
+  it('due events come by priority, the longest due first, up to the room', async (stores) => {
     await add(stores, 1, { priority: 'later' })
     await add(stores, 2, { now: at - 1, priority: 'later' })
     await add(stores, 3)
@@ -125,14 +125,14 @@ export function outbox(it: It<CouponTx>): void {
     expect(await given({ places: -1 })).toEqual([])
   })
 
-  it('an event that is under way is not given again', async (stores) => {
+  it('an event in flight is not due again', async (stores) => {
     for (const number of [1, 2, 3]) await add(stores, number)
     const [first, second] = await due(stores)
     const underWay = new Map([first, second].map((row) => [found(row).outboxId, null]))
     expect(numbersOf(await due(stores, { places: 2 }, at, underWay))).toEqual([3])
   })
 
-  it('an event that failed comes later, as many tries as it had, behind those that did not', async (stores) => {
+  it('a failed event is due later with each attempt, behind those that did not fail', async (stores) => {
     await add(stores, 1)
     await record(stores, found((await due(stores))[0]), { nextAt: at + 4, error: 'error: disk' })
     await add(stores, 2, { now: at + 4 })
@@ -151,13 +151,13 @@ export function outbox(it: It<CouponTx>): void {
     expect(await due(stores)).toMatchObject([{ attempts: 0, priority: 'others' }])
   })
 
-  it('an event of our own keeps its priority when it fails', async (stores) => {
+  it('an own event keeps its priority when it fails', async (stores) => {
     await add(stores, 1, { priority: 'own' })
     await record(stores, found((await due(stores))[0]), {})
     expect(await due(stores)).toMatchObject([{ attempts: 1, priority: 'own' }])
   })
 
-  it('a poison event goes alone: when nothing else is due, or when it is its turn', async (stores) => {
+  it('a poison event is sent alone: when nothing else is due, or at its turn', async (stores) => {
     await add(stores, 1)
     await record(stores, found((await due(stores))[0]), { poison: true })
     await add(stores, 2)
@@ -172,7 +172,7 @@ export function outbox(it: It<CouponTx>): void {
     expect([await given({}, second), await given({ held: true }, second)]).toEqual([[1], []])
   })
 
-  it('a delivered event is let go of when no relay waits for it any more', async (stores) => {
+  it('a delivered event is dropped once no relay waits for it', async (stores) => {
     await add(stores, 1, { relays: [relay, 'wss://b'] })
     const row = found((await due(stores))[0])
     await record(stores, row, { state: 'delivered' })
@@ -182,7 +182,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await load(stores)).toEqual({ events: 0, bytes: 0 })
   })
 
-  it('of writers that end one delivery at the same time one counts', async (stores) => {
+  it('of simultaneous writers that end one delivery one counts', async (stores) => {
     await add(stores, 1)
     const row = found((await due(stores))[0])
     await Promise.all([
@@ -195,7 +195,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(delivery?.attempts).toBe(1)
   })
 
-  it('an OK that came late counts after the event was given up, and a no does not', async (stores) => {
+  it('a late OK counts after the event was given up, and a late refusal does not', async (stores) => {
     await add(stores, 1, { giveUpAt: at })
     await add(stores, 2, { giveUpAt: at })
     const rows = await due(stores)
@@ -224,7 +224,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await stateOf(stores, 1)).toEqual(['wss://a refused 1'])
   })
 
-  it('several outcomes are written down at once, each with its own', async (stores) => {
+  it('several outcomes are recorded at once, each with its own values', async (stores) => {
     for (const number of [1, 2, 3]) await add(stores, number)
     const rows = await due(stores)
     const outcome = { attempts: 1, nextAt: at + 9, error: 'x'.repeat(10_000), poison: false }
@@ -247,7 +247,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(found(refused?.lastError).length).toBeLessThan(1000)
   })
 
-  it('the next that is due and the next to be given up are known, or that there is none', async (stores) => {
+  it('the next due time and the next expiry are known, or that there is none', async (stores) => {
     const next = () =>
       stores.read(async (tx) => [await tx.outbox.nextDue(relay), await tx.outbox.nextGiveUp()])
     expect(await next()).toEqual([null, null])
@@ -259,7 +259,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await next()).toEqual([at + 3, at + 50])
   })
 
-  it('events that wait for a relay are made due, poison apart, so many at most', async (stores) => {
+  it('events that wait for a relay are made due, except poison, a bounded number at a time', async (stores) => {
     for (const [number, priority] of (['own', 'others', 'later', 'poison'] as const).entries()) {
       await add(stores, number, { priority, now: at + 50 })
     }
@@ -272,7 +272,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.outbox.nextDue('wss://b'))).toBe(at + 50)
   })
 
-  it('events that waited too long for a relay are given up, but for those under way', async (stores) => {
+  it('events that waited too long for a relay are given up, except those in flight', async (stores) => {
     for (const number of [1, 2, 3]) await add(stores, number, { giveUpAt: at + number })
     await add(stores, 4, { giveUpAt: at + 1, relays: ['wss://b'] })
     const [first] = await due(stores)
@@ -289,7 +289,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await load(stores)).toMatchObject({ events: 3 })
   })
 
-  it('an event that its author took back is delivered no more, and one that is not there is nothing', async (stores) => {
+  it('an event that its author withdrew is not delivered, and a missing one is ignored', async (stores) => {
     await add(stores, 1, { relays: [relay, 'wss://b'] })
     const recall = (number: number) =>
       stores.write((tx) => tx.outbox.recall(event(number).id, 'taken back', at))
@@ -303,7 +303,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await load(stores)).toEqual({ events: 0, bytes: 0 })
   })
 
-  it('events that wait for relays not named any more are retired part by part', async (stores) => {
+  it('events that wait for removed relays are retired in parts', async (stores) => {
     await add(stores, 1, { relays: [relay, 'wss://b', 'wss://c'] })
     await add(stores, 2, { relays: ['wss://b'] })
     const step = async () => {
@@ -325,7 +325,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await load(stores)).toEqual({ events: 1, bytes: sizeOf(1) })
   })
 
-  it('events that were done before a time are forgotten, so many at most, and nothing that waits', async (stores) => {
+  it('finished events from before a time are deleted, a bounded number at a time, and no waiting one', async (stores) => {
     for (const number of [1, 2, 3, 4]) await add(stores, number)
     for (const [index, row] of (await due(stores)).slice(0, 3).entries()) {
       await record(stores, row, { state: 'delivered' }, at + index)
@@ -342,7 +342,7 @@ export function outbox(it: It<CouponTx>): void {
     expect(await stateOf(stores, 4)).toEqual(['wss://a pending 0'])
   })
 
-  it('how many events wait is told for each relay that any waits for', async (stores) => {
+  it('the number of waiting events is known for each relay with any', async (stores) => {
     await add(stores, 1, { relays: ['wss://c', relay] })
     await add(stores, 2, { relays: ['wss://c'] })
     await add(stores, 3, { relays: ['wss://b'] })
@@ -355,7 +355,7 @@ export function outbox(it: It<CouponTx>): void {
     ])
   })
 
-  it('an id that is no sha256 is refused, and writes that are undone leave nothing', async (stores) => {
+  it('an id that is no sha256 is refused, and an undone transaction leaves nothing', async (stores) => {
     const entry = { now: at, giveUpAt: at + 9, priority: 'others' as const }
     await stores.refuses((tx) => tx.outbox.insert({ ...event(1), id: 'ab' }, [relay], entry))
     await add(stores, 1)

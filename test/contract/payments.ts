@@ -49,7 +49,7 @@ export function scans(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.scans.insert('k2', scanned(cardId, { form: 'other' })))
   })
 
-  it('a k1 is taken once, also by writers at the same time, and not from its last second on', async (stores) => {
+  it('a k1 is taken once, also by simultaneous writers, and not after its expiry', async (stores) => {
     const { id } = await scan(stores, 'k1')
     const take = (now: number) => stores.write((tx) => tx.scans.take(id, now))
     expect(await take(at + 60)).toBe(false)
@@ -57,7 +57,7 @@ export function scans(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.scans.find('k1'))).toMatchObject({ state: 'in-flight' })
   })
 
-  it('a k1 that was taken is used for ever or free again, and one that was not stays as it is', async (stores) => {
+  it('a taken k1 is used up or freed, and an untaken one stays as it is', async (stores) => {
     const other = await scan(stores, 'k2')
     await stores.write((tx) => tx.scans.take(other.id, at))
     const { id } = await scan(stores, 'k1')
@@ -75,7 +75,7 @@ export function scans(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.scans.find('k1'))).toMatchObject({ state: 'used' })
   })
 
-  it('taps that nobody paid with are forgotten after their time, so many at most', async (stores) => {
+  it('unpaid taps are deleted after their time, a bounded number at a time', async (stores) => {
     for (const number of [1, 2, 3, 4]) {
       await scan(stores, `k${number}`, { expiresAt: at + 10 - number })
     }
@@ -94,7 +94,7 @@ export function scans(it: It<CouponTx>): void {
     })
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     const { id, cardId } = await scan(stores, 'k1')
     await stores.undone(async (tx) => {
       await tx.scans.insert('k2', scanned(cardId))
@@ -181,12 +181,12 @@ export function payments(it: It<CouponTx>): void {
     })
   })
 
-  it('a payment that is not there is a bug, not an answer', async (stores) => {
+  it('a missing payment is a bug, not an answer', async (stores) => {
     const outcome = await stores.read((tx) => tx.payments.findById(99).catch((cause) => cause))
     expect(outcome).toBeInstanceOf(Error)
   })
 
-  it('of reservations with one k1 at the same time one is written, and each request once', async (stores) => {
+  it('of simultaneous reservations with one k1 one is written, and each request once', async (stores) => {
     await prepared(stores)
     const one = (number: number) =>
       insert(stores, number).then(
@@ -202,7 +202,7 @@ export function payments(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.payments.insert(asked(8), start(number), pending))
   })
 
-  it('an amount of nothing and a card that is not there are refused', async (stores) => {
+  it('an amount of zero and a missing card are refused', async (stores) => {
     await prepared(stores)
     const add = (parts: object) =>
       stores.refuses((tx) => tx.payments.insert(asked(1, parts), start(1), pending))
@@ -212,7 +212,7 @@ export function payments(it: It<CouponTx>): void {
     await add({ recipient: 'ab' })
   })
 
-  it('a reservation counts against the limits until it is let go, a settled payment for ever', async (stores) => {
+  it('a reservation counts towards the limits until it is released, a settled payment for ever', async (stores) => {
     await prepared(stores)
     const { id } = await insert(stores, 1)
     expect(await spent(stores)).toBe(10n)
@@ -227,7 +227,7 @@ export function payments(it: It<CouponTx>): void {
     expect([await spent(stores), await stateOf(stores)]).toEqual([10n, 'used'])
   })
 
-  it('spending is counted of a card, a holder, a token and a time', async (stores) => {
+  it('spending is counted by card, holder, token and time', async (stores) => {
     await prepared(stores)
     await insert(stores, 1)
     expect(await spent(stores, { holder: key(5) })).toBe(0n)
@@ -309,7 +309,7 @@ export function payments(it: It<CouponTx>): void {
     expect(await stateOf(stores)).toBe('used')
   })
 
-  it('reservations are overdue from their last second on, the longest first, so many at most', async (stores) => {
+  it('reservations are overdue from their last second on, the longest first, a bounded number at a time', async (stores) => {
     const ids: number[] = []
     for (const [index, expiresAt] of [at + 3, at + 1, at + 2].entries()) {
       const k1 = `k${index}`
@@ -329,7 +329,7 @@ export function payments(it: It<CouponTx>): void {
     expect(await overdue(at + 2, 10)).toEqual([found(ids[2])])
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await prepared(stores)
     await stores.undone(async (tx) => {
       const { id } = await tx.payments.insert(asked(1), start(1), pending)

@@ -12,7 +12,7 @@ export function proofs(it: It<CouponTx>): void {
     expect([await use(1), await use(2)]).toEqual([false, true])
   })
 
-  it('an event that could come again stays, and the oldest others are forgotten, so many at most', async (stores) => {
+  it('an event that could be repeated stays; others are deleted, the oldest first, a bounded number at a time', async (stores) => {
     const use = (number: number, until: number) =>
       stores.write((tx) => tx.proofs.use(event(number).id, until))
     for (const number of [1, 2, 3, 4]) await use(number, at + number)
@@ -24,7 +24,7 @@ export function proofs(it: It<CouponTx>): void {
     expect([await use(4, at), await use(3, at)]).toEqual([false, true])
   })
 
-  it('an id that is no sha256 is refused, and writes that are undone leave nothing', async (stores) => {
+  it('an id that is no sha256 is refused, and an undone transaction leaves nothing', async (stores) => {
     await stores.refuses((tx) => tx.proofs.use('ab', at))
     await stores.undone((tx) => tx.proofs.use(event(1).id, most))
   })
@@ -52,7 +52,7 @@ export function cutoffs(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.cutoffs.last(everyone))).toBe(at + 5)
   })
 
-  it('a key has one cut-off, which the next takes the place of', async (stores) => {
+  it('a key has one cut-off, which the next replaces', async (stores) => {
     await stores.write(set(key(1), at))
     await stores.write(set(key(1), at + 1))
     expect(await stores.read((tx) => tx.cutoffs.list())).toEqual([
@@ -60,7 +60,7 @@ export function cutoffs(it: It<CouponTx>): void {
     ])
   })
 
-  it('cut-offs from before a time are forgotten', async (stores) => {
+  it('cut-offs from before a time are deleted', async (stores) => {
     for (const number of [1, 2, 3]) await stores.write(set(key(number), at + number))
     expect(await stores.write((tx) => tx.cutoffs.prune(at + 3))).toBe(2)
     const left = await stores.read((tx) => tx.cutoffs.list())
@@ -101,14 +101,14 @@ export function merchants(it: It<CouponTx>): void {
     })
   })
 
-  it('a merchant who is put again is as the last one said', async (stores) => {
+  it('a merchant that is added again has the last values', async (stores) => {
     await stores.write((tx) => tx.merchants.put(merchant(1, { expiresAt: most })))
     await stores.write((tx) => tx.merchants.put(merchant(1, { label: 'x', owner: true })))
     const listed = await stores.read((tx) => tx.merchants.list())
     expect(listed).toEqual([merchant(1, { label: 'x', owner: true })])
   })
 
-  it('a guest who adds others, and one without a time, are refused', async (stores) => {
+  it('a guest that may add others, and one without an expiry, are refused', async (stores) => {
     await stores.refuses((tx) => tx.merchants.put(merchant(1, { owner: true, expiresAt: at })))
     await stores.refuses((tx) => tx.merchants.put(merchant(1, { createdAt: 0 })))
   })
@@ -120,7 +120,7 @@ export function merchants(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.merchants.list())).toEqual([merchant(2)])
   })
 
-  it('guests whose time is over are forgotten, and nobody else', async (stores) => {
+  it('expired guests are deleted, and no other merchant', async (stores) => {
     await stores.write(async (tx) => {
       await tx.merchants.put(merchant(1))
       for (const number of [2, 3, 4]) {
@@ -135,7 +135,7 @@ export function merchants(it: It<CouponTx>): void {
     })
   })
 
-  it('owners of coupons that were not let in wait by key, unless nothing of theirs is of any use', async (stores) => {
+  it('owners of coupons that were not let in are listed by key, unless all of theirs is unusable', async (stores) => {
     await stores.write(async (tx) => {
       const archive = async (number: number) => {
         const definition = found(await tx.definitions.find(uuid(number)))
@@ -181,7 +181,7 @@ export function merchants(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.merchants.setCode(bytes(15, 1)))
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await stores.write((tx) => tx.merchants.put(merchant(1, { expiresAt: at })))
     await stores.undone(async (tx) => {
       await tx.merchants.prune(at)
@@ -209,14 +209,14 @@ export function quotas(it: It<CouponTx>): void {
     })
   })
 
-  it('the largest number of bytes comes back as it is, and a negative growth is refused', async (stores) => {
+  it('the largest number of bytes is stored exactly, and a negative growth is refused', async (stores) => {
     const large = { vouchers: 0, bytes: most, refreshes: 0 }
     await stores.write((tx) => tx.quotas.add(1, key(1), large))
     expect(await stores.read((tx) => tx.quotas.find(1, key(1)))).toEqual(large)
     await stores.refuses((tx) => tx.quotas.add(1, key(2), { ...none, vouchers: -1 }))
   })
 
-  it('days before one are forgotten, and writes that are undone leave nothing', async (stores) => {
+  it('past days are deleted, and an undone transaction leaves nothing', async (stores) => {
     const one = { vouchers: 1, bytes: 1, refreshes: 1 }
     for (const day of [1, 2, 3]) await stores.write((tx) => tx.quotas.add(day, key(1), one))
     await stores.undone(async (tx) => {
@@ -232,7 +232,7 @@ export function quotas(it: It<CouponTx>): void {
 }
 
 export function facts(it: It<CouponTx>): void {
-  it('a fact is written down for ever: the first one stands', async (stores) => {
+  it('a fact is stored for ever: the first one stays', async (stores) => {
     await Promise.all([
       stores.write((tx) => tx.facts.pin('manager', key(1))),
       stores.write((tx) => tx.facts.pin('store-key', 'ñ')),
@@ -259,14 +259,14 @@ export function facts(it: It<CouponTx>): void {
     expect(await newest()).toEqual({ newest_write: at + 50 })
   })
 
-  it('a fact that is undone is not there', (stores) =>
+  it('an undone fact is not stored', (stores) =>
     stores.undone((tx) => tx.facts.pin('restored', 'x')))
 }
 
 export function members(it: It<CouponTx>): void {
   const isMember = (tx: CouponTx, number: number) => tx.members.isMember(key(number))
 
-  it('a key belongs to the shop by what it has there', async (stores) => {
+  it('a key is a member by its rows in the shop', async (stores) => {
     const outcomes = await stores.write(async (tx) => {
       const before = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9].map((one) => isMember(tx, one)))
       await defined(tx, 1, { owner: key(1) })
@@ -291,7 +291,7 @@ export function members(it: It<CouponTx>): void {
     expect(outcomes).toEqual([false, [true, true, true, true, true, true, true, true, false]])
   })
 
-  it('the holder of a card belongs until the card is deleted', async (stores) => {
+  it('the holder of a card is a member until the card is deleted', async (stores) => {
     const outcomes = await stores.write(async (tx) => {
       const design = { uuid: uuid(1), name: 'x' }
       const tag = { cid: '04'.repeat(7), keyVersion: 1, counter: 0, name: 'x', createdAt: at }
@@ -306,7 +306,7 @@ export function members(it: It<CouponTx>): void {
     expect(outcomes).toEqual([false, true, false])
   })
 
-  it('the keys that the settings name are the last ones, each once, in order', async (stores) => {
+  it('the members of the settings are the last ones set, each once, in order', async (stores) => {
     await stores.write((tx) => tx.members.setNamed([key(3), key(1)]))
     await stores.write((tx) => tx.members.setNamed([key(2), key(1), key(2)]))
     await stores.read(async (tx) => {

@@ -45,7 +45,7 @@ const bob = 'b'.repeat(64)
 const id = (text: string) => text.padStart(64, '0')
 
 export function events(it: It<RelayTx>): void {
-  it('a replaceable event gives way to a newer one and, at the same second, to a lower id', async (stores) => {
+  it('a replaceable event is replaced by a newer one and, at the same second, by a lower id', async (stores) => {
     const { insert, idsOf } = open(stores)
     const first = note({ kind: 10_002, id: id('5'), created_at: now - 5 })
     expect(await insert(first)).toBe('stored')
@@ -56,7 +56,7 @@ export function events(it: It<RelayTx>): void {
     expect(await idsOf({ kinds: [10_002] })).toEqual([id('9')])
   })
 
-  it('addressable events differ by their d tag, and one without it has the empty one', async (stores) => {
+  it('addressable events differ by their d tag, and a missing one is the empty one', async (stores) => {
     const { insert, idsOf } = open(stores)
     const base = { kind: 30_078, created_at: now - 3 }
     await insert(note({ ...base, id: id('11'), tags: [['d', 'a']] }))
@@ -67,7 +67,7 @@ export function events(it: It<RelayTx>): void {
     expect(await idsOf({ kinds: [30_078] })).toEqual([id('14'), id('11'), id('12'), id('15')])
   })
 
-  it('a deletion works on events of its own author only', async (stores) => {
+  it('a deletion affects events of its own author only', async (stores) => {
     const { insert, idsOf } = open(stores)
     const [mine, others] = [note(), note({ pubkey: bob })]
     for (const event of [mine, others]) await insert(event)
@@ -83,14 +83,14 @@ export function events(it: It<RelayTx>): void {
     expect(await insert(mine)).toBe('deleted')
   })
 
-  it("a stranger's deletion that came first does not keep an event out", async (stores) => {
+  it('an earlier deletion by a stranger does not keep an event out', async (stores) => {
     const { insert } = open(stores)
     const event = note()
     await insert(note({ kind: 5, pubkey: bob, tags: [['e', event.id]] }))
     expect(await insert(event)).toBe('stored')
   })
 
-  it('a deletion that came first keeps its event out', async (stores) => {
+  it('an earlier deletion by the author keeps its event out', async (stores) => {
     const { insert } = open(stores)
     const event = note()
     await insert(note({ kind: 5, tags: [['e', event.id]] }))
@@ -145,7 +145,7 @@ export function events(it: It<RelayTx>): void {
     expect(tags).toHaveLength(1)
   })
 
-  it('an event is superseded by its deletion and by a newer version, and by nothing else', async (stores) => {
+  it('an event is superseded by its deletion and by a newer version only', async (stores) => {
     const { insert } = open(stores)
     const superseded = (event: NostrEvent) =>
       stores.read((tx) => {
@@ -173,7 +173,7 @@ export function events(it: It<RelayTx>): void {
     expect(outcomes).toEqual([true, false, false, true, true, false, false, false])
   })
 
-  it('of two that store one event at the same time one does, and of two versions the newer stays', async (stores) => {
+  it('of simultaneous writers of one event one stores it, and of two versions the newer stays', async (stores) => {
     const { insert, idsOf } = open(stores)
     const twice = note()
     const stored = await Promise.all([insert(twice), insert(twice)])
@@ -183,13 +183,13 @@ export function events(it: It<RelayTx>): void {
     expect(await idsOf({ kinds: [10_002] })).toEqual([id('1')])
   })
 
-  it('a kind that no event has, and a key of another length, are refused', async (stores) => {
+  it('an invalid kind, and a key of another length, are refused', async (stores) => {
     await stores.refuses((tx) => tx.events.insert(note({ kind: 65_536 })))
     await stores.refuses((tx) => tx.events.insert(note({ kind: -1 })))
     await stores.refuses((tx) => tx.events.insert(note({ pubkey: 'ab' })))
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     const { insert } = open(stores)
     const old = note({ tags: [['t', 'x']] })
     await insert(old)
@@ -202,7 +202,7 @@ export function events(it: It<RelayTx>): void {
 
 export function queries(it: It<RelayTx>): void {
   const seed = chooseSeed()
-  it(`keeps and finds what a list that is searched from end to end does (SEED=${seed})`, async (stores) => {
+  it(`stores and finds the same as a list that is searched from end to end, SEED=${seed}`, async (stores) => {
     const random = new Random(seed)
     const { insert, find } = open(stores)
     const model = new Model()
@@ -263,7 +263,7 @@ export function queries(it: It<RelayTx>): void {
     expect(await idsOf({ search: '' })).toEqual([])
   })
 
-  it('a filter that matches little among much is answered from the index with the fewest rows', async (stores) => {
+  it('a filter that matches few of many events is answered from the index with the fewest rows', async (stores) => {
     const { find, countOf } = open(stores)
     const rare = note({
       kind: 7,
@@ -316,7 +316,7 @@ export function queries(it: It<RelayTx>): void {
     expect([part.visited, part.ids.length, part.cut]).toEqual([500, 500, true])
   })
 
-  it('large events are read no further than one answer carries, and their rows count for more', async (stores) => {
+  it('large events are read only as far as one answer reaches, and their rows count for more', async (stores) => {
     const { find, countOf } = open(stores)
     const chars = 200_000
     const large = Array.from({ length: 150 }, (_, at) =>
@@ -342,7 +342,7 @@ export function queries(it: It<RelayTx>): void {
     expect(counted.ids.length).toBeLessThan(limits.relayRowsVisitedMax / units + 2)
   })
 
-  it('the newest of a thousand authors come out of little more than was asked for', async (stores) => {
+  it('the newest of a thousand authors are found with little more than the requested rows', async (stores) => {
     const { find } = open(stores)
     const many = Array.from({ length: 1000 }, (_, at) => at.toString(16).padStart(64, 'c'))
     await stores.write(async (tx) => {

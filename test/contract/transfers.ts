@@ -26,7 +26,7 @@ function intent(number: number, parts: object = {}) {
 }
 
 export function transfers(it: It<CouponTx>): void {
-  it('a transfer is finished once for each voucher, and once for each replacement', async (stores) => {
+  it('a transfer is completed once for each voucher, and once for each replacement', async (stores) => {
     const insert = (parts: object = {}) =>
       stores
         .write((tx) => tx.transfers.insert(arrived(1, parts)))
@@ -42,7 +42,7 @@ export function transfers(it: It<CouponTx>): void {
     expect(await insert({ service: here })).toBe(true)
   })
 
-  it('the holder of a voucher that came, and a replacement that was handed out, are known', async (stores) => {
+  it('the holder of a received voucher, and a used replacement, are known', async (stores) => {
     await stores.write((tx) => tx.transfers.insert(arrived(1)))
     await stores.read(async (tx) => {
       expect(await tx.transfers.holderOf(ref(1))).toBe(key(1))
@@ -54,7 +54,7 @@ export function transfers(it: It<CouponTx>): void {
     })
   })
 
-  it('an intent comes back as it was written, by its voucher and by its id', async (stores) => {
+  it('an intent is stored and found by its voucher and by its id', async (stores) => {
     await stores.write((tx) => tx.transfers.insertIntent(intent(1, { service: here })))
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     const { owner: _, nextAt: __, ...kept } = intent(1)
@@ -66,7 +66,7 @@ export function transfers(it: It<CouponTx>): void {
     })
   })
 
-  it('a voucher has one intent at a time, and the id of one that ended is given to no other', async (stores) => {
+  it('a voucher has one intent at a time, and the id of an ended one is not used again', async (stores) => {
     await stores.write((tx) => tx.transfers.insertIntent(intent(2)))
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     await stores.refuses((tx) => tx.transfers.insertIntent(intent(1)))
@@ -77,7 +77,7 @@ export function transfers(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.transfers.findIntent(ref(2)))).not.toBeNull()
   })
 
-  it('intents of a service come longest due first, so many at most', async (stores) => {
+  it('intents of a service come longest due first, up to a maximum', async (stores) => {
     await stores.write(async (tx) => {
       for (const [number, nextAt] of [at + 2, at, at, at + 3].entries()) {
         await tx.transfers.insertIntent(intent(number, { nextAt }))
@@ -93,7 +93,7 @@ export function transfers(it: It<CouponTx>): void {
     expect(await due(at - 1, 10)).toEqual([])
   })
 
-  it('an attempt that came to nothing is counted and put off, until everything is made due', async (stores) => {
+  it('a failed attempt is counted and postponed, until everything is made due', async (stores) => {
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     await stores.write((tx) => tx.transfers.insertIntent(intent(2, { service: here })))
     await stores.write((tx) => tx.transfers.postpone(id, at + 60))
@@ -106,7 +106,7 @@ export function transfers(it: It<CouponTx>): void {
     expect(other?.attempts).toBe(0)
   })
 
-  it('making everything due does not put off what was due before', async (stores) => {
+  it('making everything due does not postpone due intents', async (stores) => {
     await stores.write(async (tx) => {
       await tx.transfers.insertIntent(intent(1, { nextAt: at - 5 }))
       await tx.transfers.makeAllDue(at)
@@ -114,7 +114,7 @@ export function transfers(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.transfers.due(elsewhere, at - 5, 10))).toHaveLength(1)
   })
 
-  it('transfers under way are told by service, with its oldest and its next', async (stores) => {
+  it('open transfers are counted by service, with its oldest and its next one', async (stores) => {
     expect(await stores.read((tx) => tx.transfers.open())).toEqual([])
     await stores.write(async (tx) => {
       await tx.transfers.insertIntent(intent(1, { createdAt: at - 9, nextAt: at + 9 }))
@@ -132,7 +132,7 @@ export function transfers(it: It<CouponTx>): void {
     })
   })
 
-  it("transfers that came for a holder since a time are counted, and one merchant's of it", async (stores) => {
+  it('transfers received by a holder since a time are counted, and those of one merchant', async (stores) => {
     await stores.write(async (tx) => {
       await tx.transfers.insertIntent(intent(1))
       await tx.transfers.insertIntent(intent(2, { owner: key(3) }))
@@ -146,7 +146,7 @@ export function transfers(it: It<CouponTx>): void {
     })
   })
 
-  it('writes that are undone leave nothing', (stores) =>
+  it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       await tx.transfers.insert(arrived(1))
       await tx.transfers.postpone(await tx.transfers.insertIntent(intent(2)), at + 1)
@@ -181,7 +181,7 @@ async function received(
 export function inbox(it: It<CouponTx>): void {
   const expiring = (expiresAt: number) => ({ promised: { terms: { ...terms, expiresAt } } })
 
-  it('a voucher lies in the inbox as it came, newest first, so many at most', async (stores) => {
+  it('a voucher is in the inbox as it was received, newest first, up to a maximum', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
       await received(tx, 1, expiring(most))
@@ -244,7 +244,7 @@ export function inbox(it: It<CouponTx>): void {
     expect(await worth()).toEqual({ total: 2, unspent: 2, ofOwner: 2 })
   })
 
-  it('vouchers that may be worth something are counted, and those of one merchant', async (stores) => {
+  it('possibly valid vouchers are counted, and those of one merchant', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
       const definition = await defined(tx, 1)
@@ -261,7 +261,7 @@ export function inbox(it: It<CouponTx>): void {
     expect(none).toEqual({ total: 0, unspent: 0, ofOwner: 0 })
   })
 
-  it('spent and expired ones are thrown away from the oldest on, so many at most, and no other', async (stores) => {
+  it('spent and expired vouchers are deleted from the oldest on, a bounded number at a time, and no other', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
       await received(tx, 5, { ...expiring(at), holder: key(5) })
@@ -274,7 +274,7 @@ export function inbox(it: It<CouponTx>): void {
     expect([await left(1), await left(5)]).toEqual([[handle(1004), handle(1001)], [handle(1005)]])
   })
 
-  it('a voucher is thrown away once, by its holder alone, and its transfer stays', async (stores) => {
+  it('a voucher is deleted once, by its holder only, and its transfer stays', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
       for (const number of [1, 2]) await received(tx, number)
@@ -289,7 +289,7 @@ export function inbox(it: It<CouponTx>): void {
     })
   })
 
-  it('a row without a transfer, or with half a key, is refused; one that is undone is not there', async (stores) => {
+  it('a row without a transfer, or with half a key, is refused; an undone one is not stored', async (stores) => {
     const held = { couponId: 'x', owner: key(2), terms, comment: null, holder: key(1) }
     const sealed = { pubkey: key(70), payload: '' }
     await stores.refuses((tx) => tx.inbox.insert({ ...held, id: 99, sealed }))

@@ -55,7 +55,7 @@ export function vouchers(it: It<CouponTx>): void {
     })
   })
 
-  it('a handle is taken once, and a handle of another length is refused', async (stores) => {
+  it('a handle is used once, and one of another length is refused', async (stores) => {
     const { definition } = await prepared(stores, [1])
     await stores.refuses((tx) => issued(tx, definition, [1]))
     const { rowId: definitionRowId, revisionId } = definition
@@ -81,7 +81,7 @@ export function vouchers(it: It<CouponTx>): void {
     })
   })
 
-  it('a voucher is spent until the second before its expiry, and voided after it', async (stores) => {
+  it('a voucher can be spent until the second before its expiry, and voided after it', async (stores) => {
     await prepared(stores, [1, 2, 3, 4], at + 10)
     const outcomes = await stores.write(async (tx) => [
       await tx.vouchers.claim(await voucher(tx, 1), filed, at + 10),
@@ -93,7 +93,7 @@ export function vouchers(it: It<CouponTx>): void {
     expect(outcomes).toEqual([false, false, true, true, true])
   })
 
-  it('of writers that spend one voucher at the same time one does', async (stores) => {
+  it('of simultaneous writers that spend one voucher one succeeds', async (stores) => {
     const { vouchers } = await prepared(stores, [1])
     const old = found(vouchers[0])
     const spent = await Promise.all([
@@ -108,7 +108,7 @@ export function vouchers(it: It<CouponTx>): void {
     expect(claimed + voided + refreshed).toBe(1)
   })
 
-  it('a refreshed voucher has one successor, with the same promise, and keeps its answer', async (stores) => {
+  it('a refreshed voucher has one successor, with the same terms, and keeps its answer', async (stores) => {
     await prepared(stores, [1])
     await stores.write(async (tx) => {
       expect(await tx.vouchers.findRefresh((await voucher(tx, 1)).rowId)).toBeNull()
@@ -138,7 +138,7 @@ export function vouchers(it: It<CouponTx>): void {
     })
   })
 
-  it('a chain or a voucher that is not there is a bug, not an answer', async (stores) => {
+  it('a missing chain or voucher is a bug, not an answer', async (stores) => {
     const found = (claim: Promise<unknown>) => claim.catch((cause: unknown) => cause)
     await stores.read(async (tx) => {
       expect(await found(tx.vouchers.findEnd(99))).toBeInstanceOf(Error)
@@ -146,7 +146,7 @@ export function vouchers(it: It<CouponTx>): void {
     })
   })
 
-  it('a handle that is taken refuses the refresh, and the burned voucher with it', async (stores) => {
+  it('a used handle refuses the refresh, and the burned voucher with it', async (stores) => {
     await prepared(stores, [1, 2])
     await stores.refuses(async (tx) => tx.vouchers.replace(await voucher(tx, 1), successor(2)))
     await stores.refuses(async (tx) =>
@@ -154,7 +154,7 @@ export function vouchers(it: It<CouponTx>): void {
     )
   })
 
-  it('a page of vouchers is newest first, before a row, and one longer than asked', async (stores) => {
+  it('a page of vouchers is newest first, before a row, with one more than the requested number', async (stores) => {
     const { definition } = await prepared(stores, [1, 2, 3, 4])
     await stores.write(async (tx) => issued(tx, await defined(tx, 2), [9]))
     const page = (limit: number, before: number | null) =>
@@ -166,7 +166,7 @@ export function vouchers(it: It<CouponTx>): void {
     expect(await page(2, found(rest[1]).rowId)).toEqual([])
   })
 
-  it('a chain is read from where it is asked for, oldest first, so many at most', async (stores) => {
+  it('a chain is read from any voucher on, oldest first, up to a maximum', async (stores) => {
     const { vouchers } = await prepared(stores, [1, 5])
     const root = found(vouchers[0]).rowId
     await stores.write(async (tx) => {
@@ -186,7 +186,7 @@ export function vouchers(it: It<CouponTx>): void {
     expect(await chain(5, 10)).toEqual([])
   })
 
-  it("a page of redemptions is its owner's, newest first, before a row, and one longer than asked", async (stores) => {
+  it('a page of redemptions of an owner is newest first, before a row, with one more than the requested number', async (stores) => {
     await prepared(stores, [1, 2, 3])
     await stores.write(async (tx) => {
       for (const number of [2, 3, 1]) {
@@ -218,7 +218,7 @@ export function vouchers(it: It<CouponTx>): void {
     )
   })
 
-  it('writes that are undone leave nothing', async (stores) => {
+  it('an undone transaction leaves nothing', async (stores) => {
     await prepared(stores, [1, 2, 3])
     await stores.undone(async (tx) => {
       await tx.vouchers.claim(await voucher(tx, 1), filed, at)
@@ -248,7 +248,7 @@ export function voids(it: It<CouponTx>): void {
     })
   })
 
-  it('the kill switch voids at once all that is open, and nothing that comes later', async (stores) => {
+  it('the kill switch voids all open vouchers at once, and no later one', async (stores) => {
     await prepared(stores, [1, 2, 3])
     await stores.write(async (tx) => {
       await tx.vouchers.claim(await voucher(tx, 1), filed, at)
@@ -273,7 +273,7 @@ export function voids(it: It<CouponTx>): void {
     })
   })
 
-  it('of a claim and the kill switch at the same time the voucher follows one', async (stores) => {
+  it('of a simultaneous claim and kill switch one decides the voucher', async (stores) => {
     const { vouchers } = await prepared(stores, [1])
     const [claimed] = await Promise.all([
       stores.write(
@@ -286,7 +286,7 @@ export function voids(it: It<CouponTx>): void {
     expect(phase).toBe(claimed ? 'claimed' : 'voided')
   })
 
-  it('a cut-off is marked part by part, the oldest first, each row with its own time', async (stores) => {
+  it('a cut-off is marked in parts, the oldest first, each row with its own time', async (stores) => {
     const { definition: before } = await prepared(stores, [1, 2, 3])
     await stores.write(async (tx) => {
       expect(await tx.vouchers.nextKill()).toBeNull()
@@ -329,7 +329,7 @@ export function voids(it: It<CouponTx>): void {
     })
   })
 
-  it('marking a cut-off leaves the redeemed and refreshed ones alone', async (stores) => {
+  it('marking a cut-off leaves redeemed and refreshed vouchers unchanged', async (stores) => {
     await prepared(stores, [1, 2, 3])
     await stores.write(async (tx) => {
       await tx.vouchers.claim(await voucher(tx, 1), filed, at)

@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 afterAll(cleanUp)
 
-describe('what an answer of a relay means', () => {
+describe('the meaning of a relay’s answer', () => {
   test.each<[RelayAnswer, string]>([
     [null, 'pending'],
     [{ accepted: true, message: '' }, 'delivered'],
@@ -102,7 +102,7 @@ test('the state over all relays is pending while one is', () => {
 })
 
 describe('a courier', () => {
-  test('delivers once what waits, and lets go of the event', async () => {
+  test('delivers a waiting event once, and drops it', async () => {
     const box = open()
     const event = await box.put('a')
     const seen = box.carry('a', () => ({ accepted: true, message: '' }))
@@ -207,7 +207,7 @@ describe('a courier', () => {
     expect(box.ended).toEqual(['delivered', 'refused'])
   })
 
-  test('waits for the answer of what is under way when its time ends, and counts a late OK', async () => {
+  test('waits for answers in flight when the time of an event ends, and counts a late OK', async () => {
     const box = open()
     const [under, given] = [await box.put('a'), await box.put('a')]
     const answer = Promise.withResolvers<RelayAnswer>()
@@ -361,7 +361,7 @@ describe('a courier', () => {
     expect(new Set(seen).size).toBe(10)
   })
 
-  test('does not send again and again what it cannot write down', async () => {
+  test('does not repeat a delivery that it cannot record', async () => {
     const box = open()
     await box.put('a')
     const seen = box.carry('a', () => {
@@ -388,7 +388,7 @@ describe('the outbox', () => {
     expect(await box.load()).toMatchObject({ events: 1 })
   })
 
-  test('gives up what waits for relays that are no longer in the settings', async () => {
+  test('gives up events for relays that are no longer in the settings', async () => {
     const box = open()
     const event = await box.put('a', createEvent(), ['a', 'b', 'c'])
     const step = () =>
