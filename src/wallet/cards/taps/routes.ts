@@ -14,6 +14,16 @@ import { scan } from './scan.ts'
 
 const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope })
 
+/** Refusals of a genuine tap, by the state of its card and of this service. */
+const verdicts = [
+  'card-inactive',
+  'card-disabled',
+  'delegation-over',
+  'no-gateway',
+  'token-unknown',
+  'pay-request-unknown',
+] as const
+
 /** The answer to a tap. */
 export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
   const guarded = createGuard(rateLimits)
@@ -42,28 +52,10 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
         access: 'public',
         carrier: 'tap',
         guesses: ['tap-invalid'],
-        holds: [
-          'card-unconfirmed',
-          'card-inactive',
-          'card-disabled',
-          'delegation-over',
-          'no-gateway',
-          'token-unknown',
-          'pay-request-unknown',
-        ],
+        holds: ['card-unconfirmed', ...verdicts],
         acts: true,
         answers: { 200: ScanModel },
-        refusals: [
-          'action-unknown',
-          ...tapRefusals,
-          'card-inactive',
-          'card-disabled',
-          'delegation-over',
-          'no-gateway',
-          'token-unknown',
-          'pay-request-unknown',
-          'clock-behind',
-        ],
+        refusals: ['action-unknown', ...tapRefusals, ...verdicts, 'clock-behind'],
       }),
     },
   )
