@@ -76,7 +76,7 @@ export const limits = {
   liveUnreadBytesMax: 64 * 1024,
   /** Heartbeat of live streams. Shorter than the idle time of the server and of proxies (60 s). */
   liveBeatSeconds: 15,
-  /** Changes of the live stream are collected this long, too short to notice. A batch shows so many one by one. */
+  /** Changes of the live stream are collected for this time, and a batch shows up to `liveBatchMax` one by one. */
   liveBatchMs: 100,
   liveBatchMax: 100,
 

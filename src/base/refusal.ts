@@ -29,7 +29,7 @@ const table = {
   'auth-replay': [401, 'Esa firma ya se usó. Firmá un pedido nuevo.'],
   'auth-session-expired': [401, 'Tu sesión venció. Iniciá sesión de nuevo.'],
   'auth-session-invalid': [401, 'Tu sesión no es válida. Iniciá sesión de nuevo.'],
-  // The shape and meaning of what was sent.
+  // Form and meaning of the request.
   'body-invalid': [400, 'El cuerpo del pedido no es un objeto JSON válido. Revisalo.'],
   'field-invalid': [400, 'Hay un dato que no es válido. Corregilo y probá de nuevo.'],
   'benefit-invalid': [400, 'El beneficio no es válido. Revisá sus datos.'],

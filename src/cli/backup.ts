@@ -16,7 +16,7 @@ export async function backup(config: Config, file: string, force: boolean): Prom
   console.log(
     `${target}: ${megabytes} MB, checked: ${rowsOf(report.check)}${eventsOf(report.events)}`,
   )
-  console.log('It holds no key: keep those too, with "cuponera keys export".')
+  console.log('It holds no keys: keep them too, with "cuponera keys export".')
   return 0
 }
 

@@ -72,7 +72,7 @@ export async function exportKeys(config: Config, file: string, options: Options)
   const passphrase = await readPassphrase(options.passphraseFile, 'new')
   const npub = npubOf(openSchnorr().keypair(keys.managerSecret).pubkey.toHex())
   writeDurably(target, sealKeyFile(JSON.stringify(texts), npub, passphrase), partialOf(target))
-  console.log(`${target}: the keys of ${npub}. Without its passphrase it is worth nothing.`)
+  console.log(`${target}: the keys of ${npub}. Nobody can open it without the passphrase.`)
   return 0
 }
 

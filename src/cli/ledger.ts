@@ -25,7 +25,9 @@ export async function balances(config: Config, key: string | undefined): Promise
 export async function issue(config: Config, asked: Issue): Promise<number> {
   const issued = await withDatabase(config, {
     async alone(): Promise<Issued> {
-      throw new OperatorError('no server is running: start it first, it settles the transaction')
+      throw new OperatorError(
+        'no server is running: start it first, because it settles the transaction',
+      )
     },
     running: (server) => server.ask<Issued>('POST', 'issue', asked),
   })

@@ -65,7 +65,7 @@ export async function addMerchant(
 /** Remove a merchant. Its vouchers stay valid. */
 export async function removeMerchant(config: Config, pubkey: string): Promise<number> {
   const { npub, remaining } = await operateOn(config, { do: 'remove', pubkey })
-  console.log(`${npub} is a merchant no longer; its vouchers stay good`)
+  console.log(`${npub} is no merchant any more; its vouchers stay valid`)
   if (remaining === 0) console.log(noMerchants)
   return 0
 }
@@ -82,15 +82,14 @@ export async function confirmMerchants(
   const pubkeys = all ? ('all' as const) : keys
   const { npubs, admission } = await operateOn(config, { do: 'confirm', pubkeys })
   for (const npub of npubs) console.log(`${npub} was let in`)
-  if (npubs.length === 0) console.log('nobody waits')
+  if (npubs.length === 0) console.log('nobody waits for confirmation')
   else sayIfUnused(admission)
   return 0
 }
 
 /** Tell the operator if the settings do not use the list of merchants at present. */
 function sayIfUnused(admission: ListedMerchants['admission']): void {
-  if (admission !== 'let-in')
-    console.log(`This counts once it does not hold that ${rules[admission]}.`)
+  if (admission !== 'let-in') console.log(`This has no effect while ${rules[admission]}.`)
 }
 
 type Answered<K extends MerchantCommand['do']> = MerchantOutcome[K] & { address: string | null }

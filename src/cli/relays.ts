@@ -10,7 +10,7 @@ export async function relays(config: Config): Promise<number> {
     async alone(database) {
       const pending = await inspect(database, (sql) => createOutboxStore(sql).waiting())
       const urls = [...new Set([...config.relays, ...pending.keys()])]
-      console.log('no server is running: only what waits is known')
+      console.log('no server is running: only pending events are known')
       return urls.map((url) => [url, String(pending.get(url) ?? 0)])
     },
     running: async (server) => (await server.ask<RelayStatus[]>('GET', 'relays')).map(describe),

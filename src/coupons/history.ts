@@ -29,7 +29,7 @@ export async function overview(service: CouponService, caller: Caller) {
 /**
  * Definitions that the caller may mint now, newest first: not archived, not expired, not used up. All of its
  * own are included. Merchants that list the caller follow in the order in which they did so, so that later
- * ones, who list it unasked, never push out the first ones.
+ * ones, who may list any key, never push out the first ones.
  */
 export async function mintable(service: CouponService, caller: Caller) {
   const now = service.now()

@@ -3,7 +3,7 @@ import type { Caller } from '../session/caller.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { CouponStores } from './service.ts'
 
-/** The caller's own definition. Refuses `coupon-unknown` also for another merchant's, whose ids it must not learn. */
+/** The caller's own definition. Refuses `coupon-unknown`, also for another merchant's, whose existence is private. */
 export async function ownDefinition(
   tx: Pick<CouponStores, 'definitions'>,
   caller: Caller,

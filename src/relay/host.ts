@@ -166,7 +166,7 @@ export function startRelay(
     return answer
   }
 
-  // The first thread begins now: whoever asks during this turn of the event loop waits for it.
+  // The first thread begins now. Calls in this turn of the event loop wait for it.
   let life: PromiseWithResolvers<number> | null = begin()
   const supervisor = events.jobs.start({
     async run() {

@@ -43,7 +43,7 @@ export type ToRelay = { type: 'begin'; settings: RelaySettings } | ToRunningRela
 export type ToRunningRelay =
   | { type: 'open'; connection: number; peer: Peer }
   | { type: 'message'; connection: number; text: string }
-  /** So many characters were sent to the client. */
+  /** Reports the number of characters that were sent to the client. */
   | { type: 'flushed'; connection: number; chars: number }
   | { type: 'close'; connection: number }
   /** Verified events as a JSON list. A text is cheaper to pass between threads than objects. */

@@ -90,7 +90,7 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
     expect(await run('merchants', 'remove', stranger)).toEqual(
       bad(`${stranger} is not among the merchants that were let in`),
     )
-    const gone = (key: string) => `${key} is a merchant no longer; its vouchers stay good\n`
+    const gone = (key: string) => `${key} is no merchant any more; its vouchers stay valid\n`
     expect(await run('merchants', 'remove', npub)).toEqual(good(gone(npub)))
     expect(await run('merchants', 'remove', other)).toEqual(
       good(`${gone(other)}nobody may manage coupons yet: see "cuponera setup"\n`),
@@ -164,7 +164,7 @@ test('the command explains why no setup code is needed', async () => {
     expect(await runCommand(['setup'], { dataDir, env })).toEqual(expected)
     const npub = newNpub()
     const added = await runCommand(['merchants', 'add', npub], { dataDir, env })
-    expect(added.stdout).toMatch(/ was let in\nThis counts once it does not hold that .+\.\n$/)
+    expect(added.stdout).toMatch(/ was let in\nThis has no effect while .+\.\n$/)
     const { stdout } = await runCommand(['merchants', 'list'], { dataDir, env })
     expect(stdout).toContain('not used by these settings')
     expect(stdout).toContain(npub)
@@ -247,7 +247,9 @@ describe('a database with coupons that is older than the list of merchants', () 
     const confirmed = await runCommand(all, { dataDir, env: lan })
     const lines = npubs.slice(0, 2).map((npub) => `${npub} was let in\n`)
     expect(confirmed).toEqual(good(lines.join('')))
-    expect(await runCommand(all, { dataDir, env: lan })).toEqual(good('nobody waits\n'))
+    expect(await runCommand(all, { dataDir, env: lan })).toEqual(
+      good('nobody waits for confirmation\n'),
+    )
     const { url, code } = await startClosed({ dataDir })
     expect(code).toBe('')
     for (const { token } of [first, second]) expect((await manage(url, token)).status).toBe(200)

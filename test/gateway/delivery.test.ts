@@ -326,7 +326,7 @@ test('the command relays and the metrics show the state of each relay', async ()
 
   await server.stop()
   const stopped = await runCommand(['relays'], { dataDir, env })
-  expect(stopped.stdout).toContain('no server is running: only what waits is known\n')
+  expect(stopped.stdout).toContain('no server is running: only pending events are known\n')
   expect(stopped.stdout).toMatch(/^ws:\/\/127\.0\.0\.1:9 +2$/m)
 
   const sql = new Sqlite(join(dataDir, 'cuponera.db'))
