@@ -1,7 +1,6 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
-import { language } from '../browser/language.ts'
 import { go } from '../browser/route.ts'
 import { Button } from '../parts/button.tsx'
 import { Choices } from '../parts/field.tsx'
@@ -10,12 +9,13 @@ import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { BenefitFields, benefitChoices } from './benefit-forms.tsx'
-import { type Draft, draftOf, emptyDraft, retyped } from './draft.ts'
+import { type Draft, draftOf } from './draft.ts'
 import { authoredOf, benefitOf, type Wrongs } from './draft-check.ts'
+import { NewerNotice, ResumedNotice } from './editor-notices.tsx'
 import { EditorPreview } from './editor-preview.tsx'
 import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
 import { TermsFields } from './terms-fields.tsx'
-import { findUnsaved, keepUnsaved } from './unsaved.ts'
+import { useDraft } from './use-draft.ts'
 
 const steps = ['type', 'benefit', 'terms'] as const
 
@@ -27,66 +27,48 @@ type Props = {
 
 /** The wizard for a new coupon, and for changing one. */
 export function Editor({ coupon, place }: Props) {
-  // A coupon that is changed has a type already: it begins at the second step.
-  const first = coupon ? 1 : 0
-  const [resumed, setResumed] = useState(() => findUnsaved(place))
-  // The definition when the wizard opened. Another window may change it meanwhile, and the last edit must not
-  // win in silence.
-  const [opened, setOpened] = useState(resumed ? resumed.opened : coupon)
-  const [draft, setDraft] = useState<Draft>(() => resumed?.draft ?? freshDraft(coupon))
-  // Our own last change. After a lost answer it may be stored, and is no change by somebody else.
-  const sent = useRef<Authored | null>(null)
-  const [at, setAt] = useState(resumed?.at ?? first)
+  const wizard = useDraft(coupon, place)
+  const { draft, at, gone } = wizard
   const [wrongs, setWrongs] = useState<Wrongs>({})
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const form = useRef<HTMLFormElement>(null)
   const step = steps[at] ?? 'terms'
-  // Deleted in another window. The draft can be saved as a new coupon.
-  const gone = opened !== null && coupon === null
 
-  // A layout effect, since a passive one would not run when Back follows the last key at once.
-  useLayoutEffect(() => {
-    // An untouched form is no draft.
-    const typedIn = JSON.stringify(draft) !== JSON.stringify(freshDraft(opened))
-    keepUnsaved(place, typedIn ? { draft, at, opened } : null)
-  }, [draft, at, opened])
   const change = (changes: Partial<Draft>) => {
-    setDraft({ ...draft, ...changes })
+    wizard.change(changes)
     // Errors of an old text would mislead; the next step checks again.
     setWrongs({})
   }
+  // The focus follows to the new step, after it is rendered.
+  const toHeading = () => void requestAnimationFrame(() => heading.current?.focus())
   const show = (next: number) => {
-    setAt(next)
-    // The focus follows to the new step, after it is rendered.
-    requestAnimationFrame(() => heading.current?.focus())
+    wizard.setAt(next)
+    toHeading()
   }
-  const isNewer = (now: Definition) => !sameTerms(now, opened) && !sameTerms(now, sent.current)
-  // The person has seen the other change, and keeps either draft.
   const goOn = (draftNow: Draft) => {
-    setOpened(coupon)
-    setDraft(draftNow)
-    show(at)
+    wizard.goOn(draftNow)
+    toHeading()
   }
-  const beginAgain = () => {
-    setResumed(null)
-    setOpened(coupon)
-    setDraft(freshDraft(coupon))
-    show(first)
-  }
-  // A change of language rewrites the numbers that were typed before it.
-  const spoken = useRef(language.value)
-  useLayoutEffect(() => {
-    if (spoken.current === language.value) return
-    setDraft(retyped(draft, spoken.current))
-    spoken.current = language.value
-  }, [language.value])
   // The first invalid field takes the focus.
   const toWrong = () =>
     void requestAnimationFrame(() =>
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
     )
+  const saveNew = async (authored: Authored) => {
+    const { id, name } = await createCoupon(authored)
+    return { id, text: t('step.created', { name }) }
+  }
+  const saveChange = async (id: string, authored: Authored) => {
+    // The newest state, to be compared with the one that was opened.
+    await loadOverview()
+    const now = findCoupon(id)
+    if (!now || wizard.isNewer(now)) return null
+    wizard.noteSent(authored)
+    await changeCoupon(id, authored)
+    return { id, text: t('step.saved') }
+  }
   const save = async () => {
     const { authored, wrongs: found } = authoredOf(draft)
     setWrongs(found)
@@ -94,24 +76,12 @@ export function Editor({ coupon, place }: Props) {
     setBusy(true)
     setFailure(null)
     try {
-      if (coupon) {
-        // The newest state, to be compared with the one that was opened.
-        await loadOverview()
-        const now = findCoupon(coupon.id)
-        // Deleted or changed elsewhere: the notices above say so, and the person decides.
-        if (!now || isNewer(now)) return setBusy(false)
-        // Before the request: the answer may be lost although the change was stored.
-        sent.current = authored
-        await changeCoupon(coupon.id, authored)
-        say(t('step.saved'))
-        keepUnsaved(place, null)
-        go('coupons', coupon.id)
-      } else {
-        const created = await createCoupon(authored)
-        say(t('step.created', { name: created.name }))
-        keepUnsaved(place, null)
-        go('coupons', created.id)
-      }
+      const saved = coupon ? await saveChange(coupon.id, authored) : await saveNew(authored)
+      // Deleted or changed elsewhere: the notices say so, and the person decides.
+      if (!saved) return setBusy(false)
+      say(saved.text)
+      wizard.forget()
+      go('coupons', saved.id)
     } catch (cause) {
       // Only here: after a success the button stays busy until the view changes. A second tap would create
       // another coupon.
@@ -134,15 +104,13 @@ export function Editor({ coupon, place }: Props) {
       <h1>{coupon ? t('edit.title') : t('new.title')}</h1>
       {coupon && <Notice tone="wait">{t('edit.frozen')}</Notice>}
       {gone && <Notice tone="bad">{t('edit.gone')}</Notice>}
-      {resumed && !gone && (
-        <Notice tone="idle">
-          <div class="stack tight">
-            <p>{t('edit.resumed')}</p>
-            <div>
-              <Button onClick={beginAgain}>{t('edit.resumed.drop')}</Button>
-            </div>
-          </div>
-        </Notice>
+      {wizard.resumed && !gone && (
+        <ResumedNotice
+          onDrop={() => {
+            wizard.beginAgain()
+            toHeading()
+          }}
+        />
       )}
       <div class="wizard">
         <form ref={form} class="sheet stack wide" onSubmit={submit} noValidate>
@@ -163,16 +131,8 @@ export function Editor({ coupon, place }: Props) {
           )}
           {step === 'benefit' && <BenefitFields draft={draft} wrongs={wrongs} onChange={change} />}
           {step === 'terms' && <TermsFields draft={draft} wrongs={wrongs} onChange={change} />}
-          {!busy && coupon && isNewer(coupon) && (
-            <Notice tone="wait">
-              <div class="stack tight">
-                <p>{t('edit.newer')}</p>
-                <div class="row">
-                  <Button onClick={() => goOn(draftOf(coupon))}>{t('edit.newer.take')}</Button>
-                  <Button onClick={() => goOn(draft)}>{t('edit.newer.mine')}</Button>
-                </div>
-              </div>
-            </Notice>
+          {!busy && coupon && wizard.isNewer(coupon) && (
+            <NewerNotice onTake={() => goOn(draftOf(coupon))} onMine={() => goOn(draft)} />
           )}
           {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
           <div class="wizard-foot">
@@ -192,17 +152,4 @@ export function Editor({ coupon, place }: Props) {
       </div>
     </div>
   )
-}
-
-function freshDraft(coupon: Definition | null): Draft {
-  return coupon ? draftOf(coupon) : emptyDraft
-}
-
-/** Whether two have the same terms. Comparing texts works: a benefit always has its fields in the same order. */
-function sameTerms(one: Authored, other: Authored | null): boolean {
-  return other !== null && termsOf(one) === termsOf(other)
-}
-
-function termsOf({ name, description, image, benefit, maxUses, expiresAt }: Authored): string {
-  return JSON.stringify([name, description, image, benefit, maxUses, expiresAt])
 }

@@ -73,41 +73,12 @@ export function Issuances({ coupon }: { coupon: Definition }) {
         </thead>
         <tbody>
           {issuances.map((one) => (
-            <tr key={one.handle}>
-              <td data-label={t('issued.handle')} class="mono">
-                {short(one.handle)}
-              </td>
-              <td data-label={t('issued.status')}>
-                <Badge tone={toneOf[one.status]}>{t(`status.${one.status}`)}</Badge>
-              </td>
-              <td data-label={t('issued.by')}>{whoIs(one.mintedBy)}</td>
-              <td data-label={t('issued.at')} class="number">
-                {/* The time of the status beside it. */}
-                {moment(one.claimedAt ?? one.voidedAt ?? one.refreshedAt ?? one.mintedAt)}
-              </td>
-              <td data-label={t('issued.actions')}>
-                <span class="row tight-row">
-                  <button
-                    type="button"
-                    class="button quiet"
-                    aria-label={t('issued.follow.label', { handle: short(one.handle) })}
-                    onClick={() => setFollowed(one)}
-                  >
-                    {t('issued.follow')}
-                  </button>
-                  {(one.status === 'minted' || one.status === 'expired') && (
-                    <button
-                      type="button"
-                      class="button quiet"
-                      aria-label={t('issued.void.label', { handle: short(one.handle) })}
-                      onClick={() => setVoiding(one)}
-                    >
-                      {t('issued.void')}
-                    </button>
-                  )}
-                </span>
-              </td>
-            </tr>
+            <Row
+              key={one.handle}
+              issuance={one}
+              onFollow={() => setFollowed(one)}
+              onVoid={() => setVoiding(one)}
+            />
           ))}
         </tbody>
       </table>
@@ -135,6 +106,50 @@ export function Issuances({ coupon }: { coupon: Definition }) {
       )}
       {followed && <Chain coupon={coupon} voucher={followed} onClose={() => setFollowed(null)} />}
     </div>
+  )
+}
+
+type RowProps = { issuance: Issuance; onFollow: () => void; onVoid: () => void }
+
+function Row({ issuance, onFollow, onVoid }: RowProps) {
+  return (
+    <tr>
+      <td data-label={t('issued.handle')} class="mono">
+        {short(issuance.handle)}
+      </td>
+      <td data-label={t('issued.status')}>
+        <Badge tone={toneOf[issuance.status]}>{t(`status.${issuance.status}`)}</Badge>
+      </td>
+      <td data-label={t('issued.by')}>{whoIs(issuance.mintedBy)}</td>
+      <td data-label={t('issued.at')} class="number">
+        {/* The time of the status beside it. */}
+        {moment(
+          issuance.claimedAt ?? issuance.voidedAt ?? issuance.refreshedAt ?? issuance.mintedAt,
+        )}
+      </td>
+      <td data-label={t('issued.actions')}>
+        <span class="row tight-row">
+          <button
+            type="button"
+            class="button quiet"
+            aria-label={t('issued.follow.label', { handle: short(issuance.handle) })}
+            onClick={onFollow}
+          >
+            {t('issued.follow')}
+          </button>
+          {(issuance.status === 'minted' || issuance.status === 'expired') && (
+            <button
+              type="button"
+              class="button quiet"
+              aria-label={t('issued.void.label', { handle: short(issuance.handle) })}
+              onClick={onVoid}
+            >
+              {t('issued.void')}
+            </button>
+          )}
+        </span>
+      </td>
+    </tr>
   )
 }
 

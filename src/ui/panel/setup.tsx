@@ -90,7 +90,7 @@ export function Setup() {
       </form>
       <p class="soft">{t('setup.where')}</p>
       <QrReader onRead={read} />
-      {/* Without a code, somebody with access can add this key. */}
+      {/* Without the code, the operator can add this key on the machine of the service. */}
       <details>
         <summary>{t('setup.none')}</summary>
         <OwnKey why={t('setup.none.why')} />
