@@ -54,6 +54,9 @@ export function events(it: It<RelayTx>): void {
     expect(await insert({ ...first, id: id('7'), created_at: now - 6 })).toBe('older')
     expect(await insert({ ...first, id: id('9'), created_at: now })).toBe('stored')
     expect(await idsOf({ kinds: [10_002] })).toEqual([id('9')])
+    // Another kind of the same author has a place of its own.
+    expect(await insert({ ...first, id: id('8'), kind: 10_003 })).toBe('stored')
+    expect(await idsOf({ kinds: [10_002, 10_003] })).toEqual([id('9'), id('8')])
   })
 
   it('addressable events differ by their d tag, and a missing one is the empty one', async (stores) => {
@@ -197,6 +200,20 @@ export function events(it: It<RelayTx>): void {
       await tx.events.insert(note({ tags: [['t', 'y']] }))
       await tx.events.delete(note({ kind: 5, tags: [['e', old.id]] }))
     })
+  })
+
+  it('expired events are deleted from the oldest on, so many at most', async (stores) => {
+    const { insert } = open(stores)
+    for (const seconds of [3, 1, 2]) {
+      await insert(note({ id: id(String(seconds)), tags: [['expiration', String(now - seconds)]] }))
+    }
+    const prune = () => stores.write((tx) => tx.events.prune(now, 2))
+    expect(await prune()).toBe(2)
+    const left = await stores.read(({ sql }) =>
+      sql.query<{ event_id: Uint8Array }, []>('SELECT event_id FROM events').all(),
+    )
+    expect(left.map(({ event_id }) => event_id.toHex())).toEqual([id('1')])
+    expect(await prune()).toBe(1)
   })
 }
 

@@ -7,7 +7,7 @@ import { written } from './cards.ts'
 import { at, bytes, defined, event, found, handle, issued, key, terms, uuid } from './fixtures.ts'
 import type { CouponTx, It, RelayTx, Stores } from './harness.ts'
 
-/** A change of the one row that a table holds, with its parameters. */
+/** A change of the row that a table holds, with its parameters. */
 type Change = [text: string, ...params: SqlValue[]]
 
 const short = bytes(3, 7)
@@ -27,8 +27,17 @@ const couponRows: Record<string, Change[]> = {
   images: wrong('hash'),
   vouchers: [
     ...wrong(`handle`, 'minted_by').map(([text, ...rest]): Change => [`${text} ${third}`, ...rest]),
-    ...set(`phase = 'x' ${third}`, `phase = 'claimed' ${third}`, `ended_at = 1 ${third}`),
-    ...set(`root_id = id ${third}`, `definition_id = 999 ${third}`, `revision_id = 999 ${third}`),
+    ...set(
+      `phase = 'x', ended_at = 1 ${third}`,
+      `phase = 'claimed' ${third}`,
+      `ended_at = 1 ${third}`,
+    ),
+    ...set(
+      `root_id = id ${third}`,
+      `root_id = 0 ${third}`,
+      `definition_id = 999 ${third}`,
+      `revision_id = 999 ${third}`,
+    ),
   ],
   refreshes: [...wrong('key_mac'), ...set('id = 999', 'voucher_id = 999')],
   redemptions: [...wrong('owner'), ...set('amount_msat = -1', 'voucher_id = 999')],
@@ -74,7 +83,7 @@ const couponRows: Record<string, Change[]> = {
   ledger_tokens: [
     ...set('decimals = -1', 'decimals = 19'),
     ...wrong('issuer'),
-    ...set("name = ''", "name = 'seventeen letters'"),
+    ...set("name = '' WHERE name = 'LIBRE'", "name = 'seventeen letters' WHERE name = 'LIBRE'"),
   ],
   ledger_accounts: [
     ...wrong('pubkey', 'stale_cause'),
@@ -95,7 +104,13 @@ const couponRows: Record<string, Change[]> = {
   transfer_intents: wrong('service', 'handle', 'holder', 'owner'),
   card_payments: [
     ...wrong('k1_hash', 'request', 'recipient', 'payment_hash', 'start_id', 'ledger'),
-    ...set("amounts = '{'", "state = 'x'", 'late = 2', 'ended_at = 5', "state = 'settled'"),
+    ...set(
+      "amounts = '{'",
+      "state = 'x', ended_at = 5",
+      'late = 2',
+      'ended_at = 5',
+      "state = 'settled'",
+    ),
     ...set("code = 'x'", 'start_id = NULL, ledger = NULL', 'ledger = NULL', 'card_id = 999'),
     ...set("state = 'refused', ended_at = 5"),
   ],
@@ -163,7 +178,7 @@ function unchecked(schema: string, rows: Record<string, Change[]>): string[] {
   )
 }
 
-/** A row in every table, but for three vouchers and two accounts of the ledger. */
+/** A row in every table, but for four vouchers and a token that no account rests on. */
 function fill(stores: Stores<CouponTx>): Promise<void> {
   return stores.write(async (tx) => {
     await tx.facts.pin('manager', key(80))
@@ -216,7 +231,9 @@ async function fillWallet(tx: CouponTx): Promise<void> {
     { id: event(1).id, ledger: key(4), expiresAt: at },
     { state: 'pending', now: at },
   )
-  await tx.ledger.declare({ name: 'ARS', decimals: 0, issuer: key(9) })
+  for (const name of ['ARS', 'LIBRE']) {
+    await tx.ledger.declare({ name, decimals: 0, issuer: key(9) })
+  }
   const moved = { eventId: event(1).id, answerId: event(2).id, memo: null, now: at }
   const movement = await tx.ledger.settle({ ...moved, sender: key(9), receiver: key(1) })
   const { id } = await tx.ledger.open('ARS', key(1))
