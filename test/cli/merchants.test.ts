@@ -79,7 +79,7 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
     )
     expect(readRows(dataDir).setup_code).toEqual([])
 
-    // It is not repeated: a secret key may be pasted by mistake.
+    // The text is not repeated: it may be a secret key, pasted by mistake.
     for (const key of ['x', `nsec1${'q'.repeat(58)}`]) {
       expect(await run('merchants', 'add', key)).toEqual(bad('that is no public key: npub or hex'))
     }
@@ -128,7 +128,7 @@ test('a key that is added through the running server may manage at once, and no 
   expect((await call(url, '/api/merchants', { body, token })).status).toBe(201)
   await run('merchants', 'remove', npub)
   expectRefusal(await manage(url, token), 403, 'merchant-not-allowed')
-  // With the last one gone there is a code again, and it is another.
+  // After the last one is removed there is a new code.
   await run('merchants', 'remove', body.pubkey)
   expectRefusal(await manage(url, token), 403, 'merchant-not-allowed', { setup: true })
   expectRefusal(await sendCode(url, newSigner(), code), 403, 'setup-code-wrong')

@@ -59,7 +59,7 @@ export function modelLedger(it: It<CouponTx>): void {
       const outcomes = await Promise.allSettled(
         batch.map((one) => stores.write((tx) => run(tx, one))),
       )
-      // In whatever order they ran: transfers that went through add up, the others left nothing.
+      // Successful transfers add up in any order, and the others left nothing.
       for (const [index, outcome] of outcomes.entries()) {
         const { number, token, sender, receiver, amount } = found(batch[index])
         if (outcome.status === 'rejected') {

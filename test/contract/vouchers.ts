@@ -182,7 +182,7 @@ export function vouchers(it: It<CouponTx>): void {
     expect(await chain(1, 10)).toEqual([1, 2, 3, 4].map(handle))
     expect(await chain(1, 3)).toEqual([1, 2, 3].map(handle))
     expect(await chain(3, 10)).toEqual([3, 4].map(handle))
-    // Of another chain there is nothing to tell.
+    // Another chain has no row here.
     expect(await chain(5, 10)).toEqual([])
   })
 

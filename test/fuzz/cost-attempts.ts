@@ -45,7 +45,7 @@ const headChars = 15_000
 const bodyLimits = [2 ** 20, 256 * 1024, 64 * 1024, 16 * 1024, 4096]
 const frameChars = 256 * 1024
 const eventName = 'NostrEvent'
-/** Those that stop a server which walks or prints what it has not checked. */
+/** Shapes that stop a server which walks or prints unchecked input. */
 const knownShapes = ['deep arrays', 'deep objects', 'open arrays in a key']
 
 type Operation = NonNullable<ApiDocument['paths'][string]>[string]
@@ -66,7 +66,7 @@ export async function collectAttempts(server: TestServer): Promise<Attempt[]> {
   const attempts: Attempt[] = []
   for (const [path, operations] of Object.entries(facts.document.paths)) {
     for (const [method, operation] of Object.entries(operations ?? {})) {
-      // The stream of what happens has no end.
+      // The live stream has no end.
       const route = { path, method: method.toUpperCase(), operation: operation as Operation }
       if (path !== '/api/coupons/live') attempts.push(...(await attemptsOn(facts, route)))
     }
@@ -107,7 +107,7 @@ async function prepare(server: TestServer): Promise<Facts> {
   }
 }
 
-/** Without them a question to the relay would cost nothing, whatever it asks for. */
+/** Events for the relay: queries of an empty store would cost nothing. */
 async function storeLargeEvents(base: string): Promise<void> {
   for (let made = 0; made < 40; made++) {
     const body = createEvent({
@@ -131,7 +131,7 @@ async function attemptsOn(facts: Facts, route: Route): Promise<Attempt[]> {
   ]
 }
 
-/** The longest body that a route does not call too large. */
+/** The longest body that a route accepts. */
 async function bodyLimitOf(facts: Facts, route: Route): Promise<number> {
   for (const chars of bodyLimits) {
     const { status } = await callRaw(
@@ -188,7 +188,7 @@ function textWith(sample: Json, property: string, shape: Shape, chars: number): 
   return frame.replace(`"${mark}"`, shape(chars - frame.length + mark.length + 2))
 }
 
-/** A value that a schema allows, good enough to come past it. */
+/** A value that a schema allows. */
 function sampleOf(facts: Facts, asked: Schema, property = ''): Json {
   if (String(asked?.$ref).endsWith(`/${eventName}`)) return eventWith(facts, {})
   const schema = resolved(facts, asked)
@@ -239,7 +239,7 @@ const filterShapes: Record<string, Shape> = {
 
 // ── Events
 
-/** Kind and `t` of what the routes are asked with. */
+/** Kind and `t` of the events in requests. */
 const asks = [
   [1112, 'create-nonce'],
   [1112, 'create-identity'],
@@ -285,7 +285,7 @@ function eventPlaces(facts: Facts, operation: Operation): (string | null)[] {
   return inside.map(([name]) => name)
 }
 
-/** Events with a right signature, so that they come as far as their content and tags lead. */
+/** Events with a valid signature, so that their content and tags are read. */
 function eventAttempts(facts: Facts, route: Route, chars: number): Attempt[] {
   const schema = bodySchemaOf(facts, route.operation)
   return eventPlaces(facts, route.operation).flatMap((place) => {
@@ -307,7 +307,7 @@ function eventAttempts(facts: Facts, route: Route, chars: number): Attempt[] {
 
 type Text = { name: string; known: boolean; text: () => string }
 
-/** Signed events of every kind that is asked with, in at most so many characters. */
+/** Signed events of every kind in requests, in at most so many characters. */
 function eventTexts(facts: Facts, chars: number): Text[] {
   const room = chars - 1500
   return asks.flatMap(([kind, type]) => {
@@ -322,7 +322,7 @@ function eventTexts(facts: Facts, chars: number): Text[] {
       },
       {
         name: `event ${about} whose content is an object of ${name}`,
-        // One kind is enough: such a content is made text before anything else is looked at.
+        // One kind is enough: such a content is made text before any other check.
         known: kind === asks[0][0] && type === asks[0][1] && knownShapes.includes(name),
         text: () => withObjectContent(sign, name, `{"a":${shape(room)}}`),
       },
@@ -350,7 +350,7 @@ function fitting(shape: Shape, chars: number): string {
 
 /** An event that is signed as the service reads it: its content as JSON.stringify gives it for an object. */
 function withObjectContent(sign: (parts: Parts) => NostrEvent, name: string, json: string): string {
-  // A deep one is written like that already, and JSON.stringify would take seconds for it.
+  // A deep one has that form already, and JSON.stringify would take seconds for it.
   const content = name.startsWith('deep') ? json : JSON.stringify(JSON.parse(json))
   const mark = '@'.repeat(20)
   return JSON.stringify({ ...sign({ content }), content: mark }).replace(`"${mark}"`, () => json)

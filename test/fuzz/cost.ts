@@ -5,14 +5,14 @@ import { startServer } from '../support/server.ts'
 import { type Attempt, collectAttempts, costEnv, parts } from './cost-attempts.ts'
 import type { Random } from './random.ts'
 
-/** In a short run: so much processor time, and so many times that of a harmless request as long. */
+/** Bounds of a short run: processor time, also as a multiple of that of a harmless request of the same length. */
 const cpuMsMax = 500
 const cpuRatioMax = 20
-/** In a long run: how long one request may make others wait. */
+/** Bound of a long run: the delay of others by one request. */
 const waitMsMax = 50
 /** The most that one request may add to the peak of resident memory. */
 const grownMbMax = 32
-/** An attempt that breaks a bound of time is tried again: a neighbour may have been at work. */
+/** An attempt that breaks a bound of time is repeated: another process may have been at work. */
 const tries = 3
 /** Longer than the worst that was ever measured. */
 const answerMs = 60_000
@@ -68,7 +68,7 @@ async function judgeCpu(
 
 /**
  * The growth of the peak, MB; where it is beyond the bound, that of the same attempt on a new server if it
- * is less: an older one has room that no request asked for, and keeps what one did.
+ * is less: an older server keeps memory of earlier requests.
  */
 async function grownAnew(grownMb: number, name: string, command?: string[]): Promise<number> {
   if (grownMb <= grownMbMax) return grownMb

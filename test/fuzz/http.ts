@@ -37,7 +37,7 @@ type Facts = {
 type Sent = { method: string; target: string; headers: [string, string][]; body?: string }
 
 const answerMilliseconds = 5000
-/** A leak of a kilobyte a request shows within a minute; a garbage collector's mood does not. */
+/** A leak of a kilobyte a request exceeds this within a minute; the garbage collector does not. */
 export const memoryGrowthMax = 48 * 2 ** 20
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const known = new Set<string>(refusalCodes)
@@ -104,7 +104,7 @@ async function one(random: Random, facts: Facts, report: HttpFuzzReport): Promis
     if (problem) report.problems.push(`${problem}: ${status} ${answer.text.slice(0, 200)} ${shown}`)
     learn(random, facts, answer.json)
   } catch (cause) {
-    // Bytes that are no request may be answered by closing the door, but not by silence.
+    // Bytes that are no request may close the connection, but must not be left without an answer.
     const closed = garbled && cause instanceof Error && cause.message.includes('ended without')
     if (!closed) report.problems.push(`${String(cause)}: ${shown}`)
     report.statuses[0] = (report.statuses[0] ?? 0) + 1
@@ -141,7 +141,7 @@ function learn(random: Random, facts: Facts, json: Json): void {
   for (const nonce of fresh) facts.nonces[random.below(facts.nonces.length)] = nonce
 }
 
-/** A request that would be fine, and then is not quite. */
+/** A valid request with a few mutations. */
 function strange(random: Random, facts: Facts): Sent {
   const valid = validRequest(random, facts)
   let { method, target } = valid
@@ -303,7 +303,7 @@ function latin(text: string): string {
   return text.replaceAll(/[^\x20-\x7e\x80-\xff]/g, '').slice(0, 12_000)
 }
 
-/** Bytes that are hardly HTTP any more. */
+/** Bytes that are barely HTTP. */
 function garble(random: Random, base: string, { method, target, body }: Sent): Uint8Array {
   const head = `${method} ${target} HTTP/1.1\r\nHost: ${new URL(base).host}\r\nConnection: close\r\n`
   const text = body ?? ''

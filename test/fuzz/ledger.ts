@@ -96,7 +96,7 @@ class World {
     return this.#people[at]?.signer.pubkey as string
   }
 
-  /** An event that comes now, and what the model says to it; the model has moved already. */
+  /** An event that comes now, and the outcome in the model, which has moved already. */
   next(): Step {
     const random = this.#random
     if (this.#sent.length > 0 && random.chance(0.15)) {

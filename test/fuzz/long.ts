@@ -10,9 +10,9 @@ import { chooseSeed, Random } from './random.ts'
 
 /**
  * The long run of every fuzzer: `npm run fuzz -- --seconds 60`, with `--only model`, `ledger`, `parsers`,
- * `http` or `cost` for one of them, and `--operations 100000` for a ledger that lives that long; `SEED=…`
- * starts from that seed. `--program dist/cuponera` measures a built program (`cost`). All that `cost` has
- * takes half an hour. Exits with 1 when something was found.
+ * `http` or `cost` for one of them, and `--operations 100000` for so many operations of a ledger; `SEED=…`
+ * starts from that seed. `--program dist/cuponera` measures a built program (`cost`). All attempts of `cost`
+ * take half an hour. Exits with 1 when something was found.
  */
 const { values } = parseArgs({
   options: {
@@ -26,7 +26,7 @@ const seconds = Number(values.seconds)
 let seed = chooseSeed()
 let found = 0
 
-/** Run with one seed after the other until the time is up; what it throws is a finding. */
+/** Run with one seed after the other until the time is up; a thrown error is a finding. */
 async function repeat(name: string, run: (random: Random) => Promise<number> | number) {
   if (values.only !== undefined && values.only !== name) return
   const started = performance.now()

@@ -113,7 +113,7 @@ class World {
   readonly #answers = new Map<string, { request: string; body: string }>()
   readonly #minters = new Set<string>()
   readonly #used = new Set<string>()
-  /** Each side draws from the same sequences: what one draws too many shows in the next answer. */
+  /** Both sides draw from the same sequences, so an extra draw shows in the next answer. */
   readonly #drawn = { nonce: 0, id: 0, modelNonce: 0, modelId: 0 }
   readonly service: CouponService & { database: SqliteEngine<Stores> }
 
@@ -372,7 +372,7 @@ class World {
   }
 
   #sweep(): Step {
-    // Marked or not, nobody can tell the difference; few rows at a time, so that it stops midway.
+    // Marking must not change any answer; it marks few rows at a time, so that it stops midway.
     const rows = 1 + this.#random.below(4)
     return {
       name: 'sweep',
@@ -431,7 +431,7 @@ class World {
     const listed = `${owner} ${pubkey}`
     const had = this.#minters.has(listed)
     const caller = { pubkey: owner, beganAt: 0, until: 0, spend: undefined }
-    // Removing goes to the queue at once; adding would, after a name was resolved, come too late for the order.
+    // Removing is queued at once; adding by a name would be queued too late, after the name was resolved.
     if (this.#random.chance(0.5)) {
       this.#minters.delete(listed)
       const expected: Expected = had
@@ -460,7 +460,7 @@ class World {
   #preview(): Step {
     const voucher = this.#someVoucher()
     const nonce = voucher?.nonce ?? this.#nonce(-1)
-    // A read sees what is answered, not what waits beside it: asked when nothing does.
+    // A read sees answered writes, not waiting ones: so it runs when none waits.
     const run = async () => {
       await this.service.database.transact({ roots: 'none' }, async () => undefined)
       return preview(this.service, nonce)

@@ -123,10 +123,10 @@ const offered = {
   }),
 }
 
-/** A parser with what to feed it; it may return anything, and throw nothing but a `Refusal`. */
+/** A parser with its input; it may return anything, and throw nothing but a `Refusal`. */
 type Fuzzed = (random: Random) => unknown
 
-/** Every parser of what strangers send. Those marked so by their return may not even refuse. */
+/** Every parser of outside input. Those that return null may not even refuse. */
 export const parsers: Record<string, Fuzzed> = {
   parseBenefit(random) {
     const benefit = parseBenefit(fed(random, random.pick(benefits)))
@@ -219,7 +219,7 @@ export const parsers: Record<string, Fuzzed> = {
   },
   parseOffer: (random) => parseOffer(signedOrNot(random, offered), nonce, verifyEvent),
   parseInvoice(random) {
-    // Any words under a good checksum reach the decoder's own parsers.
+    // Any words with a valid checksum reach the decoder's own parsers.
     const words = Array.from({ length: random.below(400) }, () => random.below(32))
     const hrp = random.pick([
       'lnbc',
@@ -342,7 +342,7 @@ export function fuzzParser(name: string, random: Random, times: number): { accep
   return { accepted }
 }
 
-/** For parsers that answer null: not even a refusal is expected of them. */
+/** For parsers that return null: they may not even refuse. */
 function never<T>(run: () => T): T {
   try {
     return run()

@@ -99,7 +99,7 @@ export function anyText(random: Random): string {
   return Array.from({ length }, one).join('')
 }
 
-/** The value with something in it exchanged, dropped, doubled or added. */
+/** The value with one part exchanged, dropped, doubled or added. */
 export function mutate(random: Random, value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && random.chance(0.8)) {
     const at = random.below(value.length)

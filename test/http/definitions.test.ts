@@ -301,7 +301,7 @@ describe('PATCH /api/coupons/{id}', () => {
   })
 
   test('a change of the terms adds a revision, any other change does not', async () => {
-    // Of a coupon that was minted: before that, its one revision is written over.
+    // Only after a mint: before it, the single revision is overwritten.
     const minted = await createDefinition(server.url, token)
     await mintOne(server.url, token, minted)
     const revisions = () => readRows(server.dataDir).revisions?.length ?? 0

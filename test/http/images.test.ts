@@ -192,7 +192,7 @@ describe('GET /api/coupons/images/{hash}', () => {
     rmSync(join(server.dataDir, 'images', `${sha256Hex(urlOf('/gone.png'))}.png`))
     const { response, bytes } = await get('/gone.png')
     expect([response.status, Buffer.from(bytes)]).toEqual([200, png])
-    // And with the directory gone as well.
+    // The same when the directory is missing.
     rmSync(join(server.dataDir, 'images'), { recursive: true })
     expect((await get('/gone.png')).response.status).toBe(200)
     expect(askedFor('/gone.png')).toBe(3)

@@ -332,7 +332,7 @@ describe('POST /api/coupons/mint', () => {
     await refuses(server, () => claim(nonce), 410, 'voucher-expired')
     await refuses(server, () => refresh(nonce), 410, 'voucher-expired')
     await refuses(server, () => mint({ couponId }), 410, 'coupon-expired')
-    // It counts as open until it is voided.
+    // An expired voucher counts as open until it is voided.
     expect(await overview(couponId)).toMatchObject({ minted: 2, claimed: 0 })
     const voided = await voidOne(couponId, handleOf(nonce))
     expect(voided.json.mint.status).toBe('voided')

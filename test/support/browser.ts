@@ -21,8 +21,8 @@ const flags = [
 ]
 
 /**
- * A policy for windows means nothing on plain http, and Chromium says so; and what stands in here for
- * a device that trusts the shop's authority does not reach service workers.
+ * A policy for windows has no effect on plain http, and Chromium reports that. The flag that replaces
+ * a device's trust in the shop's authority does not reach service workers.
  */
 const tolerated = /Cross-Origin-Opener-Policy|SSL certificate error/
 
@@ -45,7 +45,7 @@ export async function openBrowser(): Promise<Browser> {
   return browser
 }
 
-/** Ends it: for `afterAll`. */
+/** Close the browser: for `afterAll`. */
 export async function closeBrowser(): Promise<void> {
   await browser?.close()
   browser = undefined

@@ -67,7 +67,7 @@ export function cardEvent(
     kind: 21_111,
     signer: manager,
     ...rest,
-    // Unlike any other of the same second.
+    // Makes the event differ from any other of the same second.
     tags: [['p', manager.pubkey], ['t', type], ['nonce', crypto.randomUUID()], ...tags],
     content: typeof content === 'string' ? content : JSON.stringify(content),
   })

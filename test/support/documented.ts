@@ -29,7 +29,7 @@ export type Documented = {
   codesSeen: Set<string>
   /** A key with a session, at this server or at another one, whose public address may differ. */
   newCaller: (options?: { at?: TestServer; origin?: string; signer?: Signer }) => Promise<Caller>
-  /** A test of answers; one that fails is told by itself, and not again by what was not seen. */
+  /** A test of answers; a failed one is not reported again for its missing answers. */
   scenario: (name: string, run: () => Promise<void>) => void
   /** Whether every scenario came to its end. */
   complete: () => boolean
@@ -134,7 +134,7 @@ export function sharedServer(env: Record<string, string>): () => TestServer {
   }
 }
 
-/** Schemas of the document in which an object may hold nothing but what is written there. */
+/** Schemas of the document in which an object has no other properties. */
 function createChecker(described: ApiDocument) {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)

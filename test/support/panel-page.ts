@@ -38,7 +38,7 @@ export async function startWithFarHost(
     fetch: ({ url }) => answer(new URL(url).pathname) ?? new Response('no', { status: 404 }),
   })
   const server = await startServer({
-    // Its way out leads to the loopback, which the program's own never does.
+    // Its outgoing requests go to the loopback, which the program never allows.
     command: [process.execPath, join(import.meta.dir, 'loopback-child.ts')],
     env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
   })

@@ -16,7 +16,7 @@ export type RawRequest = {
 
 const answerMilliseconds = 8000
 
-/** One request written byte by byte: what `fetch` would put right is sent as it is. */
+/** One request written byte by byte: errors that `fetch` would correct are sent unchanged. */
 export function callRaw(base: string, request: RawRequest): Promise<Answer> {
   return sendBytes(base, encodeRequest(base, request), { from: request.from })
 }

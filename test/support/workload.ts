@@ -33,7 +33,7 @@ export type SentRequest = {
   headers: Record<string, string>
 }
 
-/** Everything a client was told by a server under load, and what it never heard back about. */
+/** All answers that a client got from a server under load, and its requests without an answer. */
 export type Memory = {
   token: string
   vouchers: Record<string, KnownVoucher>
@@ -179,7 +179,7 @@ export class Workload {
     voucher.may = ['voided']
   }
 
-  /** The kill switch; whatever another lane is doing to that coupon's vouchers may come before or after. */
+  /** The kill switch; actions of other lanes on that coupon's vouchers may come before or after. */
   async #kill(): Promise<void> {
     const couponId = this.#random.pick(this.memory.definitions)
     const kills = this.#kills.get(couponId)
@@ -349,7 +349,7 @@ export async function verifyMemory(base: string, memory: Memory): Promise<string
       text: again.text,
     })
   })
-  // Whether these happened or not: trying again with the same key comes to one answer.
+  // These may have happened or not: a repetition with the same key gets one answer.
   await inLanes(memory.unheard, async (sent) => {
     const once = await call(base, sent.path, sendable(sent))
     const twice = await call(base, sent.path, sendable(sent))

@@ -111,7 +111,7 @@ test('the QR on a phone’s screen is readable for the till', async () => {
   const file = { name: 'foto.png', mimeType: 'image/png', buffer: photo }
   await till.locator('input[type=file]').setInputFiles(file)
   await till.getByRole('heading', { name: '10 %' }).waitFor()
-  // And so is the picture of it that somebody kept.
+  // The saved picture of the coupon has it, too.
   const download = page.waitForEvent('download')
   await button(page, 'Guardar como imagen').click()
   const saved = await download
@@ -189,7 +189,7 @@ test('after a kill in the middle of the swap, the reloaded page gets the one suc
   await button(page, 'Hacelo mío').click()
   await page.getByText('No llegó la respuesta').waitFor()
   await good(page, 'coupon-swap-lost')
-  // The page goes away, and comes back before the server does.
+  // The page is closed, and opened again before the server is back.
   await page.goto('about:blank')
   await page.goto(`${first.url}/c`)
   await page.getByRole('heading', { name: 'Mis cupones' }).waitFor()

@@ -128,7 +128,7 @@ test('a lost answer is requested again and costs no coupon', async () => {
   expect((await stored()).minted).toBe(1)
 })
 
-/** So many issued at once, none of which was printed or copied. */
+/** Issue so many at once, and print or copy none of them. */
 async function issueMany({ page, press, dialog, heading }: Panel, count: number): Promise<void> {
   await press('Emitir varios')
   await page.getByLabel('¿Cuántos?').fill(String(count))

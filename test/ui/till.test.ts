@@ -319,7 +319,7 @@ test('a till without a shop asks once, before the first redemption, and then red
   await page.getByText(npubOf(merchant.pubkey), { exact: true }).waitFor()
   await looks(page, 'till-whose')
   expect(await redeem(page).count()).toBe(0)
-  // By keyboard alone: the answer, then the coupon.
+  // The keyboard is enough: for the answer, then for the coupon.
   await yes(page).and(page.locator('[aria-disabled="false"]')).focus()
   await page.keyboard.press('Enter')
   await redeem(page).and(page.locator('[aria-disabled="false"]')).focus()
@@ -352,7 +352,7 @@ test('the panel’s QR sets a till up: it asks for confirmation, and leaves the 
   await dialog.waitFor()
   expect(page.url()).toBe(`${server.url}/caja`)
   await looks(page, 'till-offered')
-  // A QR is a stranger's text: declined, it set up nothing.
+  // A QR is untrusted: a declined one changes nothing.
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   expect(await page.evaluate(() => localStorage.getItem('cuponera:till:shops'))).toBeNull()
@@ -671,7 +671,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.route('**/api/auth/session', (route) => route.abort(), { times: 1 })
   await page.getByRole('button', { name: 'Hacer la clave' }).click()
   await page.getByText('No pudimos hablar con el servicio').waitFor()
-  // Fingers that are as fast as a scanner press Enter, too.
+  // A PIN typed as fast as a scanner, with Enter, is no scan.
   await page.getByLabel('PIN (6 números o más)').focus()
   await scan(page, '246810')
   await title(page, 'Falta que el comercio autorice esta caja').waitFor()
@@ -718,7 +718,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   }
   await good(page, 'till-issued')
 
-  // On paper there is the ticket alone, as wide as the roll.
+  // The printed page contains only the ticket, as wide as the roll.
   await page.evaluate(() => {
     window.print = () => {
       document.documentElement.dataset.printed = document.querySelector('.paper')?.className
@@ -733,7 +733,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
     const pages = [...pdf.matchAll(/\/MediaBox\s*\[\s*0 0 (\d+)/g)]
     expect(pages).toHaveLength(1)
-    // In points, of a paper that the browser counts in pixels.
+    // PDF sizes are in points, those of the browser in pixels.
     expect(Math.abs(Number(pages[0]?.[1]) - points)).toBeLessThanOrEqual(1)
     await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
     await page.locator(`.paper-${width}`).waitFor({ state: 'detached' })
@@ -831,7 +831,7 @@ test('the till can be installed, and stores its shell but no answer of the servi
   }
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
   const { installabilityErrors } = await session.send('Page.getInstallabilityErrors')
-  // A private window installs nothing, and every visitor of these tests is one.
+  // A private window installs nothing, and the visitors of these tests are private windows.
   const obstacles = installabilityErrors.map(({ errorId }) => errorId)
   expect(obstacles.filter((id) => id !== 'in-incognito')).toEqual([])
   await enter(page, await mint())

@@ -14,7 +14,7 @@ let opened: Visit
 
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT: 'off' } })
-  // A headless browser has nobody to ask how to print.
+  // A headless browser has no print dialog.
   opened = await visit(`${server.url}/panel`, { before: 'window.print = () => {}' })
   page = opened.page
   await makeKey(page)
@@ -133,7 +133,7 @@ test.each(cases)(
     await press('Crear el cupón')
     const { coupon } = await (await created).json()
     expect(coupon.benefit).toEqual(one.benefit)
-    // Without a name of its own it has the one of its benefit.
+    // A coupon without a name gets the one of its benefit.
     await page.getByRole('heading', { level: 1 }).getByText(coupon.name).waitFor()
   },
 )
@@ -242,7 +242,7 @@ test('a form that was left in the middle keeps its input, and can be started aga
   await told.waitFor()
   expect(await page.getByLabel('Condiciones').inputValue()).toBe('De lunes a viernes.')
   await good(page, 'panel-wizard-resumed')
-  // A reload by a finger that pulled too far, too; and another language writes its numbers anew.
+  // The input survives a reload by pulling down, too; and another language writes its numbers in its format.
   await page.getByRole('button', { name: /^EN:/ }).click()
   await page.goBack()
   await page.getByRole('button', { name: 'Issue many' }).waitFor()

@@ -22,7 +22,7 @@ type Decide = (
 ) => string
 
 const root = join(import.meta.dir, '../..')
-// It has no types: it runs before anything that could check them.
+// The script has no types: it runs before a type checker is installed.
 const installer: string = '../../.tools/install.mjs'
 const whatToInstall: Decide = (await import(installer)).whatToInstall
 const { packages }: { packages: Locked } = JSON.parse(

@@ -269,7 +269,7 @@ describe('a courier', () => {
     )
     const ends = async (count: number) => {
       await until('it ended', async () => (await box.state(poison)) === `a pending ${count}`)
-      // What was under way with it is written down with it.
+      // The deliveries in flight with it are recorded with it.
       Object.assign(connection, { up: true, ended: Promise.withResolvers<RelayAnswer>() })
       box.clock.now = box.delivery(poison, 'a').next_at
       box.couriers[0]?.makeDue()

@@ -46,7 +46,7 @@ function scansOf(sql: string): string[] {
     .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
     .all()
     .map(({ name }) => name)
-  // In a plan a table goes by its alias where the statement gives it one.
+  // A plan names a table by its alias where the statement has one.
   const aliases = [...sql.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?(\w+))?/gi)]
     .filter(([, table = '']) => tables.includes(table))
     .map(([, , alias = '']) => alias)
