@@ -54,7 +54,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         carrier: 'nonce',
         guesses: ['voucher-unknown'],
         answers: { 200: PreviewModel },
-        refusals: ['nonce-invalid', 'voucher-unknown'],
+        refusals: ['nonce-invalid'],
       }),
     })
     .post('/preview', ({ request, body }) => previewed(request, body.nonce), {
@@ -65,7 +65,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         carrier: 'nonce',
         guesses: ['voucher-unknown'],
         answers: { 200: PreviewModel },
-        refusals: ['body-invalid', 'nonce-invalid', 'voucher-unknown'],
+        refusals: ['body-invalid', 'nonce-invalid'],
       }),
     })
     .post(
@@ -97,8 +97,6 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
             'body-invalid',
             'nonce-invalid',
             'idempotency-key-invalid',
-            'voucher-unknown',
-            'other-merchant',
             'idempotency-key-reused',
             'voucher-moved',
             'voucher-cancelled',
@@ -144,7 +142,6 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
             'body-invalid',
             'nonce-invalid',
             'idempotency-key-invalid',
-            'voucher-unknown',
             'voucher-claimed',
             'voucher-refreshed',
             'voucher-cancelled',

@@ -82,7 +82,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
           access: 'public',
           guesses: ['nonce-unknown'],
           answers: { 200: OpenNonceModel },
-          refusals: ['nonce-unknown', 'nonce-burned'],
+          refusals: ['nonce-burned'],
         }),
       },
     )
@@ -109,7 +109,6 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
             'identity-lud16-invalid',
             'identity-not-authorized',
             'identity-nonce-missing',
-            'identity-nonce-unknown',
             'identity-nonce-burned',
             'identity-reserved',
             'identity-name-taken',

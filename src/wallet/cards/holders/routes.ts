@@ -50,13 +50,7 @@ export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
         guesses: ['otc-unknown'],
         body: NostrEventModel,
         answers: { 201: NostrEventModel },
-        refusals: [
-          ...eventRefusals,
-          'card-delegation-invalid',
-          'otc-unknown',
-          'cards-full',
-          'event-repeated',
-        ],
+        refusals: [...eventRefusals, 'card-delegation-invalid', 'cards-full', 'event-repeated'],
       }),
     )
     .patch('/card', notSupported, unsupported('Hand a card to another holder: not offered'))

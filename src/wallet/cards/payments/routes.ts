@@ -84,8 +84,6 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
           'card-content-invalid',
           'recipient-invalid',
           'tokens-invalid',
-          'k1-unknown',
-          ...spentRefusals,
           ...cardRefusals,
           ...ledgerRefusals,
         ],
@@ -113,8 +111,6 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
             'no-gateway',
             'invoice-invalid',
             'invoice-amountless',
-            'k1-unknown',
-            ...spentRefusals,
             ...cardRefusals,
             'invoice-expired',
             'invoice-taken',
@@ -141,7 +137,6 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         guesses: ['k1-unknown'],
         holds: ['payment-unknown'],
         answers: { 200: CardPaymentModel },
-        refusals: ['k1-unknown', 'payment-unknown'],
       }),
     )
 }

@@ -66,13 +66,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
           holds: ['card-unconfirmed', 'card-linked', 'otc-linked'],
           body: NostrEventModel,
           answers: { 204: t.Null() },
-          refusals: [
-            ...eventRefusals,
-            'card-writer-only',
-            ...tapRefusals,
-            'card-linked',
-            'otc-linked',
-          ],
+          refusals: [...eventRefusals, 'card-writer-only', ...tapRefusals],
         }),
       },
     )

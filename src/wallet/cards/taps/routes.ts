@@ -14,16 +14,6 @@ import { scan } from './scan.ts'
 
 const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope })
 
-/** Refusals of a genuine tap, by the state of its card and of this service. */
-const verdicts = [
-  'card-inactive',
-  'card-disabled',
-  'delegation-over',
-  'no-gateway',
-  'token-unknown',
-  'pay-request-unknown',
-] as const
-
 /** The answer to a tap. */
 export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
   const guarded = createGuard(rateLimits)
@@ -52,10 +42,18 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
         access: 'public',
         carrier: 'tap',
         guesses: ['tap-invalid'],
-        holds: ['card-unconfirmed', ...verdicts],
+        holds: [
+          'card-unconfirmed',
+          'card-inactive',
+          'card-disabled',
+          'delegation-over',
+          'no-gateway',
+          'token-unknown',
+          'pay-request-unknown',
+        ],
         acts: true,
         answers: { 200: ScanModel },
-        refusals: ['action-unknown', ...tapRefusals, ...verdicts, 'clock-behind'],
+        refusals: ['action-unknown', ...tapRefusals, 'clock-behind'],
       }),
     },
   )
