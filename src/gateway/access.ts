@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
-import type { Destination } from './outbox.ts'
+import type { Destination } from './courier.ts'
 import type { RelayLink } from './relays.ts'
 import type { Answered, Subscription } from './relays-conversation.ts'
 

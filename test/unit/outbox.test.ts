@@ -6,14 +6,8 @@ import { limits } from '../../src/base/limits.ts'
 import { createJobs, systemTime } from '../../src/db/jobs.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
-import {
-  type Courier,
-  giveUpAt,
-  judge,
-  retireOthers,
-  retryDelay,
-  startCourier,
-} from '../../src/gateway/outbox.ts'
+import { type Courier, startCourier } from '../../src/gateway/courier.ts'
+import { giveUpAt, judge, retireOthers, retryDelay } from '../../src/gateway/outbox.ts'
 import { enqueue, overall } from '../../src/gateway/publish.ts'
 import { reconnectDelay } from '../../src/gateway/relays.ts'
 import type { Answered, RelayAnswer } from '../../src/gateway/relays-conversation.ts'

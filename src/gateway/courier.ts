@@ -1,0 +1,240 @@
+import type { Clock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import type { Database } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
+import { judge, retryDelay } from './outbox.ts'
+import type { DueDelivery, OutboxStore, Outcome, Priority, Room } from './outbox-store.ts'
+import type { Answered, RelayAnswer } from './relays-conversation.ts'
+
+/** A relay as the target of deliveries. */
+export type Destination = {
+  /** A relay's address, or `embedded`. */
+  relay: string
+  /** False while nothing can be delivered. Waiting for it counts no attempt. */
+  ready(): boolean
+  /**
+   * Send an event (JSON). Null when no answer came in time; `late` gets an answer that comes after that.
+   * Never rejects.
+   */
+  deliver(text: string, late: (answer: Answered) => void): Promise<RelayAnswer>
+  inFlightMax: number
+}
+
+type OutboxOptions = {
+  database: Database<{ outbox: OutboxStore }>
+  jobs: Jobs
+  now: Clock
+  /** Count deliveries that have ended. */
+  ended: (state: 'delivered' | 'refused' | 'expired', count: number) => void
+  failed: (cause: unknown) => void
+}
+
+/** Delivers the events that wait for one destination. No request waits for it. */
+export type Courier = {
+  /** A delivery is due. */
+  wake(): void
+  /** The relay is connected again: all its pending deliveries are due now. */
+  makeDue(): void
+  /** Stop. A delivery without an answer from here on counts as not tried. */
+  stop(): Promise<void>
+}
+
+function of(priority: Priority): (item: DueDelivery) => boolean {
+  return (item) => item.priority === priority
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Start the courier of one relay. */
+export function startCourier(to: Destination, options: OutboxOptions): Courier {
+  const { database, jobs, now, ended, failed } = options
+  const inFlight = new Map<number, Promise<void>>()
+  /** Deliveries sent in the last second. Only these hold an in-flight slot. */
+  const held = new Set<DueDelivery>()
+  let unanswered = 0
+  /** Unix seconds of the last turn of a poison event. */
+  let poisonAt = now()
+  let stopped = false
+  let reconnected = false
+  /** The failure of a write of outcomes. The next round fails with its cause. */
+  let unwritten: { cause: unknown } | null = null
+  let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
+
+  /** The outcome of one attempt, or null when our own stop cut it short. */
+  const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
+    const { outboxId } = item
+    const answer = await to.deliver(item.text, (late) => void accept(outboxId, late))
+    if (answer === null && stopped) return null
+    const state = judge(answer)
+    // Some relays hang up at an event that they do not accept, such as a large one.
+    const poison = answer === null && !to.ready()
+    const seldom = poison && item.priority === 'poison' && item.attempts >= limits.poisonAttempts
+    const age = seldom ? Number.POSITIVE_INFINITY : now() - item.acceptedAt
+    const delay = retryDelay(item.attempts, age, Math.random())
+    const silence = poison ? 'the connection ended' : 'no answer'
+    return {
+      outboxId,
+      state,
+      attempts: 1,
+      nextAt: Math.min(now() + delay, item.giveUpAt),
+      error: state === 'delivered' ? null : (answer?.message ?? silence),
+      poison,
+    }
+  }
+
+  /** Write the outcomes of one turn of the event loop together: a commit for each would cost more than its delivery. */
+  const write = (outcome: Outcome): Promise<void> => {
+    if (waiting === null) {
+      const outcomes: Outcome[] = []
+      const written = nextTurn().then(() => {
+        waiting = null
+        const roots = outcomes.map(({ outboxId }) => ({ queued: outboxId }))
+        return database.transact({ roots }, (tx) => tx.outbox.record(to.relay, outcomes, now()))
+      })
+      waiting = { outcomes, written }
+    }
+    waiting.outcomes.push(outcome)
+    return waiting.written
+  }
+
+  const launch = async (item: DueDelivery) => {
+    const leave = () => {
+      held.delete(item)
+      job.wake()
+    }
+    held.add(item)
+    unanswered += item.text.length
+    const timer = setTimeout(leave, limits.relayPlaceSeconds * 1000)
+    try {
+      const outcome = await attempt(item)
+      if (outcome === null) return
+      await write(outcome)
+      if (outcome.state !== 'pending') ended(outcome.state as 'delivered' | 'refused', 1)
+    } catch (cause) {
+      pause(cause)
+    } finally {
+      clearTimeout(timer)
+      unanswered -= item.text.length
+      inFlight.delete(item.outboxId)
+      leave()
+    }
+  }
+
+  /** Take a late answer. A final one counts; any other changes nothing. */
+  const accept = async (outboxId: number, answer: Answered) => {
+    const state = judge(answer)
+    if (state === 'pending' || stopped) return
+    const error = state === 'delivered' ? null : answer.message
+    try {
+      const nextAt = now()
+      await write({ outboxId, state, attempts: 0, nextAt, error, poison: false })
+      ended(state, 1)
+    } catch (cause) {
+      pause(cause)
+    }
+  }
+
+  /** Back off: without a stored outcome the same event would be sent again and again. */
+  const pause = (cause: unknown) => {
+    unwritten = { cause }
+    job.wake()
+  }
+  const throwUnwritten = () => {
+    const failure = unwritten
+    unwritten = null
+    if (failure) throw failure.cause
+  }
+
+  /** One round. Resolves to the seconds until the next one. */
+  const round = async (): Promise<number> => {
+    throwUnwritten()
+    const madeAll = await makeDue()
+    const expired = await expire()
+    const room = roomNow()
+    if (room.places > 0 && to.ready()) {
+      const due = await database.snapshot((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
+      if (stopped) return 0
+      if (due.some(({ priority }) => priority === 'poison' || room.poison)) poisonAt = now()
+      for (const item of due) inFlight.set(item.outboxId, launch(item))
+    }
+    return madeAll && expired.all ? secondsUntilDue(expired.next) : 0
+  }
+
+  /** Make pending deliveries due after a reconnect, in steps. False while some are left. */
+  const makeDue = async (): Promise<boolean> => {
+    if (!reconnected) return true
+    const most = limits.sweepRowsMax
+    reconnected = false
+    try {
+      const made = await database.transact({ roots: 'none' }, (tx) =>
+        tx.outbox.makeDue(to.relay, now(), most),
+      )
+      reconnected ||= made === most
+      return made < most
+    } catch (cause) {
+      reconnected = true
+      throw cause
+    }
+  }
+
+  const roomNow = (): Room => {
+    const holding = [...held]
+    // A poison event goes alone, because it may end the connection.
+    const full = unanswered >= limits.relayUnansweredCharsMax || holding.some(of('poison'))
+    const later = Math.ceil(to.inFlightMax * limits.relayLaterShare)
+    return {
+      places: full ? 0 : to.inFlightMax - held.size,
+      later: later - holding.filter(of('later')).length,
+      held: held.size > 0,
+      poison: now() - poisonAt >= limits.poisonTurnSeconds,
+    }
+  }
+
+  const nextGiveUp = async () =>
+    (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
+
+  /** Expire overdue deliveries, in steps. One under way expires only after its attempt. */
+  const expire = async (): Promise<{ all: boolean; next: number }> => {
+    const next = await nextGiveUp()
+    if (next > now()) return { all: true, next }
+    const most = limits.sweepRowsMax
+    const count = await database.transact({ roots: [] }, async (tx) => {
+      const overdue = await tx.outbox.overdue(to.relay, now(), most, inFlight)
+      await tx.lock(...overdue.map((id) => ({ queued: id })))
+      return tx.outbox.expire(to.relay, overdue, now())
+    })
+    if (count > 0) ended('expired', count)
+    return { all: count < most, next: await nextGiveUp() }
+  }
+
+  const secondsUntilDue = async (nextGiveUpAt: number): Promise<number> => {
+    // A delivery that frees its slot wakes the courier.
+    const idle = held.size === 0 && to.ready()
+    const due = idle ? await database.snapshot((tx) => tx.outbox.nextDue(to.relay)) : null
+    return Math.max(Math.min(due ?? nextGiveUpAt, nextGiveUpAt) - now(), 1)
+  }
+
+  const job = jobs.start({
+    run: round,
+    // At least now and then: due times are wall-clock times, and a clock may be set.
+    everySeconds: limits.courierNapSeconds,
+    lease: `courier ${to.relay}`,
+    failed,
+  })
+  job.wake()
+  return {
+    wake: job.wake,
+    makeDue() {
+      reconnected = true
+      job.wake()
+    },
+    async stop() {
+      stopped = true
+      await job.stop()
+      await Promise.all(inFlight.values())
+      await waiting?.written.catch(failed)
+    },
+  }
+}
