@@ -83,7 +83,7 @@ export const limits = {
   /** Text of a key. An nprofile may carry relay hints; the time to decode grows with the length. */
   keyTextMax: 1024,
   /** Frozen terms in memory, per database connection. About 1 KB each. */
-  promisesCachedMax: 1000,
+  frozenTermsCachedMax: 1000,
   /** Cached npubs: many times the keys of one page. About 200 bytes each. */
   npubsCachedMax: 2048,
   /** NIP-05 identifier: a name of one letter, the @, and a host name of up to 253 characters. */

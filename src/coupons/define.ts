@@ -45,7 +45,7 @@ export function define(
       await service.charge(tx, caller.pubkey, { bytes })
       service.requireDisk()
       await tx.definitions.insert(id, caller.pubkey, input, now)
-      tx.afterCommit(() => tell(service, caller, id, now))
+      tx.afterCommit(() => reportChange(service, caller, id, now))
       return { status: 201, body }
     })
   })
@@ -59,7 +59,7 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
   const roots = [{ definition: id, mode: 'changed' }] as const
   return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     const now = service.now()
-    tx.afterCommit(() => tell(service, caller, id, now))
+    tx.afterCommit(() => reportChange(service, caller, id, now))
     const changes = parseChanges(fields)
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
@@ -87,7 +87,7 @@ export function remove(service: CouponService, caller: Caller, id: string) {
   const roots = [{ definition: id, mode: 'changed' }] as const
   return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     const now = service.now()
-    tx.afterCommit(() => tell(service, caller, id, now))
+    tx.afterCommit(() => reportChange(service, caller, id, now))
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
@@ -100,7 +100,7 @@ export function remove(service: CouponService, caller: Caller, id: string) {
 }
 
 /** Tell the owner's live streams that a definition changed. */
-function tell(
+function reportChange(
   service: CouponService,
   { pubkey: owner }: Caller,
   couponId: string,

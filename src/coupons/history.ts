@@ -6,7 +6,7 @@ import type { Caller } from '../session/caller.ts'
 import { definitionView } from './definition.ts'
 import { minterView } from './minters.ts'
 import { handleText, nonceShaped, parseHandle } from './nonce.ts'
-import { type AskedPage, cut, parsePage } from './page.ts'
+import { type AskedPage, cutPage, parsePage } from './page.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService } from './service.ts'
 import { issuanceOf } from './voucher.ts'
@@ -59,7 +59,7 @@ export async function issuances(
     const definition = await ownDefinition(tx, caller, couponId)
     const rows = await tx.vouchers.list(definition.rowId, page)
     const now = service.now()
-    const { shown, next } = cut(rows, page)
+    const { shown, next } = cutPage(rows, page)
     return { mints: shown.map((row) => issuanceOf(row, now)), next }
   })
 }
@@ -85,7 +85,7 @@ export async function chainOf(
     const from = last ?? named.rootId
     const rows = await tx.vouchers.listChain(named.rootId, from, page.limit + 2)
     const now = service.now()
-    const { shown, next } = cut(last === null ? rows : rows.slice(1), page)
+    const { shown, next } = cutPage(last === null ? rows : rows.slice(1), page)
     return { mints: shown.map((row) => issuanceOf(row, now)), next }
   })
 }
@@ -97,7 +97,7 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
     await service.requireMerchant(tx, caller)
     return tx.vouchers.listRedemptions(caller.pubkey, page)
   })
-  const { shown, next } = cut(rows, page)
+  const { shown, next } = cutPage(rows, page)
   return {
     redemptions: shown.map((row) => ({
       handle: handleText(row.handle),

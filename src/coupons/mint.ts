@@ -34,7 +34,7 @@ export async function mintVouchers(
       service.requireDisk()
       // The count comes before the vouchers: parallel mints must not pass `maxUses` together.
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
-        throw whyNot(definition, now)
+        throw refusalOfMint(definition, now)
       }
       await service.charge(tx, definition.owner, { vouchers: count ?? 1 })
       const issued: { handle: Uint8Array; result: VoucherResult }[] = []
@@ -105,7 +105,7 @@ async function issue(
   return { handle, result }
 }
 
-function whyNot(definition: StoredDefinition, now: number): Refusal {
+function refusalOfMint(definition: StoredDefinition, now: number): Refusal {
   if (definition.archivedAt !== null) return new Refusal('coupon-archived')
   if (expired(definition, now)) return new Refusal('coupon-expired')
   return new Refusal('coupon-exhausted')

@@ -28,7 +28,7 @@ function parseCount(text: string): number | null {
 }
 
 /** The rows of one page, and the cursor of the next one. The store reads one row more, to know if there is a next. */
-export function cut<Row extends { rowId: number }>(rows: Row[], page: Page) {
+export function cutPage<Row extends { rowId: number }>(rows: Row[], page: Page) {
   const shown = rows.slice(0, page.limit)
   const last = shown.at(-1)
   return { shown, next: last && rows.length > page.limit ? cursorOf(last.rowId) : null }

@@ -2,7 +2,7 @@ import { Refusal } from '../base/refusal.ts'
 import { contentObject, type NostrEvent, tagValue } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { parseTerms, type Terms } from './definition.ts'
-import type { Promised } from './voucher.ts'
+import type { FrozenVoucher } from './voucher.ts'
 
 const idMax = 64
 const pubkey = /^[0-9a-f]{64}$/
@@ -10,7 +10,7 @@ const pubkey = /^[0-9a-f]{64}$/
 const nonceShape = /^[!-~]{16,128}$/
 
 /** The content of a voucher event in phase `minted`, of this or another service. */
-export type ReadVoucher = Promised & { nonce: string }
+export type ReadVoucher = FrozenVoucher & { nonce: string }
 
 /**
  * Read a kind 20402 event in phase `minted`. Null if it is another kind of event, or if its tags and content

@@ -5,7 +5,7 @@ import type { Terms } from './definition.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'
 import { createVoidStore, openRow } from './void-store.ts'
-import type { ListedVoucher, Phase, Promised, Voucher } from './voucher.ts'
+import type { FrozenVoucher, ListedVoucher, Phase, Voucher } from './voucher.ts'
 
 type Redemption = {
   rowId: number
@@ -36,7 +36,7 @@ type ListedRow = VoucherRow & {
   root: Uint8Array
 }
 
-type PromiseRow = {
+type FrozenRow = {
   uuid: string
   owner: Uint8Array
   name: string
@@ -80,7 +80,7 @@ export function createVoucherStore(sql: Sql) {
        FROM chain JOIN refreshes x ON x.voucher_id = chain.id WHERE step < ?3)
      ${listed} WHERE v.id IN (SELECT id FROM chain) AND root.id = ?2 ORDER BY v.id`,
   )
-  const findPromised = sql.query<PromiseRow, [number]>(
+  const findFrozen = sql.query<FrozenRow, [number]>(
     `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at
      FROM revisions r JOIN definitions d ON d.id = r.definition_id
      WHERE r.id = ?`,
@@ -150,18 +150,18 @@ export function createVoucherStore(sql: Sql) {
     'SELECT issued, claimed, voided, refreshed FROM totals WHERE id = 1',
   )
   // Cache of revisions. They are found through a voucher, and a revision that a voucher points to never changes.
-  const promises = new Map<number, Promised>()
-  const promisedBy = async (revisionId: number): Promise<Promised> => {
-    const row = await findPromised.get(revisionId)
+  const frozenByRevision = new Map<number, FrozenVoucher>()
+  const loadFrozen = async (revisionId: number): Promise<FrozenVoucher> => {
+    const row = await findFrozen.get(revisionId)
     if (!row) throw new Error('a voucher points to a revision that does not exist')
-    if (promises.size >= limits.promisesCachedMax) promises.clear()
-    const promised = toPromised(row)
-    promises.set(revisionId, promised)
-    return promised
+    if (frozenByRevision.size >= limits.frozenTermsCachedMax) frozenByRevision.clear()
+    const frozen = toFrozen(row)
+    frozenByRevision.set(revisionId, frozen)
+    return frozen
   }
 
   const toVoucher = async (row: VoucherRow): Promise<Voucher> =>
-    voucherOf(row, promises.get(row.revision_id) ?? (await promisedBy(row.revision_id)))
+    voucherOf(row, frozenByRevision.get(row.revision_id) ?? (await loadFrozen(row.revision_id)))
 
   const toListed = async (row: ListedRow): Promise<ListedVoucher> => ({
     ...(await toVoucher(row)),
@@ -176,7 +176,7 @@ export function createVoucherStore(sql: Sql) {
 
     async find(handle: Uint8Array): Promise<Voucher | null> {
       const row = await find.get(handle)
-      const known = row && promises.get(row.revision_id)
+      const known = row && frozenByRevision.get(row.revision_id)
       return known ? voucherOf(row, known) : row && toVoucher(row)
     },
 
@@ -273,7 +273,7 @@ type IssueFrom = {
 type Filed = { zapRequest: string | null; zapRequestId: string | null; amountMsat: number | null }
 type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
 
-function voucherOf(row: VoucherRow, { couponId, owner, terms }: Promised): Voucher {
+function voucherOf(row: VoucherRow, { couponId, owner, terms }: FrozenVoucher): Voucher {
   const killed = row.phase === 'minted' && row.killed_at !== null
   return {
     rowId: row.id,
@@ -288,7 +288,7 @@ function voucherOf(row: VoucherRow, { couponId, owner, terms }: Promised): Vouch
   }
 }
 
-function toPromised(row: PromiseRow): Promised {
+function toFrozen(row: FrozenRow): FrozenVoucher {
   return {
     couponId: row.uuid,
     owner: hexOf(row.owner),

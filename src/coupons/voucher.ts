@@ -14,10 +14,10 @@ export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
 type VoucherStatus = Phase | 'expired'
 
 /** The frozen part of a voucher: its terms, its definition and its merchant. */
-export type Promised = { couponId: string; owner: string; terms: Terms }
+export type FrozenVoucher = { couponId: string; owner: string; terms: Terms }
 
 /** A voucher in the store. */
-export type Voucher = Promised & {
+export type Voucher = FrozenVoucher & {
   rowId: number
   definitionRowId: number
   revisionId: number
@@ -72,7 +72,7 @@ export function voucherView(voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms
   }
 }
 
-type Issued = Promised & { nonce: string }
+type Issued = FrozenVoucher & { nonce: string }
 
 /** Sign the event (kind 20402) of a voucher minted at `now`, and build the answer. */
 export function mintedResult(signer: Signer, issued: Issued, now: number): VoucherResult {

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Promised } from '../../src/coupons/voucher.ts'
+import type { FrozenVoucher } from '../../src/coupons/voucher.ts'
 import { at, bytes, count, defined, found, handle, issued, key, most, terms } from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
@@ -161,7 +161,7 @@ async function received(
     service?: string
     holder?: string
     replacement?: Uint8Array
-    promised?: Partial<Promised>
+    promised?: Partial<FrozenVoucher>
   } = {},
 ): Promise<void> {
   const { promised, ...transfer } = parts

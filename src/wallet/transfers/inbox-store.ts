@@ -1,10 +1,10 @@
 import { bytesOf, hexOf } from '../../base/bytes.ts'
-import type { Phase, Promised } from '../../coupons/voucher.ts'
+import type { FrozenVoucher, Phase } from '../../coupons/voucher.ts'
 import type { Sealed } from '../../crypto/seal-to-holder.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** A voucher in an inbox. */
-export type Held = Promised & {
+export type Held = FrozenVoucher & {
   service: string
   /** Handle of the replacement's nonce. */
   handle: Uint8Array
@@ -15,7 +15,7 @@ export type Held = Promised & {
   phase: Phase | null
 }
 
-type NewHeld = Promised & {
+type NewHeld = FrozenVoucher & {
   /** Row id of its transfer. */
   id: number
   holder: string
@@ -165,7 +165,7 @@ function toHeld(row: HeldRow): Held {
       name: row.name,
       description: row.description,
       image: row.image,
-      benefit: JSON.parse(row.benefit) as Promised['terms']['benefit'],
+      benefit: JSON.parse(row.benefit) as FrozenVoucher['terms']['benefit'],
       expiresAt: row.expires_at,
     },
     comment: row.comment,

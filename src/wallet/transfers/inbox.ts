@@ -1,7 +1,7 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { handleText, nonceShaped, parseHandle } from '../../coupons/nonce.ts'
-import { expired, type Promised } from '../../coupons/voucher.ts'
+import { expired, type FrozenVoucher } from '../../coupons/voucher.ts'
 import type { Sealed } from '../../crypto/seal-to-holder.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import type { Caller } from '../../session/caller.ts'
@@ -9,7 +9,7 @@ import type { Held } from './inbox-store.ts'
 import type { TransferStores, Transfers } from './service.ts'
 import type { VoucherRef } from './transfer-store.ts'
 
-type Kept = Promised & {
+type Kept = FrozenVoucher & {
   from: VoucherRef
   /** Handle of the nonce that replaced the one that came. */
   replacement: Uint8Array
