@@ -8,7 +8,7 @@ export const relayLimits = {
   /** Rows counted per index, to choose the one with the fewest. Enough to tell few from many. */
   relayProbeRows: 1000,
   /** Rows that one REQ may read with all its filters. It bounds filters that match few of many rows. */
-  relayRowsVisitedMax: 20_000,
+  relayRowsReadMax: 20_000,
   /** Characters that count as one row. An event of more than twice as many counts as several rows. */
   relayRowChars: 512,
   /** Rows read from an index at once. A row holds an event of up to 256 KiB. */

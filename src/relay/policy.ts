@@ -68,7 +68,7 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
     mayAsk: (address: string): boolean => !rateLimit || questions.take(address, seconds()) === 0,
 
     /** Charge an address for the rows that its REQ or COUNT read. The cost is known only afterwards. */
-    asked(address: string, rows: number): void {
+    charge(address: string, rows: number): void {
       const cost = Math.floor(rows / limits.relayAskRows)
       if (rateLimit && cost > 0) questions.charge(address, seconds(), cost)
     },

@@ -15,15 +15,15 @@ const beforeAll = new Uint8Array()
 /** A stored event, and its JSON text. */
 export type StoredEvent = { event: NostrEvent; text: string }
 
-type Looked = {
+type Scan = {
   /** Rows that were read. Large ones count several times (`relayRowChars`). */
-  visited: number
+  rowsRead: number
   /** True if the bound of rows was reached, so that events may be missing. */
-  cut: boolean
+  truncated: boolean
 }
 
 /** Result of a query, newest first, and at the same second the lower id first (NIP-01). */
-type Found = Looked & { events: StoredEvent[] }
+type Found = Scan & { events: StoredEvent[] }
 
 /** A range of an index, newest first. One value of a filter's lists selects it. */
 type Cursor = {
@@ -65,46 +65,47 @@ export function createQueryStore(sql: Sql) {
     return found.length > 0 ? found : [[cursors.time(range)]]
   }
 
-  const look = async <K extends Kept>(
+  const scan = async <K extends Kept>(
     filter: Filter,
     now: number,
     { most, rowsMax, keep }: Pick<Wanted<K>, 'most' | 'rowsMax' | 'keep'>,
   ): Promise<Collected<K>> => {
-    if (filter.search !== undefined || most === 0) return { kept: [], visited: 0, cut: false }
+    if (filter.search !== undefined || most === 0)
+      return { kept: [], rowsRead: 0, truncated: false }
     const { since = 0, until = Number.MAX_SAFE_INTEGER } = filter
     const { plan, counted } = await findShortest(plans(filter, { since, until, now }), rowsMax)
     const matches = createMatcher(filter)
     const found = await collect(plan, { matches, since, most, rowsMax, keep })
-    return { ...found, visited: found.visited + counted }
+    return { ...found, rowsRead: found.rowsRead + counted }
   }
 
   return {
     /**
      * Find the newest matching events: up to `most`, and as many as one answer may hold. It reads up to `rowsMax`
-     * rows. A filter that matches few of many rows may get a part only, and `cut` is true then.
+     * rows. A filter that matches few of many rows may get a part only, and `truncated` is true then.
      */
     async find(
       filter: Filter,
       now: number,
       most: number,
-      rowsMax: number = limits.relayRowsVisitedMax,
+      rowsMax: number = limits.relayRowsReadMax,
     ): Promise<Found> {
       const keep = (event: NostrEvent, text: string) => ({ event, text })
-      const { kept, ...looked } = await look(filter, now, { most, rowsMax, keep })
-      return { ...looked, events: kept }
+      const { kept, ...counts } = await scan(filter, now, { most, rowsMax, keep })
+      return { ...counts, events: kept }
     },
 
     /** Find the ids of all matching events. It reads up to `rowsMax` rows, like `find`. */
     async count(
       filter: Filter,
       now: number,
-      rowsMax: number = limits.relayRowsVisitedMax,
-    ): Promise<Looked & { ids: string[] }> {
+      rowsMax: number = limits.relayRowsReadMax,
+    ): Promise<Scan & { ids: string[] }> {
       // The texts are dropped at once, because there may be thousands of events of 256 KiB.
       const keep = ({ id, created_at }: NostrEvent) => ({ event: { id, created_at }, text: '' })
       const most = Number.POSITIVE_INFINITY
-      const { kept, ...looked } = await look(filter, now, { most, rowsMax, keep })
-      return { ...looked, ids: kept.map(({ event }) => event.id) }
+      const { kept, ...counts } = await scan(filter, now, { most, rowsMax, keep })
+      return { ...counts, ids: kept.map(({ event }) => event.id) }
     },
   }
 }
@@ -138,7 +139,7 @@ async function findShortest(
 
 /** The part of an event that is kept until all rows are read. */
 type Kept = { event: Pick<NostrEvent, 'id' | 'created_at'>; text: string }
-type Collected<K> = Looked & { kept: K[] }
+type Collected<K> = Scan & { kept: K[] }
 type Wanted<K> = {
   matches: (event: NostrEvent) => boolean
   since: number
@@ -158,7 +159,7 @@ async function collect<K extends Kept>(
   const found = new Map<string, K>()
   let chars = 0
   let from = since
-  let visited = 0
+  let rowsRead = 0
 
   /** Keep the newest `most` events that fit one answer. Older ones are not read any more. */
   const trim = () => {
@@ -172,30 +173,30 @@ async function collect<K extends Kept>(
     }
     from = Math.max(from, newest.at(-1)?.event.created_at ?? 0)
   }
-  let rowsRead = 0
+  let pageRowsRead = 0
   let charsRead = 0
   /** Number of rows to read next, so that they fill one page if they are as large as the rows before. */
   const pageRows = (wanted: number) => {
     const first = limits.relayFirstPageRows
-    const fit = rowsRead === 0 ? first : (limits.relayPageChars * rowsRead) / charsRead
+    const fit = pageRowsRead === 0 ? first : (limits.relayPageChars * pageRowsRead) / charsRead
     return Math.ceil(Math.min(Math.max(wanted + 1, first), fit, limits.relayPageRowsMax))
   }
   /** Take the `wanted` newest matches, and all of the last one's second. False if the range may have more. */
-  const take = async (cursor: Cursor, wanted: number, visitsMax: number): Promise<boolean> => {
-    const ceiling = Math.min(visited + visitsMax, rowsMax)
+  const take = async (cursor: Cursor, wanted: number, shareMax: number): Promise<boolean> => {
+    const ceiling = Math.min(rowsRead + shareMax, rowsMax)
     const charsMax = chars + limits.relayAnswerCharsMax
     let taken = 0
     let end: EventRow | null = null
     for (;;) {
       const size = pageRows(wanted - taken)
       const rows: EventRow[] = await cursor.page(from, end, size)
-      rowsRead += rows.length
+      pageRowsRead += rows.length
       for (const { event } of rows) charsRead += event.length
       for (const row of rows) {
         const shared = row.created_at === end?.created_at
-        const full = visited >= ceiling || chars >= charsMax
+        const full = rowsRead >= ceiling || chars >= charsMax
         if (full || (taken >= wanted && !shared)) return false
-        visited += Math.max(1, Math.floor(row.event.length / limits.relayRowChars) - 1)
+        rowsRead += Math.max(1, Math.floor(row.event.length / limits.relayRowChars) - 1)
         const event = JSON.parse(row.event) as NostrEvent
         end = row
         if (!matches(event)) continue
@@ -211,22 +212,21 @@ async function collect<K extends Kept>(
   }
 
   const share = cursors.length > 1 ? Math.ceil(most / cursors.length) : most
-  const visits = Math.ceil(rowsMax / Math.max(cursors.length, 1))
+  const rowsShare = Math.ceil(rowsMax / Math.max(cursors.length, 1))
   const unfinished: Cursor[] = []
   for (const cursor of cursors) {
-    if (!(await take(cursor, share, visits))) unfinished.push(cursor)
+    if (!(await take(cursor, share, rowsShare))) unfinished.push(cursor)
     if (found.size >= most * 2 || chars >= limits.relayAnswerCharsMax * 2) trim()
   }
   trim()
-  let cut = false
   if (cursors.length > 1) {
     for (const cursor of unfinished) {
       await take(cursor, most, rowsMax)
       trim()
     }
   }
-  cut = visited >= rowsMax
-  return { kept: [...found.values()].sort(byTime), visited, cut }
+  const kept = [...found.values()].sort(byTime)
+  return { kept, rowsRead, truncated: rowsRead >= rowsMax }
 }
 
 /** Prepare the statements of the cursors. Each reads one range of one index. */

@@ -62,10 +62,10 @@ export function createRelay(options: RelayOptions) {
   const subscriptions = createSubscriptions({
     events,
     now,
-    charge: policy.asked,
+    charge: policy.charge,
     send: readers.send,
   })
-  const tell = ({ connection }: Client, ...message: unknown[]) =>
+  const reply = ({ connection }: Client, ...message: unknown[]) =>
     readers.send([connection], JSON.stringify(message))
 
   /** Check an event, store it and send it to subscribers. The verdict is given after the event is on disk. */
@@ -87,8 +87,8 @@ export function createRelay(options: RelayOptions) {
 
   const onEvent = async (client: Client, value: unknown, chars: number) => {
     const event = parseEvent(value)
-    if (!event) return tell(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
-    const refuse = (message: string) => tell(client, 'OK', event.id, false, message)
+    if (!event) return reply(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
+    const refuse = (message: string) => reply(client, 'OK', event.id, false, message)
     if (!policy.maySend(client.address, chars)) return refuse('rate-limited: slow down')
     const wrong = findValidationError(event, now()) ?? untimely(event, now())
     if (wrong !== null) return refuse(wrong)
@@ -110,7 +110,7 @@ export function createRelay(options: RelayOptions) {
     try {
       const verdict = await accept(event)
       if (verdict !== verdicts.stored) policy.giveBack(event, chars)
-      tell(client, 'OK', event.id, verdict.accepted, verdict.message)
+      reply(client, 'OK', event.id, verdict.accepted, verdict.message)
     } catch (cause) {
       options.log(cause)
       refuse('error: the event could not be stored, try again')
@@ -121,20 +121,20 @@ export function createRelay(options: RelayOptions) {
   const challenge = (client: Client) => {
     if (client.challenged) return
     client.challenged = true
-    tell(client, 'AUTH', client.challenge)
+    reply(client, 'AUTH', client.challenge)
   }
 
   const onAuth = (client: Client, value: unknown) => {
     const event = parseEvent(value)
-    if (!event) return tell(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
-    const refuse = (message: string) => tell(client, 'OK', event.id, false, message)
+    if (!event) return reply(client, 'OK', idIn(value), false, 'invalid: not a Nostr event')
+    const refuse = (message: string) => reply(client, 'OK', event.id, false, message)
     if (!policy.maySend(client.address, 1)) return refuse('rate-limited: slow down')
     const wrong = findAuthError(event, client, now())
     if (wrong !== null) return refuse(wrong)
     if (!verify(event)) return refuse('invalid: id or signature is wrong')
     if (client.authenticated.size >= limits.relayKeysMax) return refuse('restricted: too many keys')
     client.authenticated.add(event.pubkey)
-    tell(client, 'OK', event.id, true, '')
+    reply(client, 'OK', event.id, true, '')
   }
 
   const onMessage = (client: Client, message: ClientMessage, chars: number) => {
@@ -151,9 +151,9 @@ export function createRelay(options: RelayOptions) {
         return onAuth(client, message.event)
       case 'refused':
         subscriptions.close(client, message.name)
-        return tell(client, 'CLOSED', message.name, message.reason)
+        return reply(client, 'CLOSED', message.name, message.reason)
       case 'unknown':
-        return tell(client, 'NOTICE', message.reason)
+        return reply(client, 'NOTICE', message.reason)
     }
   }
 
@@ -179,7 +179,7 @@ export function createRelay(options: RelayOptions) {
         await onMessage(client, message, text.length)
       } else if ('name' in message) {
         subscriptions.close(client, message.name)
-        tell(client, 'CLOSED', message.name, 'rate-limited: slow down')
+        reply(client, 'CLOSED', message.name, 'rate-limited: slow down')
       } else {
         close(client.connection)
         options.drop(client.connection, 'too many messages that are not understood')
@@ -231,8 +231,8 @@ export function createRelay(options: RelayOptions) {
      */
     async query(filter: Filter, asker: string | null): Promise<NostrEvent[] | 'rate-limited'> {
       if (asker !== null && !policy.mayAsk(asker)) return 'rate-limited'
-      const { events, visited } = await subscriptions.select([filter])
-      if (asker !== null) policy.asked(asker, visited)
+      const { events, rowsRead } = await subscriptions.select([filter])
+      if (asker !== null) policy.charge(asker, rowsRead)
       return events.map(({ event }) => event)
     },
   }

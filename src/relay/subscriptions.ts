@@ -32,7 +32,7 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
   const byConnection = new Map<number, Map<string, Subscription>>()
   const quota = createSubscriptionQuota()
 
-  const tell = ({ connection }: Subscriber, ...message: unknown[]) =>
+  const reply = ({ connection }: Subscriber, ...message: unknown[]) =>
     send([connection], JSON.stringify(message))
 
   const subscriptionsOf = ({ connection }: Subscriber) => {
@@ -51,18 +51,18 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
   /** Events of several filters, each with its own limit: newest first, without duplicates. */
   const select = async (
     filters: readonly Filter[],
-  ): Promise<{ events: StoredEvent[]; visited: number }> => {
+  ): Promise<{ events: StoredEvent[]; rowsRead: number }> => {
     let newest: StoredEvent[] = []
-    let visited = 0
+    let rowsRead = 0
     for (const [at, filter] of filters.entries()) {
       const most = Math.min(filter.limit ?? limits.relayLimitMax, limits.relayLimitMax)
-      const found = await events.find(filter, now(), most, shareOfRows(filters, at, visited))
-      visited += found.visited
+      const found = await events.find(filter, now(), most, shareOfRows(filters, at, rowsRead))
+      rowsRead += found.rowsRead
       const once = new Map([...newest, ...found.events].map((one) => [one.event.id, one]))
       const sorted = [...once.values()].sort((a, b) => (newer(a.event, b.event) ? -1 : 1))
       newest = fitAnswer(sorted)
     }
-    return { events: newest, visited }
+    return { events: newest, rowsRead }
   }
 
   return {
@@ -84,7 +84,7 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
       const fits =
         client.inside === true ||
         (own.size < limits.relaySubscriptionsMax && quota.fits(client.address, size))
-      if (!fits) return tell(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
+      if (!fits) return reply(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
       const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
       const matches: Subscription['matches'] = (event, values) =>
         matchers.some((matcher) => matcher(event, values))
@@ -98,10 +98,10 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
         if (current()) close(client, name)
         throw cause
       })
-      charge(client.address, found.visited)
+      charge(client.address, found.rowsRead)
       if (!current()) return
       for (const { text } of found.events) send([client.connection], eventMessage(name, text))
-      tell(client, 'EOSE', name)
+      reply(client, 'EOSE', name)
       subscription.queued = null
       const sent = new Set(found.events.map(({ event }) => event.id))
       for (const event of queued) {
@@ -113,16 +113,16 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
     /** Answer a COUNT (NIP-45). Several filters count an event once. */
     async count(client: Subscriber, name: string, filters: Filter[]): Promise<void> {
       const ids = new Set<string>()
-      let visited = 0
-      let cut = false
+      let rowsRead = 0
+      let truncated = false
       for (const [at, filter] of filters.entries()) {
-        const found = await events.count(filter, now(), shareOfRows(filters, at, visited))
+        const found = await events.count(filter, now(), shareOfRows(filters, at, rowsRead))
         for (const id of found.ids) ids.add(id)
-        visited += found.visited
-        cut ||= found.cut
+        rowsRead += found.rowsRead
+        truncated ||= found.truncated
       }
-      charge(client.address, visited)
-      tell(client, 'COUNT', name, { count: ids.size, ...(cut && { approximate: true }) })
+      charge(client.address, rowsRead)
+      reply(client, 'COUNT', name, { count: ids.size, ...(truncated && { approximate: true }) })
     },
 
     /** Send an event to all matching subscriptions. Those with the same id share one text. */
@@ -150,8 +150,8 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
 }
 
 /** Rows that filter number `at` may read: its equal part of the remaining rows. */
-function shareOfRows(filters: readonly Filter[], at: number, visited: number): number {
-  return Math.max(1, Math.ceil((limits.relayRowsVisitedMax - visited) / (filters.length - at)))
+function shareOfRows(filters: readonly Filter[], at: number, rowsRead: number): number {
+  return Math.max(1, Math.ceil((limits.relayRowsReadMax - rowsRead) / (filters.length - at)))
 }
 
 function eventMessage(name: string, text: string): string {

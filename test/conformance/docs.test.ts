@@ -190,7 +190,7 @@ test('the documented limits of the gateway are those of the code', () => {
     String(limits.relaysMax),
     spaced(limits.relayConnectionsMax),
     spaced(limits.relayConnectionsPerAddressMax),
-    spaced(limits.relayRowsVisitedMax),
+    spaced(limits.relayRowsReadMax),
     spaced(limits.relayOpenFiltersMax),
     spaced(limits.relayOpenFiltersPerAddressMax),
     spaced(limits.relayOpenWeightMax),

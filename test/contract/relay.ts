@@ -293,7 +293,7 @@ export function queries(it: It<RelayTx>): void {
     })
     await stores.write(async (tx) => {
       await tx.events.insert(rare)
-      for (let at = 0; at < limits.relayRowsVisitedMax + 500; at++) {
+      for (let at = 0; at < limits.relayRowsReadMax + 500; at++) {
         const tags = at % 2 === 0 ? [['p', alice]] : []
         await tx.events.insert(
           note({
@@ -318,7 +318,7 @@ export function queries(it: It<RelayTx>): void {
         filter,
         ids: [rare.id],
       })
-      expect(found.visited).toBeLessThan(1200)
+      expect(found.rowsRead).toBeLessThan(1200)
     }
     const hopeless = await find(
       filterOf({ authors: [bob], '#p': [alice], kinds: [1, 2] }),
@@ -327,10 +327,10 @@ export function queries(it: It<RelayTx>): void {
     )
     expect(hopeless.events).toHaveLength(500)
     const all = await countOf(filterOf({ authors: [bob] }), now)
-    const most = limits.relayRowsVisitedMax
-    expect([all.visited, all.ids.length, all.cut]).toEqual([most, most, true])
+    const most = limits.relayRowsReadMax
+    expect([all.rowsRead, all.ids.length, all.truncated]).toEqual([most, most, true])
     const part = await countOf(filterOf({ authors: [bob] }), now, 500)
-    expect([part.visited, part.ids.length, part.cut]).toEqual([500, 500, true])
+    expect([part.rowsRead, part.ids.length, part.truncated]).toEqual([500, 500, true])
   })
 
   it('large events are read only as far as one answer reaches, and their rows count for more', async (stores) => {
@@ -352,11 +352,11 @@ export function queries(it: It<RelayTx>): void {
     for (const filter of [{}, { authors: [alice, bob] }]) {
       const found = await find(filterOf(filter), now, 500)
       expect(found.events.map(({ event }) => event.id)).toEqual(newest.slice(0, carried))
-      expect(found.visited).toBeLessThan(units * (carried + 2) * 3)
+      expect(found.rowsRead).toBeLessThan(units * (carried + 2) * 3)
     }
     const counted = await countOf(filterOf({}), now)
-    expect(counted.cut).toBe(true)
-    expect(counted.ids.length).toBeLessThan(limits.relayRowsVisitedMax / units + 2)
+    expect(counted.truncated).toBe(true)
+    expect(counted.ids.length).toBeLessThan(limits.relayRowsReadMax / units + 2)
   })
 
   it('the newest of a thousand authors are found with little more than the requested rows', async (stores) => {
@@ -371,7 +371,7 @@ export function queries(it: It<RelayTx>): void {
     const all = await find(filterOf({ until: now }), now, 200)
     const found = await find(filterOf({ authors: many }), now, 200)
     expect(found.events).toEqual(all.events)
-    expect(found.visited).toBeLessThan(4000)
+    expect(found.rowsRead).toBeLessThan(4000)
   })
 }
 

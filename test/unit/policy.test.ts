@@ -65,7 +65,7 @@ test('a query that looked at many rows costs more', () => {
   const rounds = limits.relayAskBurst / (1 + 20)
   for (let left = Math.floor(rounds); left > 0; left--) {
     expect(policy.mayAsk('a')).toBe(true)
-    policy.asked('a', 20 * limits.relayAskRows)
+    policy.charge('a', 20 * limits.relayAskRows)
   }
   for (let left = limits.relayAskBurst % 21; left > 0; left--) policy.mayAsk('a')
   expect(policy.mayAsk('a')).toBe(false)
@@ -85,8 +85,8 @@ test('a query that looked at more than is left puts its address in debt', () => 
   const [asker, other] = ['203.0.113.5', '203.0.113.6']
   const { relayAskBurst: burst, relayAskPerSecond: perSecond, relayAskRows: rows } = limits
   expect(policy.mayAsk(asker)).toBe(true)
-  policy.asked(asker, rows * burst)
-  policy.asked(asker, rows * burst)
+  policy.charge(asker, rows * burst)
+  policy.charge(asker, rows * burst)
   clock.seconds += burst / perSecond - 1
   expect([policy.mayAsk(asker), policy.mayAsk(other)]).toEqual([false, true])
   clock.seconds += 2
