@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net'
 import type { Answer, Json } from './client.ts'
+import { patienceSeconds } from './until.ts'
 
 export type RawRequest = {
   method?: string
@@ -14,7 +15,7 @@ export type RawRequest = {
   body?: string | Uint8Array
 }
 
-const answerMilliseconds = 8000
+const answerMilliseconds = patienceSeconds * 1000
 
 /** One request written byte by byte: errors that `fetch` would correct are sent unchanged. */
 export function callRaw(base: string, request: RawRequest): Promise<Answer> {
