@@ -98,16 +98,21 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
       object: null,
       excessive: false,
       spend: null,
+      replayed: null,
       known: false,
       harmless: false,
     }
     const routed = routable(request)
     keepContext(routed, context)
     try {
-      const response = await app.fetch(routed)
+      let response = await app.fetch(routed)
       await context.spend?.()
+      const limited = context.replayed?.()
+      if (limited) response = replyRefusal(limited, route.envelope, context.rules.schemes)
       countMistake(response, context)
       return response
+    } catch (cause) {
+      throw context.replayed?.() ?? cause
     } finally {
       working?.end()
     }

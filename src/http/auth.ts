@@ -11,7 +11,12 @@ type AuthenticatorOptions<Caller extends AnyCaller> = {
   /** Check an Authorization header. Refuses with an `auth-…` code. */
   identify: (
     credential: { header: string; bearer: boolean; signed: () => SignedRequest },
-    uses: { count(pubkey: string): void; spending(): void; repeated(): void },
+    uses: {
+      count(pubkey: string): void
+      countSigned(pubkey: string): Refusal | null
+      spending(): void
+      repeated(): void
+    },
   ) => Promise<Caller>
   /** Use up the signature of a caller after an operation that wrote nothing. */
   spend: (caller: Caller) => Promise<void>
@@ -66,14 +71,27 @@ export function createAuthenticator<Caller extends AnyCaller>(
       return { method, origins: context.origins(), target: targetOf(request), body }
     }
     const header = request.headers.get('authorization') ?? ''
+    let giveBack = (): unknown => undefined
     return options.identify(
       { header, bearer, signed },
       {
         count: (pubkey) => rateLimits.key(pubkey, 1),
+        countSigned(pubkey) {
+          const limited = rateLimits.signed(pubkey)
+          // A stranger who repeats an overheard signature must not use up its owner's share.
+          giveBack = () => limited ?? rateLimits.giveBack(pubkey)
+          return limited
+        },
         spending() {
           context.spend = null
         },
-        repeated: () => rateLimits.failure(address),
+        repeated() {
+          context.replayed = () => {
+            context.replayed = null
+            giveBack()
+            return rateLimits.replay(address)
+          }
+        },
       },
     )
   }

@@ -17,6 +17,9 @@ export type RateLimits = {
   request(address: string): Refusal | null
   /** An authenticated request, by key. `cost` grows with the rows that it writes. Refuses `rate-limited`. */
   key(pubkey: string, cost: number): void
+  /** The same for one signed request, as a refusal or null; `giveBack` undoes it. */
+  signed(pubkey: string): Refusal | null
+  giveBack(pubkey: string): void
   /** An authenticated request over its address's budget, of a key unknown here. Refuses `rate-limited`. */
   stranger(address: string): void
   /** A request over its address's budget, by the credential that it brought. Refuses `rate-limited`. */
@@ -32,6 +35,8 @@ export type RateLimits = {
   setup(address: string): void
   /** A failed authentication or an unknown nonce, by client address. Refuses `rate-limited`. */
   failure(address: string): void
+  /** The same for the replay of a signature, as a refusal or null. */
+  replay(address: string): Refusal | null
   /** A try of an Idempotency-Key on a burned voucher, by voucher and address. Refuses `rate-limited`. */
   wrongKeyTry(handle: string, address: string): void
   /** A wrong key on a burned voucher. */
@@ -77,6 +82,8 @@ export function createRateLimits(seconds: () => number): RateLimits {
   return {
     request: (address) => rateLimited(requests.take(address, seconds())),
     key: (pubkey, cost) => requireNoWait(keys.take(pubkey, seconds(), cost)),
+    signed: (pubkey) => rateLimited(keys.take(pubkey, seconds())),
+    giveBack: (pubkey) => keys.give(pubkey),
     stranger: (address) => requireNoWait(strangers.take(address, seconds())),
     carried: ({ of, id }) => requireNoWait(carried.take(`${of} ${id}`, seconds())),
     refreshes: {
@@ -91,6 +98,7 @@ export function createRateLimits(seconds: () => number): RateLimits {
     },
     setup: (address) => requireNoWait(setups.take(address).wait),
     failure: (address) => requireNoWait(failures.take(address).wait),
+    replay: (address) => rateLimited(failures.take(address).wait),
     wrongKeyTry: (handle, address) => requireNoWait(wrongKeys.wait(`${handle} ${address}`, handle)),
     wrongKey: (handle, address) => wrongKeys.count(`${handle} ${address}`, handle),
   }
@@ -100,12 +108,15 @@ export function createRateLimits(seconds: () => number): RateLimits {
 export const noRateLimits: RateLimits = {
   request: () => null,
   key: () => undefined,
+  signed: () => null,
+  giveBack: () => undefined,
   stranger: () => undefined,
   carried: () => undefined,
   refreshes: { wait: () => 0, made: () => undefined },
   mistake: () => undefined,
   setup: () => undefined,
   failure: () => undefined,
+  replay: () => null,
   wrongKeyTry: () => undefined,
   wrongKey: () => undefined,
 }

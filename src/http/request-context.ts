@@ -39,6 +39,8 @@ export type RequestContext = {
   harmless: boolean
   /** Uses up the NIP-98 event of the caller. Null if there is none, or if a write of the operation used it up. */
   spend: (() => Promise<void>) | null
+  /** Counts the replay of a NIP-98 event, once; the refusal if there were too many. Null if there was none. */
+  replayed: (() => Refusal | null) | null
 }
 
 const known = new WeakMap<Request, RequestContext>()

@@ -18,9 +18,11 @@ type Credential = {
 
 /** Callbacks for the use of a credential. */
 type Uses = {
-  /** The request counts against the rate of this key. May refuse `rate-limited`. */
+  /** A session asks: the request counts against the rate of its key. May refuse `rate-limited`. */
   count(pubkey: string): void
-  /** A write uses up the NIP-98 event. */
+  /** A NIP-98 event asks: the same, but a refusal comes back, as the event is used up all the same. */
+  countSigned(pubkey: string): Refusal | null
+  /** A write uses up the NIP-98 event. Like `repeated` it may be called again, when an operation runs again. */
   spending(): void
   /** The NIP-98 event was used before. */
   repeated(): void
@@ -48,6 +50,7 @@ export function createIdentify({ sessions, verify, now }: IdentifyParts) {
 
   function signedCaller(encoded: string, signed: SignedRequest, uses: Uses): Caller {
     const event = verifyHttpAuth(encoded, signed, now(), verify)
+    const limited = uses.countSigned(event.pubkey)
     return {
       pubkey: event.pubkey,
       beganAt: sessions.beginsAt(event.pubkey),
@@ -59,8 +62,7 @@ export function createIdentify({ sessions, verify, now }: IdentifyParts) {
           uses.repeated()
           throw new Refusal('auth-replay')
         }
-        // Counted only now: a stranger who repeats an overheard signature must not use up its owner's share.
-        uses.count(event.pubkey)
+        if (limited) throw limited
       },
     }
   }
