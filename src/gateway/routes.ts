@@ -20,7 +20,7 @@ const shared = feature({
   tag: 'Gateway',
   envelope: gatewayEnvelope,
   paths: ['/nostr'],
-  parameters: { id: 'A definition: UUID' },
+  parameters: { id: 'An event: its id in hex' },
 })
 
 /** Nostr over HTTP for clients that keep no connection: publish, its outcome, fetch. */

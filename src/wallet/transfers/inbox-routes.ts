@@ -9,7 +9,7 @@ import { InboxModel, PreferencesModel } from './models.ts'
 import { readPreferences, writePreferences } from './preferences.ts'
 import type { Transfers } from './service.ts'
 
-const shared = feature({ tag: 'Transfer', parameters: { id: 'A definition: UUID' } })
+const shared = feature({ tag: 'Transfer', parameters: { id: 'A received voucher: its handle' } })
 
 /** Vouchers that a holder has received, and the setting whether he takes any. */
 export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
