@@ -1,6 +1,6 @@
-import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { contextOf } from '../http/request-context.ts'
+import { feature, route, textModel } from '../http/route.ts'
 import type { createImageFinder } from './image.ts'
 
 const pictureModel = textModel(
@@ -30,7 +30,7 @@ export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
       })
     },
     {
-      ...documented({
+      ...route({
         summary: 'The picture of a coupon, by sha256 of its address',
         access: 'public',
         answers: { 200: pictureModel },

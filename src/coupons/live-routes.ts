@@ -1,8 +1,8 @@
 import type { Authenticator } from '../http/auth.ts'
-import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { openEventStream } from '../http/event-stream.ts'
 import { contextOf } from '../http/request-context.ts'
+import { feature, route, textModel } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Live } from './live.ts'
 import type { CouponService } from './service.ts'
@@ -34,7 +34,7 @@ export function liveRoutes(service: CouponService, auth: Authenticator<Caller>, 
         return stream.response
       },
       {
-        ...documented({
+        ...route({
           summary: 'What happens to the caller’s coupons, as it happens',
           access: 'any',
           answers: { 200: liveModel },

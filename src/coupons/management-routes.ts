@@ -1,10 +1,10 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../http/auth.ts'
-import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
+import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
 import { announce, withdraw } from './announce.ts'
 import { parseRepeat } from './answer.ts'
@@ -59,7 +59,7 @@ export function managementRoutes(
   return new Elysia({ name: 'management', prefix: '/api/coupons', ...management })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/', async ({ caller }) => replyJson(200, await overview(service, caller)), {
-      ...documented({
+      ...route({
         summary: 'Definitions, minters and announcement of the caller',
         access: 'any',
         answers: { 200: OverviewModel },
@@ -76,7 +76,7 @@ export function managementRoutes(
       },
       {
         body: NewDefinitionModel,
-        ...documented({
+        ...route({
           summary: 'Create a definition',
           access: 'any',
           answers: { 201: t.Object({ coupon: DefinitionModel }) },
@@ -97,7 +97,7 @@ export function managementRoutes(
       },
     )
     .get('/mintable', async ({ caller }) => replyJson(200, await mintable(service, caller)), {
-      ...documented({
+      ...route({
         summary: 'Definitions that the caller may mint now',
         access: 'any',
         answers: { 200: MintableModel },
@@ -108,7 +108,7 @@ export function managementRoutes(
       async ({ caller, query }) => replyJson(200, await redemptions(service, caller, query)),
       {
         query: PageModel,
-        ...documented({
+        ...route({
           summary: 'Redemptions of the caller’s coupons, newest first',
           access: 'any',
           answers: { 200: RedemptionsModel },
@@ -121,7 +121,7 @@ export function managementRoutes(
       async ({ caller, query }) => replyJson(200, await statistics(service, caller, query)),
       {
         query: StatisticsAskedModel,
-        ...documented({
+        ...route({
           summary: 'Vouchers minted and redeemed, by coupon and day',
           access: 'any',
           answers: { 200: StatisticsModel },
@@ -130,7 +130,7 @@ export function managementRoutes(
       },
     )
     .get('/minters', async ({ caller }) => replyJson(200, await listMinters(service, caller)), {
-      ...documented({
+      ...route({
         summary: 'Keys that may mint the caller’s coupons',
         access: 'any',
         answers: { 200: t.Object({ minters: t.Array(MinterModel) }) },
@@ -145,7 +145,7 @@ export function managementRoutes(
       },
       {
         body: NewMinterModel,
-        ...documented({
+        ...route({
           summary: 'Let a key mint the caller’s coupons',
           access: 'any',
           answers: {
@@ -168,7 +168,7 @@ export function managementRoutes(
       '/minters/:key',
       async ({ caller, params }) => replyJson(200, await removeMinter(service, caller, params.key)),
       {
-        ...documented({
+        ...route({
           summary: 'Take the permission to mint back',
           access: 'any',
           answers: { 200: t.Object({ removed: t.Literal(true) }) },
@@ -184,7 +184,7 @@ export function managementRoutes(
       },
       {
         body: NewAnnouncementModel,
-        ...documented({
+        ...route({
           summary: 'Store and broadcast the caller’s announcement',
           access: 'any',
           answers: { 200: AnnouncementModel },
@@ -209,7 +209,7 @@ export function managementRoutes(
       },
     )
     .delete('/discovery', async ({ caller }) => replyJson(200, await withdraw(service, caller)), {
-      ...documented({
+      ...route({
         summary: 'Withdraw the announcement',
         access: 'any',
         answers: { 200: t.Object({ removed: t.Literal(true) }) },
@@ -232,7 +232,7 @@ export function managementRoutes(
       },
       {
         body: MintModel,
-        ...documented({
+        ...route({
           summary: 'Issue vouchers from a definition',
           access: 'any',
           answers: { 200: MintAnswerModel },
@@ -260,7 +260,7 @@ export function managementRoutes(
         replyJson(200, await edit(service, caller, parseId(params.id), body)),
       {
         body: ChangesModel,
-        ...documented({
+        ...route({
           summary: 'Edit a definition; minted vouchers do not change',
           access: 'any',
           answers: { 200: t.Object({ coupon: DefinitionModel }) },
@@ -282,7 +282,7 @@ export function managementRoutes(
       async ({ caller, params }) =>
         replyJson(200, await remove(service, caller, parseId(params.id))),
       {
-        ...documented({
+        ...route({
           summary: 'Delete a definition that was never minted, archive any other',
           access: 'any',
           answers: { 200: t.Object({ deleted: t.Boolean(), archived: t.Boolean() }) },
@@ -304,7 +304,7 @@ export function managementRoutes(
       },
       {
         query: IssuancesAskedModel,
-        ...documented({
+        ...route({
           summary: 'Vouchers issued from a definition, newest first, or one chain of refreshes',
           access: 'any',
           answers: { 200: IssuancesModel },
@@ -323,7 +323,7 @@ export function managementRoutes(
       async ({ caller, params }) =>
         replyJson(200, await voidAll(service, caller, parseId(params.id))),
       {
-        ...documented({
+        ...route({
           summary: 'Void every open voucher of a definition',
           access: 'any',
           answers: { 200: t.Object({ voided: t.Integer() }) },
@@ -343,7 +343,7 @@ export function managementRoutes(
       },
       {
         query: VoidModel,
-        ...documented({
+        ...route({
           summary: 'Void one voucher, or with chain=1 where refreshes have brought it',
           access: 'any',
           answers: { 200: t.Object({ mint: IssuanceModel }) },

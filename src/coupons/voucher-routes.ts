@@ -1,10 +1,10 @@
 import { Refusal } from '../base/refusal.ts'
 import { createGuard } from '../http/carry.ts'
-import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
+import { feature, route } from '../http/route.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { parseIdempotencyKey, parseRepeat } from './answer.ts'
 import { budgetOf, refreshBudgetOf } from './budget.ts'
@@ -40,7 +40,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
 
   return new Elysia({ name: 'vouchers', prefix: '/api/coupons', ...feature({ tag: 'Vouchers' }) })
     .get('/manager', () => reply(200, manager, { 'Cache-Control': 'public, max-age=300' }), {
-      ...documented({
+      ...route({
         summary: 'The key that signs vouchers here',
         access: 'public',
         answers: { 200: ManagerModel },
@@ -48,7 +48,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
     })
     .get('/claim', ({ request, query }) => previewed(request, query.nonce), {
       query: NonceModel,
-      ...documented({
+      ...route({
         summary: 'Preview a voucher',
         access: 'public',
         carrier: 'nonce',
@@ -59,7 +59,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
     })
     .post('/preview', ({ request, body }) => previewed(request, body.nonce), {
       body: NonceModel,
-      ...documented({
+      ...route({
         summary: 'Preview a voucher, without its nonce in a URL',
         access: 'public',
         carrier: 'nonce',
@@ -86,7 +86,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
       },
       {
         body: ClaimModel,
-        ...documented({
+        ...route({
           summary: 'Redeem a voucher',
           access: 'public',
           carrier: 'nonce',
@@ -130,7 +130,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
       },
       {
         body: NonceModel,
-        ...documented({
+        ...route({
           summary: 'Swap a nonce for a new one: how a coupon changes hands',
           access: 'public',
           // The voucher of a chain that is refreshed too often may well be live.

@@ -1,11 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { gatewayEnvelope } from '../http/envelope.ts'
 import { reply, replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
+import { feature, route } from '../http/route.ts'
 import { NostrEventModel } from '../nostr/models.ts'
 import { encodeNevent } from '../nostr/nevent.ts'
 import { fetchEvents } from './fetch.ts'
@@ -40,7 +40,7 @@ export function gatewayRoutes(gateway: Gateway) {
         return reply(202, '', location)
       },
       {
-        ...documented({
+        ...route({
           summary: 'Publish a signed event: on disk, and delivered from there',
           access: 'public',
           bodyBytesMax: limits.publishBytesMax,
@@ -67,7 +67,7 @@ export function gatewayRoutes(gateway: Gateway) {
         return replyJson(200, await publication(gateway, params.id, asked))
       },
       {
-        ...documented({
+        ...route({
           summary: 'What became of a published event',
           access: 'public',
           answers: { 200: PublicationModel },
@@ -86,7 +86,7 @@ export function gatewayRoutes(gateway: Gateway) {
         return replyJson(200, events, silent > 0 ? heard : undefined)
       },
       {
-        ...documented({
+        ...route({
           summary: 'Events that match a filter, newest first',
           access: 'public',
           bodyBytesMax: limits.publishBytesMax,

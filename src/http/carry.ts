@@ -1,7 +1,7 @@
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
-import type { RouteRules } from './document.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
 import { contextOf } from './request-context.ts'
+import type { RouteRules } from './route.ts'
 
 /** Finds the budget of a credential. Null if the credential does not exist. */
 type FindBudget = () => Promise<Budget | 'unbounded' | null>

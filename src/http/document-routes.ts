@@ -1,9 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
-import { documented, feature, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
 import { type ApiDocument, type DocumentParts, describeApi } from './openapi.ts'
 import { reply } from './reply.ts'
+import { feature, route, textModel } from './route.ts'
 
 const documentModel = t.Unknown({ description: 'An OpenAPI 3.1 document' })
 const pageModel = textModel('text/html', 'The same for people')
@@ -29,7 +29,7 @@ export function documentRoutes(
   }
   const own: AnyElysia = new Elysia({ name: 'document', ...feature({ tag: 'Service' }) })
     .get('/openapi.json', async () => reply(200, JSON.stringify(await describe())), {
-      ...documented({
+      ...route({
         summary: 'This document',
         access: 'public',
         answers: { 200: documentModel },
@@ -42,7 +42,7 @@ export function documentRoutes(
         return reply(200, page.html, page.headers)
       },
       {
-        ...documented({
+        ...route({
           summary: 'This document as a page',
           access: 'public',
           answers: { 200: pageModel },

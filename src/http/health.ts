@@ -1,11 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { Refusal } from '../base/refusal.ts'
-import { documented, feature, textModel } from './document.ts'
 import { Elysia } from './elysia.ts'
 import type { Metrics } from './metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyJson } from './reply.ts'
 import { contextOf } from './request-context.ts'
+import { feature, route, textModel } from './route.ts'
 
 /** Check that the service can write, and refuse with the reason if it cannot. The result is a list of warnings. */
 type Readiness = () => Promise<readonly 'disk-low'[]>
@@ -23,7 +23,7 @@ const ReadyModel = t.Object({
 export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: RateLimits) {
   return new Elysia({ name: 'health', ...feature({ tag: 'Service' }) })
     .get('/livez', () => replyJson(200, { status: 'ok' }), {
-      ...documented({
+      ...route({
         summary: 'The process answers',
         access: 'state',
         whileDraining: true,
@@ -37,7 +37,7 @@ export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: Rat
         return replyJson(200, { status: 'ok', ...(warnings.length > 0 && { warnings }) })
       },
       {
-        ...documented({
+        ...route({
           summary: 'The service can read and write',
           access: 'state',
           answers: { 200: ReadyModel },
@@ -58,7 +58,7 @@ export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: Rat
         })
       },
       {
-        ...documented({
+        ...route({
           summary: 'Prometheus metrics, for this machine and for who has METRICS_TOKEN',
           access: 'metrics',
           answers: { 200: textModel('text/plain', 'Prometheus text, version 0.0.4') },

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts'
-import type { RouteDetail } from './document.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
+import type { RouteDetail } from './route.ts'
 
 /** JSON Schema 2020-12, as far as TypeBox writes it. */
 export type Schema = {
@@ -121,7 +121,7 @@ export function describeApi(
 
 function describeOperation(method: string, path: string, hooks: Hooks, names: Names): Operation {
   const { detail, body, query } = hooks
-  if (!detail) throw new Error(`${method} ${path} is not documented`)
+  if (!detail) throw new Error(`${method} ${path} is not route`)
   const codes = new Set(detail['x-refusals'])
   const told = detail['x-told']
   const imply = (...implied: RefusalCode[]) => {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Refusal } from '../base/refusal.ts'
-import type { RouteRules } from './document.ts'
 import type { Envelope } from './envelope.ts'
 import type { Working } from './in-flight.ts'
+import type { RouteRules } from './route.ts'
 
 /** The context of a request, beside what Elysia has of it. */
 export type RequestContext = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { limits } from '../base/limits.ts'
-import type { RouteDetail, RouteRules } from './document.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
+import type { RouteDetail, RouteRules } from './route.ts'
 
 /** A path of the table: its pattern, its methods, and the rules of each method. */
 export type RouteMatch = {

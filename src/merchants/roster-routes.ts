@@ -1,8 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../http/auth.ts'
-import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
+import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
 import { MerchantModel, NewMerchantModel } from './models.ts'
 import { addMerchant, listMerchants, removeMerchant } from './roster.ts'
@@ -18,7 +18,7 @@ export function merchantRoutes(merchants: Merchants, auth: Authenticator<Caller>
   return new Elysia({ name: 'merchants', prefix: '/api/merchants', ...roster })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/', async ({ caller }) => replyJson(200, await listMerchants(merchants, caller)), {
-      ...documented({
+      ...route({
         summary: 'Merchants that were let in, newest first',
         access: 'any',
         answers: { 200: t.Object({ merchants: t.Array(MerchantModel) }) },
@@ -33,7 +33,7 @@ export function merchantRoutes(merchants: Merchants, auth: Authenticator<Caller>
       },
       {
         body: NewMerchantModel,
-        ...documented({
+        ...route({
           summary: 'Let a key manage coupons of its own',
           access: 'any',
           answers: {
@@ -55,7 +55,7 @@ export function merchantRoutes(merchants: Merchants, auth: Authenticator<Caller>
       async ({ caller, params }) =>
         replyJson(200, await removeMerchant(merchants, caller, params.key)),
       {
-        ...documented({
+        ...route({
           summary: 'Let a key manage no longer; its vouchers stay good',
           access: 'any',
           answers: { 200: t.Object({ removed: t.Literal(true) }) },

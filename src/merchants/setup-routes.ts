@@ -1,9 +1,9 @@
 import type { Authenticator } from '../http/auth.ts'
-import { documented, feature } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
+import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
 import { SetUpModel, SetupModel } from './models.ts'
 import type { Merchants } from './service.ts'
@@ -25,7 +25,7 @@ export function setupRoutes(
       },
       {
         body: SetupModel,
-        ...documented({
+        ...route({
           summary: 'Become the first merchant, with the setup code that the operator was shown',
           access: 'signed',
           answers: { 201: SetUpModel },

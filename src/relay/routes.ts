@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts'
-import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
+import { feature, route, textModel } from '../http/route.ts'
 
 type RelayInformation = {
   version: string
@@ -36,7 +36,7 @@ export function relayRoutes({ version, manager, open }: RelayInformation) {
     '/relay',
     () => replyJson(200, document(), { 'Content-Type': 'application/nostr+json' }),
     {
-      ...documented({
+      ...route({
         summary: 'The embedded relay: a WebSocket, and its NIP-11 document',
         access: 'public',
         upgrades: true,

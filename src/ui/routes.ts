@@ -1,8 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import { Refusal } from '../base/refusal.ts'
-import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
+import { feature, route, textModel } from '../http/route.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
 import type { Bundle, PageName } from './bundle.ts'
@@ -31,7 +31,7 @@ type Site = {
 const pages = feature({ tag: 'Service', parameters: { file: 'A name that a page gives' } })
 
 const described = (summary: string) =>
-  documented({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
+  route({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
 
 /**
  * The pages and their files. They are bundled at the first request, so the start does not wait for them
@@ -73,7 +73,7 @@ export function pageRoutes(place: () => PagePlace) {
         const headers = { Location: '/panel', 'Access-Control-Allow-Origin': '*' }
         return new Response(null, { status: 302, headers })
       },
-      documented({
+      route({
         summary: 'Leads a browser to the panel',
         access: 'public',
         answers: { 302: NothingModel },
@@ -90,7 +90,7 @@ export function pageRoutes(place: () => PagePlace) {
         if (!file) throw new Refusal('not-found')
         return fileReply(file, request)
       },
-      documented({
+      route({
         summary: 'What the pages load',
         access: 'public',
         answers: { 200: FileModel },
@@ -103,7 +103,7 @@ export function pageRoutes(place: () => PagePlace) {
         const type = 'application/manifest+json; charset=utf-8'
         return appFile((await site()).manifest, type)
       },
-      documented({
+      route({
         summary: 'What makes the till an application of a device',
         access: 'public',
         answers: { 200: ManifestModel },
@@ -112,7 +112,7 @@ export function pageRoutes(place: () => PagePlace) {
     .get(
       '/sw.js',
       async () => appFile((await site()).worker, 'text/javascript; charset=utf-8'),
-      documented({
+      route({
         summary: 'Keeps the till and the coupons of a device for without connection',
         access: 'public',
         answers: { 200: WorkerModel },

@@ -1,6 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
-import { documented, feature, textModel } from '../http/document.ts'
 import { Elysia } from '../http/elysia.ts'
+import { feature, route, textModel } from '../http/route.ts'
 import { createTlsPage, type TlsPlace } from './tls-page.ts'
 
 const PageModel = textModel('text/html', 'How to trust the authority of this shop')
@@ -20,7 +20,7 @@ export function tlsRoutes(place: TlsPlace | null) {
         return new Response(html, { headers })
       },
       {
-        ...documented({
+        ...route({
           summary: 'How to trust the certificate of this shop',
           access: 'public',
           answers: { 200: PageModel },
@@ -40,7 +40,7 @@ export function tlsRoutes(place: TlsPlace | null) {
           },
         }),
       {
-        ...documented({
+        ...route({
           summary: 'The authority of this shop',
           access: 'public',
           answers: { 200: AuthorityModel },

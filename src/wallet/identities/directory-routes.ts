@@ -1,9 +1,9 @@
 import { Refusal } from '../../base/refusal.ts'
-import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { gatewayEnvelope } from '../../http/envelope.ts'
 import { reply, replyJson } from '../../http/reply.ts'
 import { contextOf } from '../../http/request-context.ts'
+import { feature, route } from '../../http/route.ts'
 import { nameOfKey, namesDocument } from './directory.ts'
 import {
   InvoiceModel,
@@ -31,7 +31,7 @@ export function directoryRoutes(identities: Identities) {
     const base = contextOf(request).origins()[0] ?? identities.base()
     return replyJson(200, await payRequest(identities, params.username, base))
   }
-  const payDocument = documented({
+  const payRoute = route({
     summary: 'How to pay a name or send it a voucher (LUD-16)',
     access: 'public',
     answers: { 200: PayModel },
@@ -47,15 +47,15 @@ export function directoryRoutes(identities: Identities) {
       },
       {
         query: NameModel,
-        ...documented({
+        ...route({
           summary: 'Whose name it is (NIP-05)',
           access: 'public',
           answers: { 200: NamesModel },
         }),
       },
     )
-    .get('/.well-known/lnurlp/:username', pay, payDocument)
-    .get('/api/lud16/:username', pay, payDocument)
+    .get('/.well-known/lnurlp/:username', pay, payRoute)
+    .get('/api/lud16/:username', pay, payRoute)
     .get(
       '/api/lud16/:username/cb',
       async ({ request, params, query }) => {
@@ -72,7 +72,7 @@ export function directoryRoutes(identities: Identities) {
       },
       {
         query: PaymentModel,
-        ...documented({
+        ...route({
           summary: 'An invoice of the holder’s own wallet (LUD-06)',
           tag: 'Transfer',
           access: 'public',
@@ -91,7 +91,7 @@ export function directoryRoutes(identities: Identities) {
       '/api/pubkey/:key',
       async ({ params }) => replyJson(200, await nameOfKey(identities, params.key)),
       {
-        ...documented({
+        ...route({
           summary: 'The name of a key',
           access: 'public',
           answers: { 200: UsernameModel },

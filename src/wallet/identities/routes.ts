@@ -1,12 +1,12 @@
 import { Type as t } from '@sinclair/typebox'
 import { Refusal } from '../../base/refusal.ts'
 import { createGuard } from '../../http/carry.ts'
-import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { type Envelope, RefusalModel } from '../../http/envelope.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
 import { contextOf } from '../../http/request-context.ts'
+import { feature, route } from '../../http/route.ts'
 import { NostrEventModel } from '../../nostr/models.ts'
 import { takenName } from './directory.ts'
 import { NameModel, NamesModel, NewNonceModel, OpenNonceModel, RegisteredModel } from './models.ts'
@@ -50,7 +50,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
     const nonce = await requestNonce(identities, contextOf(request).object, charge)
     return replyJson(200, { success: true, nonce })
   }
-  const nonceDocument = documented({
+  const nonceRoute = route({
     summary: 'A nonce that lets somebody register one identity',
     access: 'public',
     body: NostrEventModel,
@@ -68,8 +68,8 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
   })
 
   return new Elysia({ name: 'identity', prefix: '/api', ...shared })
-    .post('/nonce', createNonce, nonceDocument)
-    .post('/nonce/create', createNonce, nonceDocument)
+    .post('/nonce', createNonce, nonceRoute)
+    .post('/nonce/create', createNonce, nonceRoute)
     .get(
       '/nonce/:nonce',
       async ({ request, params }) => {
@@ -77,7 +77,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
         return replyJson(200, { status: true })
       },
       {
-        ...documented({
+        ...route({
           summary: 'Whether a nonce can be used',
           access: 'public',
           guesses: ['nonce-unknown'],
@@ -95,7 +95,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
         return replyJson(200, { success: true, ...registered })
       },
       {
-        ...documented({
+        ...route({
           summary: 'Register a name for a key; burns a nonce',
           access: 'public',
           guesses: ['identity-nonce-unknown'],
@@ -127,7 +127,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
       },
       {
         query: NameModel,
-        ...documented({
+        ...route({
           summary: 'Whose name it is; 404 while it is free',
           access: 'public',
           answers: { 200: NamesModel },

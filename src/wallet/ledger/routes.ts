@@ -1,7 +1,7 @@
 import type { Authenticator } from '../../http/auth.ts'
-import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
+import { feature, route } from '../../http/route.ts'
 import type { Caller } from '../../session/caller.ts'
 import { type Books, balances } from './balances.ts'
 import { BalancesModel } from './models.ts'
@@ -16,7 +16,7 @@ export function ledgerRoutes(books: Books, auth: Authenticator<Caller>) {
       '/balances/:key',
       async ({ caller, params }) => replyJson(200, await balances(books, caller, params.key)),
       {
-        ...documented({
+        ...route({
           summary: 'What a key has of each token, and its last movements',
           access: 'any',
           answers: { 200: BalancesModel },

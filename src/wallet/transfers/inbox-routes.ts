@@ -1,8 +1,8 @@
 import { Type as t } from '@sinclair/typebox'
 import type { Authenticator } from '../../http/auth.ts'
-import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
+import { feature, route } from '../../http/route.ts'
 import type { Caller } from '../../session/caller.ts'
 import { forget, listInbox } from './inbox.ts'
 import { InboxModel, PreferencesModel } from './models.ts'
@@ -16,7 +16,7 @@ export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'inbox', prefix: '/api/wallet', ...shared })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
     .get('/vouchers', async ({ caller }) => replyJson(200, await listInbox(transfers, caller)), {
-      ...documented({
+      ...route({
         summary: 'The vouchers that the caller has received',
         access: 'any',
         answers: { 200: InboxModel },
@@ -26,7 +26,7 @@ export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
       '/vouchers/:id',
       async ({ caller, params }) => replyJson(200, await forget(transfers, caller, params.id)),
       {
-        ...documented({
+        ...route({
           summary: 'Forget a received voucher, spent or not',
           access: 'any',
           answers: { 200: t.Object({ removed: t.Literal(true) }) },
@@ -38,7 +38,7 @@ export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
       '/settings',
       async ({ caller }) => replyJson(200, await readPreferences(transfers, caller)),
       {
-        ...documented({
+        ...route({
           summary: "Whether the caller's account takes vouchers",
           access: 'any',
           answers: { 200: PreferencesModel },
@@ -51,7 +51,7 @@ export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {
       async ({ caller, body }) => replyJson(200, await writePreferences(transfers, caller, body)),
       {
         body: PreferencesModel,
-        ...documented({
+        ...route({
           summary: "Say whether the caller's account takes vouchers",
           access: 'any',
           answers: { 200: PreferencesModel },

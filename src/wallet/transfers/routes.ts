@@ -2,12 +2,12 @@ import { limits } from '../../base/limits.ts'
 import { budgetOf } from '../../coupons/budget.ts'
 import { nonceShaped } from '../../coupons/nonce.ts'
 import { carry, judge } from '../../http/carry.ts'
-import { documented, feature } from '../../http/document.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { gatewayEnvelope } from '../../http/envelope.ts'
 import type { RateLimits } from '../../http/rate-limit.ts'
 import { replyJson } from '../../http/reply.ts'
 import { contextOf } from '../../http/request-context.ts'
+import { feature, route } from '../../http/route.ts'
 import { ArrivalModel, ReceptionModel, SendingModel, TransferModel } from './models.ts'
 import { parseAnyNonce, parseComment } from './offer.ts'
 import { receive } from './receive.ts'
@@ -61,7 +61,7 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
       },
       {
         body: ArrivalModel,
-        ...documented({
+        ...route({
           summary: 'Take a voucher for a name',
           access: 'public',
           bodyBytesMax: limits.transferBytesMax,
@@ -86,7 +86,7 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
       },
       {
         body: TransferModel,
-        ...documented({
+        ...route({
           summary: 'Hand a voucher to a lightning address',
           access: 'public',
           guesses: ['voucher-unknown'],

@@ -1,12 +1,12 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal } from '../../../base/refusal.ts'
 import { createGuard } from '../../../http/carry.ts'
-import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
 import { contextOf } from '../../../http/request-context.ts'
+import { feature, route } from '../../../http/route.ts'
 import { NostrEventModel } from '../../../nostr/models.ts'
 import { eventRefusals } from '../requests.ts'
 import type { Cards } from '../service.ts'
@@ -24,9 +24,9 @@ export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
     throw new Refusal('not-supported')
   }
   const unsupported = (summary: string) =>
-    documented({ summary, access: 'public', answers: {}, refusals: ['not-supported'] })
+    route({ summary, access: 'public', answers: {}, refusals: ['not-supported'] })
   const ofHolder = (summary: string, answer: TSchema) =>
-    documented({
+    route({
       summary,
       access: 'public',
       body: NostrEventModel,
@@ -44,7 +44,7 @@ export function holderRoutes(cards: Cards, rateLimits: RateLimits) {
             activate(cards, eventOf(request), contextOf(request).address),
           ),
         ),
-      documented({
+      route({
         summary: 'Become the holder of a card, with its code and a delegation',
         access: 'public',
         guesses: ['otc-unknown'],

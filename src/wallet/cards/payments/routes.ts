@@ -1,11 +1,11 @@
 import { limits } from '../../../base/limits.ts'
 import { createGuard } from '../../../http/carry.ts'
-import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
 import { contextOf } from '../../../http/request-context.ts'
+import { feature, route } from '../../../http/route.ts'
 import { npubOf } from '../../../nostr/keys.ts'
 import { NostrEventModel } from '../../../nostr/models.ts'
 import { amountView } from '../../ledger/amount.ts'
@@ -70,7 +70,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
           () => requestBudgetOf(cards, object),
         )
       },
-      documented({
+      route({
         summary: 'Pay a merchant from the card that was tapped',
         access: 'public',
         carrier: 'k1',
@@ -99,7 +99,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         ),
       {
         query: PayModel,
-        ...documented({
+        ...route({
           summary: 'Pay an invoice from the card that was tapped (LUD-03)',
           access: 'public',
           carrier: 'k1',
@@ -130,7 +130,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         )
         return replyJson(200, view(payment, payments.cards.now()))
       },
-      documented({
+      route({
         summary: 'What came of a payment',
         access: 'public',
         carrier: 'k1',

@@ -1,11 +1,11 @@
 import { Type as t } from '@sinclair/typebox'
 import { createGuard } from '../../../http/carry.ts'
-import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { reply, replyJson } from '../../../http/reply.ts'
 import { contextOf } from '../../../http/request-context.ts'
+import { feature, route } from '../../../http/route.ts'
 import { NostrEventModel } from '../../../nostr/models.ts'
 import { tapBudgetOf } from '../budget.ts'
 import { TapModel } from '../models.ts'
@@ -30,7 +30,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
         const secure = contextOf(request).secure()
         return replyJson(201, await initialise(cards, eventOf(request), secure))
       },
-      documented({
+      route({
         summary: 'The keys to write to a tag; again, the same',
         access: 'public',
         body: NostrEventModel,
@@ -58,7 +58,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
       },
       {
         query: TapModel,
-        ...documented({
+        ...route({
           summary: 'Give the card that was tapped a code of your own',
           access: 'public',
           carrier: 'tap',
@@ -76,7 +76,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
         const secure = contextOf(request).secure()
         return replyJson(200, await wipe(cards, eventOf(request), secure))
       },
-      documented({
+      route({
         summary: 'End a card; the keys to wipe its tag with',
         access: 'public',
         body: NostrEventModel,

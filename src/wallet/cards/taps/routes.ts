@@ -1,10 +1,10 @@
 import { createGuard } from '../../../http/carry.ts'
-import { documented, feature } from '../../../http/document.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
 import type { RateLimits } from '../../../http/rate-limit.ts'
 import { replyJson } from '../../../http/reply.ts'
 import { contextOf } from '../../../http/request-context.ts'
+import { feature, route } from '../../../http/route.ts'
 import { tapBudgetOf } from '../budget.ts'
 import { TapModel } from '../models.ts'
 import { tapRefusals } from '../read-tap.ts'
@@ -37,7 +37,7 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
     },
     {
       query: TapModel,
-      ...documented({
+      ...route({
         summary: 'What a tap is good for (LUD-03)',
         access: 'public',
         carrier: 'tap',

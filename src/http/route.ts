@@ -19,7 +19,7 @@ type Feature = {
   parameters?: Record<string, string>
 }
 
-type Documented = {
+type Declaration = {
   summary: string
   access: Access
   /** The section of the document, where it is not that of the feature. */
@@ -120,37 +120,37 @@ const supervisions: Partial<Record<Access, RouteRules['supervision']>> = {
 }
 
 /** The declaration of a route: its answers, its refusals, and its rules for the server. */
-export function documented(route: Documented): { detail: RouteDetail } {
-  const { refusals = [], guesses = [], holds = [], told = [] } = route
+export function route(declared: Declaration): { detail: RouteDetail } {
+  const { refusals = [], guesses = [], holds = [], told = [] } = declared
   const judged = [...guesses, ...holds].filter((code) => !told.includes(code))
   return {
     detail: {
-      summary: route.summary,
-      ...(route.tag && { tags: [route.tag] }),
-      security: Object.keys(schemes[route.access]).map((name) => ({ [name]: [] })),
-      parameters: route.idempotencyKey ? [keyHeader(route.idempotencyKey)] : [],
-      responses: answers(route.answers, route.headers),
-      ...(route.body && { 'x-body': route.body }),
-      ...(route.told && { 'x-told': route.told }),
-      'x-refusals': [...refused[route.access], ...judged, ...refusals],
-      'x-rules': rulesOf(route),
+      summary: declared.summary,
+      ...(declared.tag && { tags: [declared.tag] }),
+      security: Object.keys(schemes[declared.access]).map((name) => ({ [name]: [] })),
+      parameters: declared.idempotencyKey ? [keyHeader(declared.idempotencyKey)] : [],
+      responses: answers(declared.answers, declared.headers),
+      ...(declared.body && { 'x-body': declared.body }),
+      ...(declared.told && { 'x-told': declared.told }),
+      'x-refusals': [...refused[declared.access], ...judged, ...refusals],
+      'x-rules': rulesOf(declared),
     },
   }
 }
 
-function rulesOf(route: Documented): RouteRules {
-  const taken = Object.values(schemes[route.access])
-  const carrier = taken.length > 0 ? 'authorization' : route.carrier
+function rulesOf(declared: Declaration): RouteRules {
+  const taken = Object.values(schemes[declared.access])
+  const carrier = taken.length > 0 ? 'authorization' : declared.carrier
   return {
     schemes: taken.length > 0 ? taken.join(', ') : null,
-    bodyBytesMax: route.bodyBytesMax ?? limits.bodyBytesMax,
+    bodyBytesMax: declared.bodyBytesMax ?? limits.bodyBytesMax,
     carrier: carrier ?? null,
-    guesses: route.guesses ?? [],
-    holds: route.holds ?? [],
-    supervision: supervisions[route.access] ?? null,
-    whileDraining: route.whileDraining ?? false,
-    upgrades: route.upgrades ?? false,
-    acts: route.acts ?? false,
+    guesses: declared.guesses ?? [],
+    holds: declared.holds ?? [],
+    supervision: supervisions[declared.access] ?? null,
+    whileDraining: declared.whileDraining ?? false,
+    upgrades: declared.upgrades ?? false,
+    acts: declared.acts ?? false,
   }
 }
 
