@@ -39,6 +39,75 @@ export type Courier = {
   stop(): Promise<void>
 }
 
+/** The deliveries under way to one relay, and the room for more. `freed` is called when a slot is free. */
+function createSlots(inFlightMax: number, now: Clock, freed: () => void) {
+  const underWay = new Map<number, Promise<void>>()
+  /** Deliveries sent in the last second. Only these hold an in-flight slot. */
+  const held = new Set<DueDelivery>()
+  let unanswered = 0
+  /** Unix seconds of the last turn of a poison event. */
+  let poisonAt = now()
+  const hold = async (item: DueDelivery, carry: (item: DueDelivery) => Promise<void>) => {
+    const leave = () => {
+      held.delete(item)
+      freed()
+    }
+    held.add(item)
+    unanswered += item.text.length
+    const timer = setTimeout(leave, limits.relayPlaceSeconds * 1000)
+    await carry(item)
+    clearTimeout(timer)
+    unanswered -= item.text.length
+    underWay.delete(item.outboxId)
+    leave()
+  }
+  return {
+    /** By the row id of the event. */
+    underWay: underWay as ReadonlyMap<number, Promise<void>>,
+    idle: () => held.size === 0,
+    room(): Room {
+      const holding = [...held]
+      // A poison event goes alone, because it may end the connection.
+      const full = unanswered >= limits.relayUnansweredCharsMax || holding.some(of('poison'))
+      const later = Math.ceil(inFlightMax * limits.relayLaterShare)
+      return {
+        places: full ? 0 : inFlightMax - held.size,
+        later: later - holding.filter(of('later')).length,
+        held: held.size > 0,
+        poison: now() - poisonAt >= limits.poisonTurnSeconds,
+      }
+    },
+    /** Start deliveries that fit into `room`; `carry` never rejects. */
+    start(due: readonly DueDelivery[], room: Room, carry: (item: DueDelivery) => Promise<void>) {
+      if (due.some(({ priority }) => priority === 'poison' || room.poison)) poisonAt = now()
+      for (const item of due) underWay.set(item.outboxId, hold(item, carry))
+    },
+  }
+}
+
+/** Writes the outcomes of one turn of the event loop together: a commit for each would cost more than its delivery. */
+function createOutcomeWriter(database: OutboxOptions['database'], relay: string, now: Clock) {
+  let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
+  return {
+    /** Resolves when the outcome is on disk. */
+    write(outcome: Outcome): Promise<void> {
+      if (waiting === null) {
+        const outcomes: Outcome[] = []
+        const written = nextTurn().then(() => {
+          waiting = null
+          const roots = outcomes.map(({ outboxId }) => ({ queued: outboxId }))
+          return database.transact({ roots }, (tx) => tx.outbox.record(relay, outcomes, now()))
+        })
+        waiting = { outcomes, written }
+      }
+      waiting.outcomes.push(outcome)
+      return waiting.written
+    },
+    /** Resolves when nothing waits to be written. */
+    written: async () => waiting?.written,
+  }
+}
+
 function of(priority: Priority): (item: DueDelivery) => boolean {
   return (item) => item.priority === priority
 }
@@ -50,17 +119,12 @@ function nextTurn(): Promise<void> {
 /** Start the courier of one relay. */
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const { database, jobs, now, ended, failed } = options
-  const inFlight = new Map<number, Promise<void>>()
-  /** Deliveries sent in the last second. Only these hold an in-flight slot. */
-  const held = new Set<DueDelivery>()
-  let unanswered = 0
-  /** Unix seconds of the last turn of a poison event. */
-  let poisonAt = now()
+  const slots = createSlots(to.inFlightMax, now, () => job.wake())
+  const outcomes = createOutcomeWriter(database, to.relay, now)
   let stopped = false
   let reconnected = false
   /** The failure of a write of outcomes. The next round fails with its cause. */
   let unwritten: { cause: unknown } | null = null
-  let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
 
   /** The outcome of one attempt, or null when our own stop cut it short. */
   const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
@@ -84,41 +148,14 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  /** Write the outcomes of one turn of the event loop together: a commit for each would cost more than its delivery. */
-  const write = (outcome: Outcome): Promise<void> => {
-    if (waiting === null) {
-      const outcomes: Outcome[] = []
-      const written = nextTurn().then(() => {
-        waiting = null
-        const roots = outcomes.map(({ outboxId }) => ({ queued: outboxId }))
-        return database.transact({ roots }, (tx) => tx.outbox.record(to.relay, outcomes, now()))
-      })
-      waiting = { outcomes, written }
-    }
-    waiting.outcomes.push(outcome)
-    return waiting.written
-  }
-
-  const launch = async (item: DueDelivery) => {
-    const leave = () => {
-      held.delete(item)
-      job.wake()
-    }
-    held.add(item)
-    unanswered += item.text.length
-    const timer = setTimeout(leave, limits.relayPlaceSeconds * 1000)
+  const carry = async (item: DueDelivery) => {
     try {
       const outcome = await attempt(item)
       if (outcome === null) return
-      await write(outcome)
+      await outcomes.write(outcome)
       if (outcome.state !== 'pending') ended(outcome.state as 'delivered' | 'refused', 1)
     } catch (cause) {
       pause(cause)
-    } finally {
-      clearTimeout(timer)
-      unanswered -= item.text.length
-      inFlight.delete(item.outboxId)
-      leave()
     }
   }
 
@@ -129,7 +166,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     const error = state === 'delivered' ? null : answer.message
     try {
       const nextAt = now()
-      await write({ outboxId, state, attempts: 0, nextAt, error, poison: false })
+      await outcomes.write({ outboxId, state, attempts: 0, nextAt, error, poison: false })
       ended(state, 1)
     } catch (cause) {
       pause(cause)
@@ -152,12 +189,13 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     throwUnwritten()
     const madeAll = await makeDue()
     const expired = await expire()
-    const room = roomNow()
+    const room = slots.room()
     if (room.places > 0 && to.ready()) {
-      const due = await database.snapshot((tx) => tx.outbox.due(to.relay, now(), room, inFlight))
+      const due = await database.snapshot((tx) =>
+        tx.outbox.due(to.relay, now(), room, slots.underWay),
+      )
       if (stopped) return 0
-      if (due.some(({ priority }) => priority === 'poison' || room.poison)) poisonAt = now()
-      for (const item of due) inFlight.set(item.outboxId, launch(item))
+      slots.start(due, room, carry)
     }
     return madeAll && expired.all ? secondsUntilDue(expired.next) : 0
   }
@@ -179,19 +217,6 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     }
   }
 
-  const roomNow = (): Room => {
-    const holding = [...held]
-    // A poison event goes alone, because it may end the connection.
-    const full = unanswered >= limits.relayUnansweredCharsMax || holding.some(of('poison'))
-    const later = Math.ceil(to.inFlightMax * limits.relayLaterShare)
-    return {
-      places: full ? 0 : to.inFlightMax - held.size,
-      later: later - holding.filter(of('later')).length,
-      held: held.size > 0,
-      poison: now() - poisonAt >= limits.poisonTurnSeconds,
-    }
-  }
-
   const nextGiveUp = async () =>
     (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
 
@@ -201,7 +226,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     if (next > now()) return { all: true, next }
     const most = limits.sweepRowsMax
     const count = await database.transact({ roots: [] }, async (tx) => {
-      const overdue = await tx.outbox.overdue(to.relay, now(), most, inFlight)
+      const overdue = await tx.outbox.overdue(to.relay, now(), most, slots.underWay)
       await tx.lock(...overdue.map((id) => ({ queued: id })))
       return tx.outbox.expire(to.relay, overdue, now())
     })
@@ -211,7 +236,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   const secondsUntilDue = async (nextGiveUpAt: number): Promise<number> => {
     // A delivery that frees its slot wakes the courier.
-    const idle = held.size === 0 && to.ready()
+    const idle = slots.idle() && to.ready()
     const due = idle ? await database.snapshot((tx) => tx.outbox.nextDue(to.relay)) : null
     return Math.max(Math.min(due ?? nextGiveUpAt, nextGiveUpAt) - now(), 1)
   }
@@ -233,8 +258,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     async stop() {
       stopped = true
       await job.stop()
-      await Promise.all(inFlight.values())
-      await waiting?.written.catch(failed)
+      await Promise.all(slots.underWay.values())
+      await outcomes.written().catch(failed)
     },
   }
 }
