@@ -1,40 +1,40 @@
 import type { Buckets } from './buckets.ts'
 
-/** One guess at a secret. */
+/** A guess at a secret, such as a code. */
 export type Guess = {
-  /** 0, or the seconds until a guess is allowed. */
+  /** Seconds until a guess is allowed. 0 means now. */
   wait: number
-  /** The guess was right, or was none: it does not count. */
+  /** Undo the count, because the guess was right or no guess. */
   giveBack(): void
 }
 
 /**
- * Limits guesses at a secret. A guess counts in every share (of an address, of a key, of everybody), and
- * is allowed while each share has room. Each method takes one key for every share, in their order.
+ * Rate limit for guesses at a secret. A guess counts in each bucket (of an address, of a key, of all clients), and is
+ * allowed while each bucket has tokens. Methods take one key per bucket, in the order of the buckets.
  */
 export class GuessCounter {
   readonly #shares: readonly Buckets[]
   readonly #seconds: () => number
 
-  /** `seconds` reads a steady clock. */
+  /** `seconds` reads a monotonic clock. */
   constructor(shares: readonly Buckets[], seconds: () => number) {
     this.#shares = shares
     this.#seconds = seconds
   }
 
-  /** Seconds until a guess is allowed; counts nothing. */
+  /** Seconds until a guess is allowed. Counts nothing. */
   wait(...keys: readonly string[]): number {
     const now = this.#seconds()
     return Math.max(...this.#shares.map((share, at) => share.wait(keys[at] ?? '', now)))
   }
 
-  /** Count a guess that turned out wrong. */
+  /** Count a wrong guess. */
   count(...keys: readonly string[]): void {
     const now = this.#seconds()
     for (const [at, share] of this.#shares.entries()) share.take(keys[at] ?? '', now)
   }
 
-  /** Count a guess before its outcome is known, so that guesses at the same time share the limit. */
+  /** Count a guess before its outcome is known. Else many parallel guesses would pass before the first one counts. */
   take(...keys: readonly string[]): Guess {
     const wait = this.wait(...keys)
     if (wait > 0) return { wait, giveBack: () => undefined }

@@ -291,20 +291,20 @@ export function rateLimited(waitSeconds: number): Refusal | null {
   return new Refusal('rate-limited', { retryAfter: Math.ceil(waitSeconds) })
 }
 
-/** Refuses `rate-limited` while there are seconds to wait. */
+/** Refuse `rate-limited` while there are seconds to wait. */
 export function requireNoWait(waitSeconds: number): void {
   const refusal = rateLimited(waitSeconds)
   if (refusal) throw refusal
 }
 
-/** The ledger refuses a transaction; `token` is named where the reason is one of its amounts. */
+/** Create the ledger's refusal of a transaction. `token` names the token whose amount is the reason. */
 export function ledgerRefusal(reason: keyof typeof ledgerWords, token?: string): Refusal {
   const words = ledgerWords[reason]
   const code = reason === 'funds-insufficient' ? reason : 'ledger-refused'
   return new Refusal(code, {}, token === undefined ? words : `${words} (${token})`)
 }
 
-/** True for what `ledgerRefusal` made. */
+/** True for a refusal of `ledgerRefusal`. */
 export function isLedgerRefusal(cause: unknown): cause is Refusal {
   return (
     cause instanceof Refusal &&

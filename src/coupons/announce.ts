@@ -30,6 +30,7 @@ export async function announce(
       await service.charge(tx, caller.pubkey, { bytes: Buffer.byteLength(JSON.stringify(event)) })
       service.requireDisk()
     }
+    // One transaction stores the event and queues it: after a crash it is neither lost nor sent unstored.
     if (await tx.announcements.put(event)) {
       if (before) await service.recall(tx, before.id)
       await service.broadcast(tx, event)

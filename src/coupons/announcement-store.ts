@@ -9,6 +9,7 @@ export function createAnnouncementStore(sql: Sql) {
   const find = sql.query<{ event: string }, [Uint8Array]>(
     'SELECT event FROM announcements WHERE owner = ?',
   )
+  // The condition of the upsert decides, so that parallel writes cannot bring an older event back.
   const put = sql.query<null, [Uint8Array, Uint8Array, number, string]>(
     `INSERT INTO announcements (owner, event_id, created_at, event) VALUES (?, ?, ?, ?)
      ON CONFLICT (owner) DO UPDATE SET event_id = excluded.event_id,

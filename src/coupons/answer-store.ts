@@ -13,6 +13,7 @@ export function createAnswerStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, Uint8Array, number, Uint8Array, number]>(
     'INSERT INTO answers (slot, request, status, sealed, created_at) VALUES (?, ?, ?, ?, ?)',
   )
+  // Rows are in the order of their time, so the oldest ones are found without an index on it.
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM answers WHERE created_at < ?2
        AND id IN (SELECT id FROM answers ORDER BY id LIMIT ?1)`,

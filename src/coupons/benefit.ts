@@ -91,6 +91,7 @@ function parseItems(value: unknown): { d: string; qty: number }[] {
       qty: parseQuantity(item.qty, `benefit.items.${at}.qty`),
     }
   })
+  // A product listed twice has no clear quantity.
   if (new Set(items.map((item) => item.d)).size < items.length) refuse('benefit.items')
   return items
 }

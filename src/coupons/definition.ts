@@ -38,6 +38,7 @@ type Fields = Record<string, unknown>
 /** Read a new definition. Refuses `expiry-past`, `field-invalid`, `benefit-invalid`. */
 export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   const expiresAt = parseExpiry(fields.expiresAt)
+  // Only a new definition is checked against the clock. An edit may end a coupon at once.
   if (expiresAt !== null && expiresAt <= now)
     throw new Refusal('expiry-past', { field: 'expiresAt' })
   const terms = parseTerms(fields)

@@ -19,6 +19,7 @@ export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
     async ({ params, request }) => {
       const { path, kind } = await find(params.hash.toLowerCase(), contextOf(request).address)
       return new Response(Bun.file(path), {
+        // `sandbox` and `nosniff`: a picture that is opened in its own tab must never run as a page of this origin.
         headers: {
           'Content-Type': kind.type,
           'Cache-Control': 'public, max-age=86400',

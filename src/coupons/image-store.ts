@@ -9,6 +9,7 @@ export function createImageStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, string]>(
     'INSERT INTO images (hash, url) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
   )
+  // The first merchant that named the URL pays for the fetch: a fetch has slots per merchant.
   const find = sql.query<{ url: string; owner: Uint8Array | null }, [Uint8Array]>(
     `SELECT url, (SELECT definitions.owner FROM revisions
         JOIN definitions ON definitions.id = revisions.definition_id

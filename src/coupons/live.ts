@@ -132,6 +132,7 @@ export function createLive({ now, jobs, failed }: LiveParts): Live {
     },
 
     close() {
+      // Collected changes are still sent, because they are committed already.
       closed = true
       void Promise.all([beat.stop(), batches.stop()])
       flush()

@@ -226,6 +226,7 @@ export function managementRoutes(
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
         const cost = Math.floor((count ?? 0) / perRequest)
         const input = { couponId: couponId.toLowerCase(), count }
+        // Many vouchers in one request take the time of many requests, so they cost as much.
         const paying = payFor(caller, () => rateLimits.key(caller.pubkey, cost))
         const answer = await mintVouchers(service, paying, input, repeat)
         return reply(answer.status, answer.body)

@@ -11,6 +11,7 @@ export function createStatisticsStore(sql: Sql) {
   const listOwned = sql.query<{ id: number; uuid: string }, [Uint8Array, number]>(
     'SELECT id, uuid FROM definitions WHERE owner = ? AND id < ? ORDER BY id DESC',
   )
+  // Counters are hourly, so that a day can begin at any offset from UTC.
   const listDays = sql.query<DayRow, [number, number, number, number]>(
     `SELECT (hour + ?4) / 24 AS day, CAST(sum(minted) AS BIGINT) AS minted,
        CAST(sum(claimed) AS BIGINT) AS claimed

@@ -23,6 +23,7 @@ export function readVoucher(event: NostrEvent): ReadVoucher | null {
   if (!couponId || couponId.length > idMax) return null
   const content = contentObject(event.content)
   if (!content || !agrees(content.nonce, nonce) || !agrees(content.owner, owner)) return null
+  // Text that hides characters is not refused here: the voucher was signed with it, and the holder owns it.
   const terms = termsOrNull({ ...content, benefit: content.coupon })
   if (!terms || !agrees(tagValue(event, 'expiration'), String(terms.expiresAt))) return null
   return { nonce, owner, couponId, terms }

@@ -133,7 +133,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         ...route({
           summary: 'Swap a nonce for a new one: how a coupon changes hands',
           access: 'public',
-          // The voucher of a chain that is refreshed too often may well be live.
+          // `rate-limited` shows that the nonce exists: the caller holds it and did not guess.
           carrier: 'nonce',
           guesses: ['voucher-unknown'],
           holds: ['rate-limited'],

@@ -95,10 +95,11 @@ export function createVoucherStore(sql: Sql) {
      VALUES (?, ?, ?, ?, ?, (SELECT minted_by FROM vouchers WHERE id = ?))`,
   )
   // The guarded write of claim and refresh. It changes a row once only, whatever was read before.
-  const leave = sql.query<null, [Phase, number, number, number]>(
+  const endOpen = sql.query<null, [Phase, number, number, number]>(
     `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${openRow}
        AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?4)`,
   )
+  // A refresh has the row id of the successor, so that a chain is walked without another index.
   const insertRefresh = sql.query<null, [Uint8Array, number, Uint8Array, Uint8Array]>(
     `INSERT INTO refreshes (id, voucher_id, key_mac, sealed)
      VALUES ((SELECT id FROM vouchers WHERE handle = ?), ?, ?, ?)`,
@@ -106,6 +107,7 @@ export function createVoucherStore(sql: Sql) {
   const findRefresh = sql.query<{ key_mac: Uint8Array; sealed: Uint8Array }, [number]>(
     'SELECT key_mac, sealed FROM refreshes WHERE voucher_id = ?',
   )
+  // The owner is stored again, because redemptions are listed by owner, newest first.
   const insertRedemption = sql.query<
     null,
     [number, Uint8Array, string | null, string | null, number | null]
@@ -213,7 +215,7 @@ export function createVoucherStore(sql: Sql) {
 
     /** Redeem a voucher. False if it was not spendable. The UPDATE itself checks phase, cut-off and expiry again. */
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
-      if ((await leave.changes('claimed', now, voucher.rowId, now)) !== 1) return false
+      if ((await endOpen.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       insertRedemption.run(
         voucher.rowId,
         bytesOf(voucher.owner),
@@ -229,7 +231,7 @@ export function createVoucherStore(sql: Sql) {
 
     /** Burn `old` and insert its successor. False if it was not spendable; the UPDATE itself checks it again. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
-      if ((await leave.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
+      if ((await endOpen.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
       const { rowId, definitionRowId, revisionId, rootId } = old
       insertSuccessor.run(by.handle, definitionRowId, revisionId, rootId, by.now, rowId)
       insertRefresh.run(by.handle, old.rowId, by.keyMac, by.sealed)

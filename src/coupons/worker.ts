@@ -3,7 +3,10 @@ import type { Job, SweepParts } from '../db/jobs.ts'
 import type { CouponStores } from './service.ts'
 import { sweepKilled } from './void.ts'
 
-/** Mark rows that the kill switch voided, and delete answers that nobody may ask for again. */
+/**
+ * Start the sweep of this folder: it marks rows that the kill switch voided, and deletes kept answers after
+ * `answerSeconds`. It works in small steps, so that requests get their turn.
+ */
 export function startCouponSweep({ jobs, database, now, failed }: SweepParts<CouponStores>): Job {
   return jobs.sweep({
     lease: 'coupons.sweep',

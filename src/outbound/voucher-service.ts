@@ -43,6 +43,7 @@ export function createRefreshElsewhere(fetchPublic: FetchPublic): RefreshElsewhe
         deadlineMs: limits.refreshDeadlineMs,
         bodyBytesMax: limits.refreshBodyBytesMax,
         json: { nonce },
+        // The same key again gets the same answer, so a lost answer costs no voucher.
         idempotencyKey: key,
       })
       const answer = parseJsonObject(body, limits.refreshBodyBytesMax)

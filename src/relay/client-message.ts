@@ -38,6 +38,7 @@ function parseRequest(type: 'REQ' | 'COUNT', name: string, values: unknown[]): C
     return refused(`invalid: more than ${limits.relayFiltersMax} filters`)
   }
   const filters = values.flatMap((value) => parseFilter(value) ?? [])
+  // One invalid filter refuses the request. Answering the others would look like a complete answer.
   if (filters.length < values.length) return refused('invalid: a filter is not valid')
   return { type, name, filters }
 }

@@ -58,6 +58,7 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
       if (event.kind === kinds.remoteSigning) {
         return quotas.stranger(address) === 0 ? 'yes' : 'later'
       }
+      // A client that has authenticated already would ask for ever, so it gets a final no.
       return authenticated.size > 0 ? 'no' : 'auth'
     },
 

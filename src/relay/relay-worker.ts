@@ -114,6 +114,7 @@ function begin(settings: RelaySettings): Running {
   const relay = createRelay({
     database,
     events: reader.events,
+    // Threads share no objects, so this one opens its own engine.
     verify: createVerifier(openSchnorr()),
     policy: createPolicy({
       open: () => exposure.open,

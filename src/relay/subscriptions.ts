@@ -85,6 +85,7 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
         client.inside === true ||
         (own.size < limits.relaySubscriptionsMax && quota.fits(client.address, size))
       if (!fits) return reply(client, 'CLOSED', name, 'rate-limited: too many subscriptions')
+      // A filter with `search` matches nothing here (NIP-50 is not supported), so it costs nothing either.
       const matchers = filters.filter(({ search }) => search === undefined).map(createMatcher)
       const matches: Subscription['matches'] = (event, values) =>
         matchers.some((matcher) => matcher(event, values))
