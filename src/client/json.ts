@@ -1,4 +1,5 @@
 /** JSON texts that a browser kept. They have no bound on their length, and an older build may have written them. */
+import { asObject } from '../base/json.ts'
 
 /** The value of a text; null when the text is missing or no JSON. */
 export function parseJson(text: string | null): unknown {
@@ -16,8 +17,6 @@ export function parseRecord(
   text: string | null,
   ...names: readonly string[]
 ): Record<string, unknown> | null {
-  const value = parseJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const record = value as Record<string, unknown>
-  return names.every((name) => typeof record[name] === 'string') ? record : null
+  const record = asObject(parseJson(text))
+  return record && names.every((name) => typeof record[name] === 'string') ? record : null
 }

@@ -1,4 +1,5 @@
 /** Operations without an answer yet. They survive a reload and a dead battery. */
+import { asObject } from '../base/json.ts'
 import { parseJson } from './json.ts'
 import type { TextStore } from './texts.ts'
 
@@ -56,8 +57,7 @@ function parsePendings(text: string | null): Pending[] {
 }
 
 function isPending(value: unknown): value is Pending {
-  if (typeof value !== 'object' || value === null) return false
-  const { nonce, key, startedAt, name, owner = '' } = value as Record<string, unknown>
+  const { nonce, key, startedAt, name, owner = '' } = asObject(value) ?? {}
   const texts = [nonce, key, name, owner].every((one) => typeof one === 'string')
   return texts && typeof startedAt === 'number'
 }

@@ -1,5 +1,6 @@
 /** The coupons that this device keeps for its holder. */
 
+import { asObject } from '../../base/json.ts'
 import { parseJson } from '../../client/json.ts'
 import type { TextStore } from '../../client/texts.ts'
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
@@ -79,8 +80,7 @@ function parseHoldings(text: string | null): Held[] {
 }
 
 function isHeld(value: unknown): value is Held {
-  if (typeof value !== 'object' || value === null) return false
-  const { nonce, name, npub, coupon, status } = value as Record<string, unknown>
+  const { nonce, name, npub, coupon, status } = asObject(value) ?? {}
   const texts = [nonce, name, npub].every((one) => typeof one === 'string')
   return (
     texts && typeof coupon === 'object' && coupon !== null && statuses.includes(status as string)

@@ -1,4 +1,5 @@
 /** Unsaved drafts of the wizard, kept for this tab: Back, a reload or a deleted coupon must not lose them. */
+import { asObject } from '../../base/json.ts'
 import { parseJson } from '../../client/json.ts'
 import type { Definition } from '../../client/models.ts'
 import { type Language, language } from '../browser/language.ts'
@@ -46,30 +47,31 @@ function read(): Kept[] {
 
 /** Whole entries only: an older build may have stored others, and the wizard trusts every field. */
 function isKept(value: unknown): value is Kept {
-  if (!isRecord(value)) return false
-  const { place, at, opened, language: spoken, draft } = value
+  const { place, at, opened, language: spoken, draft } = asObject(value) ?? {}
   return (
     typeof place === 'string' &&
     typeof at === 'number' &&
     (spoken === 'es' || spoken === 'en') &&
-    (opened === null || (isRecord(opened) && isRecord(opened.benefit))) &&
+    (opened === null || asObject(asObject(opened)?.benefit) !== null) &&
     isDraft(draft)
   )
 }
 
 function isDraft(value: unknown): boolean {
-  if (!isRecord(value)) return false
-  const { expiresAt, items, type } = value
+  const record = asObject(value)
+  if (!record) return false
+  const { expiresAt, items, type } = record
   const { expiresAt: _, items: __, ...plain } = emptyDraft
   return (
-    Object.entries(plain).every(([field, empty]) => typeof value[field] === typeof empty) &&
+    Object.entries(plain).every(([field, empty]) => typeof record[field] === typeof empty) &&
     (expiresAt === null || typeof expiresAt === 'number') &&
     benefitTypes.some((known) => known === type) &&
     Array.isArray(items) &&
-    items.every((one) => isRecord(one) && typeof one.d === 'string' && typeof one.qty === 'string')
+    items.every(isItem)
   )
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+function isItem(value: unknown): boolean {
+  const { d, qty } = asObject(value) ?? {}
+  return typeof d === 'string' && typeof qty === 'string'
 }
