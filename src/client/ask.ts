@@ -1,12 +1,12 @@
 import { asObject } from '../base/json.ts'
 import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
-import type { Answer, Ask } from './persist.ts'
+import type { Ask } from './persist.ts'
 
 type Wiring = {
   /** The sentence for a person about a failure. */
   describe: (cause: ApiError) => string
-  /** Told after every request whether the service answered. */
+  /** Called after every request: whether the service answered. */
   onReached: (reached: boolean) => void
 }
 
@@ -24,11 +24,7 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
       const { status, code, retryAfter } = cause
       // The login page of a Wi-Fi is no answer of the service, so it has no sentence.
       const ours = code !== 'unreachable' && code !== 'answer-invalid'
-      return {
-        status,
-        body: { code, error: ours ? describe(cause) : '' },
-        retryAfter,
-      } satisfies Answer
+      return { status, body: { code, error: ours ? describe(cause) : '' }, retryAfter }
     }
   }
 }

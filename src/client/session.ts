@@ -15,8 +15,6 @@ type Kept = Identity & { token: string; expiresAt: number }
 export type Session = {
   /** Null while nobody is signed in. */
   identity(): Identity | null
-  /** Null where this page lost the signer, such as a PIN key after a reload. */
-  signer(): PageSigner | null
   /** Sign in. Also continues the requests that `onAsk` was called for. Throws ApiError and SignerError. */
   signIn(signer: PageSigner): Promise<void>
   signOut(): void
@@ -24,7 +22,7 @@ export type Session = {
   token(): Promise<string>
   /** Another token, after the service refused this one. */
   renew(refused: string): Promise<string>
-  /** The signer. Asks the person for it where this page lost it. */
+  /** The signer. Asks the person for it where this page lost it, such as a PIN key after a reload. */
   needSigner(): Promise<PageSigner>
 }
 
@@ -108,7 +106,6 @@ export function createSession(wiring: Wiring): Session {
 
   return {
     identity: () => identity,
-    signer: () => signer,
     needSigner,
     async signIn(chosen) {
       await open(chosen)
