@@ -11,7 +11,7 @@ const url = 'https://cupones.example/api/coupons'
 const sessions = createSessions('secret', now, createCutoffs([]))
 const identify = createIdentify({ sessions, verify: verifyEvent, now })
 
-/** Who signed, and each use that was told. `fresh`: the event was not used before. */
+/** The signer, and each recorded use. `fresh`: the event was not used before. */
 async function sign({ fresh, limited }: { fresh: boolean; limited: Refusal | null }) {
   const told: string[] = []
   const header = nostrHeader(createProof(signer, url, { createdAt: now() }))
