@@ -10,7 +10,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
-import { letIn, sendCode, startClosed } from '../support/closed.ts'
+import { admitByCode, sendCode, startClosed } from '../support/closed.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { logged, until } from '../support/until.ts'
@@ -137,7 +137,7 @@ test('a key that is added through the running server may manage at once, and no 
 test('a merchant added by another becomes an owner when the operator adds it', async () => {
   const server = await startClosed()
   const { url, dataDir } = server
-  const { token } = await letIn(server)
+  const { token } = await admitByCode(server)
   const other = newSigner()
   const body = { pubkey: other.pubkey, label: 'Panadería' }
   await call(url, '/api/merchants', { body, token })
@@ -326,7 +326,7 @@ describe('the demo', () => {
     const [row] = merchants as { created_at: number; expires_at: number }[]
     expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBe(limits.guestSeconds)
     // The guest does not use up the setup code, and no merchant sees or removes it.
-    const { signer, token: owner } = await letIn({ ...server, code })
+    const { signer, token: owner } = await admitByCode({ ...server, code })
     const list = await call(url, '/api/merchants', { token: owner })
     expect(list.json.merchants.map(({ pubkey }: { pubkey: string }) => pubkey)).toEqual([
       signer.pubkey,

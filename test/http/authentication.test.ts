@@ -12,7 +12,7 @@ import {
   percentBenefit,
   sha256Hex,
 } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { callRaw, sendBytes } from '../support/raw.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -307,7 +307,7 @@ describe('accepted credentials', () => {
 
   test('a signature of exactly 60 s ago is accepted, one of 61 s ago is expired', async () => {
     // Begin with a fresh second, so that none passes between signing and checking.
-    await begun(secondsNow() + 1)
+    await untilSecond(secondsNow() + 1)
     const edge = [
       signed({ createdAt: secondsNow() - 60 }),
       signed({ createdAt: secondsNow() - 61 }),
@@ -318,7 +318,7 @@ describe('accepted credentials', () => {
   })
 
   test('a signature of 61 s ahead is expired', async () => {
-    await begun(secondsNow() + 1)
+    await untilSecond(secondsNow() + 1)
     const answer = await withHeader(signed({ createdAt: secondsNow() + 61 }))
     expectRefusal(answer, 401, 'auth-expired', { reason: 'expired' })
   })
@@ -794,7 +794,7 @@ describe('sessions', () => {
     const exp = secondsNow() + 2
     const short = jwt(claims({ exp }))
     expect((await bearer(short)).status).toBe(200)
-    await begun(exp)
+    await untilSecond(exp)
     expectRefusal(await bearer(short), 401, 'auth-session-expired', { reason: 'session-expired' })
   })
 

@@ -9,7 +9,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { expectRefusal, readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -294,7 +294,7 @@ describe('PATCH /api/coupons/{id}', () => {
   test('archives and restores; a second archiving keeps the first time', async () => {
     const first = (await patch(id, { archived: true })).json.coupon.archivedAt
     expect(first).toBeGreaterThan(secondsNow() - 5)
-    await begun(secondsNow() + 1)
+    await untilSecond(secondsNow() + 1)
     expect((await patch(id, { archived: true })).json.coupon.archivedAt).toBe(first)
     expect((await patch(id, { archived: false })).json.coupon.archivedAt).toBeNull()
     expect((await patch(id, { archived: false })).json.coupon.archivedAt).toBeNull()

@@ -9,7 +9,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -261,7 +261,7 @@ describe('the answer stored under a key', () => {
       await createDefinition(server.url, token, { expiresAt }),
     )
     const first = await ask('/api/coupons/claim', { nonce }, key, null)
-    await begun(expiresAt)
+    await untilSecond(expiresAt)
     expect((await ask('/api/coupons/claim', { nonce }, key, null)).text).toBe(first.text)
   })
 

@@ -14,7 +14,7 @@ import {
   percentBenefit,
   verifyEvent,
 } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -333,7 +333,7 @@ describe('POST /api/coupons/mint', () => {
     const { nonce, expiresAt } = await mintOne(server.url, token, couponId)
     const spare = await mintOne(server.url, token, couponId)
     expect((await preview(nonce)).status).toBe('minted')
-    await begun(expiresAt)
+    await untilSecond(expiresAt)
     expect(await preview(nonce)).toMatchObject({ status: 'expired', claimedAt: null })
     expect((await mints(couponId)).map(({ status }) => status)).toEqual(['expired', 'expired'])
     await refuses(server, () => claim(nonce), 410, 'voucher-expired')
@@ -547,7 +547,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     const couponId = await createDefinition(server.url, token)
     const first = (await mint({ couponId, count: 500 })).json.vouchers
     expect((await voidAll(couponId)).json).toEqual({ voided: 500 })
-    await begun(secondsNow() + 1)
+    await untilSecond(secondsNow() + 1)
     const second = (await mint({ couponId, count: 300 })).json.vouchers
     expect((await voidAll(couponId)).json).toEqual({ voided: 300 })
     await rowsMarked()

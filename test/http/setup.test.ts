@@ -16,7 +16,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { letIn, sendCode, shownCode, startClosed } from '../support/closed.ts'
+import { admitByCode, sendCode, shownCode, startClosed } from '../support/closed.ts'
 import { startRacers } from '../support/race.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -46,7 +46,7 @@ describe('management needs the setup code', () => {
 
   test('but sessions, mintable definitions, previews and claims do not', async () => {
     const server = await startClosed()
-    const { token } = await letIn(server)
+    const { token } = await admitByCode(server)
     const couponId = await createDefinition(server.url, token)
     const { nonce } = await mintOne(server.url, token, couponId)
     const stranger = await openSession(server.url, newSigner())
@@ -213,7 +213,7 @@ test('neither the log, the database nor a backup contains the code', async () =>
   await sendCode(server.url, newSigner(), `${code}A`)
   const file = join(newDirectory(), 'backup.db')
   expect((await runCommand(['backup', file], { dataDir })).code).toBe(0)
-  await letIn(server)
+  await admitByCode(server)
   await server.stop()
   const logged = server.output().split('\n')
   const lines = logged.filter((line) => line.startsWith('{'))
@@ -236,7 +236,7 @@ test('a restored backup does not make a used code valid again', async () => {
   const { dataDir, code } = server
   const file = join(newDirectory(), 'backup.db')
   await runCommand(['backup', file], { dataDir })
-  await letIn(server)
+  await admitByCode(server)
   await server.stop()
   expect((await runCommand(['restore', file, '--force'], { dataDir })).code).toBe(0)
   const restored = await startClosed({ dataDir })
@@ -344,7 +344,7 @@ describe('MERCHANTS', () => {
   test('as a list replaces the merchants of the service, who are back without it', async () => {
     const first = await startClosed()
     const { dataDir } = first
-    const { token, signer } = await letIn(first)
+    const { token, signer } = await admitByCode(first)
     await first.stop()
     const listed = newSigner()
     const second = await startClosed({ dataDir, env: { MERCHANTS: listed.pubkey } })
@@ -370,7 +370,7 @@ describe('the merchant of the code', () => {
   test('adds, lists and removes others, who may not do so', async () => {
     const server = await startClosed()
     const { url, dataDir } = server
-    const { token, signer } = await letIn(server)
+    const { token, signer } = await admitByCode(server)
     const other = newSigner()
     const by = await openSession(url, other)
     expectRefusal(await manage(url, by), 403, 'merchant-not-allowed')
@@ -449,7 +449,7 @@ describe('the merchant of the code', () => {
 
   test('adds merchants up to the maximum', async () => {
     const server = await startClosed()
-    const { token } = await letIn(server)
+    const { token } = await admitByCode(server)
     const known = newSigner().pubkey
     const add = (pubkey: string) => call(server.url, '/api/merchants', { body: { pubkey }, token })
     expect((await add(known)).status).toBe(201)
@@ -464,7 +464,7 @@ describe('the merchant of the code', () => {
 
   test('is not an issuer of identities by that', async () => {
     const server = await startClosed()
-    const { signer } = await letIn(server)
+    const { signer } = await admitByCode(server)
     const fields = { kind: 1112, created_at: secondsNow(), content: '' }
     const event = signer.sign({ ...fields, tags: [['t', 'create-nonce']] })
     const answer = await call(server.url, '/api/nonce', { body: event })
@@ -474,7 +474,7 @@ describe('the merchant of the code', () => {
 
 test('the relay accepts events of a merchant that was let in, before its first coupon', async () => {
   const server = await startClosed()
-  const { signer } = await letIn(server)
+  const { signer } = await admitByCode(server)
   const publish = async (by: typeof signer) => {
     const fields = { kind: 1, created_at: secondsNow(), tags: [] }
     const body = by.sign({ ...fields, content: 'hola' })

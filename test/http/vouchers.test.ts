@@ -11,7 +11,7 @@ import {
   openSession,
   verifyEvent,
 } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -173,7 +173,7 @@ describe('POST /api/coupons/claim', () => {
     ])
     expect(JSON.parse(voucher.content)).toMatchObject({ v: 1, phase: 'claimed', claimedAt, nonce })
     expect(verifyEvent(voucher)).toBe(true)
-    await begun(secondsNow() + 1)
+    await untilSecond(secondsNow() + 1)
     const rows = readRows(server.dataDir)
     const again = await claim(nonce, { amountMsat: 5 })
     expect(again.status).toBe(200)
@@ -484,7 +484,7 @@ describe('POST /api/coupons/refresh', () => {
     const first = await refresh(short, key)
     expect(first.status).toBe(201)
     expect(first.json.expiresAt).toBe(expiresAt)
-    await begun(expiresAt)
+    await untilSecond(expiresAt)
     const again = await refresh(short, key)
     expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
     await refuses(server, () => refresh(first.json.nonce), 410, 'voucher-expired')

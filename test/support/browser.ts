@@ -8,7 +8,7 @@ import { decodeQR } from 'qr/decode.js'
 import { findBrowser } from '../../.tools/browser.ts'
 import { patienceSeconds } from './until.ts'
 
-/** The picture before the camera of the browser; written by `holdBeforeCamera`. */
+/** The picture before the camera of the browser; written by `showToCamera`. */
 const cameraFile = join(tmpdir(), `cuponera-camera-${process.pid}.y4m`)
 
 const flags = [
@@ -53,7 +53,7 @@ export async function closeBrowser(): Promise<void> {
 }
 
 /** Let the camera see a QR code, in a room that is not too bright. Before the page opens it. */
-export function holdBeforeCamera(text: string): void {
+export function showToCamera(text: string): void {
   const [width, height, scale] = [640, 480, 8]
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: 4 })
   const left = Math.floor((width - modules.length * scale) / 2)

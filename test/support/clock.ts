@@ -4,6 +4,6 @@ export function secondsNow(): number {
 }
 
 /** Resolves once a Unix second has begun, for this process and for every server on this machine. */
-export async function begun(second: number): Promise<void> {
+export async function untilSecond(second: number): Promise<void> {
   while (Date.now() < second * 1000) await Bun.sleep(second * 1000 - Date.now())
 }

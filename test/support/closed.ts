@@ -25,7 +25,7 @@ export function sendCode(url: string, signer: ReturnType<typeof newSigner>, code
 }
 
 /** A key that the setup code let in, with a session of it. */
-export async function letIn({ url, code }: ClosedServer): Promise<{
+export async function admitByCode({ url, code }: ClosedServer): Promise<{
   signer: ReturnType<typeof newSigner>
   token: string
 }> {

@@ -8,7 +8,7 @@ type AxeRun = { violations: { id: string; nodes: { html: string }[] }[] }
 type Axe = { run(options: unknown): Promise<AxeRun> }
 
 /** Nothing on the page that axe, at WCAG 2.2 AA and its best practices, finds wrong; `only`: these rules. */
-export async function accessible(page: Page, only?: readonly string[]): Promise<void> {
+export async function expectAccessible(page: Page, only?: readonly string[]): Promise<void> {
   const known = await page.evaluate(() => 'axe' in globalThis)
   if (!known) await page.evaluate(await Bun.file(axe).text())
   const options = { resultTypes: ['violations'], ...(only && { runOnly: only }) }
@@ -20,7 +20,7 @@ export async function accessible(page: Page, only?: readonly string[]): Promise<
 }
 
 /** Nothing sticks out to the side. */
-export async function fits(page: Page): Promise<void> {
+export async function expectNoOverflow(page: Page): Promise<void> {
   const wide = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement
     return scrollWidth > clientWidth ? `${scrollWidth} of ${clientWidth}` : null
@@ -32,7 +32,7 @@ export async function fits(page: Page): Promise<void> {
  * Every control is large enough for a finger: 44 pixels high and wide. Exempt are a link within a
  * sentence and a control that only a keyboard reaches.
  */
-export async function touchable(page: Page): Promise<void> {
+export async function expectTouchable(page: Page): Promise<void> {
   const small = await page.evaluate(() => {
     const pressed = 'a[href], button, input, select, textarea, summary'
     return [...document.querySelectorAll<HTMLElement>(pressed)].flatMap((one) => {
@@ -51,7 +51,7 @@ export async function touchable(page: Page): Promise<void> {
  * Places where one of these names, which are written from right to left, turns the text beside it: in the
  * visible text and in the text for screen readers.
  */
-export async function turned(page: Page, names: readonly string[]): Promise<string[]> {
+export async function textTurnedBy(page: Page, names: readonly string[]): Promise<string[]> {
   return page.evaluate((known) => {
     const rtl = /[\u0590-\u08ff]/
     /** All of it that is written from right to left stands between marks. */

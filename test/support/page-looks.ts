@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core'
 import { picture } from './browser.ts'
-import { accessible, fits, touchable } from './page-checks.ts'
+import { expectAccessible, expectNoOverflow, expectTouchable } from './page-checks.ts'
 
 /**
  * One state of a page as it stands: kept as a picture; nothing sticks out, and axe finds nothing.
  * `PICTURES=all`: at every width, in both themes.
  */
-export async function good(page: Page, name: string): Promise<void> {
-  if (process.env.PICTURES === 'all') return looks(page, name)
-  await fits(page)
-  await touchable(page)
-  await accessible(page)
+export async function checkPage(page: Page, name: string): Promise<void> {
+  if (process.env.PICTURES === 'all') return checkEveryWidth(page, name)
+  await expectNoOverflow(page)
+  await expectTouchable(page)
+  await expectAccessible(page)
   await picture(page, name)
 }
 
@@ -31,7 +31,7 @@ const all: readonly Look[] = [
  * One state of a page as people see it: at three widths, light and dark, kept as pictures; nothing sticks
  * out, and axe finds nothing. The page is left as it was found.
  */
-export async function looks(page: Page, name: string): Promise<void> {
+export async function checkEveryWidth(page: Page, name: string): Promise<void> {
   const before = page.viewportSize() ?? { width: 360, height: 800 }
   let worn = 'light'
   for (const [width, theme] of process.env.PICTURES === 'all' ? all : kept) {
@@ -40,10 +40,10 @@ export async function looks(page: Page, name: string): Promise<void> {
       await wear(page, theme)
       worn = theme
       // The other colours; names and roles are the same.
-      await accessible(page, ['color-contrast'])
-    } else if (width === 360) await accessible(page)
-    await fits(page)
-    await touchable(page)
+      await expectAccessible(page, ['color-contrast'])
+    } else if (width === 360) await expectAccessible(page)
+    await expectNoOverflow(page)
+    await expectTouchable(page)
     // Else the bar at the top shows in the middle of the picture.
     await page.evaluate(() => window.scrollTo(0, 0))
     await picture(page, `${name}-${width}-${theme}`)

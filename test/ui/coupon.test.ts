@@ -15,7 +15,7 @@ import {
   sha256Hex,
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
-import { good } from '../support/page-looks.ts'
+import { checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
@@ -52,7 +52,7 @@ test('the code leaves the address bar, survives a reload, and is sent to no serv
   await page.getByText('Sin usar').waitFor()
   await page.getByText('10 % de descuento').waitFor()
   expect(page.url()).toBe(`${server.url}/c`)
-  await good(page, 'coupon')
+  await checkPage(page, 'coupon')
   // The skip link for keyboards leads past the header to the coupon.
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -96,7 +96,7 @@ test('a picture is loaded from this service only, and a coupon works without it'
       (wanted) => document.querySelectorAll('.coupon-worth img').length === wanted,
       times,
     )
-    await good(page, times === 1 ? 'coupon-picture' : 'coupon-picture-lost')
+    await checkPage(page, times === 1 ? 'coupon-picture' : 'coupon-picture-lost')
   }
   expect(new Set(asked)).toEqual(new Set([`/api/coupons/images/${sha256Hex(image)}`]))
   expect(complaints).toEqual([])
@@ -135,7 +135,7 @@ test('a coupon that changed hands too often shows the wait, and continues by its
   await button(page, 'Hacelo mío').click()
   await page.getByText('Esperamos 2 segundos y seguimos solos').waitFor()
   await expectToast(page.getByText('Ya es tuyo'), async () => {
-    await good(page, 'coupon-often')
+    await checkPage(page, 'coupon-often')
     expect(await page.getByText('No llegó la respuesta').count()).toBe(0)
   })
   expect(await statusOf(nonce)).toBe('refreshed')
@@ -146,14 +146,14 @@ test('a swapped coupon is kept, and the giver’s copy is worth nothing', async 
   const { page } = await open(`/c#${nonce}`)
   await page.getByText('La copia de quien te lo dio deja de servir').waitFor()
   await expectToast(page.getByText('Ya es tuyo'), () => button(page, 'Hacelo mío').click())
-  await good(page, 'coupon-mine')
+  await checkPage(page, 'coupon-mine')
   const [own = ''] = await keptCodes(page)
   expect([await statusOf(nonce), await statusOf(own)]).toEqual(['refreshed', 'minted'])
   expect(await page.evaluate(() => localStorage.getItem('cuponera:takes'))).toBe('[]')
   // A till without a connection can check the signed code.
   await button(page, 'Con firma, para una caja sin conexión').click()
   const photo = await page.getByRole('img', { name: 'QR con firma' }).screenshot()
-  await good(page, 'coupon-signed')
+  await checkPage(page, 'coupon-signed')
   const { page: till } = await open('/caja')
   await till.waitForFunction(() => localStorage.getItem('cuponera:manager'))
   await till.route('**/api/**', (route) => route.abort())
@@ -162,7 +162,7 @@ test('a swapped coupon is kept, and the giver’s copy is worth nothing', async 
   await till.getByText('La firma es buena').waitFor()
   // Navigation back and forth keeps the new coupon.
   await button(page, 'Volver a mis cupones').click()
-  await good(page, 'coupon-list')
+  await checkPage(page, 'coupon-list')
   await page.goBack()
   await page.getByText('Es solo tuyo').waitFor()
 })
@@ -188,7 +188,7 @@ test('after a kill in the middle of the swap, the reloaded page gets the one suc
   )
   await button(page, 'Hacelo mío').click()
   await page.getByText('No llegó la respuesta').waitFor()
-  await good(page, 'coupon-swap-lost')
+  await checkPage(page, 'coupon-swap-lost')
   // The page is closed, and opened again before the server is back.
   await page.goto('about:blank')
   await page.goto(`${first.url}/c`)
@@ -210,7 +210,7 @@ test('a holder who is too late for the swap is told, and sees the state of the c
   await call(server.url, '/api/coupons/refresh', { body: { nonce }, headers })
   await expectToast(page.getByText('Llegaste tarde'), () => button(page, 'Hacelo mío').click())
   await page.getByText('Este código ya no vale').waitFor()
-  await good(page, 'coupon-too-late')
+  await checkPage(page, 'coupon-too-late')
 })
 
 test('links of coupons are plain http when only the shop trusts the certificate', async () => {
@@ -236,7 +236,7 @@ test('every final state of a coupon has its own text', async () => {
   await until('the coupon has expired', async () => (await statusOf(brief)) === 'expired')
   const { page } = await open('/c', { width: 320 })
   await page.getByText('Todavía no guardaste cupones').waitFor()
-  await good(page, 'coupon-none')
+  await checkPage(page, 'coupon-none')
   await page.getByLabel('Abrir un código').fill('hola')
   await button(page, 'Ver').click()
   await page.getByText('Eso no es el código de un cupón').waitFor()
@@ -249,7 +249,7 @@ test('every final state of a coupon has its own text', async () => {
     await page.getByLabel('Abrir un código').fill(nonce)
     await button(page, 'Ver').click()
     await page.getByText(words).waitFor()
-    await good(page, `coupon-${state}`)
+    await checkPage(page, `coupon-${state}`)
     expect(await button(page, 'Hacelo mío').count()).toBe(0)
     await button(page, 'Volver a mis cupones').click()
   }
@@ -265,13 +265,13 @@ test('kept coupons are refreshed from the service, open without a connection, an
   await page.reload()
   await page.getByText('Lo que ves es lo que sabíamos').waitFor()
   await page.getByRole('img', { name: 'QR de Medialuna de regalo' }).waitFor()
-  await good(page, 'coupon-offline')
+  await checkPage(page, 'coupon-offline')
   await context.setOffline(false)
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   await button(page, 'Volver a mis cupones').click()
   await page.getByText('Ya se usó').waitFor()
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
-  await good(page, 'coupon-remove')
+  await checkPage(page, 'coupon-remove')
   await button(page, 'Sí, quitarlo').click()
   await page.getByText('Todavía no guardaste cupones').waitFor()
   expect(await keptCodes(page)).toEqual([])
@@ -288,7 +288,7 @@ test('a coupon sent to a name of this service is in its inbox, and this copy is 
   await page.getByRole('textbox', { name: 'Mensaje' }).fill('Feliz cumple')
   await button(page, 'Enviar').click()
   await page.getByText(`${to} lo recibió`).waitFor()
-  await good(page, 'coupon-sent')
+  await checkPage(page, 'coupon-sent')
   await button(page, 'Cerrar').click()
   await page.getByText('Este código ya no vale').waitFor()
   const { json } = await call(server.url, '/api/wallet/vouchers', { signer: holder.signer })
@@ -323,12 +323,12 @@ test('each outcome of sending has its own text', async () => {
     await address.fill('juana')
     await button(page, 'Enviar').click()
     await page.getByText('es como un correo').waitFor()
-    if (status === 'SENT') await good(page, 'coupon-send')
+    if (status === 'SENT') await checkPage(page, 'coupon-send')
     await address.fill('juana@tienda.example')
     await button(page, 'Enviar').click()
     await page.getByRole('heading', { name: heading }).waitFor()
     await page.getByText(words).waitFor()
-    await good(page, `coupon-send-${(status ?? 'lost').toLowerCase()}`)
+    await checkPage(page, `coupon-send-${(status ?? 'lost').toLowerCase()}`)
     await page.unrouteAll()
     if (status !== 'UNKNOWN') {
       await button(page, 'Cerrar').click()

@@ -5,7 +5,7 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser } from '../support/browser.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { turned } from '../support/page-checks.ts'
+import { textTurnedBy } from '../support/page-checks.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { closePages, openPage, tillOf } from '../support/shop-pages.ts'
 
@@ -44,7 +44,7 @@ await call(server.url, '/api/coupons/minters', { body: label, token })
 /** A place that shows this name, among others, turns nothing. */
 async function straight(page: Page, name: string): Promise<void> {
   await page.getByText(name).filter({ visible: true }).first().waitFor()
-  expect(await turned(page, names)).toEqual([])
+  expect(await textTurnedBy(page, names)).toEqual([])
 }
 
 const known = tillOf(npubOf(merchant.pubkey))
@@ -107,7 +107,7 @@ test('at the till it stays isolated while issuing, and on the ticket', async () 
   })
   await page.getByRole('button', { name: 'Ticket de 80 mm' }).click()
   await page.locator('.paper-80').waitFor({ state: 'attached' })
-  expect(await turned(page, names)).toEqual([])
+  expect(await textTurnedBy(page, names)).toEqual([])
 })
 
 test('in the panel it stays isolated in lists, a coupon, redemptions and tills', async () => {
@@ -139,7 +139,7 @@ test('in the panel it stays isolated in lists, a coupon, redemptions and tills',
   await page.getByRole('link', { name: 'Cajas' }).click()
   await straight(page, till)
   await page.getByRole('button', { name: 'Quitar la caja' }).click()
-  expect(await turned(page, names)).toEqual([])
+  expect(await textTurnedBy(page, names)).toEqual([])
 })
 
 test('with the holder it stays isolated in the coupon, the list, and the question before a removal', async () => {
@@ -150,7 +150,7 @@ test('with the holder it stays isolated in the coupon, the list, and the questio
   await page.getByRole('button', { name: 'Volver a mis cupones' }).click()
   await straight(page, coupon)
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
-  expect(await turned(page, names)).toEqual([])
+  expect(await textTurnedBy(page, names)).toEqual([])
 })
 
 test('a coupon named after its benefit shows it once, and without marks', async () => {

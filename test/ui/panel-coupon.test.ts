@@ -4,7 +4,7 @@ import type { Locator, Page, Route } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { closeBrowser } from '../support/browser.ts'
 import { next } from '../support/merchant-page.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { nextFrame } from '../support/page-states.ts'
 import {
   closePanels,
@@ -50,22 +50,22 @@ test('a coupon is created in three steps, with a preview that grows', async () =
   const { open } = await signIn(server)
   const { page, press, heading } = await open()
   await page.getByRole('link', { name: 'Crear un cupón' }).click()
-  await looks(page, 'panel-wizard-type')
+  await checkEveryWidth(page, 'panel-wizard-type')
   await page.getByRole('radio', { name: 'Llevás más' }).check()
   await next(page)
   await page.getByLabel('¿En qué productos?').fill('café')
   await page.getByLabel('Poner un tope').check()
   await page.getByRole('textbox', { name: 'Tope' }).fill('5.000')
   await page.getByText('2x1 en café, hasta $5.000').waitFor()
-  await looks(page, 'panel-wizard-benefit')
+  await checkEveryWidth(page, 'panel-wizard-benefit')
   await next(page)
   await page.getByLabel('Nombre del cupón').fill('Café de a dos')
   await page.getByLabel('¿Cuántos como mucho?').fill('40')
-  await looks(page, 'panel-wizard-terms')
+  await checkEveryWidth(page, 'panel-wizard-terms')
   await press('Crear el cupón')
   await heading('Café de a dos')
   await page.getByText('Todavía no emitiste ninguno').waitFor()
-  await good(page, 'panel-coupon-new')
+  await checkPage(page, 'panel-coupon-new')
 })
 
 test('an edit explains that issued vouchers do not change', async () => {
@@ -73,7 +73,7 @@ test('an edit explains that issued vouchers do not change', async () => {
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await page.getByRole('link', { name: 'Cambiar' }).click()
   await page.getByText('Los cupones que ya entregaste no cambian').waitFor()
-  await looks(page, 'panel-edit')
+  await checkEveryWidth(page, 'panel-edit')
   await next(page)
   await page.getByLabel('Nombre del cupón').fill('Café para dos')
   await press('Guardar los cambios')
@@ -86,7 +86,7 @@ test('archiving asks first, and can be undone', async () => {
   await press('Archivar')
   await dialog().getByRole('button', { name: 'Archivar' }).click()
   await page.getByText('Ya no se emite').waitFor()
-  await good(page, 'panel-archived')
+  await checkPage(page, 'panel-archived')
   await press('Volver a activar')
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 })
@@ -96,7 +96,7 @@ test('deleting a coupon with vouchers explains that it is archived', async () =>
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Borrar')
   await page.getByText('en vez de borrarse, se archiva').waitFor()
-  await good(page, 'panel-delete')
+  await checkPage(page, 'panel-delete')
   await press('Cancelar')
   await dialog().waitFor({ state: 'detached' })
 })
@@ -105,9 +105,9 @@ test('the chart of a coupon can be read as a table', async () => {
   const { page } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Movimiento' }).click()
   await page.locator('.plot canvas').waitFor()
-  await looks(page, 'panel-chart')
+  await checkEveryWidth(page, 'panel-chart')
   await page.getByText('Ver como tabla').click()
-  await good(page, 'panel-chart-table')
+  await checkPage(page, 'panel-chart-table')
 })
 
 test('an edit that would overwrite a change made elsewhere warns first', async () => {
@@ -123,7 +123,7 @@ test('an edit that would overwrite a change made elsewhere warns first', async (
   await elsewhere('Lo de otro')
   await press('Guardar los cambios')
   await told.waitFor()
-  await looks(page, 'panel-edit-newer')
+  await checkEveryWidth(page, 'panel-edit-newer')
   expect((await stored()).name).toBe('Lo de otro')
   await press('Descartar lo mío')
   expect(await name.inputValue()).toBe('Lo de otro')
@@ -185,7 +185,7 @@ test('a picture is shown after saving, from this service', async () => {
   await page.getByLabel('Imagen').fill(`${address}/foto.gif`)
   await page.getByText('La foto aparece cuando lo guardás').waitFor()
   expect(await page.locator('.wizard-preview img').count()).toBe(0)
-  await looks(page, 'panel-wizard-picture')
+  await checkEveryWidth(page, 'panel-wizard-picture')
   await save(page)
   await drawn()
   await editTerms(page)
@@ -200,7 +200,7 @@ test('a picture that the service cannot load is reported until its address is re
   const image = `https://shop.test:${far.port}/nada.gif`
   const { page } = await openCoupon(server, { fields: { image } })
   await pictureless(page).waitFor()
-  await looks(page, 'panel-pictureless')
+  await checkEveryWidth(page, 'panel-pictureless')
   await editTerms(page)
   await page.getByLabel('Imagen').fill('')
   await save(page)

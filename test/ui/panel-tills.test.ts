@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, holdBeforeCamera, shownQr } from '../support/browser.ts'
+import { closeBrowser, shownQr, showToCamera } from '../support/browser.ts'
 import { call, newSigner } from '../support/client.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import {
   closePanels,
   type FarHost,
@@ -104,7 +104,7 @@ async function pictureOf(page: Page, text: string): Promise<Buffer> {
 test('a till is authorised by a QR before the camera', async () => {
   const till = newSigner()
   const { page, press, key } = await openTills()
-  holdBeforeCamera(`nostr:${npubOf(till.pubkey)}`)
+  showToCamera(`nostr:${npubOf(till.pubkey)}`)
   await press('Escanear el QR')
   const read = (npub: string) =>
     [...document.querySelectorAll('input')].some(({ value }) => value === npub)
@@ -120,7 +120,7 @@ test('a name (NIP-05) that leads nowhere is told as such', async () => {
   await press('Autorizar')
   expect((await sent).postDataJSON().pubkey).toBe('caja@shop.test')
   await main().getByRole('alert').getByText('No encontramos').waitFor()
-  await good(page, 'panel-till-wrong')
+  await checkPage(page, 'panel-till-wrong')
 })
 
 test('a till is authorised by its name (NIP-05), and issues until it is taken back', async () => {
@@ -155,7 +155,7 @@ test('a till is authorised by its key, and removed', async () => {
   await page.getByLabel('¿Cómo la llamás?').fill('Caja del fondo')
   await press('Autorizar')
   await page.getByText('Caja del fondo').waitFor()
-  await looks(page, 'panel-tills')
+  await checkEveryWidth(page, 'panel-tills')
   const mintable = await call(server.url, '/api/coupons/mintable', { signer: till })
   expect(mintable.json.coupons).toHaveLength(1)
   await press('Quitar la caja Caja del fondo')

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { closeBrowser, qrInPicture, visit } from '../support/browser.ts'
 import { call, newKey } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon, type Panel, signIn } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -28,10 +28,10 @@ test('a voucher is issued, and handed over as a QR', async () => {
   const { page, press, main, dialog } = await openCoupon(server)
   await press('Entregar uno')
   await page.getByRole('button', { name: 'Emitir uno' }).waitFor()
-  await good(page, 'panel-issue-one')
+  await checkPage(page, 'panel-issue-one')
   await press('Emitir uno')
   await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
-  await looks(page, 'panel-hand-over')
+  await checkEveryWidth(page, 'panel-hand-over')
   const address = await shownAddress(page)
   expect(address).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
   const download = page.waitForEvent('download')
@@ -63,7 +63,7 @@ test('a redemption at the till appears in the panel without a reload', async () 
   await main().getByText('Canjeado', { exact: true }).waitFor()
   console.log(`seen ${Math.round(performance.now() - started)} ms after the till`)
   await context.close()
-  await looks(page, 'panel-coupon')
+  await checkEveryWidth(page, 'panel-coupon')
 })
 
 test('a voucher is followed through its chain, and voided at its end', async () => {
@@ -76,7 +76,7 @@ test('a voucher is followed through its chain, and voided at its end', async () 
   const row = page.getByRole('row').filter({ hasText: 'Pasó a otra mano' })
   await row.getByRole('button', { name: 'Seguir' }).click()
   await dialog().getByText('Sin usar', { exact: true }).waitFor()
-  await looks(page, 'panel-chain')
+  await checkEveryWidth(page, 'panel-chain')
   await press('Anularlo donde esté')
   await press('Anularlo donde esté')
   await dialog().getByText('Anulado').first().waitFor()
@@ -89,7 +89,7 @@ test('a voucher is voided by its row', async () => {
   const rows = main().getByRole('button', { name: /^Anular el cupón/ })
   await rows.nth(1).waitFor()
   await rows.first().click()
-  await looks(page, 'panel-void')
+  await checkEveryWidth(page, 'panel-void')
   await dialog().getByRole('button', { name: 'Anular', exact: true }).click()
   await dialog().waitFor({ state: 'detached' })
   // The latest comes first.
@@ -100,10 +100,10 @@ test('a voucher is voided by its row', async () => {
 test('all open vouchers are voided by the red button, which asks to type a word', async () => {
   const { page, press, dialog, nonces } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Administrar' }).click()
-  await looks(page, 'panel-manage')
+  await checkEveryWidth(page, 'panel-manage')
   await press('Anular todos')
   await page.getByLabel('Para confirmar').fill('anular')
-  await good(page, 'panel-void-all')
+  await checkPage(page, 'panel-void-all')
   const all = dialog().getByRole('button', { name: 'Anular todos' })
   await expectToast(page.getByText('Se anuló 1 cupón.'), () => all.click())
   expect(await statusOf(nonces[0] ?? '')).toBe('voided')
@@ -119,7 +119,7 @@ test('a lost answer is requested again and costs no coupon', async () => {
   await press('Entregar uno')
   await press('Emitir uno')
   await page.getByText('No pudimos hablar con el servicio').waitFor()
-  await looks(page, 'panel-lost-answer')
+  await checkEveryWidth(page, 'panel-lost-answer')
   await page.unroute('**/api/coupons/mint')
   await press('Emitir uno')
   await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
@@ -144,13 +144,13 @@ test('many vouchers are issued at once, and leaving them unprinted asks first', 
   const { page, press, dialog, heading } = panel
   await press('Emitir varios')
   await page.getByLabel('¿Cuántos?').fill('12')
-  await good(page, 'panel-issue-many')
+  await checkPage(page, 'panel-issue-many')
   await dialog().getByRole('button', { name: 'Emitir' }).click()
   await heading('12 cupones listos')
-  await looks(page, 'panel-many')
+  await checkEveryWidth(page, 'panel-many')
   await page.keyboard.press('Escape')
   await unprinted(panel)
-  await good(page, 'panel-leave')
+  await checkPage(page, 'panel-leave')
   await press('Sí, terminé')
   await dialog().waitFor({ state: 'detached' })
 })

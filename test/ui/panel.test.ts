@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { closeBrowser } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { makeKey } from '../support/merchant-page.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openPanel, openWithKey, signIn } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -26,13 +26,13 @@ const redeem = (nonce: string) => call(server.url, '/api/coupons/claim', { body:
 test('a stranger gets an introduction, and creates a key under a PIN', async () => {
   const { page, heading, press } = await openPanel(server)
   await heading('Cupones para tu negocio')
-  await looks(page, 'panel-welcome')
+  await checkEveryWidth(page, 'panel-welcome')
   await press(/^Crear mi clave/)
   await page.getByLabel('Repetí el PIN').waitFor()
-  await good(page, 'panel-new-key')
+  await checkPage(page, 'panel-new-key')
   await press('Entrar de otra forma')
   await makeKey(page)
-  await looks(page, 'panel-first-steps')
+  await checkEveryWidth(page, 'panel-first-steps')
 })
 
 test('the announcement is signed, and its arrival at the relay is shown', async () => {
@@ -70,7 +70,7 @@ test('a warning of the service about an announcement is shown', async () => {
   await press('Tu clave y sesión')
   await dialog().getByRole('button', { name: 'Firmar y anunciar' }).click()
   await page.getByText(/algo para revisar.*Falta refreshUrl/).waitFor()
-  await looks(page, 'panel-announced')
+  await checkEveryWidth(page, 'panel-announced')
   expect((await ask('/api/coupons')).json.discovery).not.toBeNull()
 })
 
@@ -87,7 +87,7 @@ test('the list of first steps is completed, and each event is shown', async () =
   await page.getByRole('link', { name: 'Inicio' }).click()
   await page.locator('.plot canvas').waitFor()
   expect(await page.getByRole('heading', { name: 'Primeros pasos' }).count()).toBe(0)
-  await looks(page, 'panel-home')
+  await checkEveryWidth(page, 'panel-home')
   await press('Ya la guardé')
 })
 
@@ -96,10 +96,10 @@ test('the coupons can be filtered by words and by archived or not', async () => 
   await merchant.createCoupon()
   const { page } = await merchant.open()
   await page.getByRole('link', { name: 'Cupones', exact: true }).click()
-  await looks(page, 'panel-coupons')
+  await checkEveryWidth(page, 'panel-coupons')
   await page.getByLabel('Buscar un cupón').fill('nada de nada')
   await page.getByText('Nada coincide').waitFor()
-  await good(page, 'panel-coupons-none')
+  await checkPage(page, 'panel-coupons-none')
   await page.getByLabel('Buscar un cupón').fill('2X1 cafe')
   await page.getByText('1 cupón').waitFor()
   await page.getByLabel('Mostrar').selectOption('archived')
@@ -114,7 +114,7 @@ test('redemptions can be filtered and exported to a file that runs no formula', 
   const { page, main, press } = await merchant.open()
   await page.getByRole('link', { name: 'Canjes' }).click()
   await main().getByRole('cell', { name: 'Café de a dos' }).waitFor()
-  await looks(page, 'panel-redemptions')
+  await checkEveryWidth(page, 'panel-redemptions')
   const download = page.waitForEvent('download')
   await press('Exportar a planilla')
   const file = await (await download).path()
@@ -123,7 +123,7 @@ test('redemptions can be filtered and exported to a file that runs no formula', 
   expect(text).toContain('"2x1 en café, hasta $5.000"')
   await page.getByLabel('Hasta').fill('2020-01-01')
   await page.getByText('Ningún canje coincide').waitFor()
-  await good(page, 'panel-redemptions-none')
+  await checkPage(page, 'panel-redemptions-none')
 })
 
 test('the page switches to English at once', async () => {
@@ -134,7 +134,7 @@ test('the page switches to English at once', async () => {
   await heading('Redemptions')
   await page.getByRole('link', { name: 'Coupons' }).click()
   await page.getByText('2x1 on coffee').or(page.getByText('2x1 on café, up to $5,000')).waitFor()
-  await looks(page, 'panel-coupons-english')
+  await checkEveryWidth(page, 'panel-coupons-english')
   await press('Pasar a español')
   await heading('Cupones')
 })
@@ -142,10 +142,10 @@ test('the page switches to English at once', async () => {
 test('signing out leaves nothing but the encrypted key', async () => {
   const { page, heading, press } = await openWithKey(server)
   await press('Tu clave y sesión')
-  await looks(page, 'panel-account')
+  await checkEveryWidth(page, 'panel-account')
   await press('Salir')
   await heading('Entrá con tu PIN')
-  await looks(page, 'panel-unlock')
+  await checkEveryWidth(page, 'panel-unlock')
   const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))
   expect(kept).toContain('ncryptsec1')
   expect(kept).not.toMatch(/nsec1|eyJ/)

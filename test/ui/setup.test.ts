@@ -3,12 +3,12 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, holdBeforeCamera } from '../support/browser.ts'
+import { closeBrowser, showToCamera } from '../support/browser.ts'
 import { call, newSigner, openSession } from '../support/client.ts'
-import { letIn, startClosed } from '../support/closed.ts'
+import { admitByCode, startClosed } from '../support/closed.ts'
 import { chooseKey, makeKey, pin } from '../support/merchant-page.ts'
-import { turned } from '../support/page-checks.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { textTurnedBy } from '../support/page-checks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { closePanels, openPanel } from '../support/panel-page.ts'
 import { cleanUp, type TestServer } from '../support/server.ts'
 
@@ -47,17 +47,17 @@ test('the first sign-in asks for the setup code, accepts it in any notation, and
   await chooseKey(page)
   await asked(page)
   await page.getByRole('heading', { name: 'Un código' }).and(page.locator(':focus')).waitFor()
-  await looks(page, 'panel-setup')
+  await checkEveryWidth(page, 'panel-setup')
   await press('Empezar')
   await page.getByText('Escribí el código').waitFor()
   await field(page).fill('AAAA-AAAA-AAAA')
   await press('Empezar')
   await page.getByText('Ese código no es correcto').waitFor()
-  await looks(page, 'panel-setup-wrong')
+  await checkEveryWidth(page, 'panel-setup-wrong')
   // The operator can add the key, too.
   await page.getByText('No consigo el código').click()
   await page.getByText(/^npub1/).waitFor()
-  await looks(page, 'panel-setup-none')
+  await checkEveryWidth(page, 'panel-setup-none')
   // With the keyboard only.
   await field(page).focus()
   await field(page).fill('')
@@ -73,13 +73,13 @@ test('the first sign-in asks for the setup code, accepts it in any notation, and
 
 test('a key that a code cannot help is told whom to ask, and is shown as a QR', async () => {
   const { server } = await open()
-  await letIn(server)
+  await admitByCode(server)
   const { page } = await openPanel(server)
   await chooseKey(page)
   await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
   await page.getByRole('img', { name: 'QR de tu clave' }).waitFor()
   expect(await field(page).count()).toBe(0)
-  await looks(page, 'panel-not-allowed')
+  await checkEveryWidth(page, 'panel-not-allowed')
 })
 
 test('the panel opened by the QR of the code needs only a sign-in', async () => {
@@ -89,7 +89,7 @@ test('the panel opened by the QR of the code needs only a sign-in', async () => 
   // The code has left the address bar and the history, and a reloaded page still has it.
   expect(page.url()).toBe(`${server.url}/panel`)
   expect(await page.evaluate(() => JSON.stringify(history.state))).not.toContain(code)
-  await looks(page, 'panel-setup-held')
+  await checkEveryWidth(page, 'panel-setup-held')
   await page.reload()
   await page.getByText('Ya tenemos el código de alta').waitFor()
   expect(page.url()).toBe(`${server.url}/panel`)
@@ -136,14 +136,14 @@ test('the code is read from a photo of its QR, and another QR is reported', asyn
   const photo = page.getByLabel('Usar una foto del QR')
   await photo.setInputFiles(photoOf(`${server.url}/c#AAAAAAAAAAAAAAAAAAAAAA`))
   await page.getByText('Ese QR no es el del código').waitFor()
-  await good(page, 'panel-setup-unread')
+  await checkPage(page, 'panel-setup-unread')
   await photo.setInputFiles(photoOf(address))
   await inside(page)
 })
 
 test('the code is read by the camera', async () => {
   const { server, address } = await open()
-  holdBeforeCamera(address)
+  showToCamera(address)
   const { page, press } = await openPanel(server)
   await chooseKey(page)
   await press('Escanear el QR')
@@ -191,7 +191,7 @@ test('too many tries, or a missing answer, are reported and keep the typed code'
   await field(page).fill(code)
   await press('Empezar')
   await page.getByRole('alert').getByText('en 40 segundos').waitFor()
-  await good(page, 'panel-setup-limited')
+  await checkPage(page, 'panel-setup-limited')
   await page.route('**/api/**', (route) => route.abort())
   await press('Empezar')
   await page.getByRole('alert').getByText('No pudimos hablar con el servicio').waitFor()
@@ -220,7 +220,7 @@ const managing = async (server: TestServer, signer: ReturnType<typeof newSigner>
 test('the first merchant adds others, by key or by QR, and removes them', async () => {
   const { page, press, server, list } = await openOwner()
   await list.getByText('Vos', { exact: true }).waitFor()
-  await looks(page, 'panel-merchants-alone')
+  await checkEveryWidth(page, 'panel-merchants-alone')
   const [baker, greengrocer] = [newSigner(), newSigner()]
   await press('Sumar un comercio')
   const adding = page.getByRole('dialog', { name: 'Sumar un comercio' })
@@ -228,7 +228,7 @@ test('the first merchant adds others, by key or by QR, and removes them', async 
   await page.keyboard.type('nada')
   await page.keyboard.press('Enter')
   await adding.getByText('Eso no es la clave de un comercio').waitFor()
-  await looks(page, 'panel-merchant-wrong')
+  await checkEveryWidth(page, 'panel-merchant-wrong')
   await adding.getByLabel('Clave del comercio').fill(npubOf(baker.pubkey))
   await adding.getByLabel('¿Cómo lo llamás?').fill('Panadería de Ana')
   await page.keyboard.press('Enter')
@@ -243,7 +243,7 @@ test('the first merchant adds others, by key or by QR, and removes them', async 
   await page.waitForFunction(read, npubOf(greengrocer.pubkey))
   await adding.getByRole('button', { name: 'Sumar', exact: true }).click()
   await list.getByText(npubOf(greengrocer.pubkey).slice(0, 9)).waitFor()
-  await looks(page, 'panel-merchants')
+  await checkEveryWidth(page, 'panel-merchants')
 
   // A name from right to left stays isolated, in the list and in a question.
   const label = 'مخبز 9'
@@ -257,13 +257,13 @@ test('the first merchant adds others, by key or by QR, and removes them', async 
   await page.getByRole('button', { name: new RegExp(label) }).click()
   const question = page.getByRole('dialog', { name: '¿Quitar a' })
   await question.waitFor()
-  expect(await turned(page, [label])).toEqual([])
+  expect(await textTurnedBy(page, [label])).toEqual([])
   await page.keyboard.press('Escape')
   await question.waitFor({ state: 'detached' })
 
   await press('Quitar el comercio Panadería de Ana')
   const sure = page.getByRole('dialog', { name: '¿Quitar a Panadería de Ana?' })
-  await looks(page, 'panel-merchant-remove')
+  await checkEveryWidth(page, 'panel-merchant-remove')
   // A second Enter only goes back.
   await page.keyboard.press('Enter')
   await sure.waitFor({ state: 'detached' })
@@ -277,7 +277,7 @@ test('the first merchant adds others, by key or by QR, and removes them', async 
 
 test('a removed merchant is told so while she works', async () => {
   const { server } = await open()
-  const { token } = await letIn(server)
+  const { token } = await admitByCode(server)
   const { page } = await openPanel(server)
   await chooseKey(page)
   const npub = (await page.getByText(/^npub1/).textContent()) ?? ''
@@ -287,14 +287,14 @@ test('a removed merchant is told so while she works', async () => {
   const path = `/api/merchants/${npub}`
   expect((await call(server.url, path, { method: 'DELETE', token })).status).toBe(200)
   await page.getByRole('alert').getByText('Tu clave no está habilitada').waitFor()
-  await looks(page, 'panel-taken-off')
+  await checkEveryWidth(page, 'panel-taken-off')
   await page.reload()
   await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
 })
 
 test('only the first merchant sees the others', async () => {
   const { server } = await open()
-  const { token } = await letIn(server)
+  const { token } = await admitByCode(server)
   const { page, press, dialog } = await openPanel(server)
   await chooseKey(page)
   const npub = (await page.getByText(/^npub1/).textContent()) ?? ''

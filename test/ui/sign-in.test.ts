@@ -5,7 +5,7 @@ import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
 import type { Page } from 'playwright-core'
 import { closeBrowser, keepNothing, type Visit, visit } from '../support/browser.ts'
 import { chooseKey, makeKey, next, pin } from '../support/merchant-page.ts'
-import { looks } from '../support/page-looks.ts'
+import { checkEveryWidth } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { startRemoteSigner } from '../support/remote-signer.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -83,7 +83,7 @@ test('the page reports a missing extension', async () => {
   await press(/^Con mi extensión/)
   await press('Entrar')
   await page.getByText('no tiene una extensión de Nostr').waitFor()
-  await looks(page, 'panel-extension')
+  await checkEveryWidth(page, 'panel-extension')
 })
 
 test('a remote signer scans our address, and signs over the relay of this service', async () => {
@@ -91,7 +91,7 @@ test('a remote signer scans our address, and signs over the relay of this servic
   await press(/^Con mi firmador/)
   await page.getByText('Esperamos a que tu firmador lea el código').waitFor()
   await page.getByText(/Quedan 1\d\d s/).waitFor()
-  await looks(page, 'panel-remote')
+  await checkEveryWidth(page, 'panel-remote')
   // The button copies the text of the QR.
   await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await press('Copiar la dirección')
@@ -155,7 +155,7 @@ test('a bunker address connects, also when the signer refuses the first request'
 test('an imported key is stored encrypted, and a wrong PIN is reported', async () => {
   await open()
   await press('Ya tengo una clave')
-  await looks(page, 'panel-bring-key')
+  await checkEveryWidth(page, 'panel-bring-key')
   await page.getByLabel('Tu clave').fill('nsec1nada')
   await page.getByLabel('Elegí un PIN').fill('123')
   await page.getByLabel('Repetí el PIN').fill('1234')
@@ -186,7 +186,7 @@ test('a browser that stores nothing gets a warning that the key will be lost, an
   await press(/^Crear mi clave acá/)
   const lost = page.getByRole('alert').getByText('Tu clave se pierde al cerrar')
   await lost.waitFor()
-  await looks(page, 'panel-key-fleeting')
+  await checkEveryWidth(page, 'panel-key-fleeting')
   await press('Entrar de otra forma')
   await makeKey(page)
   await lost.waitFor()
@@ -228,7 +228,7 @@ test('an ended session is signed for again, and the typed input is still there',
   await restart('otro más')
   await press('Crear el cupón')
   await page.getByLabel('PIN').waitFor()
-  await looks(page, 'panel-sign-again')
+  await checkEveryWidth(page, 'panel-sign-again')
   // Escape would discard the input behind it.
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
@@ -257,7 +257,7 @@ test('a key that the operator did not enable is told whom to ask, and for what',
   await chooseKey(page)
   await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
   await page.getByText(/^npub1/).waitFor()
-  await looks(page, 'panel-not-allowed')
+  await checkEveryWidth(page, 'panel-not-allowed')
   await closed.stop()
 })
 
@@ -272,7 +272,7 @@ test('the page shows the setting that helps when the service does not know its a
   await alert.getByText('El servicio no reconoce esta dirección como propia').waitFor()
   await alert.getByText('Quien instaló el servicio lo tiene que iniciar').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)
-  await looks(page, 'panel-address-unknown')
+  await checkEveryWidth(page, 'panel-address-unknown')
   await page.evaluate(() => {
     document.addEventListener('copy', () => {
       document.title = String(document.getSelection())

@@ -6,10 +6,10 @@ import type { Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import {
   closeBrowser,
-  holdBeforeCamera,
   keepNothing,
   picture,
   shownQr,
+  showToCamera,
   type VisitOptions,
 } from '../support/browser.ts'
 import {
@@ -21,8 +21,8 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { accessible } from '../support/page-checks.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { expectAccessible } from '../support/page-checks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { lookOnlyWhenAsked } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
@@ -115,7 +115,7 @@ function heard(page: Page): Promise<string> {
 
 test('the camera reads a QR, and one tap redeems the coupon', async () => {
   const nonce = await mint()
-  holdBeforeCamera(`${server.url}/c#${nonce}`)
+  showToCamera(`${server.url}/c#${nonce}`)
   const { page, complaints } = await openTill()
   await page.getByRole('button', { name: 'Escanear con la cámara' }).click()
   await redeem(page).waitFor()
@@ -126,17 +126,17 @@ test('the camera reads a QR, and one tap redeems the coupon', async () => {
   // The next one comes by camera, too; the phone still before it is not reported as redeemed already.
   await page.getByRole('button', { name: 'Otro cupón' }).click()
   await page.waitForFunction(() => (document.querySelector('video')?.currentTime ?? 0) > 0.5)
-  await good(page, 'till-filming')
+  await checkPage(page, 'till-filming')
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
   expect(complaints).toEqual([])
 })
 
 test('a QR that is no coupon is reported, and the camera goes on', async () => {
-  holdBeforeCamera('npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql')
+  showToCamera('npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql')
   const { page } = await openTill()
   await page.getByRole('button', { name: 'Escanear con la cámara' }).click()
   await page.getByText('Eso es una clave de Nostr').waitFor()
-  await good(page, 'till-camera')
+  await checkPage(page, 'till-camera')
   await page.getByRole('button', { name: 'Cerrar cámara' }).click()
   await page.getByLabel('Código del cupón').waitFor()
 })
@@ -163,7 +163,7 @@ test('without https the page explains the missing camera, and reads a photo', as
   const { page, complaints } = await openTill(base)
   await page.getByText('El navegador no presta la cámara').waitFor()
   await page.getByText('cuponera tls').waitFor()
-  await good(page, 'till-http')
+  await checkPage(page, 'till-http')
   const photo = (text: string) => ({
     name: 'foto.gif',
     mimeType: 'image/gif',
@@ -178,7 +178,7 @@ test('without https the page explains the missing camera, and reads a photo', as
   await title(page, 'Canjeado').waitFor()
   await page.getByRole('button', { name: 'Ajustes' }).click()
   await page.getByText('Falta https').first().waitFor()
-  await good(page, 'till-http-settings')
+  await checkPage(page, 'till-http-settings')
   // Chromium reports that this header needs https, too.
   expect(complaints.filter((text) => !text.includes('Cross-Origin-Opener-Policy'))).toEqual([])
 })
@@ -199,10 +199,10 @@ test('each outcome has its own word, colour, picture and tune, light and dark', 
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme })
       await page.locator(`html[data-theme="${colorScheme}"]`).waitFor()
-      if (colorScheme === 'light') await good(page, name)
+      if (colorScheme === 'light') await checkPage(page, name)
       else {
         // The other colours; names and roles are the same.
-        await accessible(page, ['color-contrast'])
+        await expectAccessible(page, ['color-contrast'])
         await picture(page, `${name}-dark`)
       }
       await look()
@@ -296,7 +296,7 @@ test('a coupon of another shop is red and cannot be redeemed, even under the sho
   await enter(page, theirs)
   await title(page, 'Este cupón es de otro comercio').waitFor()
   await page.getByText('Se presenta con el mismo nombre que tu comercio').waitFor()
-  await looks(page, 'till-foreign')
+  await checkEveryWidth(page, 'till-foreign')
   expect(await buttonsOf(page)).toEqual(['Otro cupón'])
   // The outcome is the same after another scan, after typing and after a reload.
   await scan(page, theirs)
@@ -317,7 +317,7 @@ test('a till without a shop asks once, before the first redemption, and then red
   await enter(page, nonce)
   await yes(page).waitFor()
   await page.getByText(npubOf(merchant.pubkey), { exact: true }).waitFor()
-  await looks(page, 'till-whose')
+  await checkEveryWidth(page, 'till-whose')
   expect(await redeem(page).count()).toBe(0)
   // The keyboard is enough: for the answer, then for the coupon.
   await yes(page).and(page.locator('[aria-disabled="false"]')).focus()
@@ -351,7 +351,7 @@ test('the panel’s QR sets a till up: it asks for confirmation, and leaves the 
   const dialog = page.getByRole('dialog', { name: '¿Esta caja es de Café Azul?' })
   await dialog.waitFor()
   expect(page.url()).toBe(`${server.url}/caja`)
-  await looks(page, 'till-offered')
+  await checkEveryWidth(page, 'till-offered')
   // A QR is untrusted: a declined one changes nothing.
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
@@ -384,7 +384,7 @@ test('the shop of a till is changed in its settings, by typing or by a QR', asyn
   await dialog.getByLabel('clave del comercio').fill('nada')
   await page.keyboard.press('Enter')
   await dialog.getByText('Ahí no hay la clave de un comercio').waitFor()
-  await looks(page, 'till-add-shop')
+  await checkEveryWidth(page, 'till-add-shop')
   const address = `${server.url}/caja#comercio=${npubOf(other.pubkey)}`
   await dialog.locator('input[type=file]').setInputFiles({
     name: 'foto.gif',
@@ -392,7 +392,7 @@ test('the shop of a till is changed in its settings, by typing or by a QR', asyn
     buffer: Buffer.from(encodeQR(address, 'gif', { scale: 6 })),
   })
   await dialog.waitFor({ state: 'detached' })
-  await good(page, 'till-shop-settings')
+  await checkPage(page, 'till-shop-settings')
   await page.getByRole('button', { name: 'Canjear' }).click()
   await enter(page, theirs)
   await redeem(page).click()
@@ -447,14 +447,14 @@ test('without the service a signed voucher of another shop is not accepted eithe
   await page.route('**/api/**', (route) => route.abort())
   await enter(page, JSON.stringify(theirs))
   await page.getByText('el cupón es de otro comercio. No lo aceptes').waitFor()
-  await good(page, 'till-offline-foreign')
+  await checkPage(page, 'till-offline-foreign')
   expect(await page.getByText('La firma es buena: este servicio lo emitió').count()).toBe(0)
   const { page: bare } = await openNewTill()
   await bare.waitForFunction(() => localStorage.getItem('cuponera:manager'))
   await bare.route('**/api/**', (route) => route.abort())
   await enter(bare, JSON.stringify(theirs))
   await bare.getByText('Esta caja todavía no sabe de qué comercio es').waitFor()
-  await good(bare, 'till-offline-unsure')
+  await checkPage(bare, 'till-offline-unsure')
 })
 
 /** Change the screen, and press the new button as soon as it is there. */
@@ -574,7 +574,7 @@ test('after a kill behind the redemption, a reloaded page asks again and it coun
   )
   await redeem(page).click()
   await title(page, 'Sin confirmar').waitFor()
-  await good(page, 'till-lost')
+  await checkPage(page, 'till-lost')
   // The clock of the page stands still: the till never asks again by itself, so that the tap does.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 1000)
@@ -620,7 +620,7 @@ test('a postponed redemption is kept, and settled by a tap', async () => {
   await page.getByRole('button', { name: 'Confirmar Medialuna de regalo' }).click()
   await page.getByRole('button', { name: 'Dejarlo para después' }).click()
   await title(page, 'Canjes sin confirmar').waitFor()
-  await good(page, 'till-pending')
+  await checkPage(page, 'till-pending')
   await page.unrouteAll()
   await page.getByRole('button', { name: 'Confirmar Medialuna de regalo' }).click()
   await title(page, 'Canjeado').waitFor()
@@ -641,7 +641,7 @@ test('without the service a voucher is checked by its signature, and not redeeme
   await page.getByText('La firma es buena').waitFor()
   await page.getByText('NO se canjeó').waitFor()
   expect(await redeem(page).count()).toBe(0)
-  await good(page, 'till-offline')
+  await checkPage(page, 'till-offline')
   await page.getByRole('button', { name: 'Cerrar' }).click()
   await enter(page, JSON.stringify(forged))
   await page.getByText('La firma NO es buena').waitFor()
@@ -662,7 +662,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.getByRole('button', { name: 'Emitir' }).click()
   await page.getByLabel('PIN (6 números o más)').waitFor()
   expect(await page.getByText('no guarda nada').count()).toBe(0)
-  await good(page, 'till-key')
+  await checkPage(page, 'till-key')
   await page.getByLabel('PIN (6 números o más)').fill('246810')
   await page.getByLabel('El mismo PIN, otra vez').fill('246811')
   await page.getByText('Los dos PIN no son iguales').waitFor()
@@ -675,14 +675,14 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.getByLabel('PIN (6 números o más)').focus()
   await scan(page, '246810')
   await title(page, 'Falta que el comercio autorice esta caja').waitFor()
-  await good(page, 'till-unauthorised')
+  await checkPage(page, 'till-unauthorised')
   const npub = await page.locator('code').first().textContent()
   await lookOnlyWhenAsked(page)
   await call(server.url, '/api/coupons/minters', { body: { pubkey: npub }, token })
   await page.getByRole('button', { name: 'Ya me autorizaron' }).click()
   const button = page.getByRole('button', { name: /Medialuna de regalo/ })
   await button.waitFor()
-  await good(page, 'till-mintable')
+  await checkPage(page, 'till-mintable')
 
   // A lost answer costs no second coupon.
   const count = async () => {
@@ -716,7 +716,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
     await page.locator(`html[data-theme="${colorScheme}"]`).waitFor()
     expect(await shownQr(page)).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
   }
-  await good(page, 'till-issued')
+  await checkPage(page, 'till-issued')
 
   // The printed page contains only the ticket, as wide as the roll.
   await page.evaluate(() => {
@@ -753,7 +753,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.getByRole('button', { name: 'Emitir' }).click()
   const dialog = page.getByRole('dialog', { name: 'Abrir con el PIN' })
   await dialog.getByLabel('PIN (6 números o más)').fill('246810')
-  await good(page, 'till-pin-again')
+  await checkPage(page, 'till-pin-again')
   await dialog.getByRole('button', { name: 'Abrir con el PIN' }).click()
   await button.waitFor()
   expect(await dialog.count()).toBe(0)
@@ -773,7 +773,7 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
   await page.getByText('Ese PIN no es').waitFor()
   await page.getByRole('button', { name: 'Ajustes' }).click()
   await title(page, 'Clave de esta caja').waitFor()
-  await good(page, 'till-settings')
+  await checkPage(page, 'till-settings')
   expect(complaints).toEqual([])
 })
 
@@ -805,7 +805,7 @@ test('where the browser stores nothing, the key comes with a warning that it is 
   await page.getByRole('button', { name: 'Emitir' }).click()
   const lost = page.getByRole('alert').getByText('La clave se pierde al cerrar')
   await lost.waitFor()
-  await good(page, 'till-key-fleeting')
+  await checkPage(page, 'till-key-fleeting')
   await page.getByLabel('PIN (6 números o más)').fill('246810')
   await page.getByLabel('El mismo PIN, otra vez').fill('246810')
   await page.getByRole('button', { name: 'Hacer la clave' }).click()
@@ -846,7 +846,7 @@ test('the till can be installed, and stores its shell but no answer of the servi
   await page.reload()
   await title(page, 'Canjear un cupón').waitFor()
   await page.getByText('Sin conexión con el servicio').waitFor()
-  await good(page, 'till-shell')
+  await checkPage(page, 'till-shell')
 })
 
 test('a cached page is replaced by the one of a restarted server as soon as that answers', async () => {
@@ -877,10 +877,10 @@ test('the till speaks English, too, and breaks words that are wider than a small
   await page.getByLabel('Code of the coupon').fill(nonce)
   await page.getByRole('button', { name: 'Look it up' }).click()
   await page.getByRole('button', { name: 'Redeem' }).nth(1).waitFor()
-  await good(page, 'till-wide')
+  await checkPage(page, 'till-wide')
   await page.goto(`${server.url}/c#${nonce}`)
   await page.getByText('Not used').waitFor()
-  await good(page, 'coupon-wide')
+  await checkPage(page, 'coupon-wide')
   await page.goto(`${server.url}/caja`)
   expect(await page.locator('html').getAttribute('lang')).toBe('en')
   await page.getByRole('button', { name: 'ES: Pasar a español' }).click()

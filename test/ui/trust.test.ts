@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { closeBrowser, visit } from '../support/browser.ts'
 import { runCommand } from '../support/cli.ts'
-import { looks } from '../support/page-looks.ts'
+import { checkEveryWidth } from '../support/page-looks.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -22,7 +22,7 @@ test('the page about the shop’s authority fits and reads well, in both languag
     const { page, context } = await visit(`${server.url}/tls?lang=${language}`)
     const closed = page.locator('details:not([open]) > summary')
     while ((await closed.count()) > 0) await closed.first().click()
-    await looks(page, `tls-${language}`)
+    await checkEveryWidth(page, `tls-${language}`)
     expect(await page.locator('ol').count()).toBe(await page.locator('summary').count())
     await context.close()
   }

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core'
 import { closeBrowser, picture, shownQr, type Visit, visit } from '../support/browser.ts'
 import { call, newKey } from '../support/client.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
-import { fits } from '../support/page-checks.ts'
-import { good, looks } from '../support/page-looks.ts'
+import { expectNoOverflow } from '../support/page-checks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -121,10 +121,10 @@ test.each(cases)(
     await one.mistake()
     await next(page)
     expect(await wrong()).toEqual([one.says])
-    if (one.type === 'Productos gratis') await looks(page, 'panel-wizard-wrong')
+    if (one.type === 'Productos gratis') await checkEveryWidth(page, 'panel-wizard-wrong')
     await one.write()
     await page.locator('.coupon-benefit').getByText(one.words, { exact: true }).waitFor()
-    await good(page, `panel-wizard-${one.benefit.type}`)
+    await checkPage(page, `panel-wizard-${one.benefit.type}`)
     await next(page)
     const created = page.waitForResponse(
       (response) =>
@@ -162,7 +162,7 @@ test('invalid names, dates and numbers are reported before anything is sent', as
     'Elegí una fecha futura.',
     'Tiene que empezar con https://',
   ])
-  await good(page, 'panel-wizard-terms-wrong')
+  await checkPage(page, 'panel-wizard-terms-wrong')
   await page.getByLabel('¿Cuántos como mucho?').fill('1.000')
   await page.getByLabel('Vence el').fill('2031-05-04')
   await page.getByLabel('Imagen').fill('')
@@ -210,15 +210,15 @@ test('a name without a space does not overflow, and formulas and tags are shown 
   await page.getByLabel('Nombre del cupón').fill(name)
   await press('Crear el cupón')
   await page.getByRole('heading', { level: 1 }).getByText(name).waitFor()
-  await looks(page, 'panel-long-name')
+  await checkEveryWidth(page, 'panel-long-name')
   await page.setViewportSize({ width: 320, height: 800 })
-  await fits(page)
+  await expectNoOverflow(page)
   await page.goto(`${server.url}/panel#/coupons`)
   await page.locator('.tile-name').getByText(name).waitFor()
-  await good(page, 'panel-coupons-many')
+  await checkPage(page, 'panel-coupons-many')
   await page.goto(`${server.url}/panel#/`)
   await page.getByText(`Cambió «${name}»`).waitFor()
-  await fits(page)
+  await expectNoOverflow(page)
   await page.setViewportSize({ width: 360, height: 800 })
   await page.goto(`${server.url}/panel#/coupons`)
   await page.getByRole('link', { name: /Un nombre tan largo/ }).click()
@@ -241,7 +241,7 @@ test('a form that was left in the middle keeps its input, and can be started aga
   await step(3)
   await told.waitFor()
   expect(await page.getByLabel('Condiciones').inputValue()).toBe('De lunes a viernes.')
-  await good(page, 'panel-wizard-resumed')
+  await checkPage(page, 'panel-wizard-resumed')
   // The input survives a reload by pulling down, too; and another language writes its numbers in its format.
   await page.getByRole('button', { name: /^EN:/ }).click()
   await page.goBack()
@@ -279,7 +279,7 @@ test('a coupon deleted elsewhere leaves the typed input in the form', async () =
   await call(server.url, `/api/coupons/${json.coupon.id}`, { method: 'DELETE', token })
   await page.getByText('Este cupón ya no está').waitFor()
   expect(await page.getByLabel('Nombre del cupón').inputValue()).toBe('Lo que escribí')
-  await looks(page, 'panel-edit-gone')
+  await checkEveryWidth(page, 'panel-edit-gone')
   await press('Crear el cupón')
   await page.getByRole('heading', { level: 1 }).getByText('Lo que escribí').waitFor()
   // After saving, the draft is gone.

@@ -20,7 +20,7 @@ import {
 } from '../support/cards.ts'
 import { damage, runCommand } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner, verifyEvent } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { balancesOf, createStart, publish } from '../support/ledger.ts'
 import {
   createInvoice,
@@ -299,7 +299,7 @@ describe('POST /card/pay refuses, in this order', () => {
     await activateCard(server, holder, otc, delegationOf(holder, conditions))
     await fund(server, holder, { PESO: 5 })
     const k1 = await tap(server, { uid, uuid: '', holder, counter: 1 })
-    await begun(until)
+    await untilSecond(until)
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), 400, 'delegation-over')
   })
 
@@ -308,7 +308,7 @@ describe('POST /card/pay refuses, in this order', () => {
     const k1 = await tap(server, other)
     await configure(other, { 'trusted-merchants': [{ pubkey: newSigner().pubkey }] })
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), 400, 'recipient-not-trusted')
-    await begun(secondsNow() + 1)
+    await untilSecond(secondsNow() + 1)
     await configure(other, { 'trusted-merchants': [{ pubkey: shop.pubkey }] })
     ok(await pay(server, payEvent({ k1, npub, tokens: { PESO: 1 } })))
   })

@@ -13,7 +13,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
-import { begun, secondsNow } from '../support/clock.ts'
+import { secondsNow, untilSecond } from '../support/clock.ts'
 import { expectCommonHeaders, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, type Holder, newHolder, openInbox } from '../support/shops.ts'
@@ -302,7 +302,7 @@ describe('a voucher is refused', () => {
     const soon = secondsNow() + 1
     const brief = await createDefinition(server.url, token, { expiresAt: soon })
     const expired: Minted = await mintOne(server.url, token, brief)
-    await begun(soon)
+    await untilSecond(soon)
     await expectRefused(() => arrive('ana', offer(expired)), 'voucher-expired')
   })
 })

@@ -13,7 +13,7 @@ import {
 } from '../../support/cards.ts'
 import { damage } from '../../support/cli.ts'
 import { newKey, newSigner } from '../../support/client.ts'
-import { begun, secondsNow } from '../../support/clock.ts'
+import { secondsNow, untilSecond } from '../../support/clock.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -144,7 +144,7 @@ export function testCards(service: Documented): void {
     const now = secondsNow()
     const window = `kind=1112&created_at>${now - 9}&created_at<${now + 2}`
     await activateCard(server, holder, otc, delegationOf(holder, window))
-    await begun(now + 2)
+    await untilSecond(now + 2)
     await refused(scanning, 'delegation-over', { path: scanPath(uid, 1) })
   })
 

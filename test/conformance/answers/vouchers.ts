@@ -8,7 +8,7 @@ import {
   percentBenefit,
   withKey,
 } from '../../support/client.ts'
-import { begun, secondsNow } from '../../support/clock.ts'
+import { secondsNow, untilSecond } from '../../support/clock.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
 
 const minting = 'POST /api/coupons/mint'
@@ -209,7 +209,7 @@ export function testHolding(service: Documented): void {
     const holder = await withCoupon(service, { name: 'Breve', benefit: percentBenefit, expiresAt })
     const { refused } = holder
     const nonce = await holder.mint()
-    await begun(expiresAt)
+    await untilSecond(expiresAt)
     expect(await look(holder, nonce)).toBe('expired')
     await refused(claiming, 'voucher-expired', { body: { nonce } })
     await refused(refreshing, 'voucher-expired', { body: { nonce }, ...withKey() })
