@@ -16,7 +16,7 @@ CREATE TABLE state (
 ) STRICT;
 INSERT INTO state (id, clean, newest_write) VALUES (1, 1, 0);
 
--- What a merchant authors. The words and the benefit stand in the current revision.
+-- Definitions, which merchants author. The words and the benefit stand in the current revision.
 CREATE TABLE definitions (
   id INTEGER NOT NULL PRIMARY KEY,
   uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) = 36),
@@ -36,7 +36,7 @@ CREATE TABLE definitions (
 CREATE INDEX definitions_by_owner ON definitions (owner, id);
 CREATE INDEX definitions_open ON definitions (owner, id) WHERE archived_at IS NULL;
 
--- What a voucher promises. Immutable from the first voucher that points to it.
+-- The promise of a voucher. Immutable from the first voucher that points to it.
 CREATE TABLE revisions (
   id INTEGER NOT NULL PRIMARY KEY,
   definition_id INTEGER NOT NULL REFERENCES definitions (id) DEFERRABLE INITIALLY DEFERRED,
@@ -81,7 +81,7 @@ CREATE TABLE vouchers (
 -- A chain of refreshes has one end: the only voucher of it that can be, or was, spent or voided.
 CREATE UNIQUE INDEX vouchers_chain_end ON vouchers (coalesce(root_id, id)) WHERE phase <> 'refreshed';
 
--- What burned a voucher, and the answer to repeat for ever. The id is the successor's.
+-- Refreshes that burned a voucher, with the answer to repeat for ever. The id is the successor's.
 CREATE TABLE refreshes (
   id INTEGER NOT NULL PRIMARY KEY REFERENCES vouchers (id),
   voucher_id INTEGER NOT NULL UNIQUE REFERENCES vouchers (id),
@@ -339,7 +339,7 @@ CREATE TABLE card_codes (
 CREATE UNIQUE INDEX card_codes_open ON card_codes (card_id) WHERE used_at IS NULL;
 CREATE INDEX card_codes_by_card ON card_codes (card_id);
 
--- What a card may spend of a token within so many seconds; with 0 seconds, in one payment.
+-- The most that a card spends of a token within so many seconds; with 0 seconds, in one payment.
 CREATE TABLE card_limits (
   id INTEGER NOT NULL PRIMARY KEY,
   card_id INTEGER NOT NULL REFERENCES cards (id),
@@ -367,7 +367,7 @@ CREATE TABLE card_changes (
 ) STRICT;
 CREATE INDEX card_changes_by_holder ON card_changes (holder, created_at);
 
--- What a tap was answered with: a k1 that pays once, soon.
+-- Answers to taps: a k1 that pays once, soon.
 CREATE TABLE card_scans (
   id INTEGER NOT NULL PRIMARY KEY,
   -- The first 16 bytes of sha256(k1). The k1 itself is never stored.
@@ -392,7 +392,7 @@ CREATE TABLE ledger_tokens (
   issuer BLOB NOT NULL CHECK (length(issuer) = 32)
 ) STRICT, WITHOUT ROWID;
 
--- What a key has of a token, in its smallest unit. Only its issuer may be below zero: that is issuing.
+-- The balance of a key in a token, in its smallest unit. Only its issuer may be below zero: that is issuing.
 CREATE TABLE ledger_accounts (
   id INTEGER NOT NULL PRIMARY KEY,
   token TEXT NOT NULL REFERENCES ledger_tokens (name),
@@ -456,7 +456,7 @@ CREATE TABLE transfers (
   CHECK (handle <> replacement)
 ) STRICT;
 
--- What holders have not thrown away of it. Only the holder can read the nonce.
+-- Vouchers of these that their holders have not thrown away. Only the holder can read the nonce.
 CREATE TABLE inbox (
   id INTEGER NOT NULL PRIMARY KEY REFERENCES transfers (id),
   holder BLOB NOT NULL CHECK (length(holder) = 32),
@@ -494,7 +494,7 @@ CREATE INDEX transfer_intents_due ON transfer_intents (next_at);
 CREATE INDEX transfer_intents_by_service ON transfer_intents (service, next_at);
 CREATE INDEX transfer_intents_by_holder ON transfer_intents (holder, owner);
 
--- What was asked of a k1, and what came of it. A settled payment stays for ever.
+-- Payments that were asked of a k1, with their outcome. A settled payment stays for ever.
 CREATE TABLE card_payments (
   id INTEGER NOT NULL PRIMARY KEY,
   -- The k1 by its hash, as in card_scans; the row there may be gone once the k1 has expired unused.
@@ -533,7 +533,7 @@ CREATE INDEX card_payments_by_invoice ON card_payments (payment_hash)
   WHERE payment_hash IS NOT NULL AND state IN ('pending', 'settled');
 CREATE INDEX card_payments_by_card ON card_payments (card_id);
 
--- What a payment takes from the limits of its card: reserved or spent while it counts.
+-- The share of a card's limits that a payment takes: reserved or spent while it counts.
 CREATE TABLE card_spends (
   payment_id INTEGER NOT NULL REFERENCES card_payments (id),
   -- Of the payment, as is the time: what limits are summed by. Who held the card then: the next holder begins anew.

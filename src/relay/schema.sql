@@ -38,7 +38,7 @@ CREATE TABLE tags (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tags_by_event ON tags (id);
 
--- What an author deleted (NIP-09): these events stay out, also when they come later.
+-- Deletions of an author (NIP-09): these events stay out, also when they come later.
 CREATE TABLE deletions (
   pubkey BLOB NOT NULL CHECK (length(pubkey) = 32),
   -- An event id in hex, or `kind:d` of an address.

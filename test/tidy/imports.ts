@@ -118,7 +118,7 @@ test('nostr-tools is imported by subpath', () => {
   expect(importersOf(/^nostr-tools$/)).toEqual([])
 })
 
-test('what runs in a browser takes from the rest of the program only what is pure', () => {
+test('code of the browser takes only pure modules from the rest of the program', () => {
   const inBrowser = /^src\/(client|ui\/[a-z]+)\//
   const pure = /^src\/(client\/|ui\/[a-z]+\/|nostr\/|coupons\/benefit\.ts$|base\/)/
   const broken = localImports().filter(
