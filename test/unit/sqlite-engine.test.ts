@@ -10,7 +10,7 @@ import { takeLock } from '../../src/db/lock.ts'
 import { couponSchema, migrate, versionOf } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
-import { describeEngine, type Notes } from '../fault/engine-contract.ts'
+import { describeEngine, type Notes } from '../contract/port.ts'
 import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 
