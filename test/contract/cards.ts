@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { at, bytes, count, event, found, key, most, uuid } from './fixtures.ts'
+import { at, bytes, count, event, found, key, most, succeeds, uuid } from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 
 const cid = '04'.repeat(7)
@@ -65,13 +65,7 @@ export function cards(it: It<CouponTx>): void {
   })
 
   it('a tag has one living card, and each version of its keys once', async (stores) => {
-    const insert = (number: number) =>
-      stores
-        .write((tx) => written(tx, number))
-        .then(
-          () => true,
-          () => false,
-        )
+    const insert = (number: number) => succeeds(stores.write((tx) => written(tx, number)))
     expect(count(await Promise.all([insert(1), insert(2)]))).toBe(1)
     const alive = found(await stores.read((tx) => tx.cards.findByCid(cid)))
     await stores.write((tx) => tx.cards.remove(alive.id, at))

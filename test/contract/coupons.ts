@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { at, bytes, count, event, key, most } from './fixtures.ts'
+import { at, bytes, count, event, key, most, succeeds } from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 export function minters(it: It<CouponTx>): void {
@@ -148,12 +148,7 @@ export function answers(it: It<CouponTx>): void {
 
   it('a slot is used once, also by simultaneous writers', async (stores) => {
     const insert = (number: number) =>
-      stores
-        .write((tx) => tx.answers.insert(bytes(32, 1), answer(number), at))
-        .then(
-          () => true,
-          () => false,
-        )
+      succeeds(stores.write((tx) => tx.answers.insert(bytes(32, 1), answer(number), at)))
     expect(count(await Promise.all([insert(1), insert(2)]))).toBe(1)
     await stores.refuses((tx) => tx.answers.insert(bytes(32, 1), answer(3), at))
     await stores.refuses((tx) => tx.answers.insert(bytes(31, 1), answer(3), at))

@@ -1,6 +1,18 @@
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { at, count, defined, found, issued, key, most, terms, uuid } from './fixtures.ts'
+import {
+  at,
+  count,
+  defined,
+  filed,
+  found,
+  issued,
+  key,
+  most,
+  succeeds,
+  terms,
+  uuid,
+} from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 const hour = 3600
@@ -236,12 +248,7 @@ export function definitions(it: It<CouponTx>): void {
 
   it('of two simultaneous inserts of one uuid one is written', async (stores) => {
     const insert = (owner: number) =>
-      stores
-        .write((tx) => tx.definitions.insert(uuid(1), key(owner), terms, at))
-        .then(
-          () => true,
-          () => false,
-        )
+      succeeds(stores.write((tx) => tx.definitions.insert(uuid(1), key(owner), terms, at)))
     expect(count(await Promise.all([insert(1), insert(2)]))).toBe(1)
   })
 }
@@ -371,8 +378,6 @@ export function statistics(it: It<CouponTx>): void {
     expect(await days({ from: from + 25, to: from + 48, offset: 0 })).toEqual([])
   })
 }
-
-const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
 
 function hashOf(url: string): string {
   return createHash('sha256').update(url).digest('hex')

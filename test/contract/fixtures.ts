@@ -80,6 +80,17 @@ export function found<T>(row: T | null | undefined): T {
   return row
 }
 
+/** A redemption that nobody paid for over lightning. */
+export const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
+
+/** True when it does not throw. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
+}
+
 /** How many of these came true. */
 export function count(outcomes: readonly boolean[]): number {
   return outcomes.filter(Boolean).length

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { at, bytes, count, event, found, key, most, uuid } from './fixtures.ts'
+import { at, bytes, count, event, found, key, most, succeeds, uuid } from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 function account(number: number, parts: object = {}) {
@@ -30,12 +30,7 @@ export function accounts(it: It<CouponTx>): void {
 
   it('a name and a key are used once, also by simultaneous writers', async (stores) => {
     const insert = (parts: object) =>
-      stores
-        .write((tx) => tx.accounts.insert(account(1, parts)))
-        .then(
-          () => true,
-          () => false,
-        )
+      succeeds(stores.write((tx) => tx.accounts.insert(account(1, parts))))
     expect(count(await Promise.all([insert({}), insert({ uuid: uuid(2) })]))).toBe(1)
     await stores.refuses((tx) => tx.accounts.insert(account(3, { name: 'nombre-1' })))
     await stores.refuses((tx) => tx.accounts.insert(account(3, { pubkey: key(1) })))
@@ -169,13 +164,7 @@ export function requests(it: It<CouponTx>): void {
   })
 
   it('a request is stored once, also by simultaneous writers, and counted once', async (stores) => {
-    const insert = () =>
-      stores
-        .write((tx) => tx.requests.insert(event(1).id, null, at))
-        .then(
-          () => true,
-          () => false,
-        )
+    const insert = () => succeeds(stores.write((tx) => tx.requests.insert(event(1).id, null, at)))
     expect(count(await Promise.all([insert(), insert(), insert()]))).toBe(1)
     expect(await stores.read((tx) => tx.requests.load())).toBe(1)
     await stores.refuses((tx) => tx.requests.insert(event(1).id, null, at))

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { at, count, event, found, key, most } from './fixtures.ts'
+import { at, count, event, found, key, most, succeeds } from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 import { modelLedger } from './ledger-model.ts'
 
@@ -120,13 +120,7 @@ export function ledger(it: It<CouponTx>): void {
   })
 
   it('a start event is settled once, also by simultaneous writers', async (stores) => {
-    const settle = () =>
-      stores
-        .write((tx) => tx.ledger.settle(movement(1)))
-        .then(
-          () => true,
-          () => false,
-        )
+    const settle = () => succeeds(stores.write((tx) => tx.ledger.settle(movement(1))))
     expect(count(await Promise.all([settle(), settle()]))).toBe(1)
     await stores.refuses((tx) => tx.ledger.settle(movement(1)))
     await stores.refuses((tx) => tx.ledger.settle(movement(2, { sender: key(1) })))

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { written } from './cards.ts'
-import { at, count, event, found, key, most } from './fixtures.ts'
+import { at, count, event, found, key, most, succeeds } from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 import { modelPayments } from './payments-model.ts'
 
@@ -188,11 +188,7 @@ export function payments(it: It<CouponTx>): void {
 
   it('of simultaneous reservations with one k1 one is written, and each request once', async (stores) => {
     await prepared(stores)
-    const one = (number: number) =>
-      insert(stores, number).then(
-        () => true,
-        () => false,
-      )
+    const one = (number: number) => succeeds(insert(stores, number))
     expect(count(await Promise.all([one(1), one(2), one(1)]))).toBe(1)
     const { id } = found(await stores.read((tx) => tx.payments.findByK1('k1')))
     await stores.write((tx) => tx.payments.end(id, refused, at))

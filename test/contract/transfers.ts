@@ -1,6 +1,19 @@
 import { expect } from 'bun:test'
 import type { FrozenVoucher } from '../../src/coupons/voucher.ts'
-import { at, bytes, count, defined, found, handle, issued, key, most, terms } from './fixtures.ts'
+import {
+  at,
+  bytes,
+  count,
+  defined,
+  filed,
+  found,
+  handle,
+  issued,
+  key,
+  most,
+  succeeds,
+  terms,
+} from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 const [here, elsewhere] = [key(80), key(81)]
@@ -28,12 +41,7 @@ function intent(number: number, parts: object = {}) {
 export function transfers(it: It<CouponTx>): void {
   it('a transfer is completed once for each voucher, and once for each replacement', async (stores) => {
     const insert = (parts: object = {}) =>
-      stores
-        .write((tx) => tx.transfers.insert(arrived(1, parts)))
-        .then(
-          () => true,
-          () => false,
-        )
+      succeeds(stores.write((tx) => tx.transfers.insert(arrived(1, parts))))
     const same = [insert(), insert({ holder: key(3) }), insert({ replacement: handle(7) })]
     expect(count(await Promise.all(same))).toBe(1)
     await stores.refuses((tx) => tx.transfers.insert(arrived(2, { replacement: handle(1001) })))
@@ -232,7 +240,6 @@ export function inbox(it: It<CouponTx>): void {
     expect(await phases()).toEqual([null, 'minted', 'minted', 'minted'])
     await stores.write(async (tx) => {
       const voucher = found(await tx.vouchers.find(handle(1001)))
-      const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
       await tx.vouchers.claim(voucher, filed, at)
       await tx.vouchers.kill(definition.rowId, 1, at)
     })

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { StoredDefinition } from '../../src/coupons/definition-store.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
-import { at, defined, found, handle, issued, uuid } from './fixtures.ts'
+import { at, defined, filed, found, handle, issued, uuid } from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 type ModelVoucher = {
@@ -11,7 +11,6 @@ type ModelVoucher = {
   endedAt: number | null
 }
 
-const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
 const sealed = new Uint8Array(40)
 const keyMac = new Uint8Array(32)
 const steps = 300

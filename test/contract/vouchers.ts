@@ -1,11 +1,22 @@
 import { expect } from 'bun:test'
 import type { StoredDefinition } from '../../src/coupons/definition-store.ts'
 import type { Voucher } from '../../src/coupons/voucher.ts'
-import { at, bytes, count, defined, found, handle, issued, key, most, uuid } from './fixtures.ts'
+import {
+  at,
+  bytes,
+  count,
+  defined,
+  filed,
+  found,
+  handle,
+  issued,
+  key,
+  most,
+  uuid,
+} from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 import { modelVouchers } from './vouchers-model.ts'
 
-const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
 const all = { limit: 100, before: null }
 
 /** A definition and one voucher for each of these numbers. */
