@@ -1,11 +1,11 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import couponText from '../../schema.sql' with { type: 'text' }
 import { OperatorError } from '../base/operator-error.ts'
-import commonText from './step-16-common-text.sql' with { type: 'text' }
-import priority from './step-17-priority.sql' with { type: 'text' }
-import sessions from './step-18-sessions.sql' with { type: 'text' }
-import merchants from './step-19-merchants.sql' with { type: 'text' }
-import quotas from './step-20-quotas.sql' with { type: 'text' }
+import commonText from './migrations/step-16-common-text.sql' with { type: 'text' }
+import priority from './migrations/step-17-priority.sql' with { type: 'text' }
+import sessions from './migrations/step-18-sessions.sql' with { type: 'text' }
+import merchants from './migrations/step-19-merchants.sql' with { type: 'text' }
+import quotas from './migrations/step-20-quotas.sql' with { type: 'text' }
 
 /** The form of a file, with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
