@@ -19,24 +19,23 @@ export type BackupJob = {
   source: string
   /** An absolute path. */
   target: string
-  /** Where it is written until it has passed the check: beside `target`, on the same disk. */
+  /** Path of the copy until it has passed the check: beside `target`, on the same disk. */
   partial: string
   /** Replace a file that is there. */
   force: boolean
 }
 
-/** `events`: of the embedded relay; null when there is none. */
+/** `events`: number of events of the embedded relay. Null if there is no relay. */
 export type BackupReport = { bytes: number; check: CheckReport; events: number | null }
 
-/** A name beside the target that nothing else has. */
+/** A new path beside the target. */
 export function partialOf(target: string): string {
   return `${target}.partial-${crypto.randomUUID().slice(0, 8)}`
 }
 
 /**
- * Copy the database and the embedded relay's as each stands at one moment, check the copy, and only
- * then give it its name.
- * Others may write meanwhile. Throws OperatorError, and leaves nothing behind, when it cannot be done.
+ * Copy the database and that of the embedded relay, each in one state, and check the copy. The copy gets
+ * its name only after that. A server may write meanwhile. Throws OperatorError and leaves no file if it fails.
  */
 export async function writeBackup(job: BackupJob): Promise<BackupReport> {
   const { source, target, partial, force } = job
@@ -52,7 +51,7 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
       )
     }
     syncFile(partial)
-    // Once more: another may have put a file there meanwhile.
+    // Checked again: another process may have created the target meanwhile.
     refuseTarget(source, target, force)
     renameSync(partial, target)
     syncDirectory(dirname(target))
@@ -64,14 +63,14 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
   }
 }
 
-/** Remove what an interrupted backup left. */
+/** Remove the partial copy of an interrupted backup. */
 export function removePartial(partial: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm', '-relay']) {
     rmSync(`${partial}${suffix}`, { force: true })
   }
 }
 
-/** Refuse to write where something of value lies. */
+/** Refuse a file of the service, a directory, and without `force` an existing file. Throws OperatorError. */
 export function refuseTarget(database: string, target: string, force: boolean): void {
   const directory = dirname(target)
   if (!existsSync(directory)) throw new OperatorError(`there is no directory ${directory}`)
@@ -93,7 +92,7 @@ export function refuseTarget(database: string, target: string, force: boolean): 
   }
 }
 
-/** SQLite would create it readable for all. */
+/** Create the file for this user only. SQLite would create it readable for all. */
 function createEmpty(path: string): void {
   closeSync(openSync(path, 'wx', 0o600))
   ownLikeDirectory(path)

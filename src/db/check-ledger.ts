@@ -9,9 +9,9 @@ type Walk = {
   slices: (table: string) => Iterable<Range>
 }
 
-/** Every balance is the sum of its entries, and those of a token are zero together. */
+/** Check that every balance is the sum of its entries, and that the balances of a token sum to zero. */
 export async function checkLedger(sql: Sqlite, { add, pause, slices }: Walk): Promise<void> {
-  // Whole numbers of any size: a damaged file must not overflow the sums that show it.
+  // BigInt: the sums of a damaged file may exceed 64 bits.
   const sums = new Map<number, bigint>()
   const entries = sql.query<{ id: number; amount: string }, [number, number]>(
     `SELECT account_id AS id, CAST(amount AS TEXT) AS amount FROM ledger_entries

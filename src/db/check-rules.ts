@@ -26,7 +26,7 @@ type Rule = {
   says: string
 }
 
-/** What must hold of each row beyond the constraints of schema.sql. */
+/** Rules for each row that the constraints of schema.sql cannot express. */
 export const rowRules: Record<(typeof tables)[number], Rule[]> = {
   definitions: [
     {
@@ -100,7 +100,7 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       says: 'its wallet has no https callback',
     },
   ],
-  // One that is burned outlives the account it made.
+  // A burned nonce stays when its account is removed.
   identity_nonces: [],
   ledger_accounts: [
     {
@@ -236,7 +236,7 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
   ],
 }
 
-/** Vouchers of one definition. Those that a kill switch stopped count as voided. */
+/** Counts of the vouchers of one definition. Vouchers stopped by the kill switch count as voided. */
 export type Counts = {
   roots: number
   ends: number
@@ -245,10 +245,10 @@ export type Counts = {
   refreshed: number
 }
 
-/** Minted and redeemed by hour, of one definition. */
+/** Minted and redeemed vouchers of one definition, by hour. */
 export type Hours = Map<number, { minted: number; claimed: number }>
 
-/** Counts the vouchers of a range of ids into a map by definition. */
+/** Count the vouchers of a range of ids into a map by definition. */
 export function countSlice(sql: Sqlite) {
   const count = sql.query<Counts & { id: number }, [number, number]>(
     `SELECT definition_id AS id,
@@ -270,7 +270,7 @@ export function countSlice(sql: Sqlite) {
   }
 }
 
-/** Counts what the hourly counters should say of a range of ids into a map by definition. */
+/** Count the expected hourly counters of a range of ids into a map by definition. */
 export function countHours(sql: Sqlite) {
   const count = sql.query<
     { id: number; hour: number; minted: number; claimed: number },

@@ -6,24 +6,24 @@ import { openForReading } from './inspect.ts'
 import { couponSchema, tooOld, userVersion, versionOf } from './migrations.ts'
 
 export type CheckReport = {
-  /** One sentence each; at most `checkProblemsMax` of them. */
+  /** Problems, a sentence each, at most `checkProblemsMax`. */
   problems: string[]
-  /** How many there are. */
+  /** The number of all problems, shown or not. */
   found: number
   rows: Record<(typeof tables)[number], number>
   seconds: number
 }
 
-/** Between two slices; `tookMs` is how long the last one kept the processor. */
+/** Wait between two slices. `tookMs`: the time that the last slice took. */
 type Pause = (tookMs: number) => Promise<void>
 
-/** No pause: for who has the database to itself. */
+/** No wait, for a command that has the database to itself. */
 export const noPause: Pause = async () => undefined
 
 /**
- * Verify the whole file: pages, indexes, constraints, foreign keys, then that counters and vouchers
- * agree in one snapshot. Reads only. Throws SQLiteError when the file cannot be read for a reason
- * outside of it (missing, no permission, I/O).
+ * Verify the whole file: pages, indexes, constraints, foreign keys, and then in one snapshot that counters
+ * and vouchers agree. It only reads. Throws SQLiteError if the file cannot be read for an outside
+ * reason (missing, no permission, I/O).
  */
 export async function checkDatabase(path: string, pause: Pause): Promise<CheckReport> {
   const started = performance.now()
@@ -33,7 +33,7 @@ export async function checkDatabase(path: string, pause: Pause): Promise<CheckRe
   try {
     sql = openForReading(path)
     if (checkSchema(sql, problems.add)) {
-      // Each on a snapshot of its own: one that lasts keeps the WAL of a busy server from shrinking.
+      // One snapshot each: a long snapshot keeps the WAL of a busy server from shrinking.
       checkPages(sql, problems.add)
       await pause(0)
       checkReferences(sql, problems.add)
@@ -71,7 +71,7 @@ function damaged(cause: unknown): cause is SQLiteError {
   return cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code ?? '')
 }
 
-/** Whether the tables are there to be looked at. A lost index would let a voucher be spent twice. */
+/** Check version, tables and indexes. False if a table is missing. Without its index a voucher could be spent twice. */
 function checkSchema(sql: Sqlite, add: Add): boolean {
   const version = userVersion(sql)
   const known = versionOf(couponSchema)
@@ -149,7 +149,7 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
   await checkCounters(sql, counted, { add, rows, pause })
 }
 
-/** Ranges of ids that hold `checkSliceRows` rows each, whatever gaps there are. */
+/** Ranges of ids with `checkSliceRows` rows each. Ids may have gaps. */
 function* slices(sql: Sqlite, table: string) {
   const next = sql.query<{ upto: number | null; size: number }, [number, number]>(
     `SELECT max(id) AS upto, count(*) AS size
@@ -158,14 +158,14 @@ function* slices(sql: Sqlite, table: string) {
   let after = Number.MIN_SAFE_INTEGER
   for (;;) {
     const { upto, size } = next.get(after, limits.checkSliceRows) ?? { upto: null, size: 0 }
-    // Beyond what a double can count the range would stand still.
+    // Above 2^53 the next id would equal this one, and the loop would never end.
     if (upto === null || upto <= after) return
     yield { after, upto, size }
     after = upto
   }
 }
 
-/** A cut-off must not reach vouchers that are still to come. */
+/** Check that no cut-off of the kill switch is above the newest voucher. */
 function checkKills(sql: Sqlite, add: Add): void {
   const beyond = sql.query<{ definition_id: number }, []>(
     `SELECT definition_id FROM kills
@@ -176,7 +176,7 @@ function checkKills(sql: Sqlite, add: Add): void {
   }
 }
 
-/** Rows that keep a count say what there is. */
+/** Check the rows that hold a count against the rows that they count. */
 function checkLoad(sql: Sqlite, add: Add): void {
   type Count = Record<string, number>
   const kept = [
@@ -203,7 +203,7 @@ function checkLoad(sql: Sqlite, add: Add): void {
   }
 }
 
-/** What the charts show is what the vouchers say, hour by hour. */
+/** Check the hourly counters of the charts against the vouchers. */
 async function checkHours(
   sql: Sqlite,
   counted: Map<number, Hours>,
@@ -236,7 +236,7 @@ async function checkHours(
 
 type Counters = { issued: number; claimed: number; voided: number }
 
-/** Per definition issued = open + claimed + voided along the chains, and the totals are the sums. */
+/** Check that each definition has issued = open + claimed + voided, following refreshes, and that the totals are the sums. */
 async function checkCounters(
   sql: Sqlite,
   counted: Map<number, Counts>,

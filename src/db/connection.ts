@@ -2,10 +2,9 @@ import { type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:s
 import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
 /**
- * A connection whose statements are planned once. SQLite looks at what is bound to a bare parameter
- * while it plans (`WHERE a = ?`, `LIMIT ?`), and then prepares the statement anew each time something
- * else is bound: ten times the cost of most of ours. It sees nothing through `likely()`, which is no
- * more than its argument.
+ * A connection that plans each statement once. SQLite uses the value of a bare parameter (`WHERE a = ?`,
+ * `LIMIT ?`) for its plan, and prepares the statement again when another value is bound. That costs ten
+ * times as much as most statements. `likely()` returns its argument and hides the value from the planner.
  */
 export class Connection extends Sqlite {
   override query<Row, Params extends SQLQueryBindings | SQLQueryBindings[]>(
@@ -15,7 +14,7 @@ export class Connection extends Sqlite {
   }
 }
 
-/** The statement port on one connection. Each call has ended when it returns. */
+/** The statement port on a connection. SQLite is synchronous, so each statement has run when its call returns. */
 export function createSql(connection: Sqlite): Sql {
   return {
     query: <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> =>
@@ -48,7 +47,7 @@ class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
   }
 }
 
-/** Strings and comments stay as they are. */
+/** Wrap each parameter of a statement in `likely()`. Strings and comments stay. */
 function hideParameters(text: string): string {
   return text.replace(/'[^']*'|--[^\n]*|\?\d*/g, (part) =>
     part.startsWith('?') ? `likely(${part})` : part,

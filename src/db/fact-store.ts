@@ -4,7 +4,7 @@ type FactName = 'manager' | 'store-key' | 'card-key' | 'restored' | 'exposed'
 
 export type FactStore = ReturnType<typeof createFactStore>
 
-/** Facts about the file itself; on one connection. */
+/** Store of the facts about the database itself. */
 export function createFactStore(sql: Sql) {
   const find = sql.query<{ value: string }, [string]>('SELECT value FROM facts WHERE name = ?')
   const insert = sql.query<null, [string, string]>(
@@ -17,7 +17,7 @@ export function createFactStore(sql: Sql) {
   )
 
   return {
-    /** A write that changes nothing else: it shows that the disk takes one. `now`: Unix seconds. */
+    /** Write the time (`now`, Unix seconds), to show that the disk takes a write. */
     async touch(now: number): Promise<void> {
       touch.run(now)
     },
@@ -26,7 +26,7 @@ export function createFactStore(sql: Sql) {
       return (await find.get(name))?.value ?? null
     },
 
-    /** Write a fact down for ever; one that stands already stays. */
+    /** Store a fact that never changes. A stored one stays. */
     async pin(name: FactName, value: string): Promise<void> {
       insert.run(name, value)
     },

@@ -4,12 +4,12 @@ import { createSql } from './connection.ts'
 import { couponSchema, userVersion, versionOf } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
-/** What a database says about the keys it was written with; null before its first start. */
+/** Fingerprints of the keys that a database belongs to. Null before its first start. */
 export type Pins = { manager: string | null; storeKey: string | null; cardKey: string | null }
 
-/** A connection that only reads, and leaves the file in the journal mode it is in. */
+/** Open a connection that only reads. The file keeps its journal mode. */
 export function openForReading(path: string): Sqlite {
-  // Not `readonly`: after an unclean stop the WAL has to be read, and its index is made by who opens it.
+  // Not `readonly`: after an unclean stop the WAL must be read, and the opening process creates its index.
   const connection = new Sqlite(path, { readwrite: true, create: false, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
   connection.run('PRAGMA query_only = ON')
@@ -19,8 +19,8 @@ export function openForReading(path: string): Sqlite {
 }
 
 /**
- * Read the coupon database in one state, whether a server is running or not: it disturbs nobody.
- * Throws OperatorError when its version is older than the statements of the stores.
+ * Read the coupon database in one state. A running server is not disturbed. Throws OperatorError if its schema is
+ * older than the statements of the stores.
  */
 export async function inspect<T>(path: string, query: (sql: Sql) => Promise<T>): Promise<T> {
   const connection = openForReading(path)
@@ -35,7 +35,7 @@ export async function inspect<T>(path: string, query: (sql: Sql) => Promise<T>):
   }
 }
 
-/** The keys that a database file is bound to. Throws OperatorError when it cannot be read. */
+/** Read the keys that a database file belongs to. Throws OperatorError if it cannot be read. */
 export function readPins(path: string): Pins {
   let sql: Sqlite | null = null
   try {

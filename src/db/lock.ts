@@ -1,11 +1,11 @@
 import { Database as Sqlite } from 'bun:sqlite'
 
-/** Held for as long as a process may write the data directory; the kernel lets go when it dies. */
+/** The lock of a process that may write the data directory. The kernel releases it when the process dies. */
 export type Lock = { release(): void }
 
-/** Take the lock, or null while another process holds it. */
+/** Take the lock. Null while another process holds it. */
 export function takeLock(path: string): Lock | null {
-  // An exclusive transaction on a file of its own: a lock on every platform, without a native call.
+  // An exclusive transaction on a file of its own works on every platform and needs no native call.
   const file = new Sqlite(path, { create: true, readwrite: true })
   try {
     file.run('PRAGMA busy_timeout = 0')

@@ -2,10 +2,10 @@ import { OperatorError } from '../base/operator-error.ts'
 import { type BackupJob, writeBackup } from './backup.ts'
 import { checkDatabase } from './check.ts'
 
-/** What this worker is asked, once. */
+/** The one message to this worker. */
 export type Job = { kind: 'check'; source: string } | ({ kind: 'backup' } & BackupJob)
 
-/** What it answers, once. */
+/** Its one answer. */
 export type Outcome =
   | { done: unknown }
   | { refused: string }
@@ -19,7 +19,7 @@ self.onmessage = async ({ data }: MessageEvent<Job>) => {
 
 async function run(job: Job): Promise<Outcome> {
   try {
-    // Some rest, as the service has the processor first; not much, as the WAL grows until it ends.
+    // Short pauses leave the processor to the service. Long ones would let the WAL grow.
     return {
       done:
         job.kind === 'check'

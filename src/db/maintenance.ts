@@ -5,15 +5,15 @@ import type { CheckReport } from './check.ts'
 import type { Job, Outcome } from './maintenance-worker.ts'
 
 type Maintenance = {
-  /** Throws OperatorError when too much waits already, and of the kind `stopping` when `stop` came first. */
+  /** Throws OperatorError if too many jobs wait, and of the kind `stopping` after `stop`. */
   check(): Promise<CheckReport>
-  /** `target` is an absolute path. Throws OperatorError when it cannot be written. */
+  /** `target` is an absolute path. Throws OperatorError if it cannot be written. */
   backup(target: string, force: boolean): Promise<BackupReport>
-  /** Give up what runs and what waits. */
+  /** Abort the running job and the waiting ones. */
   stop(): void
 }
 
-/** Long work on the database of a running server: one job at a time, each in a thread of its own. */
+/** Checks and backups of a running server: one job at a time, each in its own thread. */
 export function createMaintenance(source: string): Maintenance {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -58,7 +58,7 @@ export function createMaintenance(source: string): Maintenance {
   }
 }
 
-/** A thread for one job; `started` is given the way to end it early. */
+/** Run a job in a thread. `started` gets a function that aborts it. */
 async function runInWorker(job: Job, started: (stop: () => void) => void): Promise<unknown> {
   const worker = new Worker(new URL('./maintenance-worker.ts', import.meta.url))
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>()

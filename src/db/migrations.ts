@@ -7,11 +7,11 @@ import sessions from './migrations/step-18-sessions.sql' with { type: 'text' }
 import merchants from './migrations/step-19-merchants.sql' with { type: 'text' }
 import quotas from './migrations/step-20-quotas.sql' with { type: 'text' }
 
-/** The form of a file, with `user_version` on top, and `steps[n]` from version n to n + 1. */
+/** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
   text: string
   steps: Readonly<Record<number, string>>
-  /** The oldest version with a way here, and the last program that has the steps before it. */
+  /** The oldest version that can be upgraded, and the last program with the steps before it. */
   oldest?: { version: number; lastReader: string }
 }
 
@@ -28,12 +28,12 @@ export const couponSchema: Schema = {
   },
 }
 
-/** The version that a schema describes. */
+/** The version of a schema. */
 export function versionOf({ text }: Schema): number {
   return Number(/PRAGMA user_version = (\d+);/.exec(text)?.[1])
 }
 
-/** Create the schema in an empty file, or bring an older one to it; one transaction. */
+/** Create the schema in an empty file, or upgrade an older file, in one transaction. */
 export function migrate(connection: Sqlite, schema: Schema): void {
   const version = userVersion(connection)
   const schemaVersion = versionOf(schema)
@@ -56,13 +56,13 @@ export function migrate(connection: Sqlite, schema: Schema): void {
   })()
 }
 
-/** A sentence about a version that no step leads from, and the program that had one; null for others. */
+/** A sentence for versions that cannot be upgraded, with the last program that could. Null for other versions. */
 export function tooOld(version: number, { oldest }: Schema): string | null {
   if (!oldest || version < 1 || version >= oldest.version) return null
   return `the database has schema ${version}, which Cuponera ${oldest.lastReader} is the last to read: start that on it once`
 }
 
-/** The version of the schema that a file has. */
+/** The schema version of a file. */
 export function userVersion(connection: Sqlite): number {
   const row = connection.query<{ user_version: number }, []>('PRAGMA user_version').get()
   return row?.user_version ?? 0

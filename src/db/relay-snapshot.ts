@@ -7,15 +7,15 @@ import { openForReading } from './inspect.ts'
 
 const pieceBytes = 1024 * 1024
 
-/** The embedded relay's database, which lies beside the coupons'. */
+/** Path of the embedded relay's database, beside the coupon database. */
 export function relayBeside(database: string): string {
   return join(dirname(database), 'relay.db')
 }
 
 /**
- * Put a copy of the embedded relay's database, as it stands at one moment, into the file of a backup:
- * whole, in pieces, so that a backup is one file and each database keeps its own schema. `scratch` is
- * where the copy lies meanwhile. How many events it has, or null when there is no relay.
+ * Store a copy of the embedded relay's database in the file of a backup, as pieces of its bytes. So a backup is
+ * one file, and each database keeps its own schema. `scratch` is the path of the copy meanwhile. Returns the
+ * number of events, null if there is no relay.
  */
 export function packRelay(relay: string, backup: string, scratch: string): number | null {
   if (!existsSync(relay)) return null
@@ -35,8 +35,8 @@ export function packRelay(relay: string, backup: string, scratch: string): numbe
 }
 
 /**
- * Take the relay's database out of the copy of a backup, to `target`. How many events it has, or null
- * when the backup is from before it held one. Throws OperatorError when what it holds is not sound.
+ * Extract the relay's database from the copy of a backup to `target`. Returns the number of events, null if
+ * the backup has no relay. Throws OperatorError if the extracted database is damaged.
  */
 export function unpackRelay(copy: string, target: string): number | null {
   const sql = new Sqlite(copy, { readwrite: true, create: false, strict: true })
@@ -64,7 +64,7 @@ export function unpackRelay(copy: string, target: string): number | null {
   return events
 }
 
-/** Copy a relay's database; how many events it has, or null when it is damaged. */
+/** Copy the database of a relay. Returns the number of events, null if it is damaged. */
 function copySound(from: string, to: string): number | null {
   try {
     copyWhole(from, to)
@@ -76,11 +76,11 @@ function copySound(from: string, to: string): number | null {
   return countSound(to)
 }
 
-/** A copy of a database as it stands at one moment; others may write meanwhile. */
+/** Copy a database in one state. Others may write meanwhile. */
 export function copyWhole(from: string, to: string): void {
   const sql = openForReading(from)
   try {
-    // It writes nothing to the source, but the copy counts as a write.
+    // The source stays as it is, but SQLite counts the copy as a write.
     sql.run('PRAGMA query_only = OFF')
     sql.query('VACUUM INTO ?').run(to)
   } finally {
@@ -92,7 +92,7 @@ function writePieces(from: string, backup: string): void {
   const sql = new Sqlite(backup, { readwrite: true, create: false, strict: true })
   const file = openSync(from, 'r')
   try {
-    // Whoever is interrupted here throws the whole file away.
+    // An interrupted copy is deleted as a whole, so it needs no journal.
     sql.run('PRAGMA journal_mode = OFF')
     sql.run('BEGIN')
     sql.run('CREATE TABLE relay_file (id INTEGER NOT NULL PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
@@ -108,7 +108,7 @@ function writePieces(from: string, backup: string): void {
   }
 }
 
-/** How many events a relay's database has; null when it is none, or damaged. */
+/** The number of events of a relay's database. Null if it is no such database, or damaged. */
 function countSound(path: string): number | null {
   let sql: Sqlite | null = null
   try {

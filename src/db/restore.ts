@@ -17,18 +17,18 @@ import { couponSchema, migrate } from './migrations.ts'
 import { unpackRelay } from './relay-snapshot.ts'
 import { openConnection } from './sqlite.ts'
 
-/** A backup that may take the place of the database. */
+/** A checked backup that can replace the database. */
 type Candidate = {
   path: string
   check: CheckReport
   pins: Pins
-  /** The embedded relay's database; null when the backup is from before it held one. */
+  /** The embedded relay's database. Null if the backup has none. */
   relay: { path: string; events: number } | null
 }
 
 /**
- * Copy a backup beside the database and check the copy, brought to this program's schema.
- * Throws OperatorError when it is no sound database. `discard` removes the copy.
+ * Copy a backup beside the database, upgrade the copy to this program's schema and check it.
+ * Throws OperatorError if it is damaged or no backup. `discard` removes the copy.
  */
 export async function prepareRestore(
   file: string,
@@ -76,8 +76,8 @@ function relayOf(path: string): string {
 }
 
 /**
- * Put the candidate in the place of the database, durably. The name of what it replaced, kept
- * aside, or null when there was nothing.
+ * Replace the database by the candidate, durably. Returns the path of the old database, null if there
+ * was none.
  */
 export function replaceDatabase(candidate: { path: string }, database: string, now: number) {
   syncFile(candidate.path)
@@ -86,7 +86,7 @@ export function replaceDatabase(candidate: { path: string }, database: string, n
     foldWal(database)
     keepAside(database, replaced)
   }
-  // What could not be folded belongs to the old file; beside the new one it would corrupt it.
+  // A WAL that could not be folded belongs to the old file. It would corrupt the new one.
   if (existsSync(`${database}-wal`)) {
     if (replaced === null) rmSync(`${database}-wal`)
     else renameSync(`${database}-wal`, `${replaced}-wal`)
@@ -103,19 +103,19 @@ function upgrade(path: string, file: string, now: number): void {
     const probe = openForReading(path)
     const tables = probe.query("SELECT 1 FROM sqlite_schema WHERE name = 'vouchers'").get()
     probe.close()
-    // An empty file would be made into an empty database by the migration.
+    // The migration would turn an empty file into an empty database.
     if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
     const connection = openConnection(path)
     migrate(connection, couponSchema)
-    // Sessions that were ended since would be good again.
+    // Otherwise sessions that were ended after the backup would be valid again.
     connection.run(
       `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (zeroblob(32), ?1)
        ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,
       [now],
     )
-    // A code that was used since would be good again.
+    // Otherwise a setup code that was used after the backup would be valid again.
     connection.run('DELETE FROM setup_code')
-    // Cards may have counted on since: the taps of that time would pass again.
+    // Cards may have counted on after the backup. Those taps would pass again.
     connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
     connection.run(
       "INSERT INTO facts (name, value) VALUES ('restored', '1') ON CONFLICT DO NOTHING",
@@ -128,25 +128,25 @@ function upgrade(path: string, file: string, now: number): void {
   }
 }
 
-/** Bring what a crash left in the WAL into the file. */
+/** Fold the WAL that a crash left into the file. */
 function foldWal(database: string): void {
   try {
     const connection = openConnection(database)
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {
-    // Damaged: that may be why it is replaced. Its WAL goes aside with it.
+    // The old file may be damaged, which may be why it is replaced. Its WAL is kept beside it.
     if (!(cause instanceof SQLiteError)) throw cause
   }
 }
 
-/** A second name first, so that at no moment there is no database. */
+/** Give the old file a second name first, so that a database exists at every moment. */
 function keepAside(database: string, aside: string): void {
   if (existsSync(aside)) throw new OperatorError(`${aside} exists already: try again in a second`)
   try {
     linkSync(database, aside)
   } catch (cause) {
-    // File systems without second names (FAT): the old one is moved.
+    // File systems without hard links (FAT): the old file is renamed.
     if (!(cause instanceof Error && 'syscall' in cause)) throw cause
     renameSync(database, aside)
   }

@@ -1,9 +1,7 @@
 /**
- * Roots: the rows that an operation decides on. `transact` takes them from the start, and an engine
- * whose operations overlap locks them before the operation reads anything. A root whose row does not
- * exist (yet) is locked by its name.
- *
- * Each kind, in the order in which roots are locked: first by kind, then by key.
+ * Roots: the rows that an operation decides on. `transact` takes them, and an engine whose operations overlap
+ * locks them before the operation reads. A root without a row is locked by its name. Roots are locked in the
+ * order of the kinds below, and within a kind in the order of keys.
  */
 export type Root =
   /** The whole installation: facts, tokens, cut-offs of sessions, and work that one node does for all. */

@@ -1,14 +1,15 @@
 /**
- * The statement port: every store is written on it, once for all engines. The texts are in the common
- * part of SQLite and PostgreSQL. Parameters are `?`, or `?1` where one stands twice. What they avoid:
- * - a truth value as a number: `CASE WHEN … THEN 1 ELSE 0 END` where one is selected or stored,
- * - a conflict without its columns, and a column that could also be the row that conflicts,
- * - `sum` without `CAST(… AS BIGINT)`, `max` of two values, `LIMIT` inside a recursive part.
+ * The statement port of the stores. Each text is written once, in the common part of SQLite and PostgreSQL.
+ * Parameters are `?`, or `?1` if one occurs twice. The texts avoid:
+ * - a truth value as a number. `CASE WHEN … THEN 1 ELSE 0 END` selects or stores one.
+ * - ON CONFLICT without its columns, and a column name that could also mean the conflicting row,
+ * - `sum` without `CAST(… AS BIGINT)`, `max` of two values, `LIMIT` inside a recursive part,
+ * - `INSERT … SELECT` for one row: SQLite keeps a journal for a statement that may insert many.
  */
 export type Sql = {
-  /** A statement, prepared once. */
+  /** Prepare a statement, once. */
   query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params>
-  /** The text behind `IN` for a JSON array of integers that is bound to `parameter`. */
+  /** The text after `IN` for a JSON array of integers, bound to `parameter`. */
   integersIn(parameter: string): string
 }
 
@@ -18,8 +19,8 @@ export type SqlQuery<Row, Params extends SqlValue[]> = {
   /** The first row, or null. */
   get(...params: Params): Promise<Row | null>
   all(...params: Params): Promise<Row[]>
-  /** Write; how many rows changed. */
+  /** Write. Resolves to the number of changed rows. */
   changes(...params: Params): Promise<number>
-  /** Write. Nobody waits here for the end: the engine does, before it commits. */
+  /** Write. The engine waits for the end before it commits. */
   run(...params: Params): void
 }

@@ -7,7 +7,7 @@ import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan } from './d
 import { migrate, type Schema } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
-/** What the engine tells about itself; counted by the metrics. */
+/** Events of the engine for the metrics. */
 type EngineEvents = {
   committed(operations: number, seconds: number): void
   failed(cause: unknown, operations: number): void
@@ -17,12 +17,12 @@ export type SqliteOptions<Tx> = {
   path: string
   schema: Schema
   now: Clock
-  /** The stores of a connection; called again when the engine has to open a new one. */
+  /** Build the stores of a connection. Called again for each connection that the engine opens. */
   stores: (sql: Sql) => Tx
   events?: EngineEvents
 }
 
-/** The oldest SQLite whose WAL is free of known corruption bugs that concern us. */
+/** The oldest SQLite without known WAL corruption bugs that concern us. */
 const sqliteVersionMin = [3, 51, 3] as const
 
 type Job<Tx> = {
@@ -34,15 +34,15 @@ type Job<Tx> = {
   effects: (() => void)[]
 }
 
-/** The writing connection; every operation runs in a savepoint of its own. */
+/** The writing connection. Every operation runs in a savepoint of its own. */
 type Writer<Tx> = {
   connection: Sqlite
   tx: Tx & AfterCommit & Locking
-  /** Takes the effects of the operation that runs. */
+  /** The effects of the running operation. */
   effects: (() => void)[]
   begin: Statement
   commit: Statement
-  /** The savepoint of an operation: set, released and rolled back to. */
+  /** Set, release and roll back to the savepoint of an operation. */
   set: Statement
   release: Statement
   undo: Statement
@@ -50,7 +50,7 @@ type Writer<Tx> = {
 
 const nothing = Promise.resolve()
 
-/** An operation awaited something other than its transaction; the whole batch was undone. */
+/** An operation awaited something else than its transaction. The whole batch was undone. */
 class StalledOperation extends Error {}
 
 /**
@@ -63,13 +63,13 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly #reader: { connection: Sqlite; tx: Tx; begin: Statement; end: Statement }
   #readers = 0
   #queue: Job<Tx>[] = []
-  /** Operations that write many rows: one a commit, so that no small one waits for all of them. */
+  /** Operations that write many rows. A commit takes one of them, so that small operations do not wait for all. */
   #heavy: Job<Tx>[] = []
   #flushing = false
   #closed = false
   #newestWrite = 0
   #newestStored = 0
-  /** Whether the process before this one closed the file in good order. */
+  /** True if the last process closed the file properly. */
   readonly cleanStart: boolean
   #sound: boolean
 
@@ -97,17 +97,17 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     }
   }
 
-  /** True while the machine's clock is behind the newest write: nothing may be written then. */
+  /** True while the clock is behind the newest write. Writes are refused then. */
   get clockBehind(): boolean {
     return this.#options.now() < this.#newestWrite - limits.clockBackSeconds
   }
 
-  /** A full check ended: what it says is what the next start is told. */
+  /** Record the result of a full check for the next start. */
   checked(problems: number): void {
     this.#sound = problems === 0
   }
 
-  /** Operations run one after the other: their roots need no locks. */
+  /** Operations run one after the other, so roots need no locks. */
   transact<T>(
     { first, rows = 1 }: Plan<Tx>,
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
@@ -125,7 +125,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    // Overlapping snapshots are one: all of them end within the same turn of the loop.
+    // Overlapping snapshots share one transaction. All of them end within the same turn of the loop.
     if (this.#readers++ === 0) this.#reader.begin.run()
     const watch = { stalled: false }
     const timer = setImmediate(() => {
@@ -152,7 +152,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     }
   }
 
-  /** Finish what waits, fold the WAL into the file, mark it clean when it is, and let go of it. */
+  /** Finish the waiting operations, fold the WAL into the file, mark it clean if it is, and close it. */
   async close(): Promise<void> {
     this.#closed = true
     while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
@@ -160,7 +160,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     try {
       this.#settleFile(this.#writer?.connection ?? openConnection(this.#options.path))
     } catch (cause) {
-      // A full or broken disk: what was answered is in the WAL, and the next start looks at the file.
+      // The disk is full or broken. Answered writes are in the WAL, and the next start checks the file.
       if (!isSqliteFailure(cause)) throw cause
       this.#options.events?.failed(cause, 0)
     } finally {
@@ -170,12 +170,12 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   #settleFile(connection: Sqlite): void {
-    // Whoever never got to check what an unclean stop left behind leaves that to the next start.
+    // After an unclean stop without a check the file stays unclean, so that the next start checks it.
     connection.run('UPDATE state SET clean = ?, newest_write = max(newest_write, ?) WHERE id = 1', [
       this.#sound ? 1 : 0,
       this.#newestWrite,
     ])
-    // A check in another thread may still read; then the WAL stays, and the next start folds it.
+    // A check in another thread may still read. The WAL stays then, and the next start folds it.
     connection.run('PRAGMA busy_timeout = 1000')
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
@@ -189,7 +189,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
 
   async #flush(): Promise<void> {
     const batch = [...this.#queue.splice(0, limits.batchMax), ...this.#heavy.splice(0, 1)]
-    // Operations await only their transaction, so all of them end before the loop turns.
+    // Operations await only their transaction, so all of them end within this turn of the loop.
     const watch = { stalled: false }
     const timer = setImmediate(() => {
       watch.stalled = true
@@ -227,13 +227,13 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   #fail(batch: Job<Tx>[], cause: unknown): void {
-    // A clock that is behind is refused, not broken.
+    // A clock that is behind is a refusal, not a failure.
     if (!(cause instanceof Refusal)) this.#options.events?.failed(cause, batch.length)
     this.#next()
     for (const job of batch) job.reject(cause)
   }
 
-  /** Run and commit the batch; when it throws, nothing of it stands. */
+  /** Run and commit the batch. If it throws, none of it is stored. */
   async #commit(batch: Job<Tx>[], watch: { stalled: boolean }): Promise<void> {
     const now = this.#options.now()
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
@@ -256,14 +256,14 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   /**
-   * Let go of the writing connection; the next commit opens a new one. After a failed write the
-   * state of the old one is a guess, and a stray operation must not write through it any more.
+   * Close the writing connection. The next commit opens a new one. After a failed write the state of the old
+   * one is unknown, and a stray operation must not write through it.
    */
   #discard(): void {
     const connection = this.#writer?.connection
     this.#writer = null
     this.#newestStored = 0
-    // Closing finalises every statement of `query`, and with the last one it rolls back.
+    // Closing finalises every statement. With the last one SQLite rolls back.
     connection?.close()
   }
 
@@ -307,7 +307,7 @@ async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
     job.outcome = { value: await job.operation(tx) }
     release.run()
   } catch (refused) {
-    // A failure of the file itself concerns the whole batch.
+    // A failure of the file concerns the whole batch.
     if (isSqliteFailure(refused)) throw refused
     undo.run()
     release.run()
@@ -316,7 +316,7 @@ async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
   }
 }
 
-/** The file or the disk, not what an operation asked of them. */
+/** True for a failure of the file or the disk, false for a violated constraint. */
 function isSqliteFailure(cause: unknown): boolean {
   return cause instanceof SQLiteError && !cause.code?.startsWith('SQLITE_CONSTRAINT')
 }
@@ -326,18 +326,18 @@ function settle<Tx>(job: Job<Tx>): void {
   else job.reject(job.outcome?.refused)
 }
 
-/** Open a connection with the settings that every promise of the port rests on. */
+/** Open a connection with the settings that the promises of the port need. */
 export function openConnection(path: string): Sqlite {
   const connection = new Connection(path, { create: true, readwrite: true, strict: true })
   connection.run('PRAGMA busy_timeout = 5000')
   connection.run('PRAGMA journal_mode = WAL')
-  // FULL: a commit is on disk before it is answered; a burn forgotten at power loss is a double spend.
+  // FULL: a commit is on disk before it is answered. A burn lost at power failure would be a double spend.
   connection.run('PRAGMA synchronous = FULL')
   connection.run('PRAGMA foreign_keys = ON')
   connection.run('PRAGMA secure_delete = ON')
   connection.run('PRAGMA temp_store = MEMORY')
   connection.run('PRAGMA cache_size = -8000')
-  // A long snapshot (check, backup) lets the WAL grow; afterwards the file shrinks to this again.
+  // The WAL grows during a long snapshot (check, backup). Afterwards it shrinks to this size.
   connection.run(`PRAGMA journal_size_limit = ${limits.journalBytesMax}`)
   return connection
 }
