@@ -1,7 +1,7 @@
 import { createLive, type Live } from '../coupons/live.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import type { CouponService } from '../coupons/service.ts'
-import { startCouponSweep } from '../coupons/worker.ts'
+import { startKillSweep } from '../coupons/worker.ts'
 import type { FetchPublic } from '../outbound/fetch-public.ts'
 import type { RunningGateway } from './gateway.ts'
 import type { Management } from './management.ts'
@@ -32,8 +32,8 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
   })
   management.onRemoved(live.hangUp)
   management.onExposed(() => live.hangUp())
-  const sweep = startCouponSweep({
-    ...{ jobs, database, now },
+  const sweep = startKillSweep({
+    ...{ jobs, database },
     failed: (cause) => log.warn('housekeeping.failed', { cause }),
   })
   const service: CouponService = {

@@ -1,23 +1,22 @@
 import { limits } from '../base/limits.ts'
-import type { Job, SweepParts } from '../db/jobs.ts'
-import type { CouponStores } from './service.ts'
+import type { Job, Jobs, RowSweep } from '../db/jobs.ts'
+import type { AnswerStore } from './answer-store.ts'
+import type { CouponService } from './service.ts'
 import { sweepKilled } from './void.ts'
 
-/**
- * Start the sweep of this folder: it marks rows that the kill switch voided, and deletes kept answers after
- * `answerSeconds`. It works in small steps, so that requests get their turn.
- */
-export function startCouponSweep({ jobs, database, now, failed }: SweepParts<CouponStores>): Job {
-  return jobs.sweep({
-    lease: 'coupons.sweep',
-    failed,
-    async step() {
-      const marked = await sweepKilled({ database })
-      const before = now() - limits.answerSeconds
-      const answers = await database.transact({ roots: ['instance'] }, (tx) =>
-        tx.answers.prune(limits.sweepRowsMax, before),
-      )
-      return marked || answers > 0
-    },
-  })
+type KillSweepParts = Pick<CouponService, 'database'> & {
+  jobs: Jobs
+  failed: (cause: unknown) => void
+}
+
+/** Mark rows that the kill switch voided; each use of the switch wakes it. */
+export function startKillSweep({ database, jobs, failed }: KillSweepParts): Job {
+  return jobs.sweep({ lease: 'coupons.killed', failed, step: () => sweepKilled({ database }) })
+}
+
+/** Answers that nobody may ask for again. */
+export const answerSweep: RowSweep<{ answers: AnswerStore }> = {
+  lease: 'coupons.answers',
+  prune: async ({ answers }, now) =>
+    (await answers.prune(limits.sweepRowsMax, now - limits.answerSeconds)) > 0,
 }

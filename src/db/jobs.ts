@@ -1,6 +1,5 @@
-import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
-import type { Database, Lease, Leases } from './database.ts'
+import type { Lease, Leases } from './database.ts'
 
 /** Work in the background. It has at most one run at a time. */
 export type JobOptions = {
@@ -37,12 +36,11 @@ export type Jobs = {
   sweep(options: Pick<JobOptions, 'lease' | 'failed'> & { step: () => Promise<boolean> }): Job
 }
 
-/** Everything that a worker needs which only sweeps rows of its feature. */
-export type SweepParts<Tx> = {
-  jobs: Jobs
-  database: Database<Tx>
-  now: Clock
-  failed: (cause: unknown) => void
+/** Old rows of a feature, deleted by a job that `app/sweeps.ts` starts. */
+export type RowSweep<Tx> = {
+  lease: string
+  /** Delete up to `sweepRowsMax` rows. Resolves to true when more may be left. `now` is Unix seconds. */
+  prune(tx: Tx, now: number): Promise<boolean>
 }
 
 /** Time as jobs know it; a test hands in its own. */

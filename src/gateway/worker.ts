@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 import type { AfterCommit } from '../db/database.ts'
-import type { Job, Jobs, SweepParts } from '../db/jobs.ts'
+import type { Job, Jobs, RowSweep } from '../db/jobs.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { RelayAccess } from './access.ts'
@@ -37,7 +37,7 @@ export type Relays = {
   stop(): Promise<void>
 }
 
-/** Start the couriers and the checks of announcements of all relays, and the sweeps of the outbox. */
+/** Start the couriers and the checks of announcements of all relays. */
 export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts): Relays {
   const { database, now, failed } = parts
   const handles = new Map<string, RelayHandle>()
@@ -50,7 +50,7 @@ export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts
     if (access.relay === embeddedRelay) watchAnnouncements(access, announcements, failed)
     handles.set(access.relay, startHandle(access, { ...parts, announcements }))
   }
-  const sweeps = [startRetiring(parts), startOutboxSweep(parts)]
+  const retiring = startRetiring(parts)
   return {
     wake,
     async broadcast(tx, event) {
@@ -75,7 +75,7 @@ export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts
     },
     async stop() {
       // Couriers first, so that a delivery that our own hang-up cuts short counts as not tried.
-      const stopping = [...handles.values(), ...sweeps].map((one) => one.stop())
+      const stopping = [...handles.values(), retiring].map((one) => one.stop())
       for (const access of accesses) access.close()
       await Promise.all(stopping)
     },
@@ -109,18 +109,9 @@ function startRetiring({ jobs, database, relays, now, failed }: WorkerParts): Jo
   return job
 }
 
-/** Delete events whose deliveries ended long ago. */
-function startOutboxSweep({ jobs, database, now, failed }: SweepParts<OutboxStores>): Job {
-  return jobs.sweep({
-    lease: 'outbox.sweep',
-    failed,
-    async step() {
-      const before = now() - limits.outboxKeptSeconds
-      return (
-        (await database.transact({ roots: ['instance'] }, (tx) =>
-          tx.outbox.prune(limits.sweepRowsMax, before),
-        )) > 0
-      )
-    },
-  })
+/** Events whose deliveries ended long ago. */
+export const outboxSweep: RowSweep<OutboxStores> = {
+  lease: 'outbox.sweep',
+  prune: async ({ outbox }, now) =>
+    (await outbox.prune(limits.sweepRowsMax, now - limits.outboxKeptSeconds)) > 0,
 }

@@ -1,16 +1,9 @@
 import { limits } from '../base/limits.ts'
-import type { Job, SweepParts } from '../db/jobs.ts'
+import type { RowSweep } from '../db/jobs.ts'
 import type { RequestStore } from './request-store.ts'
 
-/** Delete requests that cannot come again. */
-export function startRequestSweep(parts: SweepParts<{ requests: RequestStore }>): Job {
-  const { jobs, database, now, failed } = parts
-  return jobs.sweep({
-    lease: 'requests.sweep',
-    failed,
-    step: () =>
-      database.transact({ roots: ['instance'] }, async ({ requests }) => {
-        return (await requests.prune(limits.sweepRowsMax, now())) > 0
-      }),
-  })
+/** Requests that cannot come again. */
+export const requestSweep: RowSweep<{ requests: RequestStore }> = {
+  lease: 'requests.sweep',
+  prune: async ({ requests }, now) => (await requests.prune(limits.sweepRowsMax, now)) > 0,
 }

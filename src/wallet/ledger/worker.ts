@@ -1,6 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import type { Database } from '../../db/database.ts'
-import type { Job, Jobs, SweepParts } from '../../db/jobs.ts'
+import type { Jobs, RowSweep } from '../../db/jobs.ts'
 import type { Subscription } from '../../gateway/relays-conversation.ts'
 import { kinds } from '../../nostr/kinds.ts'
 import { createConsumer } from '../consumer.ts'
@@ -60,15 +60,8 @@ export function startLedgerWorker(work: LedgerWork): () => Promise<void> {
   }
 }
 
-/** Delete refusals of start events that are too old to come again. */
-export function startLedgerSweep({ jobs, database, now, failed }: SweepParts<LedgerStores>): Job {
-  return jobs.sweep({
-    lease: 'ledger.sweep',
-    failed,
-    step: () =>
-      database.transact(
-        { roots: ['instance'] },
-        async (tx) => (await tx.ledger.prune(limits.sweepRowsMax, now())) > 0,
-      ),
-  })
+/** Refusals of start events that are too old to come again. */
+export const refusalSweep: RowSweep<LedgerStores> = {
+  lease: 'ledger.sweep',
+  prune: async ({ ledger }, now) => (await ledger.prune(limits.sweepRowsMax, now)) > 0,
 }
