@@ -25,7 +25,8 @@ import {
 } from '../support/certificates.ts'
 import { until } from '../support/until.ts'
 
-const bounds = { deadlineMs: 3000, bodyBytesMax: 1000 }
+/** A deadline that only a request without an answer meets, even on a busy machine. */
+const bounds = { deadlineMs: 30_000, bodyBytesMax: 1000 }
 /** Some machines and containers have no IPv6 at all. */
 const noIpv6 = !Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
@@ -575,7 +576,8 @@ describe('a POST', () => {
     expect(other.connections()).toBe(0)
   })
 
-  const quick = { ...post, deadlineMs: 150 }
+  /** Long enough for a request to leave on a busy machine. */
+  const quick = { ...post, deadlineMs: 1500 }
   const unsent: [reason: OutboundReason, send: () => Promise<unknown>][] = [
     ['url', async () => loopback()(new URL('http://shop.test/'), post)],
     [
@@ -613,7 +615,7 @@ describe('a POST', () => {
         ),
     ],
   ]
-  test.each(unsent)('that fails before it could leave says so (%s)', async (reason, send) => {
+  test.each(unsent)('reports a failure before it left (%s)', async (reason, send) => {
     expect(await failure(send())).toEqual({ reason, sent: false })
   })
 
@@ -625,9 +627,10 @@ describe('a POST', () => {
     ['encoding', 'HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\nok'],
     ['timeout', () => {}],
   ]
-  test.each(sent)('that fails once it has left says so (%s)', async (reason, reply) => {
+  test.each(sent)('reports a failure after it left (%s)', async (reason, reply) => {
     const shop = await openShop(reply)
-    expect(await failure(loopback()(shopUrl(shop), quick))).toEqual({ reason, sent: true })
+    const options = reason === 'timeout' ? quick : post
+    expect(await failure(loopback()(shopUrl(shop), options))).toEqual({ reason, sent: true })
     expect(shop.requests).toHaveLength(1)
   })
 
@@ -792,7 +795,8 @@ describe('an answer', () => {
 })
 
 describe('the deadline', () => {
-  const deadlineMs = 150
+  /** Long enough for a request to leave on a busy machine. */
+  const deadlineMs = 1500
   const slow: [what: string, reply: (socket: TLSSocket) => void][] = [
     ['says nothing', () => {}],
     ['sends one header and no more', (socket) => socket.write('HTTP/1.1 200 OK\r\nx: y\r\n')],
@@ -845,10 +849,19 @@ describe('the deadline', () => {
   test('counts the time of the resolver and of the server together', async () => {
     const shop = await openShop(() => {})
     const resolve = async () => {
-      await Bun.sleep(100)
+      await Bun.sleep(0.8 * deadlineMs)
       return ['127.0.0.1']
     }
-    await expectTimeout(loopback({ resolve })(shopUrl(shop), { ...bounds, deadlineMs }))
+    const both = loopback({ resolve })(shopUrl(shop), { ...bounds, deadlineMs })
+    // With a deadline for each of the two it would end at 1.8 times the deadline, after the other.
+    const later = { ...bounds, deadlineMs: 1.5 * deadlineMs }
+    const other = loopback()(shopUrl(shop), later)
+    const first = await Promise.race([
+      outcome(both).then((reason) => `both: ${reason}`),
+      outcome(other).then((reason) => `other: ${reason}`),
+    ])
+    expect(first).toBe('both: timeout')
+    await outcome(other)
   })
 
   test('leaves no connection open', async () => {
