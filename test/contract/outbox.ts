@@ -247,6 +247,17 @@ export function outbox(it: It<CouponTx>): void {
     expect(found(refused?.lastError).length).toBeLessThan(1000)
   })
 
+  it('no outcome, nothing overdue and no relay change nothing', async (stores) => {
+    await add(stores, 1)
+    await stores.write(async (tx) => {
+      await tx.outbox.record(relay, [], at)
+      expect(await tx.outbox.expire(relay, [], at + 1000)).toBe(0)
+      await tx.outbox.retire({ relay, ids: [] }, at)
+    })
+    expect(await stateOf(stores, 1)).toEqual(['wss://a pending 0'])
+    expect(await stores.read((tx) => tx.outbox.missing(event(1).id, []))).toEqual([])
+  })
+
   it('the next due time and the next expiry are known, or that there is none', async (stores) => {
     const next = () =>
       stores.read(async (tx) => [await tx.outbox.nextDue(relay), await tx.outbox.nextGiveUp()])
