@@ -1,8 +1,10 @@
 import type { AnyElysia } from 'elysia'
 import { version } from '../../package.json'
+import { announcementRoutes } from '../coupons/announcement-routes.ts'
 import { imageRoutes } from '../coupons/image-routes.ts'
 import { liveRoutes } from '../coupons/live-routes.ts'
 import { managementRoutes } from '../coupons/management-routes.ts'
+import { minterRoutes } from '../coupons/minter-routes.ts'
 import { voucherRoutes } from '../coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import type { Authenticator } from '../http/auth.ts'
@@ -84,6 +86,8 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     voucherRoutes(service, rateLimits),
     sessionRoutes(features.sessions, auth),
     managementRoutes(service, auth, rateLimits),
+    minterRoutes(service, auth),
+    announcementRoutes(service, auth),
     liveRoutes(service, auth, coupons.live),
     ...management.routes(auth, rateLimits),
     imageRoutes(coupons.images),

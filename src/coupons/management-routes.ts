@@ -6,14 +6,11 @@ import { reply, replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
-import { announce, withdraw } from './announce.ts'
 import { parseRepeat } from './answer.ts'
 import { define, edit, remove } from './define.ts'
 import { chainOf, issuances, mintable, overview, redemptions } from './history.ts'
 import { mintVouchers } from './mint.ts'
-import { authorizeMinter, listMinters, removeMinter } from './minters.ts'
 import {
-  AnnouncementModel,
   ChangesModel,
   DefinitionModel,
   IssuanceModel,
@@ -21,11 +18,8 @@ import {
   IssuancesModel,
   MintAnswerModel,
   MintableModel,
-  MinterModel,
   MintModel,
-  NewAnnouncementModel,
   NewDefinitionModel,
-  NewMinterModel,
   OverviewModel,
   PageModel,
   RedemptionsModel,
@@ -45,12 +39,11 @@ const management = feature({
   tag: 'Management',
   parameters: {
     id: 'A definition: UUID',
-    key: 'A public key: npub or hex',
     name: 'A voucher: its handle, or its nonce',
   },
 })
 
-/** Routes of merchants and of their minters. */
+/** Routes of definitions, of their vouchers, and of the lists for the panel. */
 export function managementRoutes(
   service: CouponService,
   auth: Authenticator<Caller>,
@@ -129,93 +122,6 @@ export function managementRoutes(
         }),
       },
     )
-    .get('/minters', async ({ caller }) => replyJson(200, await listMinters(service, caller)), {
-      ...route({
-        summary: 'Keys that may mint the caller’s coupons',
-        access: 'any',
-        answers: { 200: t.Object({ minters: t.Array(MinterModel) }) },
-        refusals: ['merchant-not-allowed'],
-      }),
-    })
-    .post(
-      '/minters',
-      async ({ caller, body }) => {
-        const { created, minter } = await authorizeMinter(service, caller, body)
-        return replyJson(created ? 201 : 200, { minter })
-      },
-      {
-        body: NewMinterModel,
-        ...route({
-          summary: 'Let a key mint the caller’s coupons',
-          access: 'any',
-          answers: {
-            200: t.Object({ minter: MinterModel }),
-            201: t.Object({ minter: MinterModel }),
-          },
-          refusals: [
-            'body-invalid',
-            'field-invalid',
-            'minter-is-owner',
-            'merchant-not-allowed',
-            'minter-unknown',
-            'minters-full',
-            'disk-low',
-          ],
-        }),
-      },
-    )
-    .delete(
-      '/minters/:key',
-      async ({ caller, params }) => replyJson(200, await removeMinter(service, caller, params.key)),
-      {
-        ...route({
-          summary: 'Take the permission to mint back',
-          access: 'any',
-          answers: { 200: t.Object({ removed: t.Literal(true) }) },
-          refusals: ['merchant-not-allowed', 'minter-unknown'],
-        }),
-      },
-    )
-    .put(
-      '/discovery',
-      async ({ request, caller, body }) => {
-        const { origins } = contextOf(request)
-        return replyJson(200, await announce(service, caller, body.event, origins()))
-      },
-      {
-        body: NewAnnouncementModel,
-        ...route({
-          summary: 'Store and broadcast the caller’s announcement',
-          access: 'any',
-          answers: { 200: AnnouncementModel },
-          refusals: [
-            'body-invalid',
-            'field-invalid',
-            'announcement-kind',
-            'announcement-author',
-            'announcement-id',
-            'announcement-signature',
-            'announcement-d',
-            'announcement-content',
-            'announcement-url',
-            'announcement-future',
-            'merchant-not-allowed',
-            'announcement-older',
-            'bytes-day-full',
-            'outbox-full',
-            'disk-low',
-          ],
-        }),
-      },
-    )
-    .delete('/discovery', async ({ caller }) => replyJson(200, await withdraw(service, caller)), {
-      ...route({
-        summary: 'Withdraw the announcement',
-        access: 'any',
-        answers: { 200: t.Object({ removed: t.Literal(true) }) },
-        refusals: ['merchant-not-allowed', 'announcement-unknown'],
-      }),
-    })
     .post(
       '/mint',
       async ({ request, caller, body }) => {

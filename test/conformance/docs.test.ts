@@ -7,9 +7,11 @@ import { flagOf } from '../../src/app/config.ts'
 import { settings } from '../../src/app/settings.ts'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal, type RefusalCode, refusalCodes } from '../../src/base/refusal.ts'
+import { announcementRoutes } from '../../src/coupons/announcement-routes.ts'
 import { imageRoutes } from '../../src/coupons/image-routes.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
 import { managementRoutes } from '../../src/coupons/management-routes.ts'
+import { minterRoutes } from '../../src/coupons/minter-routes.ts'
 import { BenefitModel } from '../../src/coupons/models.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../../src/gateway/routes.ts'
@@ -440,6 +442,8 @@ function couponRoutes(): DescribedRoute[] {
   const instances = [
     voucherRoutes(nothing, noRateLimits),
     managementRoutes(nothing, nothing, noRateLimits),
+    minterRoutes(nothing, nothing),
+    announcementRoutes(nothing, nothing),
     liveRoutes(nothing, nothing, nothing),
     imageRoutes(nothing),
     sessionRoutes(nothing, nothing),
