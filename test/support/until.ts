@@ -2,17 +2,18 @@
 export const patienceSeconds = 50
 
 /**
- * Wait until a state is there, looked for every few milliseconds; fails with the name of the state. The
- * patience is for a busy machine: no test asserts with it how long something takes.
+ * Wait until a state is there; fails with the name of the state. It is looked for every few milliseconds,
+ * and more seldom in a long wait, so that requests stay within their rate limit. The patience is for a busy
+ * machine: no test asserts with it how long something takes.
  */
 export async function until(
   state: string,
   isThere: () => boolean | Promise<boolean>,
 ): Promise<void> {
   const end = performance.now() + patienceSeconds * 1000
-  while (!(await isThere())) {
+  for (let pauseMs = 5; !(await isThere()); pauseMs = Math.min(pauseMs * 1.1, 100)) {
     if (performance.now() > end) throw new Error(`this did not happen: ${state}`)
-    await Bun.sleep(5)
+    await Bun.sleep(pauseMs)
   }
 }
 
