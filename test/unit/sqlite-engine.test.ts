@@ -366,6 +366,10 @@ function tablesOf(connection: Sqlite): string[] {
   return rows.all().map(({ name }) => name)
 }
 
+/** Everything but comments, which SQLite keeps as a file was created with them. */
 function schemaOf(connection: Sqlite): unknown[] {
-  return connection.query('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all()
+  const rows = connection.query<{ type: string; name: string; sql: string | null }, []>(
+    'SELECT type, name, sql FROM sqlite_master ORDER BY type, name',
+  )
+  return rows.all().map((row) => ({ ...row, sql: row.sql?.replaceAll(/\s*--[^\n]*/g, '') }))
 }

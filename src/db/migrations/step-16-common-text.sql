@@ -1,4 +1,4 @@
--- One row, kept in step: how many requests are remembered, so that the limit is checked without counting.
+-- One row with the number of requests, updated with each change, so that the limit needs no count.
 CREATE TABLE request_load (
   id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
   rows INTEGER NOT NULL CHECK (rows >= 0)

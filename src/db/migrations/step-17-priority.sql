@@ -7,9 +7,9 @@ CREATE TABLE deliveries (
     CHECK (state IN ('pending', 'delivered', 'refused', 'expired')),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at INTEGER NOT NULL,
-  -- What the relay or the way there said last.
+  -- The last error of the relay or of the connection to it.
   last_error TEXT,
-  -- 0 the service's own events; 1 events within their author's quota; 2 events above it, and those that
+  -- 0 events of the service; 1 events within the quota of their author; 2 events above it, and events that
   -- failed before; 3 poison events, at which the connection ended.
   priority INTEGER NOT NULL CHECK (priority IN (0, 1, 2, 3)),
   PRIMARY KEY (outbox_id, relay)
