@@ -29,9 +29,9 @@ export function createVoidStore(sql: Sql) {
     { uuid: string; definition_id: number; upto_voucher_id: number; swept_voucher_id: number },
     []
   >(
-    `SELECT d.uuid, k.definition_id, k.upto_voucher_id, k.swept_voucher_id
-     FROM kills k JOIN definitions d ON d.id = k.definition_id
-     ORDER BY k.definition_id, k.upto_voucher_id LIMIT 1`,
+    `SELECT (SELECT uuid FROM definitions d WHERE d.id = definition_id) AS uuid,
+       definition_id, upto_voucher_id, swept_voucher_id
+     FROM kills ORDER BY definition_id, upto_voucher_id LIMIT 1`,
   )
   // One step is bounded in rows read, not in rows changed: most of them may have ended before.
   const sweepEnd = sql.query<{ id: number | null }, [number, number, number, number]>(
