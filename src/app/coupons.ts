@@ -21,7 +21,7 @@ export type RunningCoupons = {
   stop(): Promise<void>
 }
 
-/** Put together the mint, its live stream and its sweep. */
+/** Put together the coupon service, its live stream and its sweep. */
 export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupons {
   const { config, database, jobs, keys, log, now, rateLimits, requireDisk, signer, verify } =
     runtime

@@ -31,7 +31,7 @@ function pair([name, value]: readonly [string, unknown]): string {
   return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
 }
 
-/** Describe an error by type, code and stack. Its message is left out, because it may quote untrusted data. */
+/** Describe an error by type, code and stack. Its message is omitted, because it may quote untrusted data. */
 function describe(value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const code = 'code' in value ? String(value.code) : undefined

@@ -117,7 +117,7 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
   }
   // The setup code is derived from the store key. `false`: a command must not create keys.
   const { storeKey } = loadKeyring(config, false)
-  // The command prints its own result, so information lines of the log are left out.
+  // The command prints its own result, so the log has errors only.
   const log = createLog('error', config.logFormat)
   return onDatabase(path, async (database) => {
     const { merchants } = await openManagement(config, { database, storeKey, log })

@@ -177,7 +177,7 @@ export function createDefinitionStore(sql: Sql) {
 
     /**
      * Count `count` new vouchers. False if the definition is archived, expired or has too few remaining.
-     * The guarded UPDATE decides, so that parallel mints never pass `maxUses`.
+     * The guarded UPDATE decides, so that parallel requests never pass `maxUses`.
      */
     async take(rowId: number, count: number, now: number): Promise<boolean> {
       if ((await take.changes(count, rowId, now)) !== 1) return false

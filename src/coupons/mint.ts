@@ -32,7 +32,7 @@ export async function mintVouchers(
       // Permission comes first, so that a stranger does not learn whether a coupon is archived or used up.
       const definition = await mintableBy(tx, caller, couponId)
       service.requireDisk()
-      // The count comes before the vouchers: parallel mints must not pass `maxUses` together.
+      // The count comes before the vouchers: parallel requests must not pass `maxUses` together.
       if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
         throw refusalOfMint(definition, now)
       }
@@ -59,7 +59,7 @@ export async function mintVouchers(
       return { status: 200, body }
     })
   }
-  // A large mint waits in the short queue of heavy operations. A caller without permission is sent with the
+  // A request for many waits in the short queue of heavy operations. A caller without permission is sent with the
   // light ones, where it is refused, so that strangers cannot fill that queue.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1

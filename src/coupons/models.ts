@@ -99,7 +99,7 @@ const voucherFields = {
   expiresAt: nullable(timestamp),
 }
 
-/** Answer of mint (without count) and refresh. `voucher` is the signed event of kind 20402. */
+/** Answer of POST /api/coupons/mint without `count`, and of a refresh. `voucher` is the signed event (kind 20402). */
 export const VoucherResultModel = t.Object({ ...voucherFields, voucher: NostrEventModel })
 
 /** Body of POST /api/coupons/mint. */

@@ -65,7 +65,7 @@ export function voidAll(service: CouponService, caller: Caller, couponId: string
   return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, couponId)
-    // The counter is exact here, because every mint, claim and void of the definition changes it in its transaction.
+    // The counter is exact here: each operation that mints, claims or voids changes it in its transaction.
     const voided = definition.open
     const now = service.now()
     if (voided > 0) await tx.vouchers.kill(definition.rowId, voided, now)

@@ -37,7 +37,7 @@ export type ListedVoucher = Voucher & {
   mintedAt: number
 }
 
-/** The answer of mint, refresh and claim, with exactly the fields of the protocol. */
+/** A voucher as minting, refreshing and claiming answer it, with exactly the fields of the protocol. */
 export type VoucherResult = Static<typeof VoucherResultModel>
 
 /** A row of the issuances list. It names a voucher by its handle, which cannot spend it. */

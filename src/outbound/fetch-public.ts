@@ -22,7 +22,7 @@ export type OutboundReason =
 /** The only error of outgoing HTTP. The other server, or the network, caused it. */
 export class OutboundError extends Error {
   readonly reason: OutboundReason
-  /** False if no byte of the request left this process. True if the other server may have all of it. */
+  /** False if no byte of the request was sent. True if the other server may have all of it. */
   readonly sent: boolean
 
   constructor(reason: OutboundReason, sent = false) {
@@ -208,7 +208,7 @@ function exchange(address: string, target: Target): Promise<OutboundAnswer> {
         connected = true
         if (socket.remoteAddress !== address) fail('address')
       })
-      // The request is written after the handshake only. Else `sent` could not tell if a byte has left.
+      // The request is written after the handshake only. Else `sent` could not tell if a byte was sent.
       socket.on('secureConnect', () => {
         if (request.destroyed) return
         sent = true

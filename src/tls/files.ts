@@ -137,7 +137,7 @@ function readOwn(dataDir: string): ServedCertificate | null {
   const key = readPem('certificate', tlsPath(dataDir, 'key'))
   const authority = readPem('authority', tlsPath(dataDir, 'authorityCert'))
   const parsed = parseCertificate(cert)
-  // A crash between the two writes left a pair that does not match. The caller makes a new one.
+  // After a crash between the two writes, the pair does not match. The caller makes a new one.
   if (!parsed || !belongs(parsed, key)) return null
   return { cert, key, hosts: hostsOf(parsed), ends: endOf(parsed), authority, readable: false }
 }
