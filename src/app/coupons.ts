@@ -1,6 +1,7 @@
 import { createLive, type Live } from '../coupons/live.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import type { CouponService } from '../coupons/service.ts'
+import { createVoucherLimits, noVoucherLimits } from '../coupons/voucher-limits.ts'
 import { startKillSweep } from '../coupons/worker.ts'
 import type { FetchPublic } from '../outbound/fetch-public.ts'
 import type { RunningGateway } from './gateway.ts'
@@ -23,8 +24,7 @@ export type RunningCoupons = {
 
 /** Put together the coupon service, its live stream and its sweep. */
 export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupons {
-  const { config, database, jobs, keys, log, now, rateLimits, requireDisk, signer, verify } =
-    runtime
+  const { config, database, jobs, keys, log, now, requireDisk, signer, steady, verify } = runtime
   const { management, gateway, fetchPublic } = parts
   const live = createLive({
     ...{ now, jobs },
@@ -46,7 +46,7 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
     resolveName: createNameResolver(fetchPublic),
     broadcast: gateway.broadcast,
     recall: gateway.recall,
-    refreshes: rateLimits.refreshes,
+    ...(config.rateLimit ? createVoucherLimits(() => steady() / 1000) : noVoucherLimits),
     changed: live.changed,
     killed: sweep.wake,
   }

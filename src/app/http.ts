@@ -89,7 +89,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     minterRoutes(service, auth),
     announcementRoutes(service, auth),
     liveRoutes(service, auth, coupons.live),
-    ...management.routes(auth, rateLimits),
+    ...management.routes(auth),
     imageRoutes(coupons.images),
     gatewayRoutes(gateway.gateway),
     identityRoutes(identities, rateLimits),

@@ -6,7 +6,6 @@ import { Refusal } from '../base/refusal.ts'
 import type { Database, Locking } from '../db/database.ts'
 import type { FactStore } from '../db/fact-store.ts'
 import type { Authenticator } from '../http/auth.ts'
-import type { RateLimits } from '../http/rate-limit.ts'
 import { codeDue, requireMerchant, settleCode } from '../merchants/admit.ts'
 import { codeOf, saltBytes } from '../merchants/code.ts'
 import type { Waiting } from '../merchants/merchant-store.ts'
@@ -16,6 +15,7 @@ import type { Added } from '../merchants/quota-store.ts'
 import { merchantRoutes } from '../merchants/roster-routes.ts'
 import type { Admission, MerchantStores, Merchants } from '../merchants/service.ts'
 import { setupRoutes } from '../merchants/setup-routes.ts'
+import { createSetupTries } from '../merchants/setup-tries.ts'
 import { listWaiting } from '../merchants/waiting.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
@@ -25,6 +25,8 @@ import type { Stores } from './stores.ts'
 type ManagementParts = {
   database: Database<MerchantStores & { facts: FactStore }>
   storeKey: Uint8Array
+  /** A monotonic clock, in milliseconds. */
+  steady: () => number
   log: Log
 }
 
@@ -45,7 +47,7 @@ export type Management = {
   require(tx: Stores, caller: Caller): Promise<void>
   /** Refuses `vouchers-day-full`, `bytes-day-full`. */
   charge(tx: Stores & Locking, owner: string, added: Partial<Added>): Promise<void>
-  routes(auth: Authenticator<Caller>, rateLimits: RateLimits): AnyElysia[]
+  routes(auth: Authenticator<Caller>): AnyElysia[]
   /** True while only this machine reaches the service. */
   private(): boolean
   /** Call `listener` when a key may no longer manage. */
@@ -61,7 +63,7 @@ export type Management = {
 
 /** Decide which keys may manage, and create a setup code where one is needed. */
 export async function openManagement(config: Config, parts: ManagementParts): Promise<Management> {
-  const { database, storeKey, log } = parts
+  const { database, storeKey, steady, log } = parts
   const removed: ((pubkey: string) => void)[] = []
   const exposing: (() => void)[] = []
   const exposed = await database.snapshot((tx) => tx.facts.find('exposed'))
@@ -74,6 +76,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     admission: () => admissionOf(config, alone),
     metered: () => config.merchants === 'open' && !alone,
     listed: new Set(listedMerchants(config)),
+    trySetup: config.rateLimit ? createSetupTries(() => steady() / 1000) : () => undefined,
     happened(event) {
       if (event.type === 'code-replaced') return log.warn('setup.replaced', { hint })
       const { type, pubkey, by } = event
@@ -87,10 +90,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     merchants,
     require: (tx, caller) => requireMerchant(merchants, tx, caller),
     charge: (tx, owner, added) => charge(merchants, tx, owner, added),
-    routes: (auth, rateLimits) => [
-      setupRoutes(merchants, auth, rateLimits),
-      merchantRoutes(merchants, auth),
-    ],
+    routes: (auth) => [setupRoutes(merchants, auth), merchantRoutes(merchants, auth)],
     private: () => alone,
     onRemoved: (listener) => void removed.push(listener),
     onExposed: (listener) => void exposing.push(listener),

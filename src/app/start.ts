@@ -58,7 +58,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const addresses = createOwnAddresses(config.publicUrls)
 
   stopAtEnd(startSweeps(runtime))
-  const management = await openManagement(config, { database, storeKey: keys.storeKey, log })
+  const management = await openManagement(config, {
+    ...{ database, storeKey: keys.storeKey, steady, log },
+  })
   const { host: relay } = stopAtEnd(startEmbeddedRelay(runtime, management))
   const gateway = stopAtEnd(startGateway(runtime, { relay, management, addresses }))
   const { broadcast, subscribe } = gateway

@@ -9,6 +9,8 @@ export const limits = {
   bodyBytesMax: 16 * 1024,
   /** `Authorization` header. A NIP-98 event has about 600 bytes, more with a long URL. */
   authorizationBytesMax: 8 * 1024,
+  /** Keys that a rate limit remembers, such as addresses. The least recently used one is dropped. */
+  rateEntriesMax: 20_000,
   /** Bun's own body limit. It answers without envelope or CORS, so it is far above ours. */
   serverBodyBytesMax: 8 * 1024 * 1024,
   /** Nesting of an untrusted JSON text. An event has 3 levels, the deepest text that we read has 8. */

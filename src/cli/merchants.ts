@@ -120,7 +120,9 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
   // The command prints its own result, so the log has errors only.
   const log = createLog('error', config.logFormat)
   return onDatabase(path, async (database) => {
-    const { merchants } = await openManagement(config, { database, storeKey, log })
+    const { merchants } = await openManagement(config, {
+      ...{ database, storeKey, steady: () => performance.now(), log },
+    })
     return operateMerchants(merchants, command)
   })
 }

@@ -5,14 +5,6 @@ import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { mintedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
 
-/** Rate limit of refreshes. A chain is named by the row id of its first voucher. */
-export type RefreshBudget = {
-  /** Seconds until the chain may be refreshed. 0 means now. */
-  wait: (chain: number) => number
-  /** Count a refresh of the chain. */
-  made: (chain: number) => void
-}
-
 type RefreshInput = { nonce: string; key: string }
 
 /** The part of CouponService that a refresh needs. */

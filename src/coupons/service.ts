@@ -9,8 +9,8 @@ import type { DefinitionStore } from './definition-store.ts'
 import type { ImageStore } from './image-store.ts'
 import type { Change } from './live.ts'
 import type { MinterStore } from './minter-store.ts'
-import type { RefreshBudget } from './refresh.ts'
 import type { StatisticsStore } from './statistics-store.ts'
+import type { VoucherLimits } from './voucher-limits.ts'
 import type { VoucherStore } from './voucher-store.ts'
 
 /** The stores that an operation of this folder reads and writes. */
@@ -55,7 +55,8 @@ export type CouponService = {
   broadcast(tx: CouponStores, event: NostrEvent): Promise<void>
   /** Take an announcement out of the queue, because it was withdrawn or replaced. */
   recall(tx: CouponStores, eventId: string): Promise<void>
-  refreshes: RefreshBudget
+  refreshes: VoucherLimits['refreshes']
+  wrongKeys: VoucherLimits['wrongKeys']
   /** Refuses `disk-low` while the disk has little room. Called before writes that a client may repeat without end. */
   requireDisk: () => void
   /** Tell the live stream about a change. Called after the commit only. */

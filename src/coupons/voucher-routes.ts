@@ -113,7 +113,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         const nonce = parseNonce(body.nonce)
         // A burned nonce has no budget, so tries with a wrong key are counted per nonce and address.
         const tried = [handleText(handleOf(nonce)), contextOf(request).address] as const
-        rateLimits.wrongKeyTry(...tried)
+        service.wrongKeys.require(...tried)
         try {
           const outcome = await byNonce(
             request,
@@ -123,7 +123,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
           return reply(outcome.replayed ? 200 : 201, outcome.body)
         } catch (refused) {
           if (refused instanceof Refusal && refused.code === 'voucher-refreshed') {
-            rateLimits.wrongKey(...tried)
+            service.wrongKeys.count(...tried)
           }
           throw refused
         }

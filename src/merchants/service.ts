@@ -34,6 +34,8 @@ export type Merchants = {
   metered: () => boolean
   /** The keys of the setting, in hex. */
   listed: ReadonlySet<string>
+  /** Count a try of a setup code by client address. Refuses `rate-limited`. */
+  trySetup: (address: string) => void
   /** Called for each event once it is on disk. */
   happened: (event: MerchantEvent) => void
 }

@@ -1,6 +1,5 @@
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
-import type { RateLimits } from '../http/rate-limit.ts'
 import { replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route } from '../http/route.ts'
@@ -10,17 +9,13 @@ import type { Merchants } from './service.ts'
 import { setUp } from './setup.ts'
 
 /** The way in for the first merchant. */
-export function setupRoutes(
-  merchants: Merchants,
-  auth: Authenticator<Caller>,
-  rateLimits: RateLimits,
-) {
+export function setupRoutes(merchants: Merchants, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'setup', prefix: '/api/setup', ...feature({ tag: 'Management' }) })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.signed(request) }))
     .post(
       '/',
       async ({ request, caller, body }) => {
-        rateLimits.setup(contextOf(request).address)
+        merchants.trySetup(contextOf(request).address)
         return replyJson(201, await setUp(merchants, caller, body.code))
       },
       {

@@ -13,9 +13,9 @@ import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
+import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
-import { noRateLimits } from '../../src/http/rate-limit.ts'
 import type { Caller } from '../../src/session/caller.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
 import { newDirectory } from '../support/server.ts'
@@ -132,7 +132,7 @@ class World {
       resolveName: async () => null,
       broadcast: async () => undefined,
       recall: async () => undefined,
-      refreshes: noRateLimits.refreshes,
+      ...noVoucherLimits,
       requireDisk: () => undefined,
       changed: () => undefined,
       killed: () => undefined,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Buckets } from '../../src/base/buckets.ts'
 import { Refusal } from '../../src/base/refusal.ts'
+import { createVoucherLimits } from '../../src/coupons/voucher-limits.ts'
 import { createRateLimits, type RateLimits } from '../../src/http/rate-limit.ts'
 
 const rule = { burst: 3, perSecond: 0.5, entriesMax: 4 }
@@ -175,7 +176,7 @@ describe('the limits', () => {
 
   test('allow twenty refreshes of a coupon at once, then one in ten seconds', () => {
     const clock = createClock()
-    const { refreshes } = createRateLimits(clock.seconds)
+    const { refreshes } = createVoucherLimits(clock.seconds)
     const refresh = (chain: number) => {
       const wait = refreshes.wait(chain)
       if (wait === 0) refreshes.made(chain)
@@ -196,15 +197,15 @@ describe('the limits', () => {
   })
 
   test('count only wrong keys for a burned voucher, by voucher and address', () => {
-    const limits = createRateLimits(createClock().seconds)
-    expect(run(() => limits.wrongKeyTry('handle', 'a')).passed).toBe(5000)
-    for (let times = 0; times < 500; times++) limits.wrongKey('handle', 'a')
-    expect(run(() => limits.wrongKeyTry('handle', 'a')).passed).toBe(0)
-    limits.wrongKeyTry('handle', 'b')
-    limits.wrongKeyTry('other', 'a')
+    const { wrongKeys } = createVoucherLimits(createClock().seconds)
+    expect(run(() => wrongKeys.require('handle', 'a')).passed).toBe(5000)
+    for (let times = 0; times < 500; times++) wrongKeys.count('handle', 'a')
+    expect(run(() => wrongKeys.require('handle', 'a')).passed).toBe(0)
+    wrongKeys.require('handle', 'b')
+    wrongKeys.require('other', 'a')
     // Many addresses together are one guesser.
-    for (let times = 0; times < 1000; times++) limits.wrongKey('handle', `address ${times}`)
-    expect(run(() => limits.wrongKeyTry('handle', 'c')).passed).toBe(0)
-    limits.wrongKeyTry('other', 'c')
+    for (let times = 0; times < 1000; times++) wrongKeys.count('handle', `address ${times}`)
+    expect(run(() => wrongKeys.require('handle', 'c')).passed).toBe(0)
+    wrongKeys.require('other', 'c')
   })
 })
