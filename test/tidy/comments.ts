@@ -51,6 +51,31 @@ test('a name that is nowhere is found out, and an example is left alone', () => 
   expect([...there, ...more].filter((name) => !exists(name))).toEqual([])
 })
 
+test('no comment and no test name begins with What, Who, Whoever, Whatever or Whose', () => {
+  const tests = allFiles.filter((path) => /^test\/.*\.tsx?$/.test(path))
+  expect([
+    ...comments
+      .filter(({ path, text }) => !kept(path, text) && nounless.test(text))
+      .map(({ path, line, text }) => `${path}:${line}: ${text.trim().split('\n')[0]}`),
+    ...tests.flatMap((path) =>
+      [...readText(path).matchAll(testName)].map(([, name]) => `${path}: ${name}`),
+    ),
+  ]).toEqual([])
+})
+
+const nounless = /^[\s/*-]*(what|who|whoever|whatever|whose)\b/i
+/** The name of a test or of a group, also behind a table. */
+const testName =
+  /\b(?:test|it|describe)(?:\.each\b[\s\S]*?\)|)\(\s*['"`]((?:what|who|whoever|whatever|whose)\b[^\n]*)/gi
+
+/**
+ * Comments that are data: the engine keeps those inside of a statement with its table, so an older
+ * file would have others; and a schema of the past is as it was.
+ */
+function kept(path: string, text: string): boolean {
+  return path === 'test/support/schema-15.sql' || (path.endsWith('.sql') && /^\s/.test(text))
+}
+
 function exists(name: string): boolean {
   if (/^[.\w-]+(\/[\w.-]+)*\.(tsx?|mjs|sql|md|json|html|css)$/.test(name)) {
     return allFiles.some((path) => `/${path}`.endsWith(`/${name}`))

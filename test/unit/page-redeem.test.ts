@@ -119,7 +119,7 @@ test.each([
   [no(410, 'voucher-cancelled'), 'voided'],
   [no(410, 'voucher-expired'), 'expired'],
   [no(404, 'voucher-unknown'), 'unknown'],
-] as const)('what happens between look and tap is told apart: %#', async (answer, outcome) => {
+] as const)('each outcome between look and tap is told apart: %#', async (answer, outcome) => {
   const { redeemer, pending } = newTill([minted, answer])
   await redeemer.look(nonce)
   await redeemer.redeem()

@@ -15,7 +15,7 @@ const others: Binding[] = [
 ]
 
 test.each(['', 'a', JSON.stringify({ nonce: 'ñandú 🧉' }), 'x'.repeat(100_000)])(
-  'what is sealed opens to the same text (%#)',
+  'a sealed text opens to the same text (%#)',
   (text) => {
     expect(unseal(storeKey, binding, seal(storeKey, binding, text))).toBe(text)
   },

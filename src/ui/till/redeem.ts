@@ -152,7 +152,7 @@ function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Red
   if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
     return done('unknown')
   }
-  // Whatever its status, another shop's coupon is not redeemed here.
+  // Another shop's coupon is not redeemed here, whatever its status.
   if (terms && shops.length > 0 && !shops.includes(terms.npub)) return done('foreign')
   switch (answer.body.status) {
     case 'minted':
