@@ -108,6 +108,49 @@ function createOutcomeWriter(database: OutboxOptions['database'], relay: string,
   }
 }
 
+/** The outcome of an attempt with this answer. `connected` is the state of the relay after it. */
+function outcomeOf(
+  item: DueDelivery,
+  answer: RelayAnswer,
+  { connected, now }: { connected: boolean; now: number },
+): Outcome {
+  const state = judge(answer)
+  // Some relays hang up at an event that they do not accept, such as a large one.
+  const poison = answer === null && !connected
+  const seldom = poison && item.priority === 'poison' && item.attempts >= limits.poisonAttempts
+  const age = seldom ? Number.POSITIVE_INFINITY : now - item.acceptedAt
+  const delay = retryDelay(item.attempts, age, Math.random())
+  const silence = poison ? 'the connection ended' : 'no answer'
+  return {
+    outboxId: item.outboxId,
+    state,
+    attempts: 1,
+    nextAt: Math.min(now + delay, item.giveUpAt),
+    error: state === 'delivered' ? null : (answer?.message ?? silence),
+    poison,
+  }
+}
+
+/** Expire overdue deliveries, in steps. One under way expires only after its attempt. */
+async function expireOverdue(
+  { database, now, ended }: OutboxOptions,
+  relay: string,
+  underWay: ReadonlyMap<number, unknown>,
+): Promise<{ all: boolean; next: number }> {
+  const nextGiveUp = async () =>
+    (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
+  const next = await nextGiveUp()
+  if (next > now()) return { all: true, next }
+  const most = limits.sweepRowsMax
+  const count = await database.transact({ roots: [] }, async (tx) => {
+    const overdue = await tx.outbox.overdue(relay, now(), most, underWay)
+    await tx.lock(...overdue.map((id) => ({ queued: id })))
+    return tx.outbox.expire(relay, overdue, now())
+  })
+  if (count > 0) ended('expired', count)
+  return { all: count < most, next: await nextGiveUp() }
+}
+
 function of(priority: Priority): (item: DueDelivery) => boolean {
   return (item) => item.priority === priority
 }
@@ -128,24 +171,9 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   /** The outcome of one attempt, or null when our own stop cut it short. */
   const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
-    const { outboxId } = item
-    const answer = await to.deliver(item.text, (late) => void accept(outboxId, late))
+    const answer = await to.deliver(item.text, (late) => void accept(item.outboxId, late))
     if (answer === null && stopped) return null
-    const state = judge(answer)
-    // Some relays hang up at an event that they do not accept, such as a large one.
-    const poison = answer === null && !to.ready()
-    const seldom = poison && item.priority === 'poison' && item.attempts >= limits.poisonAttempts
-    const age = seldom ? Number.POSITIVE_INFINITY : now() - item.acceptedAt
-    const delay = retryDelay(item.attempts, age, Math.random())
-    const silence = poison ? 'the connection ended' : 'no answer'
-    return {
-      outboxId,
-      state,
-      attempts: 1,
-      nextAt: Math.min(now() + delay, item.giveUpAt),
-      error: state === 'delivered' ? null : (answer?.message ?? silence),
-      poison,
-    }
+    return outcomeOf(item, answer, { connected: to.ready(), now: now() })
   }
 
   const carry = async (item: DueDelivery) => {
@@ -188,7 +216,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const round = async (): Promise<number> => {
     throwUnwritten()
     const madeAll = await makeDue()
-    const expired = await expire()
+    const expired = await expireOverdue(options, to.relay, slots.underWay)
     const room = slots.room()
     if (room.places > 0 && to.ready()) {
       const due = await database.snapshot((tx) =>
@@ -215,23 +243,6 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       reconnected = true
       throw cause
     }
-  }
-
-  const nextGiveUp = async () =>
-    (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
-
-  /** Expire overdue deliveries, in steps. One under way expires only after its attempt. */
-  const expire = async (): Promise<{ all: boolean; next: number }> => {
-    const next = await nextGiveUp()
-    if (next > now()) return { all: true, next }
-    const most = limits.sweepRowsMax
-    const count = await database.transact({ roots: [] }, async (tx) => {
-      const overdue = await tx.outbox.overdue(to.relay, now(), most, slots.underWay)
-      await tx.lock(...overdue.map((id) => ({ queued: id })))
-      return tx.outbox.expire(to.relay, overdue, now())
-    })
-    if (count > 0) ended('expired', count)
-    return { all: count < most, next: await nextGiveUp() }
   }
 
   const secondsUntilDue = async (nextGiveUpAt: number): Promise<number> => {
