@@ -104,7 +104,7 @@ export function createConnections(post: (message: ToRelay) => void, steadyMs: ()
     open(socket: ClientSocket, peer: Peer): number {
       const number = ++serial
       connections.set(number, {
-        socket: socket,
+        socket,
         address: peer.inside ? null : peer.address,
         heardAt: steadyMs(),
         silent: true,
