@@ -1,5 +1,5 @@
-import { everyAddress } from '../base/network.ts'
-import { openable } from '../tls/files.ts'
+import { unspecifiedAddress } from '../base/network.ts'
+import { toBrowserUrl } from '../tls/files.ts'
 
 type Listening = {
   url: string
@@ -28,14 +28,14 @@ export function createOwnAddresses(publicUrls: readonly string[]): OwnAddresses 
       ports = at
     },
     ports: () => ports,
-    base: () => publicUrls[0] ?? openable(ports.url),
+    base: () => publicUrls[0] ?? toBrowserUrl(ports.url),
     origins: () =>
       publicUrls.length > 0
         ? publicUrls
-        : [ports.secureUrl ?? ports.url, ports.url].map((url) => openable(url)),
+        : [ports.secureUrl ?? ports.url, ports.url].map((url) => toBrowserUrl(url)),
     relayUrl(asked) {
       const known = [publicUrls[0], ports.url, asked]
-      const at = known.find((one) => one && !everyAddress.test(one))
+      const at = known.find((one) => one && !unspecifiedAddress.test(one))
       return at ? `${at.replace(/^http/, 'ws')}/relay` : null
     },
   }

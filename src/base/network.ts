@@ -20,4 +20,4 @@ export function within(address: Address, [network, bits]: Network): boolean {
 }
 
 /** Matches the unspecified address in the URL of a server that listens on all interfaces. No client can use it. */
-export const everyAddress = /(?<=^https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/
+export const unspecifiedAddress = /(?<=^https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/

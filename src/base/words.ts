@@ -2,7 +2,7 @@
  * Clean a text of another service, so that it can be stored and shown: one line of at most `charsMax` UTF-16
  * units, without control and format characters. Null if nothing remains.
  */
-export function foreignWords(value: unknown, charsMax: number): string | null {
+export function parseForeignText(value: unknown, charsMax: number): string | null {
   if (typeof value !== 'string') return null
   const words = value
     .slice(0, charsMax)

@@ -73,7 +73,7 @@ function readAnswer(text: string): Json {
 }
 
 /** The start of a credential, enough to tell two apart. */
-export function short(text: string): string {
+export function abbreviate(text: string): string {
   return text.length > 12 ? `${text.slice(0, 6)}…` : text
 }
 
@@ -88,6 +88,6 @@ export function withoutSlashes(address: string): string {
 function shorten(path: string): string {
   return path
     .split('/')
-    .map((segment) => (segment.length > 20 ? short(segment) : segment))
+    .map((segment) => (segment.length > 20 ? abbreviate(segment) : segment))
     .join('/')
 }

@@ -12,7 +12,7 @@ import {
   expectRefusal,
   type Json,
 } from './demo-checks.ts'
-import { short } from './demo-client.ts'
+import { abbreviate } from './demo-client.ts'
 import { type DemoLife, newKey } from './demo-life.ts'
 
 /** One or a few requests. `run` returns the words for the end of its line of output. */
@@ -35,7 +35,7 @@ function preparation(life: DemoLife, base: string): Step[] {
         if (!/^[0-9a-f]{64}$/.test(life.manager))
           throw new DemoFailure('the manager key is no public key')
         expectEqual('the manager', found, { pubkey: life.manager, npub: npubOf(life.manager) })
-        return short(npubOf(life.manager))
+        return abbreviate(npubOf(life.manager))
       },
     },
     {
@@ -67,7 +67,7 @@ function preparation(life: DemoLife, base: string): Step[] {
         const call = { ...life.asMerchant(), body: { event: life.announcement } }
         const stored = expectGood(await client.call('PUT', '/api/coupons/discovery', call), 200)
         expectEqual('the stored announcement', stored, { event: life.announcement })
-        return `event ${short(life.announcement.id)}`
+        return `event ${abbreviate(life.announcement.id)}`
       },
     },
     {
@@ -96,7 +96,7 @@ function preparation(life: DemoLife, base: string): Step[] {
         expectEqual('the rest of the answer', rest, {})
         expectNear('createdAt', createdAt, systemClock())
         expectEqual('updatedAt', updatedAt, createdAt)
-        return `coupon ${short(life.couponId)}`
+        return `coupon ${abbreviate(life.couponId)}`
       },
     },
     {
@@ -110,7 +110,7 @@ function preparation(life: DemoLife, base: string): Step[] {
         const expected = { pubkey: minter.pubkey, npub, label: 'Caja 1', createdAt }
         expectEqual('the minter', found, { minter: expected })
         expectNear('createdAt', createdAt, systemClock())
-        return short(npub)
+        return abbreviate(npub)
       },
     },
     {
@@ -134,7 +134,7 @@ function handOver(life: DemoLife): Step[] {
       title: 'The minter mints a voucher (NIP-98)',
       async run() {
         life.first = await life.mint({ signer: minter })
-        return `nonce ${short(life.first.nonce)}, signed by the manager`
+        return `nonce ${abbreviate(life.first.nonce)}, signed by the manager`
       },
     },
     {
@@ -156,7 +156,7 @@ function handOver(life: DemoLife): Step[] {
         life.checkVoucher(life.second)
         if (life.second.nonce === life.first.nonce)
           throw new DemoFailure('the nonce is the old one')
-        return `nonce ${short(life.first.nonce)} → ${short(life.second.nonce)}`
+        return `nonce ${abbreviate(life.first.nonce)} → ${abbreviate(life.second.nonce)}`
       },
     },
     {
@@ -201,7 +201,7 @@ function redemption(life: DemoLife): Step[] {
         expectNear('claimedAt', claimedAt, systemClock())
         expectEqual('the nonce', result.nonce, life.second.nonce)
         life.checkVoucher(result, claimedAt)
-        return `${status}, event ${short(result.voucher.id)}`
+        return `${status}, event ${abbreviate(result.voucher.id)}`
       },
     },
     {
@@ -218,7 +218,7 @@ function redemption(life: DemoLife): Step[] {
         expectEqual('the answer', again, expected)
         const { status: _, claimedAt, ...result } = again
         life.checkVoucher(result, claimedAt)
-        return `${again.status}, event ${short(again.voucher.id)}`
+        return `${again.status}, event ${abbreviate(again.voucher.id)}`
       },
     },
   ]
@@ -232,7 +232,7 @@ function bookkeeping(life: DemoLife): Step[] {
       title: 'The merchant mints one more (Bearer)',
       async run() {
         life.spare = await life.mint(life.asMerchant())
-        return `nonce ${short(life.spare.nonce)}`
+        return `nonce ${abbreviate(life.spare.nonce)}`
       },
     },
     {
@@ -269,7 +269,7 @@ function bookkeeping(life: DemoLife): Step[] {
         const { mint: row } = expectGood(await client.call('DELETE', path, life.asMerchant()), 200)
         expectEqual('the voucher', [row?.handle, row?.status], [handle(life.spare.nonce), 'voided'])
         expectNear('voidedAt', row?.voidedAt, systemClock())
-        return `handle ${short(handle(life.spare.nonce))} voided`
+        return `handle ${abbreviate(handle(life.spare.nonce))} voided`
       },
     },
     {
@@ -308,7 +308,7 @@ function bookkeeping(life: DemoLife): Step[] {
           amountMsat: life.order.amountMsat,
         }
         expectEqual('redemptions', found, { redemptions: [redemption], next: null })
-        return `order ${short(redemption.orderId ?? '')}, ${life.order.amountMsat / 1000} sat`
+        return `order ${abbreviate(redemption.orderId ?? '')}, ${life.order.amountMsat / 1000} sat`
       },
     },
     {

@@ -6,7 +6,7 @@ import { OperatorError } from '../base/operator-error.ts'
 import { connect } from './control.ts'
 import type { DemoTarget } from './demo.ts'
 import { withoutSlashes } from './demo-client.ts'
-import { callable, localAddress } from './health.ts'
+import { localAddress, toCallableUrl } from './health.ts'
 import { operateOn } from './merchants.ts'
 
 /** Time for a server to answer with its manager key. */
@@ -20,7 +20,7 @@ export async function findDemoTarget(config: Config, url: string | undefined): P
   const running = await askRunning(config)
   if (url === undefined) {
     const [origin] = config.publicUrls
-    const address = running ? callable(running.address) : localAddress(config)
+    const address = running ? toCallableUrl(running.address) : localAddress(config)
     return { url: address, origin, ...(running && { asGuest: guestOf(config) }) }
   }
   const ours = running !== null && (await managerAt(url)) === running.manager

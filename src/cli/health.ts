@@ -3,7 +3,7 @@ import type { Config } from '../app/config.ts'
 import type { Status } from '../app/control.ts'
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import { everyAddress } from '../base/network.ts'
+import { unspecifiedAddress } from '../base/network.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { tlsPath } from '../tls/files.ts'
 import { connect } from './control.ts'
@@ -42,7 +42,7 @@ async function look(config: Config): Promise<Health> {
  */
 async function findAddress(config: Config): Promise<string> {
   try {
-    return callable((await connect(config).ask<Status>('GET', 'status')).address)
+    return toCallableUrl((await connect(config).ask<Status>('GET', 'status')).address)
   } catch (cause) {
     if (!OperatorError.is(cause, 'no-answer')) throw cause
     return localAddress(config)
@@ -51,7 +51,7 @@ async function findAddress(config: Config): Promise<string> {
 
 /** URL at which this machine reaches a server with these settings. */
 export function localAddress(config: Config): string {
-  return callable(settingsAddress(config))
+  return toCallableUrl(settingsAddress(config))
 }
 
 /** URL on which a server with these settings listens. */
@@ -63,6 +63,6 @@ export function settingsAddress({ host, port, tlsPort, tlsCert, dataDir }: Confi
 }
 
 /** Replace the unspecified address in a URL by loopback, because no client can call it. */
-export function callable(address: string): string {
-  return address.replace(everyAddress, (host) => (host === '[::]' ? '[::1]' : '127.0.0.1'))
+export function toCallableUrl(address: string): string {
+  return address.replace(unspecifiedAddress, (host) => (host === '[::]' ? '[::1]' : '127.0.0.1'))
 }

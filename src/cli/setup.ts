@@ -1,6 +1,6 @@
 import { encodeQR } from 'qr'
 import type { Config } from '../app/config.ts'
-import { openable } from '../tls/files.ts'
+import { toBrowserUrl } from '../tls/files.ts'
 import { settingsAddress } from './health.ts'
 import { operateOn } from './merchants.ts'
 
@@ -26,7 +26,7 @@ export async function setup(config: Config, another: boolean): Promise<number> {
 
 /** URL of the panel of a server that listens at `url`. */
 export function panelAddress({ publicUrls }: Config, url: string): string {
-  return `${publicUrls[0] ?? openable(url)}/panel`
+  return `${publicUrls[0] ?? toBrowserUrl(url)}/panel`
 }
 
 /** URL of the panel with the code in its fragment, which browsers do not send to servers. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { parseJsonArray } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import { foreignWords } from '../base/words.ts'
+import { parseForeignText } from '../base/words.ts'
 import { type NostrEvent, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
 import { createMatcher, type Filter, filterView } from '../nostr/filter.ts'
 import { kinds } from '../nostr/kinds.ts'
@@ -337,5 +337,5 @@ export function createConversation(parts: ConversationParts) {
 }
 
 function plain(value: unknown): string {
-  return foreignWords(value, limits.relayErrorCharsMax) ?? ''
+  return parseForeignText(value, limits.relayErrorCharsMax) ?? ''
 }

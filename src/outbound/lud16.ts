@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import { foreignWords } from '../base/words.ts'
+import { parseForeignText } from '../base/words.ts'
 import { type FetchPublic, OutboundError } from './fetch-public.ts'
 
 /** Answer of a lightning address (LUD-16) to the question whether it takes vouchers. */
@@ -56,7 +56,10 @@ export function createHandOver(fetchPublic: FetchPublic): HandOver {
       })
       const answer = parseJsonObject(body, limits.handOverBodyBytesMax)
       if (status === 200 && answer?.status === 'ACCEPTED') return { kind: 'accepted' }
-      return { kind: 'refused', reason: foreignWords(answer?.reason, limits.foreignReasonCharsMax) }
+      return {
+        kind: 'refused',
+        reason: parseForeignText(answer?.reason, limits.foreignReasonCharsMax),
+      }
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error
       return { kind: error.sent ? 'unclear' : 'unsent' }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { machineName, readInterfaces } from '../base/machine.ts'
-import { everyAddress, parseAddress } from '../base/network.ts'
+import { parseAddress, unspecifiedAddress } from '../base/network.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import type { CertifiedKey } from './certificate.ts'
 
@@ -118,8 +118,8 @@ export function ownAddress(): string | null {
 }
 
 /** Replace the unspecified address in a URL by one of this machine, because no browser can open it. */
-export function openable(url: string): string {
-  return url.replace(everyAddress, () => ownAddress() ?? '127.0.0.1')
+export function toBrowserUrl(url: string): string {
+  return url.replace(unspecifiedAddress, () => ownAddress() ?? '127.0.0.1')
 }
 
 /** The host of a certificate by which other devices of the network reach this machine. */

@@ -5,7 +5,11 @@ import { cleanUp, newDirectory } from '../support/server.ts'
 
 let networkInterfaces = os.networkInterfaces
 await mock.module('node:os', () => ({ ...os, networkInterfaces: () => networkInterfaces() }))
-const { openable, ownAddress, renewOwnCertificate } = await import('../../src/tls/files.ts')
+const {
+  toBrowserUrl: openable,
+  ownAddress,
+  renewOwnCertificate,
+} = await import('../../src/tls/files.ts')
 
 afterAll(cleanUp)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { foreignWords, isPlainName, isPlainText } from '../../src/base/words.ts'
+import { isPlainName, isPlainText, parseForeignText } from '../../src/base/words.ts'
 
 describe('texts of another service', () => {
   const cases: [what: string, said: unknown, shown: string | null][] = [
@@ -14,7 +14,7 @@ describe('texts of another service', () => {
     ['are none when nothing was said', '', null],
     ['are none when they are no text', { reason: 'x' }, null],
   ]
-  test.each(cases)('%s', (_, said, shown) => expect(foreignWords(said, 20)).toBe(shown))
+  test.each(cases)('%s', (_, said, shown) => expect(parseForeignText(said, 20)).toBe(shown))
 })
 
 describe('a name', () => {

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { parseJsonObject } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
-import { foreignWords } from '../../base/words.ts'
+import { parseForeignText } from '../../base/words.ts'
 import type { Account } from './account-store.ts'
 import type { PaymentModel } from './models.ts'
 import type { Identities } from './service.ts'
@@ -86,7 +86,7 @@ function withPlainReason(body: string): string {
   const said = parseJsonObject(body, limits.callbackBodyBytesMax)
   if (!said || said.reason === undefined) return body
   const reason =
-    foreignWords(said.reason, limits.foreignReasonCharsMax) ??
+    parseForeignText(said.reason, limits.foreignReasonCharsMax) ??
     new Refusal('wallet-unreachable').sentence
   return JSON.stringify({ ...said, reason })
 }

@@ -1,6 +1,6 @@
 import { limits } from '../../../base/limits.ts'
 import { Refusal } from '../../../base/refusal.ts'
-import { foreignWords } from '../../../base/words.ts'
+import { parseForeignText } from '../../../base/words.ts'
 import type { AfterCommit, Database, Locking } from '../../../db/database.ts'
 import { type NostrEvent, tagValue } from '../../../nostr/event.ts'
 import type { Filter } from '../../../nostr/filter.ts'
@@ -109,7 +109,7 @@ function wordsOf({ content }: NostrEvent): string | null {
   const messages = parseContent(content)?.messages
   const list = Array.isArray(messages) ? messages : []
   const words = list.filter((message) => typeof message === 'string').join(' ')
-  return foreignWords(words, limits.ledgerWordsCharsMax)
+  return parseForeignText(words, limits.ledgerWordsCharsMax)
 }
 
 /** Filters for relays: the ledger's recent answers, and those that payments wait for. */
