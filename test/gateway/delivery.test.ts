@@ -7,7 +7,7 @@ import { checkDatabase, noPause } from '../../src/db/check.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
-import { secondsNow } from '../support/clock.ts'
+import { briefSeconds, secondsNow } from '../support/clock.ts'
 import { deliverOneMore } from '../support/delivered.ts'
 import { createEvent } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
@@ -159,7 +159,7 @@ test('each relay has its own state, and a silent relay does not delay another on
   })
   const urls = [good.url, silent.url, strict.url]
   const server = await startServer({ env: { RELAYS: urls.join(',') } })
-  const expiration = ['expiration', String(secondsNow() + 8)]
+  const expiration = ['expiration', String(secondsNow() + 2 * briefSeconds)]
   const event = await publish(server, createEvent({ tags: [expiration] }))
   const states = async () => {
     const { status, relays } = await outcome(server, event)

@@ -9,7 +9,7 @@ import {
   openSession,
   percentBenefit,
 } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -254,7 +254,7 @@ describe('the answer stored under a key', () => {
 
   test('a claim is repeated after the voucher has expired', async () => {
     const key = newKey()
-    const expiresAt = secondsNow() + 2
+    const expiresAt = secondsNow() + briefSeconds
     const { nonce } = await mintOne(
       server.url,
       token,

@@ -20,7 +20,7 @@ import {
   nostrHeader,
   openSession,
 } from '../support/client.ts'
-import { secondsNow } from '../support/clock.ts'
+import { briefSeconds, secondsNow } from '../support/clock.ts'
 import { aloneJobs, neverFails } from '../support/jobs.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -243,7 +243,7 @@ describe('GET /api/coupons/live', () => {
     const token = await new SignJWT()
       .setProtectedHeader({ alg: 'HS256' })
       .setSubject(newSigner().pubkey)
-      .setExpirationTime(secondsNow() + 2)
+      .setExpirationTime(secondsNow() + briefSeconds)
       .sign(new TextEncoder().encode(secret))
     const stream = await listen(token)
     expect(stream.response.status).toBe(200)

@@ -14,7 +14,7 @@ import {
   percentBenefit,
   verifyEvent,
 } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -329,7 +329,9 @@ describe('POST /api/coupons/mint', () => {
   })
 
   test('a voucher expires without any request', async () => {
-    const couponId = await createDefinition(server.url, token, { expiresAt: secondsNow() + 2 })
+    const couponId = await createDefinition(server.url, token, {
+      expiresAt: secondsNow() + briefSeconds,
+    })
     const { nonce, expiresAt } = await mintOne(server.url, token, couponId)
     const spare = await mintOne(server.url, token, couponId)
     expect((await preview(nonce)).status).toBe('minted')

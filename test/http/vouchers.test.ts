@@ -11,7 +11,7 @@ import {
   openSession,
   verifyEvent,
 } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -478,7 +478,7 @@ describe('POST /api/coupons/refresh', () => {
   })
 
   test('a retry gets the same bytes after the voucher expired', async () => {
-    const id = await createDefinition(server.url, token, { expiresAt: secondsNow() + 2 })
+    const id = await createDefinition(server.url, token, { expiresAt: secondsNow() + briefSeconds })
     const { nonce: short, expiresAt } = await mintOne(server.url, token, id)
     const key = newKey()
     const first = await refresh(short, key)

@@ -1,7 +1,7 @@
 /** NIP-01, 09, 11, 40 and 45, over a WebSocket to a running server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { call, newSigner } from '../support/client.ts'
-import { secondsNow } from '../support/clock.ts'
+import { briefSeconds, secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
 import { closeClients, connectRelay, type RelayClient } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -221,7 +221,7 @@ describe('replaceable events and deletions', () => {
   })
 
   test('an expiring event is no longer served after its time', async () => {
-    const event = createEvent({ tags: [['expiration', String(secondsNow() + 5)]] })
+    const event = createEvent({ tags: [['expiration', String(secondsNow() + briefSeconds)]] })
     expect(await client.publish(event)).toEqual([true, ''])
     expect(await client.idsOf({ ids: [event.id] })).toEqual([event.id])
     await until('it expired', async () => (await client.idsOf({ ids: [event.id] })).length === 0)

@@ -7,3 +7,6 @@ export function secondsNow(): number {
 export async function untilSecond(second: number): Promise<void> {
   while (Date.now() < second * 1000) await Bun.sleep(second * 1000 - Date.now())
 }
+
+/** Seconds to an expiry that a test waits for: enough to prepare it on a busy machine. */
+export const briefSeconds = 4

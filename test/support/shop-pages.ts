@@ -2,7 +2,7 @@
 
 import { type Visit, type VisitOptions, visit } from './browser.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from './client.ts'
-import { secondsNow } from './clock.ts'
+import { briefSeconds, secondsNow } from './clock.ts'
 import { startServer } from './server.ts'
 
 const opened: Visit[] = []
@@ -35,7 +35,7 @@ export async function startShop() {
   const definition = await createDefinition(server.url, token, { name: 'Medialuna de regalo' })
   const mint = async (base = server.url, id = definition, session = token): Promise<string> =>
     (await mintOne(base, session, id)).nonce
-  const expiresAt = secondsNow() + 6
+  const expiresAt = secondsNow() + 2 * briefSeconds
   return {
     ...{ merchant, server, token, definition, mint },
     /** The code of a coupon that is over by the time it is asked for. */

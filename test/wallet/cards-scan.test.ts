@@ -18,7 +18,7 @@ import {
 } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'
 import { type Answer, type CallOptions, call, newSigner } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
 import { cpuSeconds } from '../support/process-figures.ts'
 import { startRacers } from '../support/race.ts'
@@ -303,10 +303,13 @@ describe('a tap is refused', () => {
     const holder = newHolder()
     const { otc } = await initCard(server, uid)
     const now = secondsNow()
-    const brief = delegationOf(holder, `kind=1112&created_at>${now - 9}&created_at<${now + 2}`)
+    const brief = delegationOf(
+      holder,
+      `kind=1112&created_at>${now - 9}&created_at<${now + briefSeconds}`,
+    )
     expect((await activateCard(server, holder, otc, brief)).status).toBe(201)
     expect((await scan(uid, 1)).status).toBe(200)
-    await untilSecond(now + 2)
+    await untilSecond(now + briefSeconds)
     await refuses(() => scan(uid, 2), 400, 'delegation-over')
     expect((await scan(uid, 3, asking('info'))).json.info.status.hasDelegation).toBe(false)
     expect((await activateCard(server, holder, otc)).status).toBe(201)

@@ -20,7 +20,7 @@ import {
 } from '../support/cards.ts'
 import { damage, runCommand } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner, verifyEvent } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { balancesOf, createStart, publish } from '../support/ledger.ts'
 import {
   createInvoice,
@@ -293,7 +293,7 @@ describe('POST /card/pay refuses, in this order', () => {
   test('an expired delegation', async () => {
     const holder = newHolder()
     const uid = newUid()
-    const until = secondsNow() + 2
+    const until = secondsNow() + briefSeconds
     const conditions = `kind=1112&created_at>${until - 100}&created_at<${until}`
     const { otc } = await initCard(server, uid)
     await activateCard(server, holder, otc, delegationOf(holder, conditions))

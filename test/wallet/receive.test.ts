@@ -13,7 +13,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { expectCommonHeaders, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, type Holder, newHolder, openInbox } from '../support/shops.ts'
@@ -299,7 +299,7 @@ describe('a voucher is refused', () => {
     const path = `/api/coupons/${couponId}/mints/${voided.nonce}`
     await call(server.url, path, { method: 'DELETE', token })
     await expectRefused(() => arrive('ana', offer(voided)), 'voucher-cancelled')
-    const soon = secondsNow() + 1
+    const soon = secondsNow() + briefSeconds
     const brief = await createDefinition(server.url, token, { expiresAt: soon })
     const expired: Minted = await mintOne(server.url, token, brief)
     await untilSecond(soon)

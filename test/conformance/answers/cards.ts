@@ -13,7 +13,7 @@ import {
 } from '../../support/cards.ts'
 import { damage } from '../../support/cli.ts'
 import { newKey, newSigner } from '../../support/client.ts'
-import { secondsNow, untilSecond } from '../../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -142,9 +142,9 @@ export function testCards(service: Documented): void {
     const uid = newUid()
     const otc = await initialise(uid)
     const now = secondsNow()
-    const window = `kind=1112&created_at>${now - 9}&created_at<${now + 2}`
+    const window = `kind=1112&created_at>${now - 9}&created_at<${now + briefSeconds}`
     await activateCard(server, holder, otc, delegationOf(holder, window))
-    await untilSecond(now + 2)
+    await untilSecond(now + briefSeconds)
     await refused(scanning, 'delegation-over', { path: scanPath(uid, 1) })
   })
 

@@ -8,7 +8,7 @@ import {
   percentBenefit,
   withKey,
 } from '../../support/client.ts'
-import { secondsNow, untilSecond } from '../../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
 
 const minting = 'POST /api/coupons/mint'
@@ -205,7 +205,7 @@ export function testHolding(service: Documented): void {
   })
 
   scenario('a voucher that is over', async () => {
-    const expiresAt = secondsNow() + 1
+    const expiresAt = secondsNow() + briefSeconds
     const holder = await withCoupon(service, { name: 'Breve', benefit: percentBenefit, expiresAt })
     const { refused } = holder
     const nonce = await holder.mint()
