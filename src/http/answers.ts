@@ -71,7 +71,7 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
   }
 
   function upgrade({ request, peer, upgrade }: Asked, route: string, address: string): undefined {
-    const accepted = origins.acceptedForRelay(request, peer)
+    const accepted = origins.acceptedForSockets(request, peer)
     if (!upgrade({ route, address, origins: accepted, connection: 0 })) {
       throw new Refusal('body-invalid')
     }

@@ -101,8 +101,8 @@ export function createOrigins(rules: OriginRules) {
       return url && rules.ownNames.has(url.hostname, peer) ? [url.origin] : []
     },
 
-    /** The same for signatures to the relay (NIP-42). Clients on this machine may name `localhost`, too. */
-    acceptedForRelay(request: Request, peer: string): readonly string[] {
+    /** The same for signatures over a WebSocket (NIP-42). Clients on this machine may name `localhost`, too. */
+    acceptedForSockets(request: Request, peer: string): readonly string[] {
       const accepted = this.accepted(request, peer)
       const url = askedUrl(request, peer)
       const here = url && isLoopbackName(url.hostname) && rules.ownNames.has(url.hostname, peer)

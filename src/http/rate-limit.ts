@@ -5,8 +5,8 @@ import { type Refusal, rateLimited, requireNoWait } from '../base/refusal.ts'
 
 const entriesMax = limits.rateEntriesMax
 
-/** The budget of a credential. A spent voucher has another one than its successor. */
-export type Budget = { of: 'chain' | 'spent' | 'card'; id: number }
+/** The budget of a credential: its kind, and its id among its kind. */
+export type Budget = { of: string; id: number }
 
 /**
  * Rate limits. Failures are counted apart from requests that succeed, so that a stranger cannot use up the

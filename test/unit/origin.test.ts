@@ -82,7 +82,7 @@ describe('the origins a signature may name, from the Host header', () => {
 
 test('a signature to the relay may name this machine and the public origins', () => {
   const relay = (origins: Origins, host: string, peer: string) => [
-    ...origins.acceptedForRelay(request({ host }), peer),
+    ...origins.acceptedForSockets(request({ host }), peer),
   ]
   const published = ['https://cupones.example', 'https://otra.example:8443']
   expect(relay(listed, 'localhost:3000', '127.0.0.1')).toEqual([
