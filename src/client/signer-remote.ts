@@ -1,7 +1,6 @@
 import { BunkerSigner, createNostrConnectURI, parseBunkerInput } from 'nostr-tools/nip46'
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { bytesToHex, hexToBytes } from 'nostr-tools/utils'
-import { systemClock } from '../base/clock.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
@@ -14,7 +13,8 @@ const waitSeconds = 180
 /** A wait for a remote signer, shown to the person. */
 export type Wait = {
   for: 'scan' | 'connect' | 'key' | 'signature'
-  endsAt: number
+  /** Its timeout, from when it began. */
+  seconds: number
   /** A page on which the signer wants the person to agree. */
   url?: string
 }
@@ -54,7 +54,7 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
     signal?: AbortSignal,
     giveUp: () => void = () => undefined,
   ): Promise<T> => {
-    show({ for: step, endsAt: systemClock() + waitSeconds })
+    show({ for: step, seconds: waitSeconds })
     const { promise: ended, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new SignerError('timeout')), waitSeconds * 1000)
     const cancel = () => reject(new SignerError('cancelled'))

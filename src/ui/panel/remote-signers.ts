@@ -2,14 +2,17 @@ import { signal } from '@preact/signals'
 import { createRemoteSigners, type Wait } from '../../client/signer-remote.ts'
 import { tab } from '../browser/storage.ts'
 
-/** The current wait for a remote signer; null while there is none. */
-export const remoteWait = signal<Wait | null>(null)
+/** The current wait for a remote signer; null while there is none. `untilMs`: its timeout, for a countdown. */
+export const remoteWait = signal<(Wait & { untilMs: number }) | null>(null)
 
 export const remoteSigners = createRemoteSigners({
   store: tab,
   url: location.origin,
   onWait(wait) {
-    remoteWait.value = wait
+    // A page of the signer changes the current wait and begins no other.
+    const before = wait?.url === undefined ? null : remoteWait.peek()
+    const untilMs = (seconds: number) => before?.untilMs ?? Date.now() + seconds * 1000
+    remoteWait.value = wait && { ...wait, untilMs: untilMs(wait.seconds) }
   },
 })
 

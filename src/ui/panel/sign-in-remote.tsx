@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { systemClock } from '../../base/clock.ts'
 import { SignerError } from '../../client/signer.ts'
 import { copyText } from '../browser/clipboard.ts'
 import { useArrival } from '../parts/arrival.ts'
@@ -109,10 +108,10 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
 
 /** The wait for a remote signer, with the seconds until its timeout. */
 export function WaitingNotice() {
-  const [now, setNow] = useState(systemClock())
+  const [now, setNow] = useState(Date.now())
   const wait = remoteWait.value
   useEffect(() => {
-    const timer = setInterval(() => setNow(systemClock()), 1000)
+    const timer = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(timer)
   }, [])
   if (!wait) return null
@@ -120,7 +119,7 @@ export function WaitingNotice() {
     <Notice tone="wait">
       <p>{t(`wait.${wait.for}`)}</p>
       <p class="small number" aria-live="off">
-        {t('wait.left', { n: Math.max(0, wait.endsAt - now) })}
+        {t('wait.left', { n: Math.max(0, Math.ceil((wait.untilMs - now) / 1000)) })}
       </p>
       {wait.url && (
         <a href={wait.url} target="_blank" rel="noreferrer noopener">
