@@ -171,41 +171,33 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   /** The outcome of one attempt, or null when our own stop cut it short. */
   const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
-    const answer = await to.deliver(item.text, (late) => void accept(item.outboxId, late))
+    const answer = await to.deliver(item.text, (late) => accept(item.outboxId, late))
     if (answer === null && stopped) return null
     return outcomeOf(item, answer, { connected: to.ready(), now: now() })
   }
 
-  const carry = async (item: DueDelivery) => {
+  /** Write an outcome. Never rejects. */
+  const settle = async (found: Outcome | null | Promise<Outcome | null>) => {
     try {
-      const outcome = await attempt(item)
+      const outcome = await found
       if (outcome === null) return
       await outcomes.write(outcome)
-      if (outcome.state !== 'pending') ended(outcome.state as 'delivered' | 'refused', 1)
+      if (outcome.state !== 'pending') ended(outcome.state, 1)
     } catch (cause) {
-      pause(cause)
+      // Back off: without a stored outcome the same event would be sent again and again.
+      unwritten = { cause }
+      job.wake()
     }
   }
 
   /** Take a late answer. A final one counts; any other changes nothing. */
-  const accept = async (outboxId: number, answer: Answered) => {
+  const accept = (outboxId: number, answer: Answered) => {
     const state = judge(answer)
     if (state === 'pending' || stopped) return
     const error = state === 'delivered' ? null : answer.message
-    try {
-      const nextAt = now()
-      await outcomes.write({ outboxId, state, attempts: 0, nextAt, error, poison: false })
-      ended(state, 1)
-    } catch (cause) {
-      pause(cause)
-    }
+    void settle({ outboxId, state, attempts: 0, nextAt: now(), error, poison: false })
   }
 
-  /** Back off: without a stored outcome the same event would be sent again and again. */
-  const pause = (cause: unknown) => {
-    unwritten = { cause }
-    job.wake()
-  }
   const throwUnwritten = () => {
     const failure = unwritten
     unwritten = null
@@ -223,7 +215,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
         tx.outbox.due(to.relay, now(), room, slots.underWay),
       )
       if (stopped) return 0
-      slots.start(due, room, carry)
+      slots.start(due, room, (item) => settle(attempt(item)))
     }
     return madeAll && expired.all ? secondsUntilDue(expired.next) : 0
   }
