@@ -280,9 +280,12 @@ describe('GET /api/coupons/live', () => {
     const tokens = await Promise.all(keys.map((key) => openSession(full.url, key)))
     const places = tokens.flatMap((token) => Array<string>(limits.livePerKeyMax).fill(token))
     const from = (at: number) => `127.0.0.${2 + Math.floor(at / limits.livePerAddressMax)}`
-    const streams = places
-      .slice(0, limits.liveMax)
-      .map((token, at) => listenRaw(token, full, from(at)))
+    const open = (token: string, at: number) => listenRaw(token, full, from(at))
+    // The oldest stream of the first key is the one that goes: the others must come behind it.
+    const oldest = open(places[0] as string, 0)
+    await oldest.opened
+    const others = places.slice(1, limits.liveMax).map((token, at) => open(token, at + 1))
+    const streams = [oldest, ...others]
     await Promise.all(streams.map(({ opened }) => opened))
     const gone: number[] = []
     for (const [at, { finished }] of streams.entries()) void finished.then(() => gone.push(at))
