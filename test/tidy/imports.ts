@@ -65,6 +65,17 @@ test('no file outside of db/ knows an engine', () => {
   ]).toEqual([])
 })
 
+test('no contract knows an engine, only the list of engines does', () => {
+  const engine = /bun:sqlite|\b[sS]qlite|\bSQLite|\bPRAGMA\b|\bSQLITE_/
+  const contracts = sources.filter(
+    ({ path }) => path.startsWith('test/contract/') && path !== 'test/contract/stores.test.ts',
+  )
+  const broken = contracts.filter(({ code, imports }) =>
+    [code, ...imports.map(({ specifier }) => specifier)].some((text) => engine.test(text)),
+  )
+  expect(broken.map(({ path }) => path)).toEqual([])
+})
+
 test('a worker is core, and only app/ starts it', () => {
   const worker = /\/worker\.ts$/
   const workers = src.map(({ path }) => path).filter((path) => worker.test(path))
