@@ -154,7 +154,7 @@ export function createOutboxStore(sql: Sql) {
   )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM outbox WHERE id IN
-       (SELECT id FROM outbox WHERE done_at < ? ORDER BY done_at LIMIT ?)`,
+       (SELECT id FROM outbox WHERE done_at < ? ORDER BY done_at LIMIT ?) AND done_at IS NOT NULL`,
   )
   const load = sql.query<{ events: number; bytes: number }, []>(
     'SELECT events, bytes FROM outbox_load WHERE id = 1',

@@ -50,7 +50,8 @@ export function createScanStore(sql: Sql) {
   )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM card_scans WHERE id IN
-       (SELECT id FROM card_scans WHERE state = 'free' AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+       (SELECT id FROM card_scans WHERE state = 'free' AND expires_at < ? ORDER BY expires_at LIMIT ?)
+       AND state = 'free'`,
   )
 
   return {

@@ -23,7 +23,7 @@ export function createNonceStore(sql: Sql) {
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM identity_nonces WHERE id IN
        (SELECT id FROM identity_nonces WHERE burned_at IS NULL AND created_at < ?2
-        ORDER BY created_at LIMIT ?1)`,
+        ORDER BY created_at LIMIT ?1) AND burned_at IS NULL`,
   )
 
   return {
