@@ -256,7 +256,7 @@ test('a newer announcement by its author on a relay replaces the stored one and 
 })
 
 const ignored: [string, (ours: NostrEvent, signer: Signer) => NostrEvent[]][] = [
-  ['older', (_, signer) => [announcement(signer, { createdAt: 1000 })]],
+  ['that is older', (_, signer) => [announcement(signer, { createdAt: 1000 })]],
   ['of another name', (ours, signer) => [announcement(signer, { d: 'other' }), ours]],
   [
     'with an address that is not https',
@@ -269,7 +269,7 @@ const ignored: [string, (ours: NostrEvent, signer: Signer) => NostrEvent[]][] = 
   ['deleted by a stranger', (ours) => [ours, deletion(newSigner(), ours)]],
   ['deleted before it was made', (ours, signer) => [ours, deletion(signer, ours, 'a', 1000)]],
 ]
-test.each(ignored)('an announcement on a relay that is %s changes nothing', async (_, held) => {
+test.each(ignored)('an announcement %s, found on a relay, changes nothing', async (_, held) => {
   const { ours, stored } = await found(held)
   expect((await stored())?.id).toBe(ours.id)
 })
