@@ -479,10 +479,14 @@ describe('the name of a host', () => {
 
   test('is no longer looked up when nobody waits for it', async () => {
     const zone = await openNameServer(() => 'silence')
-    const from = performance.now()
     const resolve = createHostResolver([zone.address])
-    expect(await resolve('shop.test', AbortSignal.timeout(50))).toEqual([])
-    expect(performance.now() - from).toBeLessThan(ours.dnsTryMs)
+    const end = new AbortController()
+    const patient = resolve('first.test', end.signal).then(() => 'the first')
+    const givenUp = resolve('shop.test', AbortSignal.timeout(50))
+    // Asked before, the first one ends first when a signal ends nothing.
+    expect(await Promise.race([patient, givenUp])).toEqual([])
+    end.abort()
+    await patient
   })
 
   test('with a silent name server ends at the deadline and delays nothing else', async () => {
