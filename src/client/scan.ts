@@ -41,6 +41,43 @@ export function parseReadings(readings: string[]): Scanned {
   )
 }
 
+/** A hand that shakes loses the code for less; a phone that is put away, for longer. */
+const awayMs = 1000
+
+type Film = {
+  /** Take one frame: its coupon, or null without one. True for a read that is new: see `createFilm`. */
+  frame(nonce: string | null, atMs: number): boolean
+  /** The coupon that was read last. */
+  last(): string | null
+  forget(): void
+}
+
+/**
+ * The reads of a camera, which sees the same code many times a second. Its coupon is new when it is
+ * another one, or was out of the picture for a second. Time without frames, as with the camera closed, does not count.
+ */
+export function createFilm(): Film {
+  let read: string | null = null
+  let awaySinceMs: number | null = null
+  return {
+    frame(nonce, atMs) {
+      if (nonce === null) {
+        awaySinceMs ??= atMs
+        return false
+      }
+      const isNew = nonce !== read || (awaySinceMs !== null && atMs - awaySinceMs >= awayMs)
+      read = nonce
+      awaySinceMs = null
+      return isNew
+    },
+    last: () => read,
+    forget() {
+      read = null
+      awaySinceMs = null
+    },
+  }
+}
+
 export function isNonce(text: string): boolean {
   return nonceForm.test(text) && nonceEnd.test(text)
 }

@@ -153,9 +153,60 @@ test('a keyboard scanner is read with the focus anywhere, and presses no button'
   await redeem(page).click()
   await title(page, 'Canjeado').waitFor()
   expect([await statusOf(first), await statusOf(second)]).toEqual(['minted', 'claimed'])
-  // The same code again changes nothing.
-  await scan(page, second)
+})
+
+test('green gives way when the code of a screenshot is scanned', async () => {
+  const nonce = await mint()
+  const { page } = await openTill(server.url, { before: silent })
+  await scan(page, nonce)
+  await redeem(page).click()
   await title(page, 'Canjeado').waitFor()
+  await heard(page)
+  // A scanner may read twice, so the first seconds change nothing.
+  await until('the till looks again', async () => {
+    await scan(page, nonce)
+    return (await title(page, 'Ya se había canjeado').count()) === 1
+  })
+  expect(await heard(page)).toBe('330 330')
+  await checkEveryWidth(page, 'till-again')
+})
+
+/** A reader of codes that sees the text in `window.filmed`. */
+const pretendReader = `
+  window.filmed = ''
+  window.BarcodeDetector = class {
+    static getSupportedFormats() { return Promise.resolve(['qr_code']) }
+    detect() { return Promise.resolve(window.filmed ? [{ rawValue: window.filmed }] : []) }
+  }
+`
+
+/** Put a code before the pretended reader, for so many seconds of the video. */
+async function film(page: Page, text: string, seconds: number) {
+  const from = await page.evaluate((code) => {
+    Object.assign(window, { filmed: code })
+    return document.querySelector('video')?.currentTime ?? 0
+  }, text)
+  await page.waitForFunction(
+    (end) => (document.querySelector('video')?.currentTime ?? end) >= end,
+    from + seconds,
+  )
+}
+
+test('the camera reads a redeemed coupon again once it has left the picture', async () => {
+  const nonce = await mint()
+  showToCamera('nada')
+  const { page } = await openTill(server.url, { before: pretendReader })
+  await page.getByRole('button', { name: 'Escanear con la cámara' }).click()
+  await film(page, nonce, 0)
+  await redeem(page).click()
+  await page.getByRole('button', { name: 'Otro cupón' }).click()
+  await page.locator('video').waitFor()
+  // The phone of the customer is still there.
+  await film(page, nonce, 1.5)
+  expect(await page.locator('video').count()).toBe(1)
+  await film(page, '', 2)
+  await film(page, nonce, 0)
+  await title(page, 'Ya se había canjeado').waitFor()
 })
 
 test('without https the page explains the missing camera, and reads a photo', async () => {

@@ -52,6 +52,7 @@ function newTill(
   const asked: Asked[] = []
   const seen: Redemption[] = []
   const late: [string, Redemption][] = []
+  const clock = { ms: 0 }
   const pending = openPendingList({
     store,
     name: 'pending',
@@ -67,12 +68,13 @@ function newTill(
     pause: () => Promise.resolve(),
     pending,
     now: () => now,
+    nowMs: () => clock.ms,
     shops: () => shops,
     manager: () => manager,
     onChange: (state) => seen.push(state),
     onLate: (name, outcome) => late.push([name, outcome]),
   })
-  return { redeemer, asked, seen, late, pending, store }
+  return { redeemer, asked, seen, late, pending, store, clock }
 }
 
 const minted = ok({ status: 'minted', claimedAt: null })
@@ -182,14 +184,36 @@ test('scanning a coupon with an open redemption continues it with the same key',
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
 })
 
-test('the same coupon before the camera again changes nothing', async () => {
-  const { redeemer, asked } = newTill([minted, success])
+test('a scanner that reads a coupon twice changes nothing', async () => {
+  const { redeemer, asked, clock } = newTill([minted, success])
   await redeemer.look(nonce)
+  clock.ms = 60_000
   await redeemer.look(nonce)
   await redeemer.redeem()
+  clock.ms += 1999
   await redeemer.look(nonce)
   expect(asked).toHaveLength(2)
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+})
+
+test('green gives way to a read of the same coupon two seconds later', async () => {
+  const claimed = ok({ status: 'claimed', claimedAt: now })
+  const { redeemer, asked, clock } = newTill([minted, success, claimed, lost])
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  clock.ms += 2000
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'already', claimedAt: now })
+  // Without an answer the old outcome does not stay, either.
+  clock.ms += 2000
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ step: 'unreachable', nonce })
+  expect(asked.map(({ path }) => path.slice(13))).toEqual([
+    'preview',
+    'claim',
+    'preview',
+    'preview',
+  ])
 })
 
 test('a second tap and a scan during a request do nothing', async () => {

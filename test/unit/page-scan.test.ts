@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseReadings, parseScan } from '../../src/client/scan.ts'
+import { createFilm, parseReadings, parseScan } from '../../src/client/scan.ts'
 import { burstGapMs, createWedge, type Wedge } from '../../src/ui/till/wedge.ts'
 import { newSigner } from '../support/client.ts'
 
@@ -158,4 +158,76 @@ test('two consecutive scans are separate', () => {
     const readings = type(wedge, [...strokesOf(nonce), enter], fromMs)
     expect(parseReadings(readings ?? [])).toMatchObject({ nonce })
   }
+})
+
+// ── The film of the camera
+
+/** Whether each frame, at its millisecond, is a new read. */
+function readsOf(frames: readonly (readonly [number, string | null])[]): boolean[] {
+  const film = createFilm()
+  return frames.map(([atMs, code]) => film.frame(code, atMs))
+}
+
+test.each([
+  [
+    'a code that stays is read once',
+    [
+      [0, nonce],
+      [120, nonce],
+      [9000, nonce],
+    ],
+    [0],
+  ],
+  [
+    'another code is new at once',
+    [
+      [0, nonce],
+      [120, 'other'],
+      [240, nonce],
+    ],
+    [0, 1, 2],
+  ],
+  [
+    'a code that was away for a second is new',
+    [
+      [0, nonce],
+      [120, null],
+      [600, null],
+      [1120, nonce],
+      [1240, nonce],
+    ],
+    [0, 3],
+  ],
+  [
+    'a code that is lost for less is not',
+    [
+      [0, nonce],
+      [120, null],
+      [1119, nonce],
+      [1300, null],
+      [2200, nonce],
+    ],
+    [0],
+  ],
+  [
+    'time without frames does not count',
+    [
+      [0, nonce],
+      [60_000, nonce],
+      [60_120, null],
+    ],
+    [0],
+  ],
+] as const)('%s', (_name, frames, isNew) => {
+  const reads = readsOf(frames)
+  expect(reads.flatMap((one, at) => (one ? [at] : []))).toEqual([...isNew])
+})
+
+test('a film that forgot its coupon reads it again', () => {
+  const film = createFilm()
+  film.frame(nonce, 0)
+  expect(film.last()).toBe(nonce)
+  film.forget()
+  expect(film.last()).toBeNull()
+  expect(film.frame(nonce, 120)).toBe(true)
 })

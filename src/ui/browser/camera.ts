@@ -20,10 +20,10 @@ export function cameraTrouble(): CameraTrouble | null {
   return navigator.mediaDevices ? null : 'none'
 }
 
-/** Show the camera in `video`. `onText` gets every code in every frame, so the same code many times. */
+/** Show the camera in `video`. `onFrame` gets the code of every frame, so the same code many times; null without one. */
 export async function openCamera(
   video: HTMLVideoElement,
-  onText: (text: string) => void,
+  onFrame: (text: string | null) => void,
 ): Promise<Camera | CameraTrouble> {
   const trouble = cameraTrouble()
   if (trouble) return trouble
@@ -39,9 +39,11 @@ export async function openCamera(
   video.srcObject = stream
   const look = async () => {
     while (!stopped) {
-      const text = document.hidden ? null : await readFrame(video).catch(unloaded)
+      // Without a picture, as in a hidden page, nobody knows whether the code has left it.
+      const blind = document.hidden || video.videoWidth === 0
+      const text = blind ? undefined : await readFrame(video).catch(unloaded)
       if (stopped) return
-      if (text) onText(text)
+      if (text !== undefined) onFrame(text)
       await new Promise((resolve) => setTimeout(resolve, lookMs))
     }
   }
@@ -52,8 +54,8 @@ export async function openCamera(
 }
 
 /** The reader is loaded on demand. Where its chunk does not load (TypeError), the next frame tries again. */
-function unloaded(cause: unknown): null {
-  if (cause instanceof TypeError) return null
+function unloaded(cause: unknown): undefined {
+  if (cause instanceof TypeError) return
   throw cause
 }
 

@@ -23,9 +23,8 @@ const photoSideMax = 2400
 
 let detector: Promise<Detector | null> | undefined
 
-/** The text in a frame, or null. */
+/** The text in a frame, or null. The video must have a picture. */
 export async function readFrame(video: HTMLVideoElement): Promise<string | null> {
-  if (video.videoWidth === 0) return null
   const native = await nativeText(video)
   if (native !== undefined) return native
   return decodedText(video, video.videoWidth, video.videoHeight, frameSide)

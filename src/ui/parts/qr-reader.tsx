@@ -59,7 +59,9 @@ function Film({ onEnd }: { onEnd: (text: string | null) => void }) {
     let camera: Camera | null = null
     let gone = false
     const start = async (shown: HTMLVideoElement) => {
-      const opened = await openCamera(shown, (text) => !gone && onEnd(text))
+      const opened = await openCamera(shown, (text) => {
+        if (!gone && text) onEnd(text)
+      })
       if (typeof opened === 'string') return gone || onEnd(null)
       camera = opened
       if (gone) camera.stop()

@@ -49,7 +49,10 @@ export type RedemptionUnderWay =
 
 type Redeemer = {
   state(): Redemption
-  /** Preview a coupon. Ignored during a claim, and for the coupon on the screen: a camera reads it many times. */
+  /**
+   * Preview a coupon. Ignored during a claim, and for the coupon on the screen: a scanner may read it twice.
+   * An outcome gives way to a later read of its coupon: green must not stay for a copy of it.
+   */
   look(nonce: string, voucher?: NostrEvent | null): Promise<void>
   /** Redeem the coupon on the screen. Ignored unless its shop is one of this till's. */
   redeem(): Promise<void>
@@ -66,6 +69,8 @@ type Wiring = {
   pause: Pause
   pending: PendingList
   now: () => number
+  /** A clock that never goes back. */
+  nowMs: () => number
   /** The npubs of this till's shops; empty until a person named one. */
   shops: () => readonly string[]
   /** The pinned key of the manager; null where this device never reached the service. */
@@ -75,14 +80,25 @@ type Wiring = {
   onLate: (name: string, outcome: Redemption) => void
 }
 
+/** A trigger that is held a moment too long reads again within it; the next customer takes longer. */
+const debounceMs = 2000
+
 export function createRedeemer(wiring: Wiring): Redeemer {
-  const { ask, pause, pending, now, shops, manager, onChange, onLate } = wiring
+  const { ask, pause, pending, now, nowMs, shops, manager, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
   /** Counts the coupons on the screen, so that a late preview does not replace the next one. */
   let turn = 0
+  let shownAtMs = 0
   const show = (next: Redemption) => {
     state = next
+    shownAtMs = nowMs()
     onChange(state)
+  }
+  /** Whether a read of this nonce is only a repetition of the read that led to the screen. */
+  const repeated = (nonce: string) => {
+    if (state.step === 'idle' || state.step === 'unreachable' || state.nonce !== nonce) return false
+    const over = state.step === 'done' || state.step === 'refused'
+    return !over || nowMs() - shownAtMs < debounceMs
   }
 
   const claim = async (open: Pending, terms: VoucherTerms | null) => {
@@ -109,7 +125,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     state: () => state,
     async look(nonce, voucher = null) {
       if (state.step === 'redeeming') return
-      if (state.step !== 'idle' && state.step !== 'unreachable' && state.nonce === nonce) return
+      if (repeated(nonce)) return
       const open = pending.find(nonce)
       // It was claimed from here already: its old key fetches that answer, a new one would find it redeemed.
       if (open) return claim(open, null)

@@ -5,7 +5,7 @@ import { parseJson } from '../../client/json.ts'
 import { createPauses } from '../../client/pause.ts'
 import { openPendingList, type Pending } from '../../client/pending.ts'
 import { randomText } from '../../client/random.ts'
-import { parseReadings, type Scanned } from '../../client/scan.ts'
+import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, shops } from '../state/shops.ts'
@@ -48,6 +48,7 @@ const redeemer = createRedeemer({
   pause: pauses.pause,
   pending: list,
   now: systemClock,
+  nowMs: () => performance.now(),
   shops: () => shops.peek(),
   manager: managerKey,
   onChange: show,
@@ -82,43 +83,47 @@ function show(next: Redemption): void {
   note(next.outcome, next.terms?.name ?? before.name)
 }
 
-/** The coupon that the camera read last. The customer's phone may still be in front of it. */
-let filmed: string | null = null
+/** The reads of the camera. After an outcome the customer's phone may still be in front of it. */
+const film = createFilm()
 
-/** Take a text of the camera, which gives the same one many times a second. */
-export function takeFilmed(text: string): void {
-  const scanned = parseReadings([text])
-  if (scanned.kind === 'coupon' && scanned.nonce === filmed) return
-  take([text])
-  filmed = scanned.kind === 'coupon' ? scanned.nonce : null
+/** Take a frame of the camera: the text of its code, or null. */
+export function takeFilmed(text: string | null): void {
+  const scanned = text === null ? null : parseReadings([text])
+  const nonce = scanned?.kind === 'coupon' ? scanned.nonce : null
+  const isNew = film.frame(nonce, performance.now())
+  if (scanned && (isNew || nonce === null)) accept(scanned)
 }
 
 /** Go on to the next customer, with the camera if it read the last coupon. */
 export function goOn(): void {
   leave()
-  cameraOpen.value = filmed !== null
+  cameraOpen.value = film.last() !== null
 }
 
 /** Take the readings of a scan, a photo or a typed text. */
 export function take(readings: string[]): Scanned {
   const scanned = parseReadings(readings)
+  if (scanned.kind === 'coupon') film.forget()
+  accept(scanned)
+  return scanned
+}
+
+function accept(scanned: Scanned): void {
   if (scanned.kind === 'other') {
     notCoupon.value = scanned.looks
-    return scanned
+    return
   }
   notCoupon.value = null
   const shown = redemption.peek()
   if (shown.step === 'redeeming') {
     // A first request is about to be answered. After a lost answer the next customer goes first.
-    if (shown.lost === 0 || shown.nonce === scanned.nonce) return scanned
+    if (shown.lost === 0 || shown.nonce === scanned.nonce) return
     leave()
   }
   elsewhere.value = scanned.host !== null && scanned.host !== location.host ? scanned.host : null
   tab.value = 'redeem'
   cameraOpen.value = false
-  filmed = null
   void redeemer.look(scanned.nonce, scanned.voucher)
-  return scanned
 }
 
 export function redeem(): void {
