@@ -1,12 +1,13 @@
-import { decode } from 'nostr-tools/nip19'
 import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
+import { parseSecret } from '../nostr/keys.ts'
 import { parseRecord } from './json.ts'
+import { findKey } from './key-text.ts'
 import { type PageSigner, SignerError } from './signer.ts'
 import type { LastingStore } from './texts.ts'
 
 /** A key kept on this device, encrypted under a PIN (NIP-49). */
-type KeptKey = { pubkey: string; ncryptsec: string }
+export type KeptKey = { pubkey: string; ncryptsec: string }
 
 /** A thief who copies the device's storage guesses a PIN of fewer digits in minutes. */
 export const pinCharsMin = 6
@@ -39,14 +40,20 @@ export function createKeyBox({ name, store, beforeWork }: Wiring) {
     lasts: () => store.lasts(place),
     /** Create a key and store it under a PIN. */
     create: (pin: string) => keep(generateSecretKey(), pin),
-    /** Store a key that a person has: an nsec, or an ncryptsec with its password. `only`: refuse another key. */
+    /**
+     * Store the key in a text that a person has. An encrypted one opens by its password, which stays its PIN.
+     * `only`: refuse another key.
+     */
     async bring(text: string, pin: string, only?: string): Promise<PageSigner> {
-      const key = text.trim()
-      if (key.startsWith('ncryptsec1')) {
+      const key = findKey(text)
+      if (!key) throw new SignerError('key-invalid')
+      if (key.form === 'ncryptsec') {
         await beforeWork()
-        return keep(expected(opened(key, pin), only), pin)
+        return keep(expected(opened(key.text, pin), only), pin)
       }
-      return keep(expected(secretOf(key), only), pin)
+      const secret = parseSecret(key.text)
+      if (!secret) throw new SignerError('key-invalid')
+      return keep(expected(secret, only), pin)
     },
     /** Decrypt the stored key. */
     async unlock(pin: string): Promise<PageSigner> {
@@ -80,14 +87,4 @@ function opened(ncryptsec: string, pin: string): Uint8Array {
     // The library throws plain errors ("invalid tag"), and nearly all of them mean a wrong PIN.
     throw new SignerError('pin-wrong')
   }
-}
-
-function secretOf(text: string): Uint8Array {
-  try {
-    const decoded = decode(text)
-    if (decoded.type === 'nsec') return decoded.data
-  } catch {
-    // The decoder throws plain errors for every malformed text: one code below.
-  }
-  throw new SignerError('key-invalid')
 }

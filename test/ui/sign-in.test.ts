@@ -181,6 +181,52 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await page.getByText('Ese PIN no es').waitFor()
 })
 
+test('the backup of the panel brings the key back: pasted whole, as a file, as a photo of its QR', async () => {
+  await open()
+  await makeKey(page)
+  await press('Tu clave y sesión')
+  const download = page.waitForEvent('download')
+  await press('Guardar la copia')
+  const backup = await Bun.file(await (await download).path()).text()
+  expect(backup).toMatch(
+    /Qué es: .*\s+Dónde se abre: http.*\/panel\s+Cómo: .*«Ya tengo una clave o una copia»/,
+  )
+  await page.getByText('La copia como texto y como QR').click()
+  await checkEveryWidth(page, 'panel-backup')
+  const photo = await page.locator('.backup .qr').screenshot()
+  const publicKey = await page.getByText(/^npub1/).textContent()
+
+  const chosen = (name: string, mimeType: string, content: string | Buffer) =>
+    page.getByLabel('Abrir el archivo o la foto').setInputFiles({
+      name,
+      mimeType,
+      buffer: Buffer.from(content),
+    })
+  const ways: (() => Promise<unknown>)[] = [
+    () => page.getByLabel('Tu clave o tu copia').fill(backup),
+    async () => {
+      await chosen('otra.txt', 'text/plain', 'nada')
+      await page.getByText('En ese archivo no hay una clave').waitFor()
+      await chosen('cuponera-clave.txt', 'text/plain', backup)
+    },
+    () => chosen('qr.png', 'image/png', photo),
+  ]
+  for (const [at, give] of ways.entries()) {
+    await press('Salir')
+    await press('Olvidar esta clave')
+    await page.getByRole('dialog').getByRole('button', { name: 'Olvidar esta clave' }).click()
+    await press('Ya tengo una clave')
+    await give()
+    if (at > 0) await page.getByText('Leímos tu copia').waitFor()
+    if (at === 1) await checkEveryWidth(page, 'panel-bring-backup')
+    await page.getByLabel('PIN', { exact: true }).fill(pin)
+    await press('Entrar')
+    await inside()
+    await press('Tu clave y sesión')
+    await page.getByText(publicKey ?? '').waitFor()
+  }
+})
+
 test('a browser that stores nothing gets a warning that the key will be lost, and a backup at once', async () => {
   await open(keepNothing)
   await press(/^Crear mi clave acá/)

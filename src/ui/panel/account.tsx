@@ -6,8 +6,10 @@ import { Button, IconButton } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
+import { backupText } from './backup-text.ts'
 import { Merchants } from './merchants.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
 
@@ -67,9 +69,7 @@ export function Backup({ onDone }: { onDone?: () => void }) {
     onDone?.()
   }
   const save = () => {
-    // The npub is for the person, who may find the file years later; the key stays encrypted under the PIN.
-    const text = `${npubOf(kept.pubkey)}\n${kept.ncryptsec}\n`
-    saveFile('cuponera-clave.txt', new Blob([text], { type: 'text/plain' }))
+    saveFile('cuponera-clave.txt', new Blob([backupText(kept)], { type: 'text/plain' }))
     done()
   }
   return (
@@ -91,7 +91,12 @@ export function Backup({ onDone }: { onDone?: () => void }) {
       </div>
       <details>
         <summary>{t('backup.show')}</summary>
-        <p class="mono small">{kept.ncryptsec}</p>
+        <div class="stack tight">
+          <p class="mono small">{kept.ncryptsec}</p>
+          <div class="qr-box">
+            <QrCode text={kept.ncryptsec} label={t('backup.qr')} dense />
+          </div>
+        </div>
       </details>
     </section>
   )

@@ -1,6 +1,8 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
+import { findKey, keyTextCharsMax } from '../../client/key-text.ts'
 import { SignerError } from '../../client/signer.ts'
 import { npubOf } from '../../nostr/keys.ts'
+import { readPhoto } from '../browser/qr-reader.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
@@ -79,6 +81,40 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
   )
 }
 
+type FileWords = 'key.file.found' | 'key.file.open' | 'key.file.none'
+
+/** The text in a backup file, or in the QR of a photo. */
+async function readKeyFile(file: File): Promise<string> {
+  if (file.type.startsWith('image/')) return (await readPhoto(file)) ?? ''
+  return file.slice(0, keyTextCharsMax).text()
+}
+
+/** Chooses a backup file. A file may be dropped on the form, too. */
+function KeyFile({ onFile }: { onFile: (file: File) => Promise<void> }) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <div class="actions">
+      <Button icon="image" onClick={() => input.current?.click()}>
+        {t('key.file')}
+      </Button>
+      <input
+        ref={input}
+        class="unseen"
+        type="file"
+        accept=".txt,text/plain,image/*"
+        tabIndex={-1}
+        aria-label={t('key.file')}
+        onChange={(event) => {
+          const [picked] = event.currentTarget.files ?? []
+          // The same file chosen again is a change, too.
+          event.currentTarget.value = ''
+          if (picked) void onFile(picked)
+        }}
+      />
+    </div>
+  )
+}
+
 type NewKeyProps = EnterProps & { bring?: boolean; only?: string | undefined }
 
 /** Signing in by a new key, or by one that the person has. Both are stored under a PIN. */
@@ -88,9 +124,18 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const [pin, setPin] = useState('')
   const [again, setAgain] = useState('')
   const [differ, setDiffer] = useState(false)
+  /** Outcome of the file that was opened last. */
+  const [file, setFile] = useState<FileWords | null>(null)
   const { busy, failure, attempt } = useAttempt()
   // An encrypted key has its password already, so there is no new one to repeat.
-  const encrypted = bring && text.trim().startsWith('ncryptsec1')
+  const encrypted = bring && findKey(text)?.form === 'ncryptsec'
+  const read = async (picked: File) => {
+    const content = await readKeyFile(picked)
+    const key = findKey(content)
+    if (key) setText(key.text)
+    const encrypted = key?.form === 'ncryptsec'
+    setFile(key ? (encrypted ? 'key.file.found' : 'key.file.open') : 'key.file.none')
+  }
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     // A mistyped PIN would lock the new key for ever.
@@ -102,20 +147,39 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
     )
   }
   return (
-    <form class="stack" onSubmit={submit}>
+    <form
+      class="stack"
+      onSubmit={submit}
+      {...(bring && {
+        onDragOver: (event: DragEvent) => event.preventDefault(),
+        onDrop: (event: DragEvent) => {
+          const [file] = event.dataTransfer?.files ?? []
+          if (!file) return
+          // Else the browser leaves the page for the file.
+          event.preventDefault()
+          void read(file)
+        },
+      })}
+    >
       <h2 ref={heading}>{bring ? t('key.bring') : t('in.local')}</h2>
       {/* Before the key is made: in a private window it is lost with the page. */}
       {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       {bring && (
-        <Field
-          label={t('key.text')}
-          hint={t('key.text.hint')}
-          type="password"
-          autoComplete="off"
-          spellcheck={false}
-          value={text}
-          onText={setText}
-        />
+        <>
+          <Field
+            label={t('key.text')}
+            hint={t('key.text.hint')}
+            type="password"
+            autoComplete="off"
+            spellcheck={false}
+            value={text}
+            onText={setText}
+          />
+          <KeyFile onFile={read} />
+          {file !== null && (
+            <Notice tone={file === 'key.file.none' ? 'bad' : 'good'}>{t(file)}</Notice>
+          )}
+        </>
       )}
       <Field
         label={encrypted ? t('pin') : t('pin.new')}

@@ -136,14 +136,24 @@ export const panelWords = createWords(
       'This browser keeps nothing: it is a private window, or storage is blocked. Your key is lost when this page is closed or reloaded. Come in from an ordinary window, or save the backup before you leave.',
     ],
     'key.make': ['Crear mi clave', 'Make my key'],
-    'key.bring': [
-      'Ya tengo una clave (nsec o ncryptsec)',
-      'I have a key already (nsec or ncryptsec)',
-    ],
-    'key.text': ['Tu clave', 'Your key'],
+    'key.bring': ['Ya tengo una clave o una copia', 'I have a key or a backup already'],
+    'key.text': ['Tu clave o tu copia', 'Your key or your backup'],
     'key.text.hint': [
-      'Si empieza con ncryptsec1, abajo va la contraseña con la que la guardaste.',
-      'If it begins with ncryptsec1, the password it was kept under goes below.',
+      'Pegá la copia entera, o abrí abajo el archivo o una foto de su QR. Una copia se abre con el PIN que tenías al guardarla.',
+      'Paste the whole backup, or open its file or a photo of its QR below. A backup opens with the PIN you had when you saved it.',
+    ],
+    'key.file': ['Abrir el archivo o la foto', 'Open the file or photo'],
+    'key.file.found': [
+      'Leímos tu copia. Ahora poné su PIN.',
+      'We read your backup. Now enter its PIN.',
+    ],
+    'key.file.open': [
+      'Leímos tu clave. Ahora elegí un PIN.',
+      'We read your key. Now choose a PIN.',
+    ],
+    'key.file.none': [
+      'En ese archivo no hay una clave. Elegí el que guardaste con «Guardar la copia».',
+      'There is no key in that file. Choose the one you saved with “Save the backup”.',
     ],
     'key.forget': ['Olvidar esta clave en este equipo', 'Forget this key on this device'],
     'key.forget.title': ['¿Olvidar la clave?', 'Forget the key?'],
@@ -197,7 +207,27 @@ export const panelWords = createWords(
     ],
     'backup.save': ['Guardar la copia', 'Save the backup'],
     'backup.done': ['Ya la guardé', 'I have saved it'],
-    'backup.show': ['La copia como texto (ncryptsec)', 'The backup as text (ncryptsec)'],
+    'backup.show': ['La copia como texto y como QR', 'The backup as text and as a QR'],
+    'backup.qr': ['QR de tu copia', 'QR of your backup'],
+    'file.title': ['Copia de seguridad de tu clave', 'Backup of your key'],
+    'file.what': [
+      'Qué es: la clave con la que entrás al panel de Cuponera y manejás tus cupones. Está protegida con tu PIN.',
+      'What it is: the key with which you sign in to the Cuponera panel and manage your coupons. Your PIN protects it.',
+    ],
+    'file.where': ['Dónde se abre: {address}', 'Where it opens: {address}'],
+    'file.how': [
+      'Cómo: tocá «Ya tengo una clave o una copia», abrí este archivo o pegá todo este texto, y poné el PIN que tenías cuando lo guardaste ({saved}).',
+      'How: press “I have a key or a backup already”, open this file or paste this whole text, and enter the PIN you had when you saved it ({saved}).',
+    ],
+    'file.care': [
+      'Cuidala: guardala lejos de ese equipo y no anotes el PIN acá. Sin el PIN no se abre, y nadie lo puede recuperar.',
+      'Take care of it: keep it away from that device, and do not write the PIN here. Without the PIN it does not open, and nobody can recover it.',
+    ],
+    'file.key': ['Tu clave, protegida (no cambies nada):', 'Your key, protected (change nothing):'],
+    'file.public': [
+      'Tu identificador público, que no es secreto:',
+      'Your public identifier, which is no secret:',
+    ],
 
     'start.title': ['Primeros pasos', 'First steps'],
     'start.of': ['{done} de {all}', '{done} of {all} done'],

@@ -23,8 +23,8 @@ const signerWords = createWords({
   'pin-wrong': ['Ese PIN no es. Probá de nuevo.', 'That is not the PIN. Try again.'],
   'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has 6 digits or more.'],
   'key-invalid': [
-    'Eso no es una clave: empieza con nsec1 o ncryptsec1.',
-    'That is not a key: it begins with nsec1 or ncryptsec1.',
+    'Eso no es una clave: ahí tiene que haber una sola, entera. Pegá la copia como la guardaste.',
+    'That is not a key: it has to hold just one, whole. Paste the backup as you saved it.',
   ],
   cancelled: ['Lo cancelaste.', 'You cancelled it.'],
   'other-key': [

@@ -1,0 +1,52 @@
+/** Keys in texts that people paste, and the key box that takes them. */
+import { describe, expect, test } from 'bun:test'
+import { encrypt } from 'nostr-tools/nip49'
+import { getPublicKey } from 'nostr-tools/pure'
+import { findKey, keyTextCharsMax } from '../../src/client/key-text.ts'
+import { npubOf, nsecOf } from '../../src/nostr/keys.ts'
+
+const secret = new Uint8Array(32).fill(7)
+const hex = '07'.repeat(32)
+const nsec = nsecOf(secret)
+const npub = npubOf(getPublicKey(secret))
+// A low cost: the key is only looked for here.
+const ncryptsec = encrypt(secret, '246810', 4)
+const halves = (key: string, by: string) => `${key.slice(0, 70)}${by}${key.slice(70)}`
+
+describe('a key is found', () => {
+  const cases: [how: string, text: string, form: string, key: string][] = [
+    ['alone', ncryptsec, 'ncryptsec', ncryptsec],
+    ['in a backup of an older version', `${npub}\n${ncryptsec}\n`, 'ncryptsec', ncryptsec],
+    ['in a backup whose lines a field has joined', `${npub}${ncryptsec}`, 'ncryptsec', ncryptsec],
+    ['before more text without a space', `clave:${ncryptsec}cuidala`, 'ncryptsec', ncryptsec],
+    ['in capitals, as a QR holds it', ncryptsec.toUpperCase(), 'ncryptsec', ncryptsec],
+    ['broken by a mail program', halves(ncryptsec, '\r\n'), 'ncryptsec', ncryptsec],
+    ['broken by a mail program with =', halves(ncryptsec, '=\n'), 'ncryptsec', ncryptsec],
+    ['twice the same', `${ncryptsec} ${ncryptsec}`, 'ncryptsec', ncryptsec],
+    ['encrypted beside an open one', `${nsec}\n${ncryptsec}`, 'ncryptsec', ncryptsec],
+    ['open, in an address', `nostr:${nsec}`, 'nsec', nsec],
+    ['open, in a sentence', `Mi clave es «${nsec}».`, 'nsec', nsec],
+    ['as hex in JSON', JSON.stringify({ privateKey: hex }), 'hex', hex],
+  ]
+  test.each(cases)('%s', (_, text, form, key) => {
+    expect(findKey(text)).toEqual({ form, text: key } as never)
+  })
+})
+
+describe('no key is found', () => {
+  const cases: [where: string, text: string][] = [
+    ['in nothing', ''],
+    ['in a public key', npub],
+    ['in half a key', ncryptsec.slice(0, 100)],
+    ['in two different keys', `${nsec} ${nsecOf(new Uint8Array(32).fill(8))}`],
+    ['in longer hex', `${hex}07`],
+    ['beyond the longest text', ' '.repeat(keyTextCharsMax) + nsec],
+  ]
+  test.each(cases)('%s', (_, text) => expect(findKey(text)).toBeNull())
+})
+
+test('a long text is searched in milliseconds', () => {
+  const from = performance.now()
+  for (const text of ['nsec1', 'a', 'ncryptsec1q', '= \n']) findKey(text.repeat(1_000_000))
+  expect(performance.now() - from).toBeLessThan(1000)
+})
