@@ -55,8 +55,8 @@ export type RunningCards = {
   routes(rateLimits: RateLimits): ReturnType<typeof routesOf>
   /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
-  /** Take an event that came over HTTP, in the transaction that accepts it. */
-  accepted(tx: Stores & AfterCommit & Locking, event: NostrEvent): Promise<void>
+  /** For each request over HTTP: the function takes its event in the transaction that accepts it. */
+  accepting(event: NostrEvent): (tx: Stores & AfterCommit & Locking) => Promise<void>
   /** End the wait of requests for a ledger: their clients ask later. */
   stopWaiting(): void
   stop(): Promise<void>
@@ -108,7 +108,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   return {
     routes: (rateLimits) => routesOf(cards, payments, rateLimits),
     commands: { 'POST /cards': (asked) => operateCards(cards, asked as CardCommand) },
-    async accepted(tx, event) {
+    accepting: (event) => async (tx) => {
       await configure(cards, tx, event)
       await takeAnswer(payments, tx, event)
     },

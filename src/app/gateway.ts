@@ -36,21 +36,19 @@ type GatewayRuntime = Pick<
   | 'verifyHash'
 > & { config: Pick<Config, 'relays' | 'rateLimit'> }
 
-/** Checks an event before the transaction that accepts it. Refuses `rate-limited`. */
-type AdmitHandler = (event: NostrEvent) => Promise<void>
-
-/** Takes part in the transaction that queues an event which was accepted over HTTP. */
-type AcceptedHandler = (tx: Stores & AfterCommit & Locking, event: NostrEvent) => Promise<void>
+/**
+ * Builds, once for each request over HTTP, the part of a feature in the transaction that queues its event. An
+ * engine may run that part again.
+ */
+type AcceptingHandler = (event: NostrEvent) => (tx: Stores & AfterCommit & Locking) => Promise<void>
 
 export type RunningGateway = Pick<Relays, 'subscribe' | 'status' | 'stop'> & {
   gateway: Gateway
   /** As in `Relays`, with the transaction of the app. */
   broadcast(tx: Stores & AfterCommit, event: NostrEvent): Promise<void>
   recall(tx: Stores, eventId: string): Promise<void>
-  /** Call `handler` for every event before its transaction, in the order of registration. */
-  onAdmit(handler: AdmitHandler): void
-  /** Call `handler` in the transaction of every accepted event, in the order of registration. */
-  onAccepted(handler: AcceptedHandler): void
+  /** Let `handler` take part in accepting every event, in the order of registration. */
+  onAccepting(handler: AcceptingHandler): void
   /** The addresses of the relays for a request to the origin `asked`; the embedded one first. */
   addresses(asked: string | null): string[]
 }
@@ -72,15 +70,16 @@ export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): Runn
       failed: (cause) => log.warn('outbox.failed', { cause }),
     },
   )
-  const admitting: AdmitHandler[] = []
-  const accepting: AcceptedHandler[] = []
+  const handlers: AcceptingHandler[] = []
   const gateway: Gateway = {
     ...{ database, now, verify, verifyHash, requireDisk: runtime.requireDisk },
-    async admit(event) {
-      for (const handler of admitting) await handler(event)
-    },
-    async accepted(tx: Stores & AfterCommit & Locking, event) {
-      for (const handler of accepting) await handler(tx, event)
+    accepting(event) {
+      const parts = handlers.map((handler) => handler(event))
+      return {
+        async accept(tx: Stores & AfterCommit & Locking) {
+          for (const take of parts) await take(tx)
+        },
+      }
     },
     wake: relays.wake,
     trouble: relays.trouble,
@@ -95,8 +94,7 @@ export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): Runn
   return {
     ...relays,
     gateway,
-    onAdmit: (handler) => void admitting.push(handler),
-    onAccepted: (handler) => void accepting.push(handler),
+    onAccepting: (handler) => void handlers.push(handler),
     addresses(asked) {
       const inside = relay && addresses.relayUrl(asked)
       return [...(inside ? [inside] : []), ...links.map(({ url }) => url)]

@@ -36,10 +36,11 @@ type RunningLedger = {
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
   /** Null where the ledger is elsewhere. */
   ledger: Ledger | null
-  /** An event came over HTTP: before the transaction that accepts it. Refuses `rate-limited`. */
-  admit(event: NostrEvent): Promise<void>
-  /** Settle an event that came over HTTP, in the transaction that accepts it. */
-  accepted(tx: Stores & Locking, event: NostrEvent): Promise<void>
+  /**
+   * For each request over HTTP: the function settles its event in the transaction that accepts it. Refuses
+   * `rate-limited`.
+   */
+  accepting(event: NostrEvent): (tx: Stores & Locking) => Promise<void>
   stop(): Promise<void>
 }
 
@@ -63,9 +64,12 @@ export async function startLedger(parts: LedgerParts): Promise<RunningLedger> {
     commands: {
       'POST /issue': (asked) => issue({ ledger, database, now, newId }, issueOf(asked)),
     },
-    admit: admission.overHttp,
-    async accepted(tx, event) {
-      await settle(ledger, tx, event, now())
+    accepting(event) {
+      const admit = admission.overHttp(event)
+      return async (tx) => {
+        await admit(tx)
+        await settle(ledger, tx, event, now())
+      }
     },
     stop: startLedgerWorker(work),
   }
@@ -78,8 +82,7 @@ const elsewhere: RunningLedger = {
       throw new OperatorError('LEDGER_PUBKEY names another ledger: tokens are issued there')
     },
   },
-  admit: async () => undefined,
-  accepted: async () => undefined,
+  accepting: () => async () => undefined,
   stop: async () => undefined,
 }
 

@@ -86,9 +86,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     ...{ secret: keys.sessionSecret, database, now, ended: live.hangUp, log },
   })
   const auth = createAuth(runtime, sessions.sessions, management)
-  gateway.onAdmit(ledger.admit)
-  gateway.onAccepted(ledger.accepted)
-  gateway.onAccepted(cards.accepted)
+  gateway.onAccepting(ledger.accepting)
+  gateway.onAccepting(cards.accepting)
 
   const server = stopAtEnd(
     startHttp(runtime, {

@@ -28,8 +28,8 @@ export async function publish(
   // The embedded relay would refuse it for good, so it is refused before the promise.
   if (findValidationError(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')
   requireNoWait(quotas.key(event.pubkey, bytes))
-  await gateway.admit(event)
   const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
+  const others = gateway.accepting(event)
   const plan = { roots: [{ event: event.id }] }
   const { relays, fresh } = await gateway.database.transact(plan, async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))
@@ -39,7 +39,7 @@ export async function publish(
     if (targets.length === 0) throw new Refusal('not-allowed')
     const now = gateway.now()
     const fresh = await enqueue(tx.outbox, event, targets, { now, priority })
-    await gateway.accepted(tx, event)
+    await others.accept(tx)
     tx.afterCommit(() => gateway.wake(targets))
     return { relays: targets, fresh }
   })

@@ -11,6 +11,12 @@ import type { QueryAnswer, QueryOptions } from './relays-conversation.ts'
 
 type GatewayStores = { outbox: OutboxStore; members: MemberStore }
 
+/** Refuses `rate-limited`. */
+type Accepting = {
+  // A method, because it writes to stores of the transaction that this folder does not know.
+  accept(tx: GatewayStores): Promise<void>
+}
+
 /** The dependencies of the operations of this folder. */
 export type Gateway = {
   database: Database<GatewayStores>
@@ -24,11 +30,8 @@ export type Gateway = {
    * is null without an embedded relay.
    */
   embeddedUrl: ((asked: string | null) => string | null) | null
-  /** Check an event before the transaction that accepts it. Refuses `rate-limited`. */
-  admit: (event: NostrEvent) => Promise<void>
-  /** Let other features take part in the transaction that queues an accepted event. */
-  // A method, because it writes to stores of the transaction that this folder does not know.
-  accepted(tx: GatewayStores, event: NostrEvent): Promise<void>
+  /** The parts of other features in the transaction that queues an event. Called once for each request. */
+  accepting: (event: NostrEvent) => Accepting
   /** True when the embedded relay stores events of this key. */
   keeps: (tx: GatewayStores, pubkey: string) => Promise<boolean>
   quotas: WriteQuotas

@@ -1,30 +1,40 @@
 /** Operations may be run again from the start: an effect outside of the database happens once all the same. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { createSql } from '../../src/db/connection.ts'
 import type { AfterCommit, Database, Locking } from '../../src/db/database.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
+import { SqliteEngine } from '../../src/db/sqlite.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import { requestNonce } from '../../src/wallet/identities/nonces.ts'
 import type { Identities } from '../../src/wallet/identities/service.ts'
 import { createAdmission } from '../../src/wallet/ledger/admission.ts'
 import { type Ledger, settle } from '../../src/wallet/ledger/settle.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
 
 const manager = newSigner()
 const at = 1_800_000_000
 
 let connection: Sqlite
 let stores: Stores
+let embedded: SqliteEngine<Stores> | null = null
 
 beforeEach(() => {
   connection = new Sqlite(':memory:', { strict: true })
   migrate(connection, couponSchema)
   stores = createStores(createSql(connection))
 })
-afterEach(() => connection.close())
+afterEach(async () => {
+  connection.close()
+  await embedded?.close()
+  embedded = null
+})
+afterAll(cleanUp)
 
 /** A database that runs each operation twice: the first time nothing of it stands. */
 const twice: Database<Stores> = {
@@ -53,11 +63,18 @@ const twice: Database<Stores> = {
   snapshot: (query) => query(stores),
 }
 
-test('a request for a nonce is counted once, also when it is refused, and no repeat of it', async () => {
+/** The embedded engine on a new file, where operations of one turn share a commit. */
+function openEmbedded(): Database<Stores> {
+  const path = join(newDirectory(), 'coupons.db')
+  embedded = new SqliteEngine({ path, schema: couponSchema, now: () => at, stores: createStores })
+  return embedded
+}
+
+function createNonces(database: Database<Stores>) {
   const issuer = newSigner()
   const charged: string[] = []
   const identities = {
-    ...{ database: twice, verify: verifyEvent, verifyHash: () => true, now: () => at },
+    ...{ database, verify: verifyEvent, verifyHash: () => true, now: () => at },
     ...{ manager: manager.pubkey, issuers: new Set([issuer.pubkey]) },
     ...{ requireDisk: () => undefined, newNonce: () => crypto.randomUUID() },
   } as unknown as Identities
@@ -66,10 +83,15 @@ test('a request for a nonce is counted once, also when it is refused, and no rep
     ['t', 'create-nonce'],
     ['nonce', nonce],
   ]
-  const [first, second] = [at, at + 1].map((created_at) =>
-    issuer.sign({ kind: 1112, created_at, tags, content: '' }),
-  )
+  const request = (createdAt: number) =>
+    issuer.sign({ kind: 1112, created_at: createdAt, tags, content: '' })
   const ask = (event: unknown) => requestNonce(identities, event, (pubkey) => charged.push(pubkey))
+  return { issuer, nonce, charged, request, ask }
+}
+
+test('a request for a nonce is counted once, also when it is refused, and no repeat of it', async () => {
+  const { issuer, nonce, charged, request, ask } = createNonces(twice)
+  const [first, second] = [request(at), request(at + 1)]
 
   expect(await ask(first)).toBe(nonce)
   expect(charged).toEqual([issuer.pubkey])
@@ -79,13 +101,30 @@ test('a request for a nonce is counted once, also when it is refused, and no rep
   expect(charged).toHaveLength(2)
 })
 
-test('a start event of a stranger is counted once, and not when it was answered before', async () => {
+test('repeats of a request for a nonce that arrive at once are counted once', async () => {
+  const { issuer, charged, request, ask } = createNonces(openEmbedded())
+  const event = request(at)
+  const settled = await Promise.allSettled(Array.from({ length: 50 }, () => ask(event)))
+  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  expect(charged).toEqual([issuer.pubkey])
+})
+
+test('a request for a nonce that finds the queue full is not counted', async () => {
+  const overloaded = new Refusal('overloaded', { retryAfter: 1 })
+  const { charged, request, ask } = createNonces({
+    ...twice,
+    transact: () => Promise.reject(overloaded),
+  })
+  await expect(ask(request(at))).rejects.toThrow(overloaded)
+  expect(charged).toEqual([])
+})
+
+function createStrangers(database: Database<Stores>) {
   const ledger: Ledger = {
     ...{ signer: manager, verifyHash: () => true, tokens: new Map() },
     broadcast: async () => undefined,
   }
-  const parts = { ledger, database: twice, seconds: () => 1, rateLimit: true }
-  const admission = createAdmission(parts)
+  const admission = createAdmission({ ledger, database, seconds: () => 1, rateLimit: true })
   const start = () => {
     const tags = [
       ['p', manager.pubkey],
@@ -94,11 +133,30 @@ test('a start event of a stranger is counted once, and not when it was answered 
     ]
     return newSigner().sign({ kind: 1112, created_at: at, tags, content: '{"tokens":{"ARS":1}}' })
   }
+  const send = (event: NostrEvent) => {
+    const admit = admission.overHttp(event)
+    return database.transact({ roots: [{ event: event.id }] }, async (tx) => {
+      await admit(tx)
+      await settle(ledger, tx, event, at)
+    })
+  }
+  return { start, send }
+}
+
+test('a start event of a stranger is counted once, and not when it was answered before', async () => {
+  const { start, send } = createStrangers(twice)
   for (let count = 0; count < limits.transactionStrangerBurst; count++) {
     const event = start()
-    await admission.overHttp(event)
-    await twice.transact({ roots: 'none' }, (tx) => settle(ledger, tx, event, at))
-    await admission.overHttp(event)
+    await send(event)
+    await send(event)
   }
-  await expect(admission.overHttp(start())).rejects.toThrow(new Refusal('rate-limited'))
+  await expect(send(start())).rejects.toThrow(new Refusal('rate-limited'))
+})
+
+test('repeats of a start event that arrive at once are counted once', async () => {
+  const { start, send } = createStrangers(openEmbedded())
+  const event = start()
+  await Promise.all(Array.from({ length: limits.transactionStrangerBurst * 2 }, () => send(event)))
+  for (let count = 1; count < limits.transactionStrangerBurst; count++) await send(start())
+  await expect(send(start())).rejects.toThrow(new Refusal('rate-limited'))
 })

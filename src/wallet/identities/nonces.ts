@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { countOnce } from '../../base/count-once.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { tagValue } from '../../nostr/event.ts'
@@ -29,13 +30,12 @@ export async function requestNonce(
   const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
   if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
   identities.requireDisk()
-  const before = await identities.database.snapshot((tx) => tx.requests.find(request.event.id))
-  // Anybody can repeat an issuer's event, so repeats are not counted.
-  if (before) throw new Refusal('event-repeated')
-  charge(issuer)
+  const chargeIssuer = countOnce(() => charge(issuer))
   const roots = [{ event: request.event.id }, { issuer }]
   return identities.database.transact({ roots }, async (tx) => {
     await rememberRequest(tx.requests, request)
+    // Anybody can repeat an issuer's event, so it is counted where a repeat is refused already.
+    chargeIssuer()
     await issueNonce(tx, { nonce, issuer, now: identities.now() })
     return nonce
   })

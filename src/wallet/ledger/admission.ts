@@ -1,4 +1,5 @@
 import { Buckets } from '../../base/buckets.ts'
+import { countOnce } from '../../base/count-once.ts'
 import { limits } from '../../base/limits.ts'
 import { requireNoWait } from '../../base/refusal.ts'
 import type { Database } from '../../db/database.ts'
@@ -18,13 +19,15 @@ type AdmissionParts = {
 export type Admission = {
   /** False: a start event from a relay that is answered already, or one too many. */
   fromRelay(event: NostrEvent): Promise<boolean>
-  /** An event over HTTP, where keys have quotas already. Refuses `rate-limited`. */
-  overHttp(event: NostrEvent): Promise<void>
+  /**
+   * The check of an event over HTTP, where keys have quotas already. Build one a request and run it in the
+   * transaction that accepts the event, where a repeat finds the answer. Refuses `rate-limited`.
+   */
+  overHttp(event: NostrEvent): (tx: LedgerStores) => Promise<void>
 }
 
 /**
- * Decides which start events are looked at, before their transaction: an attempt counts also when it is
- * refused there. Each key has a share of what relays bring. Keys without an account share one limit,
+ * Decides which start events are looked at. An attempt counts also when it is refused later. Each key has a share of what relays bring. Keys without an account share one limit,
  * over HTTP and from relays together.
  */
 export function createAdmission(parts: AdmissionParts): Admission {
@@ -41,24 +44,27 @@ export function createAdmission(parts: AdmissionParts): Admission {
     entriesMax: 1,
   })
   const unlimited = new Set([signer.pubkey, ...[...tokens.values()].map(({ issuer }) => issuer)])
-  const answered = ({ id }: NostrEvent) =>
-    database.snapshot(async (tx) => (await tx.ledger.outcome(id)) !== null)
-  const strangerWait = async ({ pubkey }: NostrEvent) => {
-    const accounts = await database.snapshot((tx) => tx.ledger.accountsOf(pubkey))
-    return accounts.length > 0 ? 0 : strangers.take('', seconds())
-  }
+  const answered = async (tx: LedgerStores, { id }: NostrEvent) =>
+    (await tx.ledger.outcome(id)) !== null
+  const hasAccount = async (tx: LedgerStores, { pubkey }: NostrEvent) =>
+    (await tx.ledger.accountsOf(pubkey)).length > 0
+  const strangerWait = () => strangers.take('', seconds())
   return {
     async fromRelay(event) {
       // Events of ours come back from every relay that got them.
-      if (await answered(event)) return false
+      if (await database.snapshot((tx) => answered(tx, event))) return false
       if (!rateLimit || unlimited.has(event.pubkey)) return true
-      return byKey.take(event.pubkey, seconds()) === 0 && (await strangerWait(event)) === 0
+      if (byKey.take(event.pubkey, seconds()) > 0) return false
+      return (await database.snapshot((tx) => hasAccount(tx, event))) || strangerWait() === 0
     },
 
-    async overHttp(event) {
-      if (!rateLimit || !addresses(event, signer.pubkey) || unlimited.has(event.pubkey)) return
-      if (await answered(event)) return
-      requireNoWait(await strangerWait(event))
+    overHttp(event) {
+      const counted = rateLimit && addresses(event, signer.pubkey) && !unlimited.has(event.pubkey)
+      const charge = countOnce(() => requireNoWait(strangerWait()))
+      return async (tx) => {
+        if (!counted || (await answered(tx, event)) || (await hasAccount(tx, event))) return
+        charge()
+      }
     },
   }
 }
