@@ -25,8 +25,9 @@ export function claim(
   input: ClaimInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  return service.database.transact({ roots: [{ voucher: handleOf(input.nonce) }] }, async (tx) => {
-    const voucher = await tx.vouchers.find(handleOf(input.nonce))
+  const handle = handleOf(input.nonce)
+  return service.database.transact({ roots: [{ voucher: handle }] }, async (tx) => {
+    const voucher = await tx.vouchers.find(handle)
     if (!voucher) throw new Refusal('voucher-unknown')
     // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
     if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
@@ -51,7 +52,6 @@ export function claim(
       if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
       const { owner, couponId } = voucher
       const { amountMsat } = filed
-      const handle = handleOf(input.nonce)
       const change = { type: 'claimed', owner, couponId, at: now, handle, amountMsat } as const
       tx.afterCommit(() => service.changed(change))
       return success

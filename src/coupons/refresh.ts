@@ -33,7 +33,8 @@ export async function refreshWithin(
   { nonce, key }: RefreshInput,
 ): Promise<RefreshOutcome> {
   const now = service.now()
-  const old = await tx.vouchers.find(handleOf(nonce))
+  const handle = handleOf(nonce)
+  const old = await tx.vouchers.find(handle)
   if (!old) throw new Refusal('voucher-unknown')
   const binding = { purpose: 'refresh', secret: nonce, key } as const
   const keyMac = mac(service.storeKey, binding)
@@ -52,8 +53,14 @@ export async function refreshWithin(
   // parallel refreshes and claims.
   if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
   const { owner, couponId } = old
-  const handles = { handle: handleOf(nonce), successor: by.handle }
-  const change = { type: 'refreshed', owner, couponId, at: now, ...handles } as const
+  const change = {
+    type: 'refreshed',
+    owner,
+    couponId,
+    at: now,
+    handle,
+    successor: by.handle,
+  } as const
   // After the commit, because the transaction may be run again and must not count twice.
   tx.afterCommit(() => {
     service.refreshes.made(old.rootId)
