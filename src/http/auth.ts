@@ -78,7 +78,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
         count: (pubkey) => rateLimits.key(pubkey, 1),
         countSigned(pubkey) {
           const limited = rateLimits.signed(pubkey)
-          // A stranger who repeats an overheard signature must not use up its owner's share.
+          // An operation that is run again may find that another request used the event meanwhile.
           giveBack = () => limited ?? rateLimits.giveBack(pubkey)
           return limited
         },

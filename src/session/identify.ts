@@ -20,7 +20,10 @@ type Credential = {
 type Uses = {
   /** A session asks: the request counts against the rate of its key. May refuse `rate-limited`. */
   count(pubkey: string): void
-  /** A NIP-98 event asks: the same, but a refusal comes back, as the event is used up all the same. */
+  /**
+   * Count a signed request against the rate of its key. Called once, when its event is found to be fresh.
+   * Returns the refusal.
+   */
   countSigned(pubkey: string): Refusal | null
   /** A write uses up the NIP-98 event. Like `repeated` it may be called again, when an operation runs again. */
   spending(): void
@@ -50,7 +53,7 @@ export function createIdentify({ sessions, verify, now }: IdentifyParts) {
 
   function signedCaller(encoded: string, signed: SignedRequest, uses: Uses): Caller {
     const event = verifyHttpAuth(encoded, signed, now(), verify)
-    const limited = uses.countSigned(event.pubkey)
+    let limited: Refusal | null | undefined
     return {
       pubkey: event.pubkey,
       beganAt: sessions.beginsAt(event.pubkey),
@@ -62,6 +65,9 @@ export function createIdentify({ sessions, verify, now }: IdentifyParts) {
           uses.repeated()
           throw new Refusal('auth-replay')
         }
+        // Counted only now, as a stranger who repeats an overheard signature must not use up its owner's
+        // share; and once, however often an engine runs the operation.
+        if (limited === undefined) limited = uses.countSigned(event.pubkey)
         if (limited) throw limited
       },
     }
