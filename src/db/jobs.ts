@@ -21,6 +21,8 @@ export type JobOptions = {
 export type Job = {
   /** Run soon. A wake during a run means one more run; after a failure it does not cut the wait short. */
   wake(): void
+  /** Report a failure found outside of a run. The job rests as it does after a run that failed. */
+  fail(cause: unknown): void
   /** No more runs. Resolves when the run under way has ended and the lease is given back. */
   stop(): Promise<void>
 }
@@ -89,13 +91,22 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
   let runsSoon = false
   let failures = 0
   let restsUntil = Number.NEGATIVE_INFINITY
+  let dueAt = Number.POSITIVE_INFINITY
   let stopped = false
   let lease: Lease | null = null
   let cancel = (): void => undefined
 
   const schedule = (seconds: number) => {
     cancel()
+    dueAt = time.seconds() + seconds
     if (!stopped && seconds < Number.POSITIVE_INFINITY) cancel = time.after(seconds, begin)
+  }
+  /** Seconds until a rest from now on ends. */
+  const rest = (cause: unknown): number => {
+    if (failures === 0) options.failed(cause)
+    const wait = Math.min(limits.jobRetrySeconds * 2 ** failures++, limits.jobRetrySecondsMax)
+    restsUntil = time.seconds() + wait
+    return wait
   }
   const holdsLease = async (name: string) => {
     if (!lease?.held()) lease = await leases.lease(name)
@@ -105,23 +116,27 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
   const runOnce = async (): Promise<number> => {
     try {
       if (options.lease !== undefined && !(await holdsLease(options.lease))) {
-        return Math.min(everySeconds, limits.leaseLookSeconds)
+        // A wake does not ask for the lease again: another node has it and does the work.
+        const wait = Math.min(everySeconds, limits.leaseLookSeconds)
+        restsUntil = time.seconds() + wait
+        return wait
       }
+      if (stopped) return everySeconds
       const wait = (await options.run()) ?? everySeconds
       failures = 0
       return Math.min(Math.max(wait, limits.jobPauseSeconds), everySeconds)
     } catch (cause) {
-      if (failures === 0) options.failed(cause)
-      const wait = Math.min(limits.jobRetrySeconds * 2 ** failures++, limits.jobRetrySecondsMax)
-      restsUntil = time.seconds() + wait
-      return wait
+      return rest(cause)
     }
   }
   const begin = () => {
     runsSoon = wokenInRun = false
+    // A timer may fire a moment early: a wake from here on is one during a run, not during a rest.
+    restsUntil = Number.NEGATIVE_INFINITY
     running = runOnce().then((seconds) => {
       running = null
-      schedule(seconds)
+      const resting = restsUntil - time.seconds()
+      schedule(resting > 0 ? resting : seconds)
       if (wokenInRun) wake()
     })
   }
@@ -132,12 +147,18 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
       return
     }
     runsSoon = true
-    schedule(wakeSeconds)
+    schedule(Math.min(wakeSeconds, Math.max(dueAt - time.seconds(), 0)))
   }
 
   schedule(everySeconds)
   return {
     wake,
+    fail(cause) {
+      if (stopped || time.seconds() < restsUntil) return
+      const wait = rest(cause)
+      runsSoon = false
+      if (running === null) schedule(wait)
+    },
     async stop() {
       stopped = true
       cancel()

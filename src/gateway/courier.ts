@@ -166,8 +166,6 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const outcomes = createOutcomeWriter(database, to.relay, now)
   let stopped = false
   let reconnected = false
-  /** The failure of a write of outcomes. The next round fails with its cause. */
-  let unwritten: { cause: unknown } | null = null
 
   /** The outcome of one attempt, or null when our own stop cut it short. */
   const attempt = async (item: DueDelivery): Promise<Outcome | null> => {
@@ -185,8 +183,7 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
       if (outcome.state !== 'pending') ended(outcome.state, 1)
     } catch (cause) {
       // Back off: without a stored outcome the same event would be sent again and again.
-      unwritten = { cause }
-      job.wake()
+      job.fail(cause)
     }
   }
 
@@ -198,15 +195,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     void settle({ outboxId, state, attempts: 0, nextAt: now(), error, poison: false })
   }
 
-  const throwUnwritten = () => {
-    const failure = unwritten
-    unwritten = null
-    if (failure) throw failure.cause
-  }
-
   /** One round. Resolves to the seconds until the next one. */
   const round = async (): Promise<number> => {
-    throwUnwritten()
     const madeAll = await makeDue()
     const expired = await expireOverdue(options, to.relay, slots.underWay)
     const room = slots.room()

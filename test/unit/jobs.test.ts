@@ -113,6 +113,71 @@ describe('a job', () => {
     expect(runs).toEqual([0, limits.jobRetrySeconds])
   })
 
+  test('rests after a failure that is found outside of a run, and its wake waits too', async () => {
+    const { time, runs, failures, job } = start({})
+    job.fail(new Error('outside'))
+    job.fail(new Error('again'))
+    job.wake()
+    await time.pass(limits.jobRetrySeconds - 1)
+    expect(runs).toEqual([])
+    await time.pass(1)
+    expect(runs).toEqual([limits.jobRetrySeconds])
+    job.wake()
+    await time.pass(1)
+    expect(runs).toHaveLength(2)
+    expect(failures).toEqual(['outside'])
+  })
+
+  test('rests after a failure that is found during a run, once that has ended', async () => {
+    const gate = Promise.withResolvers<undefined>()
+    const { time, runs, job } = start({ run: () => gate.promise })
+    job.wake()
+    await time.pass(1)
+    job.fail(new Error('outside'))
+    gate.resolve(undefined)
+    await time.pass(limits.jobRetrySeconds - 1)
+    expect(runs).toEqual([0])
+    await time.pass(1)
+    expect(runs).toEqual([0, 1 + limits.jobRetrySeconds])
+  })
+
+  test('waits as long after the next such failure, when the run between them succeeded', async () => {
+    const { time, runs, job } = start({})
+    for (let turn = 0; turn < 3; turn++) {
+      job.fail(new Error('outside'))
+      await time.pass(limits.jobRetrySeconds)
+    }
+    expect(runs).toEqual([5, 10, 15])
+  })
+
+  test('is not put off by a wake with a debounce time', async () => {
+    const { time, runs, job } = start({ everySeconds: 60, wakeSeconds: 50 })
+    await time.pass(59)
+    job.wake()
+    await time.pass(2)
+    expect(runs).toEqual([60])
+  })
+
+  test('keeps a wake during a run whose timer fired a moment early', async () => {
+    const gate = Promise.withResolvers<undefined>()
+    let fails = true
+    const early = createTime()
+    const after = (seconds: number, call: () => void) => early.after(seconds * 0.999, call)
+    const { runs, job } = start(
+      { run: () => (fails ? Promise.reject(new Error('no')) : gate.promise) },
+      createLeases(),
+      { ...early, after },
+    )
+    job.wake()
+    await early.pass(0)
+    fails = false
+    await early.pass(limits.jobRetrySeconds * 0.9995)
+    job.wake()
+    gate.resolve(undefined)
+    await early.pass(1)
+    expect(runs).toHaveLength(3)
+  })
+
   test('that throws at once is a failure like any other', async () => {
     const { time, failures } = start({
       everySeconds: 1,
@@ -166,6 +231,33 @@ describe('a job with a lease', () => {
     leases.lose('sweep')
     await time.pass(limits.leaseLookSeconds)
     expect(runs).toEqual([limits.leaseLookSeconds])
+  })
+
+  test('does not ask again for each wake while another node has it', async () => {
+    const leases = createLeases()
+    await leases.lease('sweep')
+    const { time, job } = start({ lease: 'sweep' }, leases)
+    job.wake()
+    await time.pass(1)
+    const asked = leases.asked
+    for (let wake = 0; wake < 10; wake++) {
+      job.wake()
+      await time.pass(0.1)
+    }
+    expect(leases.asked).toBe(asked)
+  })
+
+  test('that is stopped while it asks for it does not run', async () => {
+    const leases = createLeases()
+    const { time, runs, job } = start({ lease: 'sweep' }, leases)
+    job.wake()
+    leases.answered = Promise.withResolvers<void>()
+    await time.pass(0)
+    const stopping = job.stop()
+    leases.answered.resolve()
+    await stopping
+    expect(runs).toEqual([])
+    expect(await leases.lease('sweep')).not.toBeNull()
   })
 
   test('that lost it does not run until it has it again', async () => {
@@ -232,8 +324,7 @@ test('the time of the system calls in the next turn, later, and not what was can
   expect(called).toEqual([])
 })
 
-function start(options: Partial<JobOptions>, leases = createLeases()) {
-  const time = createTime()
+function start(options: Partial<JobOptions>, leases = createLeases(), time = createTime()) {
   const runs: number[] = []
   const failures: string[] = []
   const job = createJobs(leases, time).start({
@@ -252,9 +343,14 @@ function createLeases() {
   const held = new Map<string, object>()
   const leases = {
     given: [] as string[],
+    asked: 0,
     broken: false,
+    /** Set, an answer waits for it. */
+    answered: null as PromiseWithResolvers<void> | null,
     lose: (name: string) => held.delete(name),
     async lease(name: string): Promise<Lease | null> {
+      leases.asked++
+      await leases.answered?.promise
       if (leases.broken) throw new Error('no engine')
       if (held.has(name)) return null
       const mine = {}

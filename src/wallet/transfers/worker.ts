@@ -11,12 +11,15 @@ type TransferWork = { transfers: Transfers; jobs: Jobs; failed: (cause: unknown)
  * each when it is due. Services run side by side, so that none waits for a slow one. The stop waits for
  * no service: a swap under way is left to the next start.
  */
-export function startTransferWorker({ transfers, jobs, failed }: TransferWork): Job {
+export function startTransferWorker({
+  transfers,
+  jobs,
+  failed,
+}: TransferWork): Pick<Job, 'wake' | 'stop'> {
   const { database, now } = transfers
   const busy = new Set<string>()
   let begun = false
   let stopped = false
-  const failures: unknown[] = []
 
   const resume = async (intent: Intent) => {
     try {
@@ -40,15 +43,13 @@ export function startTransferWorker({ transfers, jobs, failed }: TransferWork): 
   const begin = (service: string) => {
     busy.add(service)
     resumeAt(service)
-      .catch((cause: unknown) => failures.push(cause))
+      .catch((cause: unknown) => job.fail(cause))
       .finally(() => {
         busy.delete(service)
         job.wake()
       })
   }
   const run = async () => {
-    // A service's work failed: the job reports it and backs off.
-    if (failures.length > 0) throw failures.splice(0)[0]
     if (!begun) {
       await database.transact({ roots: ['instance'] }, (tx) => tx.transfers.makeAllDue(now()))
     }
