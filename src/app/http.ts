@@ -16,7 +16,6 @@ import { relayRoutes } from '../relay/routes.ts'
 import type { Caller } from '../session/caller.ts'
 import { sessionRoutes } from '../session/routes.ts'
 import type { Sessions } from '../session/session.ts'
-import type { ServedCertificate } from '../tls/files.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import { tlsRoutes } from '../ui/tls-routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
@@ -40,7 +39,6 @@ import { tlsPlace } from './tls.ts'
 
 /** The features that have routes. */
 type Features = {
-  certificate: ServedCertificate | null
   addresses: OwnAddresses
   management: Management
   /** Null where the settings name no embedded relay. */
@@ -56,8 +54,8 @@ type Features = {
 
 /** Start the HTTP server with the routes of all features. */
 export function startHttp(runtime: Runtime, features: Features): HttpServer {
-  const { config, log, metrics, rateLimits } = runtime
-  const { certificate, management, relay } = features
+  const { certificate, config, log, metrics, rateLimits } = runtime
+  const { management, relay } = features
   const routes = routesOf(runtime, features)
   const origins = openOrigins(config)
   return listen({
@@ -81,7 +79,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { config, database, disk, metrics, rateLimits, signer } = runtime
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
   const { service } = coupons
-  const trusted = tlsPlace(features.certificate, features.addresses.ports)
+  const trusted = tlsPlace(runtime.certificate, features.addresses.ports)
   return [
     voucherRoutes(service, rateLimits),
     sessionRoutes(features.sessions, auth),

@@ -9,18 +9,22 @@ import { createMetrics, type Metrics } from '../http/metrics.ts'
 import { createRateLimits, noRateLimits, type RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { Signer, VerifyEvent } from '../nostr/event.ts'
+import type { ServedCertificate } from '../tls/files.ts'
 import type { Config } from './config.ts'
 import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
 import { type Disk, type StatFs, watchDisk } from './disk.ts'
 import { type LoadedKeys, loadKeyring } from './keyring.ts'
 import { pinKeys, settleCardKey } from './keys.ts'
 import type { Stores } from './stores.ts'
+import { loadCertificate } from './tls.ts'
 
 /** The parts that every feature is built from. */
 export type Runtime = {
   config: Config
   log: Log
   keys: LoadedKeys
+  /** Null: http only. */
+  certificate: ServedCertificate | null
   cardMasterKey: Uint8Array
   schnorr: SchnorrEngine
   /** The manager key. */
@@ -39,7 +43,7 @@ export type Runtime = {
   steady: () => number
 }
 
-/** Open directory, lock, keys, signatures, database and disk, in this order. `opened` closes them. */
+/** Open directory, lock, keys, certificate, signatures, database and disk, in this order. `opened` closes them. */
 export async function openRuntime(
   config: Config,
   log: Log,
@@ -50,6 +54,8 @@ export async function openRuntime(
   const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
+  // Before the database: a start that fails on a setting has not migrated an older file.
+  const certificate = await loadCertificate(config, log)
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   const metrics = createMetrics()
@@ -62,7 +68,20 @@ export async function openRuntime(
   opened.defer(() => disk.stop())
   const steady = () => performance.now()
   return {
-    ...{ config, log, keys, cardMasterKey, schnorr, signer, metrics, database, jobs, disk, steady },
+    ...{
+      config,
+      log,
+      keys,
+      certificate,
+      cardMasterKey,
+      schnorr,
+      signer,
+      metrics,
+      database,
+      jobs,
+      disk,
+      steady,
+    },
     verify: createVerifier(schnorr),
     verifyHash: createHashVerifier(schnorr),
     requireDisk: disk.requireRoom,

@@ -21,7 +21,6 @@ import { startEmbeddedRelay } from './relay.ts'
 import { openRuntime } from './runtime.ts'
 import { createAuth, startSessions } from './sessions.ts'
 import { startSweeps } from './sweeps.ts'
-import { loadCertificate } from './tls.ts'
 import { startTransfers } from './transfers.ts'
 
 export type App = {
@@ -51,7 +50,6 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     opened.adopt(one, async () => one.stop())
 
   const runtime = await openRuntime(config, log, { statFs: parts.statFs ?? realStatFs, opened })
-  const certificate = await loadCertificate(config, log)
   const { database, jobs, keys, signer, verify, verifyHash, now, requireDisk, steady } = runtime
   const wayOut = createFetchPublic(parts.outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
@@ -91,7 +89,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 
   const server = stopAtEnd(
     startHttp(runtime, {
-      ...{ certificate, addresses, management, relay, gateway, coupons, identities, cards },
+      ...{ addresses, management, relay, gateway, coupons, identities, cards },
       ...{ transfers, sessions: sessions.sessions, auth },
     }),
   )

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -286,8 +294,8 @@ describe('TLS_CERT and TLS_KEY', () => {
     }
     return (name: string) => join(directory, name)
   }
-  const serve = (env: Record<string, string>) =>
-    runCommand(['serve'], { dataDir: join(newDirectory(), 'data'), env })
+  const serve = (env: Record<string, string>, dataDir = join(newDirectory(), 'data')) =>
+    runCommand(['serve'], { dataDir, env })
 
   test('are served to clients', async () => {
     const path = write({ cert: shopCertificate.cert, key: shopCertificate.key })
@@ -378,8 +386,12 @@ describe('TLS_CERT and TLS_KEY', () => {
       ['cert', 'encrypted', /^cuponera: TLS_KEY: \S+ is not the key of TLS_CERT, or is encrypted/],
     ]
     for (const [cert, key, line] of wrong) {
-      const { code, stderr } = await serve({ TLS_CERT: path(cert), TLS_KEY: path(key) })
+      const dataDir = join(newDirectory(), 'data')
+      const env = { TLS_CERT: path(cert), TLS_KEY: path(key) }
+      const { code, stderr } = await serve(env, dataDir)
       expect([stderr, code]).toEqual([expect.stringMatching(line), 1])
+      // The way back to an older program stays open: no database was made or migrated.
+      expect(existsSync(join(dataDir, 'cuponera.db'))).toBe(false)
     }
     const { stderr } = await serve({ TLS_CERT: path('cert') })
     expect(stderr).toBe('cuponera: TLS_CERT and TLS_KEY: set both or neither\n')
