@@ -6,6 +6,7 @@ import { reply, replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
+import { payFor } from '../session/pay-for.ts'
 import { parseRepeat } from './answer.ts'
 import { define, edit, remove } from './define.ts'
 import { chainOf, issuances, mintable, overview, redemptions } from './history.ts'
@@ -266,23 +267,6 @@ export function managementRoutes(
         }),
       },
     )
-}
-
-/**
- * The caller, charged when its signature is spent. An overheard signature that is sent again is refused
- * before that, so it does not use up the rate of the key.
- */
-function payFor(caller: Caller, pay: () => void): Caller {
-  const { spend } = caller
-  if (!spend) {
-    pay()
-    return caller
-  }
-  const spendAndPay = async (tx: Parameters<typeof spend>[0]) => {
-    await spend(tx)
-    pay()
-  }
-  return { ...caller, spend: spendAndPay }
 }
 
 /** A path that is no UUID names nothing. */

@@ -1,3 +1,4 @@
+import { countOnce } from '../base/count-once.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal, requireNoWait } from '../base/refusal.ts'
 import { authorOf } from '../nostr/delegation.ts'
@@ -30,11 +31,12 @@ export async function publish(
   requireNoWait(quotas.key(event.pubkey, bytes))
   const priority = quotas.withinQuota(event.pubkey, address) ? 'others' : 'later'
   const others = gateway.accepting(event)
+  const waitOfStranger = countOnce(() => quotas.stranger(address))
   const plan = { roots: [{ event: event.id }] }
   const { relays, fresh } = await gateway.database.transact(plan, async (tx) => {
     const kept = gateway.embeddedUrl !== null && (await gateway.keeps(tx, event.pubkey))
     const passed = gateway.embeddedUrl !== null && !kept && event.kind === kinds.remoteSigning
-    if (passed) requireNoWait(quotas.stranger(address))
+    if (passed) requireNoWait(waitOfStranger())
     const targets = kept || passed ? [embeddedRelay, ...gateway.outside] : gateway.outside
     if (targets.length === 0) throw new Refusal('not-allowed')
     const now = gateway.now()

@@ -6,10 +6,14 @@ import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { createSql } from '../../src/db/connection.ts'
-import type { AfterCommit, Database, Locking } from '../../src/db/database.ts'
+import type { AfterCommit, Database, Locking, Plan } from '../../src/db/database.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
+import { publish } from '../../src/gateway/publish.ts'
+import type { Gateway } from '../../src/gateway/service.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
+import { createWriteQuotas } from '../../src/relay/quotas.ts'
+import { payFor } from '../../src/session/pay-for.ts'
 import { requestNonce } from '../../src/wallet/identities/nonces.ts'
 import type { Identities } from '../../src/wallet/identities/service.ts'
 import { createAdmission } from '../../src/wallet/ledger/admission.ts'
@@ -39,13 +43,14 @@ afterAll(cleanUp)
 /** A database that runs each operation twice: the first time nothing of it stands. */
 const twice: Database<Stores> = {
   async transact<T>(
-    _: unknown,
+    { first }: Plan<Stores>,
     operation: (tx: Stores & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
     const run = async () => {
       const effects: (() => void)[] = []
       const afterCommit = (effect: () => void) => void effects.push(effect)
       const tx = { ...stores, afterCommit, lock: async () => undefined }
+      await first?.(tx)
       return { value: await operation(tx), effects }
     }
     connection.run('BEGIN')
@@ -159,4 +164,61 @@ test('repeats of a start event that arrive at once are counted once', async () =
   await Promise.all(Array.from({ length: limits.transactionStrangerBurst * 2 }, () => send(event)))
   for (let count = 1; count < limits.transactionStrangerBurst; count++) await send(start())
   await expect(send(start())).rejects.toThrow(new Refusal('rate-limited'))
+})
+
+test('a mint of many vouchers is charged once for the signature that it spends', async () => {
+  const id = 'a'.repeat(64)
+  const paid: string[] = []
+  const spend = async (tx: Pick<Stores, 'proofs'>) => {
+    if (!(await tx.proofs.use(id, at + 60))) throw new Refusal('auth-replay')
+  }
+  const mint = () => {
+    const caller = payFor({ pubkey: manager.pubkey, beganAt: at, until: at, spend }, () => {
+      paid.push(manager.pubkey)
+    })
+    return twice.transact({ roots: 'none', first: caller.spend }, async () => 'minted')
+  }
+  expect(await mint()).toBe('minted')
+  expect(paid).toHaveLength(1)
+  await expect(mint()).rejects.toThrow(new Refusal('auth-replay'))
+  expect(paid).toHaveLength(1)
+})
+
+test('a charge that was refused stays refused when the operation runs again', async () => {
+  const limited = new Refusal('rate-limited', { retryAfter: 1 })
+  let asked = 0
+  const caller = payFor(
+    { pubkey: manager.pubkey, beganAt: at, until: at, spend: async () => undefined },
+    () => {
+      if (asked++ === 0) throw limited
+    },
+  )
+  const plan = { roots: 'none', first: caller.spend } as const
+  await expect(twice.transact(plan, async () => 'minted')).rejects.toBe(limited)
+  expect(asked).toBe(1)
+})
+
+test('an event of remote signing by a stranger is counted once', async () => {
+  const strangers: string[] = []
+  const gateway = {
+    ...{ database: twice, verify: verifyEvent, verifyHash: () => true, now: () => at },
+    ...{ requireDisk: () => undefined, wake: () => undefined, keeps: async () => false },
+    ...{
+      outside: [],
+      embeddedUrl: () => null,
+      accepting: () => ({ accept: async () => undefined }),
+    },
+    quotas: {
+      ...createWriteQuotas({ rateLimit: true, seconds: () => 1 }),
+      stranger(address: string) {
+        strangers.push(address)
+        return 0
+      },
+    },
+  } as unknown as Gateway
+  const tags = [['p', manager.pubkey]]
+  const event = newSigner().sign({ kind: 24133, created_at: at, tags, content: 'x' })
+  const sent = await publish(gateway, event, { address: '203.0.113.5', bytes: 300, asked: null })
+  expect(sent.event.id).toBe(event.id)
+  expect(strangers).toEqual(['203.0.113.5'])
 })
