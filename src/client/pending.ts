@@ -12,6 +12,8 @@ export type Pending = {
   name: string
   /** The shop's key in the request (hex). A retry must send the same body. */
   owner?: string
+  /** The person went on without its answer. */
+  aside?: boolean
 }
 
 export type PendingList = {
@@ -19,6 +21,8 @@ export type PendingList = {
   find(nonce: string): Pending | null
   /** The entry of a nonce: the stored one, else a new one, which is stored before it is returned. */
   open(nonce: string, name: string, owner?: string): Pending
+  /** Note that the person went on without the answer. */
+  putAside(nonce: string): void
   close(nonce: string): void
 }
 
@@ -44,6 +48,9 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
       const pending = { nonce, key: newKey(), startedAt: now(), name: label, ...named }
       keep([...all(), pending].slice(-pendingMax))
       return pending
+    },
+    putAside(nonce) {
+      keep(all().map((one) => (one.nonce === nonce ? { ...one, aside: true } : one)))
     },
     close(nonce) {
       keep(all().filter((one) => one.nonce !== nonce))

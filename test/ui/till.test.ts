@@ -673,8 +673,12 @@ test('a postponed redemption is kept, and settled by a tap', async () => {
   await title(page, 'Canjes sin confirmar').waitFor()
   await checkPage(page, 'till-pending')
   await page.unrouteAll()
+  // A reload resumes nothing: the customer may have gone.
+  await page.reload()
   await page.getByRole('button', { name: 'Confirmar Medialuna de regalo' }).click()
-  await title(page, 'Canjeado').waitFor()
+  await title(page, 'Canje confirmado').waitFor()
+  await page.getByText('Si ya entregaste el beneficio, no lo entregues de nuevo').waitFor()
+  await checkEveryWidth(page, 'till-settled')
   await page.getByRole('button', { name: 'Otro cupón' }).click()
   await title(page, 'Últimos en esta caja').waitFor()
   expect(await title(page, 'Canjes sin confirmar').count()).toBe(0)

@@ -148,18 +148,31 @@ test('lost answers are requested again with the same key, and shown as unconfirm
 
 test('a reload finds the open redemption and finishes it with its key', async () => {
   const store = newStore()
-  const first = newTill([minted], store)
-  await first.redeemer.look(nonce)
-  // The page goes away while the request is out.
-  first.redeemer.redeem().catch(() => {})
-  first.redeemer.leave()
-  const [open] = first.pending.all()
-  expect(open).toMatchObject({ nonce, name: terms.name, startedAt: now })
-
+  // The page went away while the request was out.
+  newTill([], store).pending.open(nonce, terms.name)
   const second = newTill([success], store)
-  await second.redeemer.settle(second.pending.all()[0]!)
+  const [open] = second.pending.all()
+  expect(open).toMatchObject({ nonce, name: terms.name, startedAt: now })
+  await second.redeemer.resume(open!)
   expect(second.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
   expect(second.asked[0]).toMatchObject({ path: '/api/coupons/claim', key: open?.key })
+  expect(second.pending.all()).toEqual([])
+})
+
+test('a redemption that was put aside ends with its time, and never green', async () => {
+  const store = newStore()
+  const first = newTill([minted], store)
+  await first.redeemer.look(nonce)
+  first.redeemer.redeem().catch(() => {})
+  expect(first.pending.all()[0]?.aside).toBeUndefined()
+  first.redeemer.leave()
+  // Also known after a reload: nobody resumes it then.
+  const second = newTill([success], store)
+  const [open] = second.pending.all()
+  expect(open).toMatchObject({ nonce, aside: true })
+  await second.redeemer.settle(open!)
+  expect(second.redeemer.state()).toMatchObject({ outcome: 'settled', claimedAt: now, terms })
+  expect(second.asked[0]?.key).toBe(open!.key)
   expect(second.pending.all()).toEqual([])
 })
 
@@ -174,14 +187,14 @@ test('an answer that arrives after its coupon left the screen is reported', asyn
   expect(pending.all()).toEqual([])
 })
 
-test('scanning a coupon with an open redemption continues it with the same key', async () => {
+test('scanning a coupon with an open redemption settles it with the same key, not in green', async () => {
   const store = newStore()
   const { pending } = newTill([], store)
   const { key } = pending.open(nonce, terms.name)
   const { redeemer, asked } = newTill([success], store)
   await redeemer.look(nonce)
   expect(asked).toMatchObject([{ path: '/api/coupons/claim', key }])
-  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+  expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'settled', claimedAt: now })
 })
 
 test('a scanner that reads a coupon twice changes nothing', async () => {
@@ -299,7 +312,7 @@ test('every request of a redemption names the shop, also a retry after a reload'
       claims[0]?.key,
     ])
   }
-  expect(second.redeemer.state()).toMatchObject({ outcome: 'success' })
+  expect(second.redeemer.state()).toMatchObject({ outcome: 'settled' })
 })
 
 test('an open redemption of an older page is requested as that page did', async () => {

@@ -18,6 +18,7 @@ import { UnreachableView } from './unreachable-view.tsx'
 /** Colours of outcomes. Word, icon and tune differ as well, for those who cannot tell colours apart. */
 export const outcomeTone: Record<Outcome, Tone> = {
   success: 'good',
+  settled: 'idle',
   already: 'bad',
   foreign: 'bad',
   expired: 'wait',
@@ -28,6 +29,7 @@ export const outcomeTone: Record<Outcome, Tone> = {
 
 const outcomeIcon: Record<Outcome, IconName> = {
   success: 'check',
+  settled: 'archive',
   already: 'close',
   foreign: 'shop',
   expired: 'clock',
@@ -100,15 +102,15 @@ function Redeeming({ state: { name, lost } }: StateProps<'redeeming'>) {
 function Done({ state: { outcome, terms, claimedAt } }: StateProps<'done'>) {
   const host = elsewhere.value
   const detail = () => {
-    if (outcome === 'already' && claimedAt !== null) {
-      return t('done.already.detail', { when: moment(claimedAt) })
+    if (outcome === 'already' || outcome === 'settled') {
+      return claimedAt === null ? null : t(`done.${outcome}.detail`, { when: moment(claimedAt) })
     }
     if (outcome === 'expired') {
       const at = terms?.expiresAt ?? null
       return at === null ? null : t('done.expired.detail', { when: moment(at) })
     }
     if (outcome === 'unknown' && host !== null) return t('done.unknown.elsewhere', { host })
-    return outcome === 'already' ? null : t(`done.${outcome}.detail`)
+    return t(`done.${outcome}.detail`)
   }
   return (
     <Banner tone={outcomeTone[outcome]} icon={outcomeIcon[outcome]} title={t(`done.${outcome}`)}>

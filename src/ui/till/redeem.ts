@@ -14,8 +14,19 @@ import { messageOf, termsOf, type VoucherTerms } from '../../client/voucher-term
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
 
-/** `foreign`: a coupon of another shop. `moved`: refreshed, so another nonce is valid now. */
-export type Outcome = 'success' | 'already' | 'foreign' | 'expired' | 'voided' | 'moved' | 'unknown'
+/**
+ * `settled`: redeemed by a claim that was put aside, so its benefit may be handed over already. `foreign`: a
+ * coupon of another shop. `moved`: refreshed, so another nonce is valid now.
+ */
+export type Outcome =
+  | 'success'
+  | 'settled'
+  | 'already'
+  | 'foreign'
+  | 'expired'
+  | 'voided'
+  | 'moved'
+  | 'unknown'
 
 export type Redemption = { step: 'idle' } | RedemptionUnderWay
 
@@ -58,8 +69,10 @@ type Redeemer = {
   redeem(): Promise<void>
   /** The person said that the coupon on the screen is of another shop. */
   disown(): void
-  /** Fetch the answer of an open redemption, also of one that an earlier page sent. */
+  /** Fetch the answer of a redemption that was left open, for its record: it never ends in `success`. */
   settle(pending: Pending): Promise<void>
+  /** Go on with a redemption that a reload interrupted, whose customer still waits. */
+  resume(pending: Pending): Promise<void>
   /** Put the coupon away. A claim without an answer stays in the pending list. */
   leave(): void
 }
@@ -101,7 +114,11 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     return !over || nowMs() - shownAtMs < debounceMs
   }
 
-  const claim = async (open: Pending, terms: VoucherTerms | null) => {
+  const claim = async (
+    open: Pending,
+    terms: VoucherTerms | null,
+    whenRedeemed: 'success' | 'settled',
+  ) => {
     const mine = ++turn
     const { nonce, key, name, owner } = open
     const body = { nonce, ...(owner !== undefined && { owner }) }
@@ -116,7 +133,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     if (!settles(answer)) return
     // Only a final answer removes the key: nothing else can fetch this answer again.
     pending.close(nonce)
-    const outcome = outcomeOf(nonce, answer, terms)
+    const outcome = outcomeOf(nonce, answer, terms, whenRedeemed)
     if (turn === mine) show(outcome)
     else onLate(name, outcome)
   }
@@ -128,7 +145,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       if (repeated(nonce)) return
       const open = pending.find(nonce)
       // It was claimed from here already: its old key fetches that answer, a new one would find it redeemed.
-      if (open) return claim(open, null)
+      if (open) return claim(open, null, 'settled')
       const mine = ++turn
       show({ step: 'looking', nonce })
       const answer = await ask('/api/coupons/preview', { nonce })
@@ -145,15 +162,17 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
       if (owner === null) return
       // The key is stored before the request leaves: a reload retries with the same one.
-      await claim(pending.open(nonce, terms.name, owner), terms)
+      await claim(pending.open(nonce, terms.name, owner), terms, 'success')
     },
     disown() {
       if (state.step !== 'shown') return
       const { nonce, terms } = state
       show({ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null })
     },
-    settle: (open) => claim(open, null),
+    settle: (open) => claim(open, null, 'settled'),
+    resume: (open) => claim(open, null, 'success'),
     leave() {
+      if (state.step === 'redeeming') pending.putAside(state.nonce)
       turn++
       show({ step: 'idle' })
     },
@@ -196,11 +215,16 @@ const outcomes: Record<string, Outcome> = {
 }
 
 /** The outcome in the answer to a claim. Only `success` means that the goods may be handed over. */
-function outcomeOf(nonce: string, answer: Answer, known: VoucherTerms | null): Redemption {
+function outcomeOf(
+  nonce: string,
+  answer: Answer,
+  known: VoucherTerms | null,
+  whenRedeemed: 'success' | 'settled',
+): Redemption {
   const terms = termsOf(answer) ?? known
   const claimedAt = claimedAtOf(answer)
   if (answer.status < 300 && answer.body.status === 'success') {
-    return { step: 'done', nonce, outcome: 'success', terms, claimedAt }
+    return { step: 'done', nonce, outcome: whenRedeemed, terms, claimedAt }
   }
   if (answer.status < 300 && answer.body.status === 'claimed') {
     return { step: 'done', nonce, outcome: 'already', terms, claimedAt }

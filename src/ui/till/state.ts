@@ -176,8 +176,10 @@ export function declineOffer(): void {
 
 /** Finish the redemption that an earlier page left open, and retry whenever the service is back. */
 export function resume(): void {
-  const [open] = list.all().filter(({ startedAt }) => systemClock() - startedAt < resumeSeconds)
-  if (open) settle(open)
+  const [open] = list
+    .all()
+    .filter(({ startedAt, aside }) => !aside && systemClock() - startedAt < resumeSeconds)
+  if (open) void redeemer.resume(open)
   effect(() => {
     if (reachable.value) retry()
   })

@@ -129,6 +129,11 @@ export const tillWords = createWords({
 
   'done.success': ['Canjeado', 'Redeemed'],
   'done.success.detail': ['Entregá el beneficio.', 'Hand over the benefit.'],
+  'done.settled': ['Canje confirmado', 'Redemption confirmed'],
+  'done.settled.detail': [
+    'Se canjeó el {when}. Si ya entregaste el beneficio, no lo entregues de nuevo.',
+    'It was redeemed on {when}. If you have handed over the benefit, do not hand it over again.',
+  ],
   'done.already': ['Ya se había canjeado', 'Redeemed before'],
   'done.already.detail': [
     'Se canjeó el {when}. No lo entregues de nuevo.',
