@@ -2,7 +2,7 @@
 import { asObject } from '../base/json.ts'
 
 /** The value of a text; null when the text is missing or no JSON. */
-export function parseJson(text: string | null): unknown {
+export function parseStored(text: string | null): unknown {
   if (text === null) return null
   try {
     return JSON.parse(text)
@@ -17,6 +17,6 @@ export function parseRecord(
   text: string | null,
   ...names: readonly string[]
 ): Record<string, unknown> | null {
-  const record = asObject(parseJson(text))
+  const record = asObject(parseStored(text))
   return record && names.every((name) => typeof record[name] === 'string') ? record : null
 }

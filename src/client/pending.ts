@@ -1,6 +1,6 @@
 /** Operations without an answer yet. They survive a reload and a dead battery. */
 import { asObject } from '../base/json.ts'
-import { parseJson } from './json.ts'
+import { parseStored } from './json.ts'
 import type { TextStore } from './texts.ts'
 
 export type Pending = {
@@ -59,7 +59,7 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
 }
 
 function parsePendings(text: string | null): Pending[] {
-  const list = parseJson(text)
+  const list = parseStored(text)
   return Array.isArray(list) ? list.filter(isPending) : []
 }
 

@@ -1,7 +1,7 @@
 /** The coupons that this device keeps for its holder. */
 
 import { asObject } from '../../base/json.ts'
-import { parseJson } from '../../client/json.ts'
+import { parseStored } from '../../client/json.ts'
 import type { TextStore } from '../../client/texts.ts'
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
@@ -75,7 +75,7 @@ function bounded(list: Held[]): Held[] | null {
 }
 
 function parseHoldings(text: string | null): Held[] {
-  const list = parseJson(text)
+  const list = parseStored(text)
   return Array.isArray(list) ? list.filter(isHeld).map(withEvent) : []
 }
 

@@ -1,6 +1,6 @@
 /** Unsaved drafts of the wizard, kept for this tab: Back, a reload or a deleted coupon must not lose them. */
 import { asObject } from '../../base/json.ts'
-import { parseJson } from '../../client/json.ts'
+import { parseStored } from '../../client/json.ts'
 import type { Definition } from '../../client/models.ts'
 import { type Language, language } from '../browser/language.ts'
 import { tab } from '../browser/storage.ts'
@@ -41,7 +41,7 @@ export function forgetUnsaved(): void {
 }
 
 function read(): Kept[] {
-  const list = parseJson(tab.read(name))
+  const list = parseStored(tab.read(name))
   return Array.isArray(list) ? list.filter(isKept) : []
 }
 

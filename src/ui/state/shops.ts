@@ -1,6 +1,6 @@
 /** The shops whose coupons the till of this device redeems. The panel of the same device may set one. */
 import { signal } from '@preact/signals'
-import { parseJson } from '../../client/json.ts'
+import { parseStored } from '../../client/json.ts'
 import { npubOf, parsePubkey } from '../../nostr/keys.ts'
 import { device } from '../browser/storage.ts'
 
@@ -50,7 +50,7 @@ function keep(list: readonly string[]): void {
 
 /** The stored list, checked: scripts of the same origin and older builds may have written it. */
 function parseShops(text: string | null): string[] {
-  const value = parseJson(text)
+  const value = parseStored(text)
   const texts = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
   return [...new Set(texts.map(parseShop))].filter((one) => one !== null)
 }

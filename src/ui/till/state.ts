@@ -1,7 +1,7 @@
 /** The state of redeeming at the till. Views read its signals and call its functions. */
 import { effect, signal } from '@preact/signals'
 import { systemClock } from '../../base/clock.ts'
-import { parseJson } from '../../client/json.ts'
+import { parseStored } from '../../client/json.ts'
 import { createPauses } from '../../client/pause.ts'
 import { openPendingList, type Pending } from '../../client/pending.ts'
 import { randomText } from '../../client/random.ts'
@@ -186,6 +186,6 @@ export function resume(): void {
 }
 
 function parseList<T>(place: string): T[] {
-  const value = parseJson(device.read(place))
+  const value = parseStored(device.read(place))
   return Array.isArray(value) ? (value as T[]) : []
 }
