@@ -26,7 +26,7 @@ const prefixes = [
   'deleted',
 ]
 
-/** Show the figures of features, which are read at each scrape. */
+/** Register the metrics of the features. Their values are read at each scrape. */
 export function showFeatures(metrics: Metrics, sources: Sources): void {
   const { engine, version, vouchers } = sources
   metrics.show(

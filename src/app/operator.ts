@@ -13,7 +13,7 @@ type OperatorParts = {
   features: readonly { commands: ControlOptions['commands'] }[]
 }
 
-/** Show the figures of the features in the metrics, and open the operator's control socket. */
+/** Register the metrics of the features, and open the operator's control socket. */
 export function startOperator(runtime: Runtime, parts: OperatorParts): Control {
   const { config, database, disk, log, metrics, schnorr, signer, steady } = runtime
   const { address, relays, features } = parts

@@ -201,7 +201,7 @@ export const settings = {
     about: 'Tokens of the embedded ledger: NAME:decimals:issuer npub, comma-separated',
     shown: 'none',
   }),
-  // Hex; null: the ledger is the one in here.
+  // Public key in hex. Null: the embedded ledger.
   ledgerPubkey: setting<string | null>({
     variable: 'LEDGER_PUBKEY',
     fallback: null,

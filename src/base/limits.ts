@@ -155,8 +155,9 @@ export const limits = {
   intentOldRetrySeconds: 24 * 60 * 60,
   /** A voucher that expired this long ago is expired by any clock, and so is its successor. */
   intentExpiredSeconds: 24 * 60 * 60,
-  /** Swaps retried at one service at once; and the longest sleep of that job. */
+  /** Swaps that are retried at one service at the same time. */
   resumesMax: 8,
+  /** The longest sleep of the job that retries swaps. */
   resumeNapSeconds: 60,
   /** Deadlines of one transfer. Together they end before an idle connection is closed. */
   addressDeadlineMs: 8000,
@@ -268,8 +269,9 @@ export const limits = {
   transactionStrangerBurst: 100,
   transactionStrangerPerSecond: 2,
   movementsShownMax: 50,
-  /** Rows of a statement that are read at once, and all its lines. */
+  /** Rows of a statement in one read. The ledger works on between two of them. */
   statementPageRows: 500,
+  /** Lines of a whole statement. */
   statementRowsMax: 1_000_000,
   fetchDefault: 100,
   fetchMax: 500,

@@ -20,7 +20,7 @@ type Refused = {
   setup?: boolean
 }
 
-/** The service answers sooner whatever it does; a cashier does not wait longer. */
+/** Every answer of the service takes less time. A cashier does not wait longer. */
 const answerMs = 20_000
 
 /** Send one request to this service and parse its answer. Throws ApiError, or the reason of `signal`. */

@@ -13,7 +13,7 @@ export type Root =
    * owner's changes, the kill switch, and minting, which counts in the row itself.
    */
   | { definition: string; mode: 'shared' | 'changed' }
-  /** A chain of refreshes, by the handle of any voucher in it; and its definition, shared. */
+  /** A chain of refreshes, named by the handle of any voucher in it. Includes its definition, shared. */
   | { voucher: Uint8Array }
   /** The number of a merchant's definitions and of its minters, and its announcement. */
   | { merchant: string }
@@ -25,13 +25,13 @@ export type Root =
   | { issuer: string }
   /** A nonce of an identity, by its hash. */
   | { nonce: Uint8Array }
-  /** An identity, by its key, and what is counted for that key: its inbox, its transfers, its cards. */
+  /** An identity, named by its key. Includes its inbox, transfers and cards. */
   | { holder: string }
   /** Another service of vouchers: the transfers from it. */
   | { service: string }
-  /** A tap that was answered, by its k1; and its card. */
+  /** A scan, named by its k1. Includes the card. */
   | { scan: string }
-  /** A payment by card, by its row id; and its card. */
+  /** A payment by card, named by its row id. Includes the card. */
   | { payment: number }
   /** The newest card of a tag, by the tag's UID; its payments are what its limits sum up. */
   | { card: string }

@@ -130,7 +130,7 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
   return {
     find: table.find,
 
-    /** The answer to a request. Undefined once it is a WebSocket. What is thrown goes to `refuse`. */
+    /** The answer to a request. Undefined once it is a WebSocket. Pass errors to `refuse`. */
     async answer(asked: Asked): Promise<Response | undefined> {
       const { request, route } = asked
       const { method } = request

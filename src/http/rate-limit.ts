@@ -42,7 +42,7 @@ const requestRule = { burst: 1200, perSecond: 40, entriesMax }
 const keyRule = { burst: 1200, perSecond: 40, entriesMax }
 /** Anybody can make keys, so unknown ones share a budget of their address. */
 const strangerRule = { burst: 600, perSecond: 20, entriesMax }
-/** A coupon is looked at, handed on and redeemed. A card pays now and then. */
+/** Small, because one coupon or card causes a few requests in its use: previews, a refresh, a claim. */
 const carriedRule = { burst: 60, perSecond: 1, entriesMax }
 /** A person mistypes a few codes. A guesser needs 2^127 tries. */
 const failureRule = { burst: 100, perSecond: 1, entriesMax }

@@ -88,7 +88,7 @@ describe('voucher events', () => {
     expect(facts.npub).toBe(npubEncode(owner.pubkey))
   })
 
-  test('leave out what is unset', async () => {
+  test('leave out unset members', async () => {
     const couponId = await createDefinition(base, token, {
       name: 'Té',
       benefit: { type: 'percent', percent: 5 },

@@ -127,7 +127,7 @@ const relayRows: Record<string, Change[]> = {
 
 export function couponTables(it: It<CouponTx>): void {
   for (const [table, changes] of Object.entries(couponRows)) {
-    it(`${table} refuses what must not be`, async (stores) => {
+    it(`${table} refuses invalid rows`, async (stores) => {
       await fill(stores)
       await refuseAll(stores, table, changes)
     })
@@ -140,7 +140,7 @@ export function couponTables(it: It<CouponTx>): void {
 
 export function relayTables(it: It<RelayTx>): void {
   for (const [table, changes] of Object.entries(relayRows)) {
-    it(`${table} refuses what must not be`, async (stores) => {
+    it(`${table} refuses invalid rows`, async (stores) => {
       await stores.write(async (tx) => {
         await tx.events.insert(event(1, { tags: [['t', 'x']] }))
         await tx.events.delete(event(2, { kind: 5, tags: [['e', event(3).id]] }))

@@ -341,7 +341,7 @@ describe('MERCHANTS', () => {
     expectRefusal(added, 409, 'merchants-by-setting')
   })
 
-  test('as a list replaces the merchants of the service, who are back without it', async () => {
+  test('=list replaces the stored merchants; without the list they are back', async () => {
     const first = await startClosed()
     const { dataDir } = first
     const { token, signer } = await admitByCode(first)
@@ -367,7 +367,7 @@ describe('MERCHANTS', () => {
 })
 
 describe('the merchant of the code', () => {
-  test('adds, lists and removes others, who may not do so', async () => {
+  test('adds, lists and removes other merchants; those others may not', async () => {
     const server = await startClosed()
     const { url, dataDir } = server
     const { token, signer } = await admitByCode(server)

@@ -16,7 +16,7 @@ test('only the reach layer and the commands that call a server open connections'
   ]).toEqual([])
 })
 
-test('app/ puts together: it has no timer of its own, and the start nothing that changes', () => {
+test('app/ has no timers, and start.ts no variables', () => {
   expect([
     ...placesOf(/\bset(Interval|Timeout|Immediate)\(/, /^src\/(?!app\/)/),
     ...placesOf(/^\s*(let|var) /, /^src\/(?!app\/start\.ts$)/),

@@ -308,7 +308,7 @@ test('a sweep steps at once until nothing is left, and then every minute', async
   expect(steps).toEqual([0, 0, 0, 60, 120])
 })
 
-test('the time of the system calls in the next turn, later, and not what was cancelled', async () => {
+test('the system time calls in the next turn or later, and never after a cancel', async () => {
   const called: string[] = []
   systemTime.after(0, () => called.push('cancelled'))()
   systemTime.after(0.001, () => called.push('cancelled later'))()

@@ -280,7 +280,7 @@ describe('a courier', () => {
     expect(box.delivery(poison, 'a').next_at - box.clock.now).toBeGreaterThanOrEqual(300)
   })
 
-  test('gives such a one its turn also while others come all the time and get no answer', async () => {
+  test('retries a poison event in its turn, even under load', async () => {
     const box = open()
     const poison = await box.put('a')
     const connection = { up: true }

@@ -124,7 +124,7 @@ describe('a transaction', () => {
     expect(await balancesOf(server.url, shop)).toEqual({ ARS: 50, PTS: 1 })
   })
 
-  test('is settled once, however often and by whatever route it arrives', async () => {
+  test('is settled once, although it arrives repeatedly over HTTP and relays', async () => {
     const payer = await funded(100)
     const shop = newSigner()
     const event = start(payer, shop.pubkey, { ARS: 60 })

@@ -348,7 +348,7 @@ describe('limits', () => {
     ok(await once({ PESO: 60 }))
   })
 
-  test('start again for the next holder of a card, and not for the one who gets it back', async () => {
+  test('restart for a new holder of a card, but not for a former holder', async () => {
     const card = await newFundedCard(server, { PESO: 1000 })
     const row = { name: 'día', description: '', token: 'PESO', amount: 50, delta: 86_400 }
     const once = async (held: PaidCard, amount: number) =>

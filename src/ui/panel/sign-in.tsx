@@ -17,8 +17,8 @@ import { NewKey, Unlock } from './sign-in-key.tsx'
 import { RemoteSignIn } from './sign-in-remote.tsx'
 import { keyBox, session } from './state.ts'
 
-/** A way to sign in; null shows the choice. */
-type Way = SignerKind | 'bring' | null
+/** The chosen method of signing in. Null shows the choice. */
+type SignInMethod = SignerKind | 'bring' | null
 
 /** The page without a session. */
 export function Welcome() {
@@ -60,8 +60,8 @@ export function SignIn({ only }: { only?: string }) {
   const kept = only === undefined || found?.pubkey === only ? found : null
   const heading = useArrival()
   // With a key on this device, its PIN is all that is asked.
-  const [way, setWay] = useState<Way>(kept ? 'local' : null)
-  const back = () => setWay(null)
+  const [method, setMethod] = useState<SignInMethod>(kept ? 'local' : null)
+  const back = () => setMethod(null)
   const enter = async (signer: PageSigner) => {
     if (only && signer.pubkey !== only) {
       // A wrong key must not stay decrypted in memory.
@@ -70,10 +70,10 @@ export function SignIn({ only }: { only?: string }) {
     }
     await session.signIn(signer)
   }
-  if (way === 'extension') return <ExtensionSignIn enter={enter} onBack={back} />
-  if (way === 'remote') return <RemoteSignIn enter={enter} onBack={back} />
-  if (way === 'bring') return <NewKey bring only={only} enter={enter} onBack={back} />
-  if (way === 'local') {
+  if (method === 'extension') return <ExtensionSignIn enter={enter} onBack={back} />
+  if (method === 'remote') return <RemoteSignIn enter={enter} onBack={back} />
+  if (method === 'bring') return <NewKey bring only={only} enter={enter} onBack={back} />
+  if (method === 'local') {
     return kept ? (
       <Unlock pubkey={kept.pubkey} asked={only !== undefined} enter={enter} onBack={back} />
     ) : (
@@ -84,37 +84,37 @@ export function SignIn({ only }: { only?: string }) {
     <div class="stack">
       <h2 ref={heading}>{t('in.how')}</h2>
       {kept ? (
-        <WayButton
+        <MethodButton
           icon="lock"
           title={t('in.unlock')}
           why={short(npubOf(kept.pubkey))}
-          onClick={() => setWay('local')}
+          onClick={() => setMethod('local')}
         />
       ) : (
         // During a request a new key would be another merchant.
         only === undefined && (
-          <WayButton
+          <MethodButton
             icon="key"
             title={t('in.local')}
             why={t('in.local.why')}
-            onClick={() => setWay('local')}
+            onClick={() => setMethod('local')}
           />
         )
       )}
-      <WayButton
+      <MethodButton
         icon="puzzle"
         title={t('in.extension')}
         why={t('in.extension.why')}
-        onClick={() => setWay('extension')}
+        onClick={() => setMethod('extension')}
       />
-      <WayButton
+      <MethodButton
         icon="phone"
         title={t('in.remote')}
         why={t('in.remote.why')}
-        onClick={() => setWay('remote')}
+        onClick={() => setMethod('remote')}
       />
       {!kept && (
-        <Button kind="quiet" onClick={() => setWay('bring')}>
+        <Button kind="quiet" onClick={() => setMethod('bring')}>
           {t('key.bring')}
         </Button>
       )}
@@ -122,9 +122,9 @@ export function SignIn({ only }: { only?: string }) {
   )
 }
 
-type WayProps = { icon: IconName; title: string; why: string; onClick: () => void }
+type MethodProps = { icon: IconName; title: string; why: string; onClick: () => void }
 
-function WayButton({ icon, title, why, onClick }: WayProps) {
+function MethodButton({ icon, title, why, onClick }: MethodProps) {
   return (
     <button type="button" class="way" onClick={onClick}>
       <span class="way-icon">

@@ -34,7 +34,7 @@ export function isUnusable(name: string): boolean {
   return unusable.test(name)
 }
 
-/** True for a name that only the operator can give away; `more`: the names of his setting. */
+/** True for a name that only the operator can give away. `more` are the names from IDENTITY_RESERVED. */
 export function isReserved(name: string, more: ReadonlySet<string>): boolean {
   return isUnusable(name) || reserved.has(name) || more.has(name)
 }

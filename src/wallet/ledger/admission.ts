@@ -17,7 +17,7 @@ type AdmissionParts = {
 }
 
 export type Admission = {
-  /** False: a start event from a relay that is answered already, or one too many. */
+  /** True for a start event from a relay that has no answer yet and is within the limits. */
   fromRelay(event: NostrEvent): Promise<boolean>
   /**
    * The check of an event over HTTP, where keys have quotas already. Build one a request and run it in the
