@@ -22,13 +22,19 @@ export class SignerError extends Error {
     | 'no-relay'
     | 'bunker-invalid'
     | 'pin-wrong'
+    | 'pin-wait'
+    | 'pin-not-stored'
     | 'pin-short'
     | 'key-invalid'
     | 'cancelled'
     | 'other-key'
 
-  constructor(code: SignerError['code']) {
+  /** Seconds until the next try; 0 when it may be now. */
+  readonly waitSeconds: number
+
+  constructor(code: SignerError['code'], waitSeconds = 0) {
     super(code)
     this.code = code
+    this.waitSeconds = waitSeconds
   }
 }

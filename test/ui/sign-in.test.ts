@@ -227,6 +227,61 @@ test('the backup of the panel brings the key back: pasted whole, as a file, as a
   }
 })
 
+test('a PIN is changed in the account, and wrong PINs make the next try wait', async () => {
+  await open()
+  await makeKey(page)
+  await press('Tu clave y sesión')
+  await press('Cambiar PIN')
+  const dialog = page.getByRole('dialog', { name: 'Cambiar PIN' })
+  await checkEveryWidth(page, 'panel-change-pin')
+  const change = async (old: string, fresh: string, again: string) => {
+    await dialog.getByLabel('Tu PIN de ahora').fill(old)
+    await dialog.getByLabel('El PIN nuevo').fill(fresh)
+    await dialog.getByLabel('Repetí el PIN').fill(again)
+    // By keyboard.
+    await page.keyboard.press('Enter')
+  }
+  await change('000000', '135791', '13579')
+  await dialog.getByText('No son iguales').waitFor()
+  await change('000000', '135791', '135791')
+  await dialog.getByText('Ese PIN no es').waitFor()
+  await checkEveryWidth(page, 'panel-change-pin-wrong')
+  await change(pin, '135791', '135791')
+  await dialog.getByText('Listo: tu PIN cambió').waitFor()
+  await checkEveryWidth(page, 'panel-change-pin-done')
+  await press('Entendido')
+
+  await press('Salir')
+  const tryPin = async (typed: string) => {
+    await page.getByLabel('PIN', { exact: true }).fill(typed)
+    await press('Entrar')
+  }
+  // The old PIN is a wrong one now.
+  for (const [at, wrong] of [pin, '000000', '000001'].entries()) {
+    await tryPin(wrong)
+    await page.getByText(at < 2 ? 'Probá de nuevo.' : /Probá de nuevo en \d segundos?/).waitFor()
+    await page.locator('button[type="submit"][aria-busy="false"]').waitFor()
+  }
+  // The wait is made long, so that a slow machine does not outlast it.
+  const ago = (seconds: number) =>
+    page.evaluate(
+      (at) => {
+        const place = 'cuponera:key-tries:merchant'
+        const tries = JSON.parse(localStorage.getItem(place) ?? '')
+        localStorage.setItem(place, JSON.stringify({ ...tries, wrong: 9, at }))
+      },
+      Date.now() - seconds * 1000,
+    )
+  await ago(0)
+  await page.reload()
+  await tryPin('135791')
+  await page.getByText(/Esperá [23]\d\d segundos/).waitFor()
+  await checkEveryWidth(page, 'panel-pin-wait')
+  await ago(400)
+  await tryPin('135791')
+  await inside()
+})
+
 test('a browser that stores nothing gets a warning that the key will be lost, and a backup at once', async () => {
   await open(keepNothing)
   await press(/^Crear mi clave acá/)

@@ -10,6 +10,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
 import { backupText } from './backup-text.ts'
+import { ChangePin } from './change-pin.tsx'
 import { Merchants } from './merchants.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
 
@@ -33,7 +34,12 @@ export function Account() {
               </div>
             </div>
             {/* Other signers hold their key themselves. */}
-            {who.kind === 'local' && <Backup />}
+            {who.kind === 'local' && (
+              <>
+                <Backup />
+                <ChangePin onChanged={forgetBackup} />
+              </>
+            )}
             {overview.value && (
               <section class="stack tight" aria-label={t('me.announcement')}>
                 <h2>{t('me.announcement')}</h2>
@@ -58,6 +64,11 @@ const backedUp = 'backed-up'
 /** Whether this device has the only copy of a key, as far as a page can know. */
 export function needsBackup(pubkey: string): boolean {
   return device.read(backedUp) !== pubkey
+}
+
+/** A backup opens with the PIN of its day, so a new PIN wants a new one. */
+function forgetBackup(): void {
+  device.remove(backedUp)
 }
 
 /** Offers the encrypted key as a file or a text. Without it, a lost device loses all coupons of the merchant. */

@@ -7,8 +7,8 @@ import { type Attempt, useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { PinField } from '../parts/pin-field.tsx'
 import { tillWords as t } from '../words/till.ts'
 import { hasKey, keyBox, session, signOut } from './issue-state.ts'
 
@@ -108,26 +108,6 @@ function Unlock(attempt: AttemptProps) {
     >
       <PinField data-begin label={t('key.pin')} value={pin} onText={setPin} />
     </KeyForm>
-  )
-}
-
-type PinProps = {
-  label: string
-  value: string
-  onText: (text: string) => void
-  error?: string | null
-  fresh?: boolean
-  'data-begin'?: true
-}
-
-function PinField({ fresh = false, ...field }: PinProps) {
-  return (
-    <Field
-      {...field}
-      type="password"
-      inputMode="numeric"
-      autoComplete={fresh ? 'new-password' : 'current-password'}
-    />
   )
 }
 

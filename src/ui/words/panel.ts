@@ -131,6 +131,15 @@ export const panelWords = createWords(
     'pin.again': ['Repetí el PIN', 'Repeat the PIN'],
     'pin.differ': ['No son iguales. Escribilo de nuevo.', 'They differ. Type it again.'],
     pin: ['PIN', 'PIN'],
+    'pin.change': ['Cambiar PIN', 'Change the PIN'],
+    'pin.old': ['Tu PIN de ahora', 'Your current PIN'],
+    'pin.fresh': ['El PIN nuevo', 'The new PIN'],
+    'pin.changed': ['Listo: tu PIN cambió.', 'Done: your PIN has changed.'],
+    'pin.changed.backup': [
+      'Las copias que guardaste antes se abren con el PIN anterior. Guardá una nueva.',
+      'The backups that you saved before open with the earlier PIN. Save a new one.',
+    ],
+    'pin.changed.done': ['Entendido', 'Understood'],
     'key.fleeting': [
       'Este navegador no guarda nada: es una ventana privada o tiene bloqueado el almacenamiento. Tu clave se pierde al cerrar o actualizar esta página. Entrá desde una ventana común, o guardá la copia de seguridad antes de salir.',
       'This browser keeps nothing: it is a private window, or storage is blocked. Your key is lost when this page is closed or reloaded. Come in from an ordinary window, or save the backup before you leave.',

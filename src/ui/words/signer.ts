@@ -21,6 +21,18 @@ const signerWords = createWords({
     'The meeting point (relay) cannot be reached, or broke off. Try again, or choose another below.',
   ],
   'pin-wrong': ['Ese PIN no es. Probá de nuevo.', 'That is not the PIN. Try again.'],
+  'pin-wrong-wait': [
+    'Ese PIN no es. Probá de nuevo en {n} segundo.|Ese PIN no es. Probá de nuevo en {n} segundos.',
+    'That is not the PIN. Try again in {n} second.|That is not the PIN. Try again in {n} seconds.',
+  ],
+  'pin-wait': [
+    'Hubo varios PIN equivocados. Esperá {n} segundo y probá de nuevo.|Hubo varios PIN equivocados. Esperá {n} segundos y probá de nuevo.',
+    'There were several wrong PINs. Wait {n} second and try again.|There were several wrong PINs. Wait {n} seconds and try again.',
+  ],
+  'pin-not-stored': [
+    'El navegador no dejó guardar el PIN nuevo: sigue valiendo el de antes. Hacé lugar en el equipo y probá de nuevo.',
+    'The browser did not let us store the new PIN: the old one still holds. Free some space on the device and try again.',
+  ],
   'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has 6 digits or more.'],
   'key-invalid': [
     'Eso no es una clave: ahí tiene que haber una sola, entera. Pegá la copia como la guardaste.',
@@ -35,5 +47,8 @@ const signerWords = createWords({
 
 /** The sentence about any thrown value, failures of signers included. */
 export function failureText(cause: unknown): string {
-  return cause instanceof SignerError ? signerWords(cause.code) : errorText(cause)
+  if (!(cause instanceof SignerError)) return errorText(cause)
+  const { code, waitSeconds } = cause
+  const waits = code === 'pin-wrong' && waitSeconds > 0
+  return signerWords(waits ? 'pin-wrong-wait' : code, { n: waitSeconds })
 }

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks'
+import { SignerError } from '../../client/signer.ts'
+import { useAttempt } from '../parts/attempt.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { PinField } from '../parts/pin-field.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { failureText } from '../words/signer.ts'
+import { keyBox } from './state.ts'
+
+/** Changes the PIN of the key on this device. */
+export function ChangePin({ onChanged }: { onChanged: () => void }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <div>
+        <Button icon="lock" onClick={() => setOpen(true)}>
+          {t('pin.change')}
+        </Button>
+      </div>
+      {open && (
+        <Dialog title={t('pin.change')} onClose={() => setOpen(false)}>
+          <Form onClose={() => setOpen(false)} onChanged={onChanged} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+type FormProps = { onClose: () => void; onChanged: () => void }
+
+function Form({ onClose, onChanged }: FormProps) {
+  const [old, setOld] = useState('')
+  const [pin, setPin] = useState('')
+  const [again, setAgain] = useState('')
+  const [differ, setDiffer] = useState(false)
+  const [changed, setChanged] = useState(false)
+  const { busy, failure, attempt } = useAttempt()
+  if (changed) {
+    return (
+      <div class="stack">
+        <Notice tone="good">{t('pin.changed')}</Notice>
+        <p>{t('pin.changed.backup')}</p>
+        <Button kind="primary" wide onClick={onClose}>
+          {t('pin.changed.done')}
+        </Button>
+      </div>
+    )
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    // A mistyped PIN would lock the key for ever.
+    setDiffer(pin !== again)
+    if (pin !== again || busy) return
+    void attempt(async () => {
+      await keyBox.changePin(old, pin)
+      onChanged()
+      setChanged(true)
+    })
+  }
+  const about = (...codes: readonly SignerError['code'][]) =>
+    failure instanceof SignerError && codes.includes(failure.code) ? failureText(failure) : null
+  const ofOld = about('pin-wrong', 'pin-wait')
+  const ofNew = about('pin-short')
+  return (
+    <form class="stack" onSubmit={submit}>
+      <PinField data-begin label={t('pin.old')} value={old} onText={setOld} error={ofOld} />
+      <PinField
+        fresh
+        label={t('pin.fresh')}
+        hint={t('pin.hint')}
+        value={pin}
+        onText={setPin}
+        error={ofNew}
+      />
+      <PinField
+        fresh
+        label={t('pin.again')}
+        value={again}
+        onText={setAgain}
+        error={differ ? t('pin.differ') : null}
+      />
+      {failure !== null && ofOld === null && ofNew === null && <Failure cause={failure} />}
+      <Button kind="primary" wide type="submit" icon="lock" busy={busy}>
+        {t('pin.change')}
+      </Button>
+    </form>
+  )
+}

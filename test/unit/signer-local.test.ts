@@ -1,0 +1,131 @@
+/** The key of a device: its PIN, a new PIN, and the wait after wrong ones. */
+import { expect, test } from 'bun:test'
+import { decrypt } from 'nostr-tools/nip49'
+import { createPinTries } from '../../src/client/pin-tries.ts'
+import { SignerError } from '../../src/client/signer.ts'
+import { createKeyBox, type KeptKey } from '../../src/client/signer-local.ts'
+import type { LastingStore } from '../../src/client/texts.ts'
+
+const pin = '246810'
+const place = 'key:test'
+
+/** A storage that can be full, like that of a browser: a new text then lives in memory alone. */
+function createStore() {
+  const texts = new Map<string, string>()
+  const memory = new Map<string, string>()
+  const writes: string[] = []
+  const state = { full: false }
+  const store: LastingStore = {
+    read: (name) => memory.get(name) ?? texts.get(name) ?? null,
+    write(name, text) {
+      writes.push(name)
+      const into = state.full ? memory : texts
+      if (!state.full) memory.delete(name)
+      into.set(name, text)
+      return !state.full
+    },
+    remove(name) {
+      memory.delete(name)
+      texts.delete(name)
+    },
+    lasts: (name) => !memory.has(name),
+  }
+  return { store, texts, writes, state }
+}
+
+function openBox() {
+  const kept = createStore()
+  const clock = { now: 1_000_000 }
+  const open = () =>
+    createKeyBox({
+      name: 'test',
+      store: kept.store,
+      beforeWork: async () => undefined,
+      now: () => clock.now,
+    })
+  return { ...kept, clock, open, box: open() }
+}
+
+async function failure(action: Promise<unknown>): Promise<[code: string, waitSeconds: number]> {
+  const cause = await action.then(
+    () => null,
+    (cause: unknown) => cause,
+  )
+  if (!(cause instanceof SignerError)) throw new Error(`no signer error: ${cause}`)
+  return [cause.code, cause.waitSeconds]
+}
+
+const storedIn = (store: LastingStore) => JSON.parse(store.read(place) ?? '') as KeptKey
+
+test('a new PIN opens the same key at the same cost, and the old one opens it no longer', async () => {
+  const { box, store } = openBox()
+  const { pubkey } = await box.create(pin)
+  const before = storedIn(store)
+  await box.changePin(pin, '135791')
+  const after = storedIn(store)
+  expect(after.ncryptsec).not.toBe(before.ncryptsec)
+  // The first bytes (NIP-49): version 2, and 2^16 rounds of scrypt.
+  expect(after.ncryptsec).toStartWith('ncryptsec1qgg')
+  expect((await box.unlock('135791')).pubkey).toBe(pubkey)
+  expect(await failure(box.unlock(pin))).toEqual(['pin-wrong', 0])
+  expect(decrypt(after.ncryptsec, '135791')).toEqual(decrypt(before.ncryptsec, pin))
+})
+
+test('a wrong or short PIN changes nothing', async () => {
+  const { box, store, writes } = openBox()
+  await box.create(pin)
+  const before = store.read(place)
+  writes.length = 0
+  expect(await failure(box.changePin('000000', '135791'))).toEqual(['pin-wrong', 0])
+  expect(await failure(box.changePin(pin, '13579'))).toEqual(['pin-short', 0])
+  expect(store.read(place)).toBe(before)
+  expect(writes).not.toContain(place)
+})
+
+test('the old PIN still holds where the browser cannot store the new one', async () => {
+  const { box, state, texts, open } = openBox()
+  const { pubkey } = await box.create(pin)
+  const before = texts.get(place)
+  state.full = true
+  expect(await failure(box.changePin(pin, '135791'))).toEqual(['pin-not-stored', 0])
+  expect(texts.get(place)).toBe(before)
+  expect((await open().unlock(pin)).pubkey).toBe(pubkey)
+})
+
+test('wrong PINs make the next try wait, in a reloaded page too, and a right one ends it', async () => {
+  const { box, clock, open } = openBox()
+  await box.create(pin)
+  expect(await failure(box.unlock('000000'))).toEqual(['pin-wrong', 0])
+  expect(await failure(box.changePin('000001', '135791'))).toEqual(['pin-wrong', 0])
+  expect(await failure(box.unlock('000002'))).toEqual(['pin-wrong', 5])
+  // The right PIN has to wait as well: else a try would tell.
+  const reloaded = open()
+  expect(await failure(reloaded.unlock(pin))).toEqual(['pin-wait', 5])
+  clock.now += 4_001
+  expect(await failure(reloaded.unlock(pin))).toEqual(['pin-wait', 1])
+  clock.now += 1_000
+  expect(await failure(reloaded.unlock('000003'))).toEqual(['pin-wrong', 10])
+  clock.now += 10_000
+  await reloaded.unlock(pin)
+  expect(await failure(reloaded.unlock('000004'))).toEqual(['pin-wrong', 0])
+})
+
+test('a wait doubles up to five minutes and no further, whatever the clock does', () => {
+  const clock = { now: 1_000_000_000 }
+  const { store, texts } = createStore()
+  const tries = createPinTries('tries', store, () => clock.now)
+  const waits = Array.from({ length: 12 }, () => {
+    tries.count()
+    return tries.waitSeconds()
+  })
+  expect(waits).toEqual([0, 0, 5, 10, 20, 40, 80, 160, 300, 300, 300, 300])
+  clock.now -= 500_000_000
+  expect(tries.waitSeconds()).toBe(300)
+  clock.now += 1_000_000_000
+  expect(tries.waitSeconds()).toBe(0)
+  // Invalid stored data counts as none.
+  for (const spoilt of ['{"half', '7', '{"wrong":"9","at":1}', '{"wrong":9}']) {
+    texts.set('tries', spoilt)
+    expect(tries.waitSeconds()).toBe(0)
+  }
+})
