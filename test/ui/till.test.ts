@@ -710,6 +710,20 @@ test('without the service a voucher is checked by its signature, and not redeeme
   expect(await statusOf(voucher.nonce)).toBe('minted')
 })
 
+test('the banner goes within two seconds of the return of the connection', async () => {
+  const { page } = await openTill()
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 1000)
+  await page.route('**/api/**', (route) => route.abort())
+  await page.reload()
+  const banner = page.getByText('No se puede canjear ni emitir hasta que vuelva')
+  await banner.waitFor()
+  await page.unrouteAll()
+  // The clock of the page stands still but for these two seconds.
+  await page.clock.runFor(2000)
+  await banner.waitFor({ state: 'detached' })
+})
+
 // ── Issuing
 
 test('a till makes its key, the merchant authorises it, and a tap issues a coupon', async () => {

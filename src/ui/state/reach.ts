@@ -9,7 +9,10 @@ import { errorText } from '../words/errors.ts'
 /** False from a request without an answer until the next request with one. */
 export const reachable = signal(true)
 
-const lookMs = 10_000
+/** The banner goes within two seconds of the connection's return. */
+const lookMs = 1500
+/** Bounds the looks at once: a browser opens six connections to a service, and one that hangs must not keep the others. */
+const lookPatienceMs = 3 * lookMs
 const managerPlace = 'manager'
 
 /** Requests of the till and the coupon page. A failure of the network is an answer with status 0. */
@@ -27,23 +30,30 @@ export function managerKey(): string | null {
 
 /** Fetch and pin the manager's key. Any answer also shows that the service is there. */
 async function lookForService(): Promise<void> {
+  const before = reachable.peek()
+  // A slow network is no reason to report a service as out of reach, only to look again.
+  const patience = before ? {} : { patienceMs: lookPatienceMs }
   try {
-    const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager')
+    const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager', patience)
     reachable.value = true
     device.write(managerPlace, pubkey)
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
-    reachable.value = cause.code !== 'unreachable'
+    // Where it was out of reach before this look, a later look may have had its answer already.
+    if (cause.code !== 'unreachable') reachable.value = true
+    else if (before) reachable.value = false
   }
 }
 
-/** Look for the service now, when the network changes, and every `lookMs` while there is no answer. */
+/** Look for the service now, when the network or the page comes back, and every `lookMs` while there is no answer. */
 export function watchService(): void {
   const look = () => void lookForService()
   window.addEventListener('online', look)
   window.addEventListener('offline', look)
-  setInterval(() => {
+  const lookAgain = () => {
     if (!reachable.peek() && !document.hidden) look()
-  }, lookMs)
+  }
+  document.addEventListener('visibilitychange', lookAgain)
+  setInterval(lookAgain, lookMs)
   look()
 }
