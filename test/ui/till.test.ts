@@ -149,7 +149,7 @@ test('a keyboard scanner is read with the focus anywhere, and presses no button'
   await redeem(page).and(page.locator('[aria-disabled="false"]')).focus()
   // Another customer's code, with the focus on the button that redeems the first.
   await scan(page, second)
-  await title(page, '10 %').waitFor()
+  await title(page, '10 % de descuento en toda tu compra').waitFor()
   await redeem(page).click()
   await title(page, 'Canjeado').waitFor()
   expect([await statusOf(first), await statusOf(second)]).toEqual(['minted', 'claimed'])
@@ -315,6 +315,34 @@ test('a name from right to left stays isolated from the words beside it', async 
   const name = await line.boundingBox()
   const moment = await page.locator('.lines .grow .small').boundingBox()
   expect(moment?.x ?? 0).toBeGreaterThan(name?.x ?? Number.POSITIVE_INFINITY)
+})
+
+test('the benefit is said once, with its cap, before and after the redemption', async () => {
+  const cap = { amount: 5000, currency: 'ARS' }
+  const benefit = { type: 'percent', percent: 10, cap }
+  const fields = { name: '10 % de descuento en toda tu compra', benefit }
+  const gift = { type: 'buyXgetY', buyProductD: 'medialuna', giftProductD: 'medialuna' }
+  const worths = [
+    [fields, '10 % de descuento en toda tu compra, hasta $5.000'],
+    [{ name: 'Otra', benefit: gift }, 'Comprando medialuna, otro de regalo'],
+  ] as const
+  const { page } = await openTill()
+  for (const [at, [definition, sentence]] of worths.entries()) {
+    await enter(page, await mint(server.url, await createDefinition(server.url, token, definition)))
+    await redeem(page).waitFor()
+    const words = async () => {
+      const text = await page.locator('.till-view').innerText()
+      return text.replaceAll(/[\u2068\u2069]/g, '').replaceAll(/\s+/g, ' ')
+    }
+    expect((await words()).split(sentence)).toHaveLength(2)
+    if (at === 0) expect((await words()).match(/10 %/g)).toHaveLength(1)
+    await checkEveryWidth(page, `till-once-${at}`)
+    await redeem(page).click()
+    await title(page, 'Canjeado').waitFor()
+    expect((await words()).split(sentence)).toHaveLength(2)
+    if (at === 0) expect((await words()).match(/10 %/g)).toHaveLength(1)
+    await page.getByRole('button', { name: 'Otro cupón' }).click()
+  }
 })
 
 test('sounds can be switched off permanently', async () => {
@@ -539,7 +567,7 @@ test('a double tap redeems nothing, and does not close the outcome', async () =>
     await page.keyboard.press('Enter')
   }
   await pressAtOnce(page, noted, '.preview:has(.tone-good) .huge')
-  await title(page, '10 %').and(page.locator(':focus')).waitFor()
+  await title(page, '10 % de descuento en toda tu compra').and(page.locator(':focus')).waitFor()
   await page.keyboard.press('Tab')
   await redeem(page).and(page.locator(':focus')).waitFor()
   await redeem(page).and(page.locator('[aria-disabled="false"]')).waitFor()
@@ -666,7 +694,7 @@ test('a postponed redemption is kept, and settled by a tap', async () => {
   await title(page, 'Sin confirmar').waitFor()
   // The next customer does not wait for it, either.
   await scan(page, await mint())
-  await title(page, '10 %').waitFor()
+  await title(page, '10 % de descuento en toda tu compra').waitFor()
   await page.getByRole('button', { name: 'Cancelar' }).click()
   await page.getByRole('button', { name: 'Confirmar Medialuna de regalo' }).click()
   await page.getByRole('button', { name: 'Dejarlo para después' }).click()

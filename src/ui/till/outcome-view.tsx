@@ -4,7 +4,7 @@ import type { IconName } from '../parts/icon.tsx'
 import type { Tone } from '../parts/notice.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { shops } from '../state/shops.ts'
-import { benefitText } from '../words/benefit-text.ts'
+import { benefitText, nameTells } from '../words/benefit-text.ts'
 import { moment } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { Banner, WaitBanner } from './banner.tsx'
@@ -140,7 +140,7 @@ function Terms({ terms }: { terms: VoucherTerms }) {
   return (
     <div>
       <p class="banner-name">{benefitText(terms.coupon)}</p>
-      <p>{terms.name}</p>
+      {nameTells(terms.name, terms.coupon) && <p>{terms.name}</p>}
     </div>
   )
 }

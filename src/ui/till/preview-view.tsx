@@ -1,9 +1,10 @@
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
+import type { Benefit } from '../../coupons/benefit.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { merchantName } from '../state/merchant-names.ts'
 import { addShop, shops } from '../state/shops.ts'
-import { benefitBadge, benefitText } from '../words/benefit-text.ts'
+import { badgeSize, benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
 import { day } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { Heading } from './banner.tsx'
@@ -28,10 +29,11 @@ export function PreviewView({ terms }: { terms: VoucherTerms }) {
 function Ours({ terms }: { terms: VoucherTerms }) {
   return (
     <>
-      <Heading>{benefitBadge(terms.coupon)}</Heading>
+      <Heading>
+        <Worth benefit={terms.coupon} />
+      </Heading>
       <div class="stack tight preview-words">
-        <p class="preview-benefit">{benefitText(terms.coupon)}</p>
-        <p class="preview-name">{terms.name}</p>
+        {nameTells(terms.name, terms.coupon) && <p class="preview-name">{terms.name}</p>}
         {terms.description !== '' && <p class="soft pre">{terms.description}</p>}
         <p class="preview-until">
           <Icon name="clock" />
@@ -49,6 +51,20 @@ function Ours({ terms }: { terms: VoucherTerms }) {
       <RestingButton kind="primary" wide class="huge" icon="check" onClick={redeem}>
         {t('shown.redeem')}
       </RestingButton>
+    </>
+  )
+}
+
+/** The benefit in one sentence. Its amount is large, where the sentence begins with it. */
+function Worth({ benefit }: { benefit: Benefit }) {
+  const text = benefitText(benefit)
+  const badge = benefitBadge(benefit)
+  if (!text.startsWith(badge)) return <span class="preview-benefit">{text}</span>
+  const rest = text.slice(badge.length).replace(/^: /, ' ')
+  return (
+    <>
+      <span class={`preview-amount ${badgeSize(badge)}`}>{badge}</span>
+      <span class="preview-benefit">{rest}</span>
     </>
   )
 }

@@ -31,6 +31,11 @@ export function plainBenefitText(benefit: Benefit): string {
   return benefitText(benefit).replace(/[\u2068\u2069]/g, '')
 }
 
+/** Whether a name adds to the sentence of its benefit. A name that the panel proposed is that sentence without its cap. */
+export function nameTells(name: string, benefit: Benefit): boolean {
+  return !plainBenefitText(benefit).startsWith(name)
+}
+
 /** The benefit in a few large letters: `25 %`, `$500`, `2x1`, `Gratis`. */
 export function benefitBadge(benefit: Benefit): string {
   switch (benefit.type) {
