@@ -47,6 +47,38 @@ test('a voucher is issued, and handed over as a QR', async () => {
   await main().getByText('Sin usar', { exact: true }).waitFor()
 })
 
+test('a voucher goes by WhatsApp in a written message, with the shop and the whole promise', async () => {
+  const fields = { description: 'De lunes a jueves' }
+  const { page, press, nonces } = await openCoupon(server, { fields, issued: 1 })
+  const link = page.getByRole('link', { name: 'WhatsApp' })
+  const handOver = async () => {
+    await press('Entregar uno')
+    await press('Emitir uno')
+    await link.waitFor()
+    const { origin, pathname, searchParams } = new URL((await link.getAttribute('href')) ?? '')
+    expect([origin + pathname, [...searchParams.keys()]]).toEqual(['https://wa.me/', ['text']])
+    return (searchParams.get('text') ?? '').split('\n')
+  }
+  const promise = ['2x1 en café, hasta $5.000', 'De lunes a jueves', 'No vence', '']
+  const unnamed = await handOver()
+  const address = await shownAddress(page)
+  // No name is better than a key.
+  expect(unnamed).toEqual(['Te paso un cupón:', ...promise, 'Abrilo en tu teléfono:', address])
+  // The shop's page and its key stay out of the request for the address.
+  expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
+    '_blank',
+    'noreferrer',
+  ])
+  await checkEveryWidth(page, 'panel-hand-over-whatsapp')
+
+  const { json } = await call(server.url, '/api/coupons/preview', { body: { nonce: nonces[0] } })
+  await page.evaluate((shop) => localStorage.setItem('cuponera:merchants', JSON.stringify(shop)), {
+    [json.npub]: 'Bar & Café «Sur»',
+  })
+  await page.reload()
+  expect((await handOver())[0]).toBe('Te paso un cupón de Bar & Café «Sur»:')
+})
+
 test('a redemption at the till appears in the panel without a reload', async () => {
   const { page, main, nonces } = await openCoupon(server, { issued: 1 })
   await main().getByText('Sin usar', { exact: true }).waitFor()

@@ -22,6 +22,11 @@ export function localOrigin(): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
+/** The address that opens WhatsApp, in its app or in the browser, where the person chooses the recipient. */
+export function whatsappLink(text: string): string {
+  return `https://wa.me/?text=${encodeURIComponent(text)}`
+}
+
 export function canShare(): boolean {
   return 'share' in navigator
 }

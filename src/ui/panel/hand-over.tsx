@@ -3,10 +3,10 @@ import { limits } from '../../base/limits.ts'
 import { imagePath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
 import { copyText } from '../browser/clipboard.ts'
-import { canShare, couponLink, localOrigin, shareLink } from '../browser/share.ts'
+import { canShare, couponLink, localOrigin, shareLink, whatsappLink } from '../browser/share.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
-import { Button, IconButton } from '../parts/button.tsx'
+import { Button, ButtonLink, IconButton } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { saveImage } from '../parts/coupon-picture.ts'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
@@ -16,8 +16,10 @@ import { type PrintFormat, printFormats, printVouchers } from '../parts/print.ts
 import { QrCode } from '../parts/qr-code.tsx'
 import { useStaying } from '../parts/staying.ts'
 import { say } from '../parts/toast.tsx'
+import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
+import { couponMessage } from './coupon-message.ts'
 import { mint } from './state.ts'
 
 type Props = {
@@ -125,6 +127,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
   const voucher = vouchers[Math.min(at, vouchers.length - 1)]
   if (!voucher) return null
   const address = couponLink(voucher.nonce)
+  const message = couponMessage(voucher, knownName(voucher.npub), address)
   const copy = async () => {
     const text = vouchers.map(({ nonce }) => couponLink(nonce)).join('\n')
     const copied = await copyText(text)
@@ -179,6 +182,9 @@ function Given({ vouchers, onGiven }: GivenProps) {
               {t('hand.share')}
             </Button>
           )}
+          <ButtonLink icon="chat" newTab href={whatsappLink(message)}>
+            {t('hand.whatsapp')}
+          </ButtonLink>
           <Button icon="image" onClick={() => void image()}>
             {t('hand.image')}
           </Button>

@@ -12,6 +12,7 @@ const paths = {
   qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2m4-2v6h-6v-2m3 0v.01',
   camera: 'M4 8h3l2-3h6l2 3h3v11H4zM12 10a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z',
   share: 'M12 15V4m0 0L8 8m4-4l4 4M5 13v6h14v-6',
+  chat: 'M4 5h16v11h-8l-5 4v-4H4zM8 9h8M8 12h5',
   print: 'M7 9V4h10v5M7 17H4v-8h16v8h-3M7 14h10v6H7z',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9v.01',
   link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1m2 4a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
