@@ -15,7 +15,7 @@ import {
   sha256Hex,
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
-import { checkPage } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
@@ -63,6 +63,42 @@ test('the code leaves the address bar, survives a reload, and is sent to no serv
   expect(asked.filter((url) => url.includes(nonce))).toEqual([])
   expect(server.output()).not.toContain(nonce)
   expect(complaints).toEqual([])
+})
+
+test('a coupon on the screen says by itself that it was redeemed', async () => {
+  const { page, complaints } = await open('/c')
+  const claim = (nonce: string) => call(server.url, '/api/coupons/claim', { body: { nonce } })
+  // Its clock moves only as the test wants, so that it looks again when its time has come.
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 1000)
+  const first = await mint()
+  const openCoupon = async (nonce: string) => {
+    await page.goto('about:blank')
+    await page.goto(`${server.url}/c#${nonce}`)
+    await page.getByText('Sin usar').waitFor()
+  }
+  await openCoupon(first)
+  await claim(first)
+  await page.clock.runFor(10_000)
+  await page.getByText('Canjeado', { exact: true }).waitFor()
+  await page.getByText('Se canjeó el').waitFor()
+  expect(await page.getByRole('img', { name: /^QR de/ }).count()).toBe(0)
+
+  // Without an answer the coupon stays on the screen, although it is not kept.
+  const second = await mint()
+  await openCoupon(second)
+  await page.route('**/api/coupons/preview', (route) => route.abort())
+  await page.clock.runFor(10_000)
+  await page.getByText('Lo que ves es lo que sabíamos').waitFor()
+  expect(await page.getByRole('img', { name: /^QR de/ }).count()).toBe(1)
+  await page.unrouteAll()
+  // A page that shows again asks at once.
+  await claim(second)
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await page.getByText('Canjeado', { exact: true }).waitFor()
+  await page.clock.resume()
+  await checkEveryWidth(page, 'coupon-redeemed')
+  expect(complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([])
 })
 
 test('the merchant is shown by the name in its own signed profile', async () => {
@@ -269,7 +305,7 @@ test('kept coupons are refreshed from the service, open without a connection, an
   await context.setOffline(false)
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   await button(page, 'Volver a mis cupones').click()
-  await page.getByText('Ya se usó').waitFor()
+  await page.getByText('Canjeado').waitFor()
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
   await checkPage(page, 'coupon-remove')
   await button(page, 'Sí, quitarlo').click()

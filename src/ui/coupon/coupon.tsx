@@ -6,7 +6,7 @@ import { watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { CouponView } from './coupon-view.tsx'
 import { MineView } from './mine-view.tsx'
-import { openNonce, readAddress, resume } from './state.ts'
+import { follow, openNonce, readAddress, resume } from './state.ts'
 
 function Page() {
   return (
@@ -27,4 +27,5 @@ effect(() => {
 })
 watchService()
 resume()
+follow()
 void keepOffline()

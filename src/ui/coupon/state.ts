@@ -121,6 +121,12 @@ function show(nonce: string | null, wrong = false): void {
   }
 }
 
+/** The coupon on the screen, as last known; null while nothing is known of it. */
+function heldOnScreen(): Held | null {
+  const now = view.peek()
+  return now.step === 'shown' ? now.held : null
+}
+
 export async function look(nonce: string): Promise<void> {
   const answer = await ask('/api/coupons/preview', { nonce })
   const before = holdings.find(nonce)
@@ -145,10 +151,12 @@ export async function look(nonce: string): Promise<void> {
     return
   }
   if (openNonce.peek() !== nonce) return
+  // Also one that is not kept stays on the screen: its QR works at a till that has a connection.
+  const last = before ?? heldOnScreen()
   if (settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))) {
     view.value = { step: 'unknown' }
-  } else if (before) {
-    view.value = { step: 'shown', held: before, fresh: false }
+  } else if (last) {
+    view.value = { step: 'shown', held: last, fresh: false }
   } else {
     view.value = { step: 'unreachable', message: messageOf(answer) }
   }
@@ -185,6 +193,26 @@ export async function lookAtAll(): Promise<void> {
     for (let one = waiting.shift(); one; one = waiting.shift()) await look(one.nonce)
   }
   await Promise.all(Array.from({ length: looksAtOnce }, worker))
+}
+
+/** A customer waits at the counter for the word of the till, and many may wait behind one address. */
+const followMs = 10_000
+
+/** Follow the coupon on the screen while it can be used: every `followMs`, and when the page shows again. */
+export function follow(): void {
+  let busy = false
+  const lookAgain = async () => {
+    const nonce = openNonce.peek()
+    const usable = heldOnScreen()?.status === 'minted'
+    // A swap tells by itself what became of its coupon.
+    const swapping = taking.peek()?.step === 'taking'
+    if (busy || document.hidden || !nonce || !usable || swapping) return
+    busy = true
+    await look(nonce)
+    busy = false
+  }
+  document.addEventListener('visibilitychange', () => void lookAgain())
+  setInterval(() => void lookAgain(), followMs)
 }
 
 /** Finish swaps that an earlier page left open, and retry whenever the service is back. */

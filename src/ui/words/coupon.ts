@@ -29,7 +29,7 @@ export const couponWords = createWords({
   again: ['Probar de nuevo', 'Try again'],
 
   'status.minted': ['Sin usar', 'Not used'],
-  'status.claimed': ['Ya se usó', 'Used'],
+  'status.claimed': ['Canjeado', 'Redeemed'],
   'status.refreshed': ['Cambió de manos', 'Moved on'],
   'status.voided': ['Anulado', 'Voided'],
   'status.expired': ['Vencido', 'Expired'],
