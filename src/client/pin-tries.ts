@@ -30,7 +30,8 @@ export function createPinTries(place: string, store: TextStore, now: () => numbe
       const { wrong, at } = read()
       if (wrong <= triesFree) return 0
       const whole = Math.min(waitSecondsFirst * 2 ** (wrong - triesFree - 1), waitSecondsMax)
-      // A clock that was set back must not make the wait longer.
+      // A clock that was set back begins the wait anew, from its own time.
+      if (at > now()) store.write(place, JSON.stringify({ wrong, at: now() }))
       const passed = Math.max(0, now() - at) / 1000
       return Math.max(0, Math.ceil(whole - passed))
     },

@@ -208,8 +208,11 @@ export function follow(): void {
     const swapping = taking.peek()?.step === 'taking'
     if (busy || document.hidden || !nonce || !usable || swapping) return
     busy = true
-    await look(nonce)
-    busy = false
+    try {
+      await look(nonce)
+    } finally {
+      busy = false
+    }
   }
   document.addEventListener('visibilitychange', () => void lookAgain())
   setInterval(() => void lookAgain(), followMs)
