@@ -64,7 +64,7 @@ test('a voucher goes by WhatsApp in a written message, with the shop and the who
   const address = await shownAddress(page)
   // No name is better than a key.
   expect(unnamed).toEqual(['Te paso un cupón:', ...promise, 'Abrilo en tu teléfono:', address])
-  // The shop's page and its key stay out of the request for the address.
+  // The page stays open, and its address is not sent along.
   expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
     '_blank',
     'noreferrer',

@@ -181,7 +181,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await page.getByText('Ese PIN no es').waitFor()
 })
 
-test('the backup of the panel brings the key back: pasted whole, as a file, as a photo of its QR', async () => {
+test('the backup of the panel brings the key back: pasted whole, chosen, dropped, as a photo of its QR', async () => {
   await open()
   await makeKey(page)
   await press('Tu clave y sesión')
@@ -210,6 +210,14 @@ test('the backup of the panel brings the key back: pasted whole, as a file, as a
       await chosen('cuponera-clave.txt', 'text/plain', backup)
     },
     () => chosen('qr.png', 'image/png', photo),
+    async () => {
+      const dataTransfer = await page.evaluateHandle((text) => {
+        const dragged = new DataTransfer()
+        dragged.items.add(new File([text], 'cuponera-clave.txt', { type: 'text/plain' }))
+        return dragged
+      }, backup)
+      await page.locator('form').dispatchEvent('drop', { dataTransfer })
+    },
   ]
   for (const [at, give] of ways.entries()) {
     await press('Salir')

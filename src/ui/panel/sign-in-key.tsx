@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { findKey, keyTextCharsMax } from '../../client/key-text.ts'
 import { SignerError } from '../../client/signer.ts'
 import { npubOf } from '../../nostr/keys.ts'
@@ -9,6 +9,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
+import { FileButton } from '../parts/file-button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { short } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
@@ -89,32 +90,6 @@ async function readKeyFile(file: File): Promise<string> {
   return file.slice(0, keyTextCharsMax).text()
 }
 
-/** Chooses a backup file. A file may be dropped on the form, too. */
-function KeyFile({ onFile }: { onFile: (file: File) => Promise<void> }) {
-  const input = useRef<HTMLInputElement>(null)
-  return (
-    <div class="actions">
-      <Button icon="image" onClick={() => input.current?.click()}>
-        {t('key.file')}
-      </Button>
-      <input
-        ref={input}
-        class="unseen"
-        type="file"
-        accept=".txt,text/plain,image/*"
-        tabIndex={-1}
-        aria-label={t('key.file')}
-        onChange={(event) => {
-          const [picked] = event.currentTarget.files ?? []
-          // The same file chosen again is a change, too.
-          event.currentTarget.value = ''
-          if (picked) void onFile(picked)
-        }}
-      />
-    </div>
-  )
-}
-
 type NewKeyProps = EnterProps & { bring?: boolean; only?: string | undefined }
 
 /** Signing in by a new key, or by one that the person has. Both are stored under a PIN. */
@@ -175,7 +150,14 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
             value={text}
             onText={setText}
           />
-          <KeyFile onFile={read} />
+          <div class="actions">
+            <FileButton
+              icon="image"
+              label={t('key.file')}
+              accept=".txt,text/plain,image/*"
+              onFile={(picked) => void read(picked)}
+            />
+          </div>
           {file !== null && (
             <Notice tone={file === 'key.file.none' ? 'bad' : 'good'}>{t(file)}</Notice>
           )}

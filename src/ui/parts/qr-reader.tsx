@@ -3,6 +3,7 @@ import { type Camera, cameraTrouble, openCamera } from '../browser/camera.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { commonWords as t } from '../words/common.ts'
 import { Button } from './button.tsx'
+import { FileButton } from './file-button.tsx'
 import { Notice } from './notice.tsx'
 
 type Props = { onRead: (text: string) => void }
@@ -11,9 +12,7 @@ type Props = { onRead: (text: string) => void }
 export function QrReader({ onRead }: Props) {
   const [filming, setFilming] = useState(false)
   const [trouble, setTrouble] = useState<'unread' | 'camera' | null>(null)
-  const file = useRef<HTMLInputElement>(null)
-  const photo = async (picked: File | undefined) => {
-    if (!picked) return
+  const photo = async (picked: File) => {
     setTrouble(null)
     const text = await readPhoto(picked)
     if (text) onRead(text)
@@ -32,17 +31,11 @@ export function QrReader({ onRead }: Props) {
             {t('read.scan')}
           </Button>
         )}
-        <Button icon="image" onClick={() => file.current?.click()}>
-          {t('read.photo')}
-        </Button>
-        <input
-          ref={file}
-          class="unseen"
-          type="file"
+        <FileButton
+          icon="image"
+          label={t('read.photo')}
           accept="image/*"
-          tabIndex={-1}
-          aria-label={t('read.photo')}
-          onChange={(event) => void photo(event.currentTarget.files?.[0])}
+          onFile={(picked) => void photo(picked)}
         />
       </div>
       {filming && <Film onEnd={finish} />}
