@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, shownQr, type VisitOptions } from '../support/browser.ts'
+import { closeBrowser, keepNothing, shownQr, type VisitOptions } from '../support/browser.ts'
 import { runCommand } from '../support/cli.ts'
 import {
   call,
@@ -84,7 +84,7 @@ test('a coupon on the screen says by itself that it was redeemed', async () => {
   await page.getByText('Se canjeó el').waitFor()
   expect(await page.getByRole('img', { name: /^QR de/ }).count()).toBe(0)
 
-  // Without an answer the coupon stays on the screen, although it is not kept.
+  // Without an answer the coupon stays on the screen.
   const second = await mint()
   await openCoupon(second)
   await page.route('**/api/coupons/preview', (route) => route.abort())
@@ -229,9 +229,10 @@ test('after a kill in the middle of the swap, the reloaded page gets the one suc
   await page.goto('about:blank')
   await page.goto(`${first.url}/c`)
   await page.getByRole('heading', { name: 'Mis cupones' }).waitFor()
-  expect(await keptCodes(page)).toEqual([])
+  expect(await keptCodes(page)).toEqual([nonce])
   const { url } = await startServer({ dataDir, env: { ...env, PORT: new URL(first.url).port } })
-  await page.locator('.held-open').waitFor()
+  await page.getByText('Ya es tuyo').waitFor()
+  expect(await page.locator('.held-open').count()).toBe(1)
   const [own = ''] = await keptCodes(page)
   expect([await statusOf(nonce, url), await statusOf(own, url)]).toEqual(['refreshed', 'minted'])
   const { json } = await call(url, `/api/coupons/${id}/mints`, { token: session })
@@ -271,7 +272,7 @@ test('every final state of a coupon has its own text', async () => {
   await call(server.url, `/api/coupons/${definition}/mints/${voided}`, { method: 'DELETE', token })
   await until('the coupon has expired', async () => (await statusOf(brief)) === 'expired')
   const { page } = await open('/c', { width: 320 })
-  await page.getByText('Todavía no guardaste cupones').waitFor()
+  await page.getByText('Todavía no tenés cupones').waitFor()
   await checkPage(page, 'coupon-none')
   await page.getByLabel('Abrir un código').fill('hola')
   await button(page, 'Ver').click()
@@ -294,7 +295,6 @@ test('every final state of a coupon has its own text', async () => {
 test('kept coupons are refreshed from the service, open without a connection, and can be removed', async () => {
   const nonce = await mint()
   const { page, context } = await open(`/c#${nonce}`, { worker: true })
-  await button(page, 'Guardar en mis cupones').click()
   await page.getByText('Está en tus cupones').waitFor()
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => null))
   await context.setOffline(true)
@@ -306,11 +306,104 @@ test('kept coupons are refreshed from the service, open without a connection, an
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   await button(page, 'Volver a mis cupones').click()
   await page.getByText('Canjeado').waitFor()
+  // Nothing is lost with it, so no question.
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
-  await checkPage(page, 'coupon-remove')
-  await button(page, 'Sí, quitarlo').click()
-  await page.getByText('Todavía no guardaste cupones').waitFor()
+  await page.getByText('Todavía no tenés cupones').waitFor()
   expect(await keptCodes(page)).toEqual([])
+})
+
+test('a coupon is kept at first sight: a closed tab loses nothing', async () => {
+  const nonce = await mint()
+  const { page, context, complaints } = await open(`/c#${nonce}`)
+  await page.getByText('Está en tus cupones').waitFor()
+  await checkEveryWidth(page, 'coupon-kept')
+  await page.close()
+  const later = await context.newPage()
+  await later.goto(`${server.url}/c`)
+  await later.getByRole('button', { name: /^10 %/ }).click()
+  await button(later, 'Ver el QR grande').waitFor()
+  // It came from somebody else all the same.
+  await button(later, 'Hacelo mío').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('a usable coupon is removed after a question, and does not come back by itself', async () => {
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`)
+  await button(page, 'Volver a mis cupones').click()
+  await button(page, 'Quitar de este equipo: Medialuna de regalo').click()
+  await page.getByText('solo con su QR o su enlace').waitFor()
+  await checkEveryWidth(page, 'coupon-remove')
+  await button(page, 'Sí, quitarlo').click()
+  await page.getByText('Lo quitamos de este equipo').waitFor()
+  // The entry of the history was seen before.
+  await page.goBack()
+  await page.getByText('Sin usar').waitFor()
+  await page.reload()
+  await page.getByText('Sin usar').waitFor()
+  expect(await keptCodes(page)).toEqual([])
+  // A person who wants it back says so, and the coupon page removes it, too.
+  await button(page, 'Guardar en mis cupones').click()
+  await button(page, 'Quitar de este equipo').click()
+  await button(page, 'Cancelar').click()
+  expect(await keptCodes(page)).toEqual([nonce])
+  // A code that nobody else has says so.
+  await button(page, 'Hacelo mío').click()
+  await page.getByText('Ya es tuyo').waitFor()
+  await button(page, 'Quitar de este equipo').click()
+  await page.getByText('este código lo tenés solo vos: si lo quitás').waitFor()
+  await button(page, 'Sí, quitarlo').click()
+  await page.getByText('Todavía no tenés cupones').waitFor()
+  expect(await keptCodes(page)).toEqual([])
+})
+
+test('a coupon that is over is not kept, and a kept one leaves its page without a question', async () => {
+  const nonce = await mint()
+  const claim = () => call(server.url, '/api/coupons/claim', { body: { nonce } })
+  const { page, context } = await open(`/c#${nonce}`)
+  await page.getByText('Está en tus cupones').waitFor()
+  await claim()
+  await page.reload()
+  await page.getByText('Se canjeó el').waitFor()
+  await checkPage(page, 'coupon-kept-redeemed')
+  await button(page, 'Quitar de este equipo').click()
+  await page.getByText('Todavía no tenés cupones').waitFor()
+  const later = await context.newPage()
+  await later.goto(`${server.url}/c#${nonce}`)
+  await later.getByText('Se canjeó el').waitFor()
+  expect(await keptCodes(later)).toEqual([])
+})
+
+test('a full list drops no usable coupon, says so, and keeps the new one as soon as it has room', async () => {
+  const entry = {
+    ...{ name: 'Otro', npub: npubOf(merchant.pubkey), coupon: { type: 'percent', percent: 5 } },
+    ...{ status: 'minted', description: '', expiresAt: null, image: null, couponId: definition },
+    ...{ claimedAt: null, checkedAt: 1, addedAt: 1, voucher: null, own: false, sent: null },
+  }
+  const list = Array.from({ length: 300 }, (_, at) => ({ ...entry, nonce: `code-${at}` }))
+  const [place, text] = ['cuponera:coupons', JSON.stringify(list)].map((one) => JSON.stringify(one))
+  const before = `localStorage.getItem(${place}) ?? localStorage.setItem(${place}, ${text});`
+  const nonce = await mint()
+  const { page } = await open(`/c#${nonce}`, { before })
+  await page.getByText('ya hay 300 sin usar').waitFor()
+  await checkEveryWidth(page, 'coupon-list-full')
+  expect(await keptCodes(page)).toEqual(list.map((one) => one.nonce))
+  await button(page, 'Volver a mis cupones').click()
+  await button(page, 'Quitar de este equipo: Otro').first().click()
+  await button(page, 'Sí, quitarlo').click()
+  await page.getByText('Lo quitamos de este equipo').waitFor()
+  await page.goBack()
+  await page.getByText('Está en tus cupones').waitFor()
+  expect(await keptCodes(page)).toContain(nonce)
+})
+
+test('a device that stores nothing keeps no coupon, and says so when asked', async () => {
+  const { page } = await open(`/c#${await mint()}`, { before: keepNothing })
+  await page.getByText('Sin usar').waitFor()
+  await expectToast(page.getByText('Este equipo no lo pudo guardar'), () =>
+    button(page, 'Guardar en mis cupones').click(),
+  )
+  expect(await page.getByText('Está en tus cupones').count()).toBe(0)
 })
 
 test('a coupon sent to a name of this service is in its inbox, and this copy is worth nothing', async () => {
@@ -363,7 +456,7 @@ test('each outcome of sending has its own text', async () => {
     await address.fill('juana@tienda.example')
     await button(page, 'Enviar').click()
     await page.getByRole('heading', { name: heading }).waitFor()
-    await page.getByText(words).waitFor()
+    await page.getByRole('dialog').getByText(words).waitFor()
     await checkPage(page, `coupon-send-${(status ?? 'lost').toLowerCase()}`)
     await page.unrouteAll()
     if (status !== 'UNKNOWN') {

@@ -146,7 +146,6 @@ test('with the holder it stays isolated in the coupon, the list, and the questio
   const { page } = await openPage(`${server.url}/c#${await mint()}`)
   await straight(page, coupon)
   await straight(page, shop)
-  await page.getByRole('button', { name: 'Guardar en mis cupones' }).click()
   await page.getByRole('button', { name: 'Volver a mis cupones' }).click()
   await straight(page, coupon)
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()

@@ -459,6 +459,16 @@ test('a swapped coupon is stored before the old code is forgotten', async () => 
   expect(pending.all()).toEqual([])
 })
 
+test('a swap in a full list replaces the old code', async () => {
+  const { taker, holdings } = newTaker([successor])
+  for (let at = 1; at < 300; at++) holdings.put(held(`code-${at}`, 'minted'))
+  expect(holdings.full()).toBe(false)
+  holdings.put(held(nonce, 'minted'))
+  expect(holdings.full()).toBe(true)
+  expect(await taker.take(nonce, terms.name)).toMatchObject({ step: 'mine', kept: true })
+  expect([holdings.all().length, holdings.find(nonce)]).toEqual([300, null])
+})
+
 test('a lost swap is finished automatically with its key, also by a later page', async () => {
   const store = newStore()
   const first = newTaker([lost, lost, successor], store)

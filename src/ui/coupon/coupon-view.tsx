@@ -17,8 +17,20 @@ import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
+import { useRemoval } from './removal.tsx'
 import { SendView } from './send-view.tsx'
-import { askNow, keep, kept, look, openList, openNonce, take, taking, view } from './state.ts'
+import {
+  askNow,
+  holdings,
+  isKept,
+  keep,
+  look,
+  openList,
+  openNonce,
+  take,
+  taking,
+  view,
+} from './state.ts'
 
 /** One coupon: its benefit, its merchant, and the actions of its holder. */
 export function CouponView() {
@@ -98,6 +110,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
       ) : (
         <Ended held={held} status={status} />
       )}
+      {isKept(held.nonce) && <KeptRow held={held} />}
       {/* Outside of Usable: the dialog must stay to tell that the coupon is no longer usable. */}
       {sending && <SendView held={held} onClose={() => setSending(false)} />}
     </>
@@ -225,9 +238,28 @@ function TakingNotice() {
   )
 }
 
+/** A coupon that this device keeps, and the way to remove it. */
+function KeptRow({ held }: { held: Held }) {
+  const removal = useRemoval(held)
+  // A swap would bring it back.
+  if (taking.value?.step === 'taking') return null
+  return (
+    <div class="row apart">
+      <p class="with-icon small" role="status">
+        <Icon name="check" />
+        <span>{t('kept')}</span>
+      </p>
+      <Button kind="quiet" icon="trash" aria-label={t('mine.remove')} onClick={removal.begin}>
+        {t('remove')}
+      </Button>
+      {removal.question}
+    </div>
+  )
+}
+
 function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
   const [link, setLink] = useState(false)
-  const isKept = kept.value.some(({ nonce }) => nonce === held.nonce)
+  const unkept = !isKept(held.nonce)
   const share = async () => {
     const how = await shareLink(held.name, couponLink(held.nonce))
     if (how === 'copied') say(t('copied'))
@@ -241,18 +273,13 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
           <span>{t('take.own')}</span>
         </p>
       )}
-      {isKept && (
-        <p class="with-icon small" role="status">
-          <Icon name="check" />
-          <span>{t('kept')}</span>
-        </p>
-      )}
+      {unkept && holdings.full() && <Notice tone="wait">{t('kept.full')}</Notice>}
       <div class="stack buttons">
-        {!isKept && (
+        {unkept && (
           <Button
             icon="archive"
             onClick={() => {
-              if (!keep(held)) say(t('kept.not'), 'bad')
+              if (!keep(held)) say(t(holdings.full() ? 'kept.full' : 'kept.not'), 'bad')
             }}
           >
             {t('keep')}

@@ -27,9 +27,14 @@ export type Holdings = {
   /** Newest first. */
   all(): Held[]
   find(nonce: string): Held | null
-  /** Add or update a coupon. False when the device stores nothing, or the list is full of usable coupons. */
-  put(held: Held): boolean
+  /**
+   * Add or update a coupon, in place of the one with the nonce `instead`. False when the device stores nothing,
+   * or the list is full of usable coupons.
+   */
+  put(held: Held, instead?: string): boolean
   remove(nonce: string): void
+  /** True when the list has no room for another coupon, since all of its own are usable. */
+  full(): boolean
 }
 
 /** An entry has about 2 KB with its event; a browser stores 5 MB. */
@@ -43,14 +48,18 @@ export function openHoldings(store: TextStore, name: string): Holdings {
   return {
     all,
     find: (nonce) => all().find((held) => held.nonce === nonce) ?? null,
-    put(held) {
-      const others = all().filter(({ nonce }) => nonce !== held.nonce)
+    put(held, instead) {
+      const others = all().filter(({ nonce }) => nonce !== held.nonce && nonce !== instead)
       const before = all().find(({ nonce }) => nonce === held.nonce)
       const list = bounded([{ ...held, addedAt: before?.addedAt ?? held.addedAt }, ...others])
       return list !== null && keep(list.toSorted((one, other) => other.addedAt - one.addedAt))
     },
     remove(nonce) {
       keep(all().filter((held) => held.nonce !== nonce))
+    },
+    full() {
+      const list = all()
+      return list.length >= holdingsMax && list.every(({ status }) => status === 'minted')
     },
   }
 }

@@ -3,7 +3,6 @@ import { systemClock } from '../../base/clock.ts'
 import { parseScan } from '../../client/scan.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
-import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field } from '../parts/field.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
@@ -14,7 +13,8 @@ import { moment } from '../words/format.ts'
 import { untilText } from '../words/until.ts'
 import { type Held, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
-import { kept, lookAtAll, openCoupon, openScanned, remove } from './state.ts'
+import { useRemoval } from './removal.tsx'
+import { kept, lookAtAll, openCoupon, openScanned } from './state.ts'
 
 /** The list of coupons that this device keeps. */
 export function MineView() {
@@ -60,7 +60,7 @@ export function MineView() {
 }
 
 function Line({ held }: { held: Held }) {
-  const [asking, setAsking] = useState(false)
+  const removal = useRemoval(held)
   const status = statusNow(held, systemClock())
   return (
     <li class="held">
@@ -83,19 +83,9 @@ function Line({ held }: { held: Held }) {
       <IconButton
         icon="trash"
         label={t('mine.remove.of', { name: held.name })}
-        onClick={() => setAsking(true)}
+        onClick={removal.begin}
       />
-      {asking && (
-        <Confirm
-          title={t('mine.remove')}
-          action={t('mine.remove.yes')}
-          danger
-          onClose={() => setAsking(false)}
-          onConfirm={async () => remove(held.nonce)}
-        >
-          <p>{t('mine.remove.sure')}</p>
-        </Confirm>
-      )}
+      {removal.question}
     </li>
   )
 }

@@ -23,7 +23,8 @@ type View =
   /** `message`: the sentence of a service that answered with a fault. */
   | { step: 'unreachable'; message: string | null }
 
-export const holdings = openHoldings(device, 'coupons')
+const listName = 'coupons'
+export const holdings = openHoldings(device, listName)
 const pauses = createPauses()
 const pending = openPendingList({
   store: device,
@@ -57,7 +58,7 @@ const taker = createTaker({
     if (next.step === 'mine') {
       // The old nonce is spent, so the page continues with the new one.
       openNonce.value = next.held.nonce
-      remember(next.held.nonce)
+      remember(next.held.nonce, !next.kept)
       view.value = { step: 'shown', held: next.held, fresh: true }
     }
     taking.value = next
@@ -77,18 +78,24 @@ export function readAddress(): void {
     show(known)
   } else {
     const nonce = isNonce(code) ? code : null
-    remember(nonce)
+    remember(nonce, true)
     show(nonce, nonce === null)
   }
 }
 
-function remember(nonce: string | null): void {
-  history.replaceState({ nonce }, '', '/c')
+/** `arriving`: the page has not kept the coupon of this entry yet. A reload and "back" keep nothing twice. */
+function remember(nonce: string | null, arriving: boolean): void {
+  history.replaceState({ nonce, arriving }, '', '/c')
+}
+
+function isArriving(nonce: string): boolean {
+  const state = history.state as { nonce?: unknown; arriving?: unknown } | null
+  return openNonce.peek() === nonce && state?.nonce === nonce && state.arriving === true
 }
 
 /** Show a coupon as a new entry of the history, so that "back" leads to the list. */
-export function openCoupon(nonce: string): void {
-  history.pushState({ nonce }, '', '/c')
+export function openCoupon(nonce: string, arriving = false): void {
+  history.pushState({ nonce, arriving }, '', '/c')
   show(nonce)
 }
 
@@ -99,7 +106,7 @@ export function openList(): void {
 
 export function openScanned(scanned: Scanned): boolean {
   if (scanned.kind === 'other') return false
-  openCoupon(scanned.nonce)
+  openCoupon(scanned.nonce, true)
   return true
 }
 
@@ -122,14 +129,15 @@ function show(nonce: string | null, wrong = false): void {
 }
 
 /** The coupon on the screen, as last known; null while nothing is known of it. */
-function heldOnScreen(): Held | null {
+function heldOnScreen(nonce: string | null): Held | null {
   const now = view.peek()
-  return now.step === 'shown' ? now.held : null
+  return now.step === 'shown' && now.held.nonce === nonce ? now.held : null
 }
 
 export async function look(nonce: string): Promise<void> {
   const answer = await ask('/api/coupons/preview', { nonce })
-  const before = holdings.find(nonce)
+  const listed = holdings.find(nonce)
+  const before = listed ?? heldOnScreen(nonce)
   const terms = settles(answer) ? termsOf(answer) : null
   if (terms) {
     const { status, claimedAt } = answer.body
@@ -145,18 +153,17 @@ export async function look(nonce: string): Promise<void> {
       claimedAt: typeof claimedAt === 'number' ? claimedAt : null,
       checkedAt: now,
     }
-    // Looking at a coupon does not keep it: the person decides that.
-    if (before) keep(held)
+    if (listed) keep(held)
+    else if (isArriving(nonce) && held.status === 'minted') keepAtFirstSight(held)
     if (openNonce.peek() === nonce) view.value = { step: 'shown', held, fresh: true }
     return
   }
   if (openNonce.peek() !== nonce) return
-  // Also one that is not kept stays on the screen: its QR works at a till that has a connection.
-  const last = before ?? heldOnScreen()
   if (settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))) {
     view.value = { step: 'unknown' }
-  } else if (last) {
-    view.value = { step: 'shown', held: last, fresh: false }
+  } else if (before) {
+    // Also one that is not kept stays on the screen: its QR works at a till that has a connection.
+    view.value = { step: 'shown', held: before, fresh: false }
   } else {
     view.value = { step: 'unreachable', message: messageOf(answer) }
   }
@@ -169,9 +176,23 @@ export function keep(held: Held): boolean {
   return done
 }
 
+/** Closing the tab must not lose a coupon. One that was removed since stays removed. */
+function keepAtFirstSight(held: Held): void {
+  if (device.lasts(listName) && keep(held)) remember(held.nonce, false)
+}
+
+/** Whether a coupon of the list survives this page. */
+export function isKept(nonce: string): boolean {
+  return kept.value.some((held) => held.nonce === nonce) && device.lasts(listName)
+}
+
+/** Forget a coupon. The one on the screen leaves it, and the entry of the history, too. */
 export function remove(nonce: string): void {
   holdings.remove(nonce)
   kept.value = holdings.all()
+  if (openNonce.peek() !== nonce) return
+  history.replaceState(null, '', '/c')
+  show(null)
 }
 
 export function take(held: Held): void {
@@ -203,7 +224,7 @@ export function follow(): void {
   let busy = false
   const lookAgain = async () => {
     const nonce = openNonce.peek()
-    const usable = heldOnScreen()?.status === 'minted'
+    const usable = heldOnScreen(nonce)?.status === 'minted'
     // A swap tells by itself what became of its coupon.
     const swapping = taking.peek()?.step === 'taking'
     if (busy || document.hidden || !nonce || !usable || swapping) return

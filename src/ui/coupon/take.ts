@@ -69,7 +69,6 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     // Store the new nonce before the key goes: a crash in between can still fetch it.
     const unkept = outcome.step === 'mine' && !outcome.kept
     if (!unkept) pending.close(nonce)
-    if (outcome.step === 'mine' && outcome.kept) holdings.remove(nonce)
     onChange(outcome)
     return outcome
   }
@@ -88,7 +87,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
         own: true,
         sent: null,
       }
-      return { step: 'mine', old: nonce, held, kept: holdings.put(held) }
+      return { step: 'mine', old: nonce, held, kept: holdings.put(held, nonce) }
     }
     const why = reasons[codeOf(answer)]
     if (why) return { step: 'gone', nonce, why }

@@ -4,23 +4,29 @@ export const couponWords = createWords({
   title: ['Tu cupón', 'Your coupon'],
   mine: ['Mis cupones', 'My coupons'],
   'mine.lead': [
-    'Los que guardaste en este equipo. Si lo perdés, se pierden con él.',
-    'Those you keep on this device. If you lose it, they are lost with it.',
+    'Los que abriste quedan en este equipo. Si lo perdés, se pierden con él.',
+    'Those you opened stay on this device. If you lose it, they are lost with it.',
   ],
-  'mine.none.title': ['Todavía no guardaste cupones', 'No coupons kept yet'],
+  'mine.none.title': ['Todavía no tenés cupones', 'No coupons yet'],
   'mine.none.detail': [
-    'Cuando escanees el QR de un cupón, guardalo y lo vas a encontrar acá.',
-    'When you scan the QR of a coupon, keep it and you will find it here.',
+    'Cuando escanees el QR de un cupón, queda guardado acá.',
+    'When you scan the QR of a coupon, it is kept here.',
   ],
   'mine.checked': ['Revisado el {when}', 'Checked on {when}'],
   'mine.refresh': ['Revisar de nuevo', 'Check again'],
+  remove: ['Quitar', 'Remove'],
   'mine.remove': ['Quitar de este equipo', 'Remove from this device'],
   'mine.remove.of': ['Quitar de este equipo: {name}', 'Remove from this device: {name}'],
   'mine.remove.sure': [
-    'Si lo quitás, perdés el código y nadie te lo puede devolver. ¿Quitarlo?',
-    'If you remove it you lose its code, and nobody can give it back. Remove it?',
+    'Todavía se puede usar. Si lo quitás, lo abrís de nuevo solo con su QR o su enlace. ¿Quitarlo?',
+    'It can still be used. Once removed, only its QR or its link opens it again. Remove it?',
+  ],
+  'mine.remove.only': [
+    'Todavía se puede usar, y este código lo tenés solo vos: si lo quitás, nadie te lo puede devolver. ¿Quitarlo?',
+    'It can still be used, and only you have this code: once removed, nobody can give it back. Remove it?',
   ],
   'mine.remove.yes': ['Sí, quitarlo', 'Yes, remove it'],
+  'mine.removed': ['Lo quitamos de este equipo.', 'It was removed from this device.'],
   'open.code': ['Abrir un código', 'Open a code'],
   'open.action': ['Ver', 'Look'],
   'open.wrong': ['Eso no es el código de un cupón.', 'That is not the code of a coupon.'],
@@ -106,6 +112,10 @@ export const couponWords = createWords({
 
   keep: ['Guardar en mis cupones', 'Keep in my coupons'],
   kept: ['Está en tus cupones', 'It is among your coupons'],
+  'kept.full': [
+    'No entra en tus cupones: ya hay 300 sin usar. Quitá uno, o guardá la imagen antes de cerrar.',
+    'No room among your coupons: there are 300 unused ones. Remove one, or save the image before you close.',
+  ],
   'kept.not': [
     'Este equipo no lo pudo guardar. Guardá la imagen.',
     'This device could not keep it. Save the image.',
