@@ -78,11 +78,16 @@ test('a coupon on the screen says by itself that it was redeemed', async () => {
     await page.getByText('Sin usar').waitFor()
   }
   await openCoupon(first)
+  await button(page, 'Ver el QR grande').focus()
   await claim(first)
   await page.clock.runFor(10_000)
   await page.getByText('Canjeado', { exact: true }).waitFor()
   await page.getByText('Se canjeó el').waitFor()
   expect(await page.getByRole('img', { name: /^QR de/ }).count()).toBe(0)
+  // The keyboard goes on from there.
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toStartWith('Se canjeó el')
+  await page.keyboard.press('Tab')
+  await page.locator('button:focus', { hasText: 'Quitar' }).waitFor()
 
   // Without an answer the coupon stays on the screen.
   const second = await mint()

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
 import { imagePath } from '../../client/images.ts'
 import { couponLink, shareLink } from '../browser/share.ts'
@@ -79,6 +80,7 @@ function StatusBadge({ held }: { held: Held }) {
 
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const [sending, setSending] = useState(false)
+  const place = useRef<HTMLDivElement>(null)
   const status = statusNow(held, systemClock())
   const usable = status === 'minted'
   const { name, description, coupon: benefit, expiresAt, npub } = held
@@ -105,11 +107,13 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         </Notice>
       )}
       <TakingNotice />
-      {usable ? (
-        <Usable held={held} onSend={() => setSending(true)} />
-      ) : (
-        <Ended held={held} status={status} />
-      )}
+      <div ref={place} class="stack" tabIndex={-1}>
+        {usable ? (
+          <Usable held={held} onSend={() => setSending(true)} place={place} />
+        ) : (
+          <Ended held={held} status={status} />
+        )}
+      </div>
       {isKept(held.nonce) && <KeptRow held={held} />}
       {/* Outside of Usable: the dialog must stay to tell that the coupon is no longer usable. */}
       {sending && <SendView held={held} onClose={() => setSending(false)} />}
@@ -129,8 +133,19 @@ function Ended({ held, status }: { held: Held; status: Status }) {
   )
 }
 
+type UsableProps = { held: Held; onSend: () => void; place: RefObject<HTMLElement | null> }
+
 /** The QR and the actions of a coupon that can be used. */
-function Usable({ held, onSend }: { held: Held; onSend: () => void }) {
+function Usable({ held, onSend, place }: UsableProps) {
+  // The coupon may end by itself. The focus of a button that goes stays at its place, where the reason is.
+  // A layout effect, since a passive one is cleaned up after the button has gone.
+  useLayoutEffect(
+    () => () => {
+      const around = place.current
+      if (around?.contains(document.activeElement)) around.focus({ preventScroll: true })
+    },
+    [],
+  )
   // During a swap nobody should show or send a nonce that may be spent.
   const busy = taking.value?.step === 'taking'
   if (busy) return null
