@@ -141,11 +141,12 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
     })
   }
   function wake(): void {
-    if (stopped || runsSoon || time.seconds() < restsUntil) return
+    if (stopped || runsSoon) return
     if (running !== null) {
       wokenInRun = true
       return
     }
+    if (time.seconds() < restsUntil) return
     runsSoon = true
     schedule(Math.min(wakeSeconds, Math.max(dueAt - time.seconds(), 0)))
   }
@@ -157,7 +158,9 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
       if (stopped || time.seconds() < restsUntil) return
       const wait = rest(cause)
       runsSoon = false
-      if (running === null) schedule(wait)
+      // A run under way may outlast the rest.
+      if (running !== null) wokenInRun = true
+      else schedule(wait)
     },
     async stop() {
       stopped = true

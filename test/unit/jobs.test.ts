@@ -141,6 +141,21 @@ describe('a job', () => {
     expect(runs).toEqual([0, 1 + limits.jobRetrySeconds])
   })
 
+  test('runs again after a run that outlasts the rest of such a failure', async () => {
+    for (const woken of [false, true]) {
+      const gate = Promise.withResolvers<undefined>()
+      const { time, runs, job } = start({ run: () => gate.promise })
+      job.wake()
+      await time.pass(1)
+      job.fail(new Error('outside'))
+      if (woken) job.wake()
+      await time.pass(2 * limits.jobRetrySeconds)
+      gate.resolve(undefined)
+      await time.pass(1)
+      expect(runs).toEqual([0, 1 + 2 * limits.jobRetrySeconds])
+    }
+  })
+
   test('waits as long after the next such failure, when the run between them succeeded', async () => {
     const { time, runs, job } = start({})
     for (let turn = 0; turn < 3; turn++) {
