@@ -22,9 +22,12 @@ export function localOrigin(): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-/** The address that opens WhatsApp, in its app or in the browser, where the person chooses the recipient. */
+/**
+ * The address that opens WhatsApp, in its app or in the browser, where the person chooses the recipient.
+ * Half a character, such as a cut emoji, is left out: no URL can hold it.
+ */
 export function whatsappLink(text: string): string {
-  return `https://wa.me/?text=${encodeURIComponent(text)}`
+  return `https://wa.me/?text=${encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''))}`
 }
 
 export function canShare(): boolean {
