@@ -310,7 +310,7 @@ test('many vouchers are printed: ten to an A4 sheet, or a ticket each', async ()
     await page.emulateMedia({ media: 'print' })
     expect(await page.locator('.paper-coupon:visible').count()).toBe(12)
     expect(await page.locator('.dialog').isVisible()).toBe(false)
-    // No part of a coupon is cut off, except the end of long terms.
+    // No part of a coupon is cut off.
     const cut = await page.locator('.paper-coupon').evaluateAll(
       (coupons) =>
         coupons.filter((coupon) => {

@@ -13,7 +13,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
-import { knownName, merchantName } from '../state/merchant-names.ts'
+import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
@@ -303,7 +303,7 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
         <Button icon="send" onClick={onSend}>
           {t('send.title')}
         </Button>
-        <Button icon="image" onClick={() => void saveImage(held, merchantName(held.npub))}>
+        <Button icon="image" onClick={() => void saveImage(held, knownName(held.npub))}>
           {t('image')}
         </Button>
         <Button icon="share" onClick={() => void share()}>

@@ -12,7 +12,8 @@ import { saveImage } from '../parts/coupon-picture.ts'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { type PrintFormat, printFormats, printVouchers } from '../parts/print.tsx'
+import { printVouchers } from '../parts/print.tsx'
+import { type PrintFormat, printFormats } from '../parts/print-fit.ts'
 import { QrCode } from '../parts/qr-code.tsx'
 import { useStaying } from '../parts/staying.ts'
 import { say } from '../parts/toast.tsx'
@@ -127,7 +128,8 @@ function Given({ vouchers, onGiven }: GivenProps) {
   const voucher = vouchers[Math.min(at, vouchers.length - 1)]
   if (!voucher) return null
   const address = couponLink(voucher.nonce)
-  const message = couponMessage(voucher, knownName(voucher.npub), address)
+  const shop = knownName(voucher.npub)
+  const message = couponMessage(voucher, shop, address)
   const copy = async () => {
     const text = vouchers.map(({ nonce }) => couponLink(nonce)).join('\n')
     const copied = await copyText(text)
@@ -136,7 +138,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
     say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
   }
   // Picture and share take one of several vouchers, so they do not count as handing over all.
-  const image = () => saveImage(voucher, location.host)
+  const image = () => saveImage(voucher, shop)
   const share = async () => {
     const went = await shareLink(voucher.name, address)
     if (went === 'shown') return say(t('hand.uncopied'), 'wait')
@@ -201,7 +203,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
           onClick={() => {
             // A page cannot learn whether the paper came out.
             onGiven()
-            printVouchers(format, vouchers)
+            printVouchers(format, vouchers, shop)
           }}
         >
           {t('hand.print')}

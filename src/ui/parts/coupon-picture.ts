@@ -8,42 +8,61 @@ import { untilText } from '../words/until.ts'
 import { drawQr } from './qr-code.tsx'
 
 const width = 1080
-const height = 1620
 const room = width - 2 * 90
+const bandHeight = 330
+/** Free height above and below a block of words. */
+const space = 56
 const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
-type Pictured = Pick<VoucherTerms, 'name' | 'coupon' | 'nonce' | 'expiresAt'>
+type Pictured = Pick<VoucherTerms, 'name' | 'description' | 'coupon' | 'nonce' | 'expiresAt'>
 
-/** Download the coupon as a PNG. */
-export async function saveImage(held: Pictured, who: string): Promise<void> {
+/** Download the coupon as a PNG. `shop`: null where its name is unknown; the picture shows no key. */
+export async function saveImage(held: Pictured, shop: string | null): Promise<void> {
   const canvas = document.createElement('canvas')
-  canvas.width = width
-  canvas.height = height
   const context = canvas.getContext('2d')
   if (!context) return
-  paint(context, held, who)
+  paint(canvas, context, held, shop)
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
   if (blob) saveFile(`${fileName(held.name)}.png`, blob)
 }
 
-function paint(context: CanvasRenderingContext2D, held: Pictured, who: string): void {
+/** As high as its words need: nothing that limits the benefit is cut. */
+function paint(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  held: Pictured,
+  shop: string | null,
+): void {
+  const { name, description, coupon, nonce, expiresAt } = held
+  const code = codeOf(couponLink(nonce), 800)
+  const benefit = benefitText(coupon)
+  const promise = [fitted(context, name, { largest: 68, smallest: 44, lines: 2, weight: 700 })]
+  if (plainBenefitText(coupon) !== name) {
+    promise.push(fitted(context, benefit, { largest: 42, smallest: 30, lines: 2, weight: 500 }))
+  }
+  const terms = [
+    fitted(context, untilText(expiresAt), { largest: 40, smallest: 40, lines: 1, weight: 500 }),
+    fitted(context, description, { largest: 34, smallest: 28, lines: 3, weight: 400 }),
+  ]
+  const promiseHeight = Math.max(260, heightOf(promise) + 2 * space)
+  const codeTop = bandHeight + promiseHeight
+  const termsTop = codeTop + code.side
+  canvas.width = width
+  // A change of its size empties a canvas.
+  canvas.height = termsTop + heightOf(terms) + 2 * space
   context.fillStyle = '#faf7f2'
-  context.fillRect(0, 0, width, height)
+  context.fillRect(0, 0, width, canvas.height)
   context.fillStyle = '#0d6650'
-  context.fillRect(0, 0, width, 330)
+  context.fillRect(0, 0, width, bandHeight)
   context.textAlign = 'center'
   context.fillStyle = '#ffffff'
-  line(context, benefitBadge(held.coupon), 205, 150, 800)
-  line(context, who, 280, 44, 500)
+  line(context, benefitBadge(coupon), shop === null ? 215 : 205, 150, 800)
+  if (shop !== null) line(context, shop, 280, 44, 500)
   context.fillStyle = '#211d18'
-  const benefit = benefitText(held.coupon)
-  const name = fitted(context, held.name, 68, 700)
-  const parts =
-    plainBenefitText(held.coupon) === held.name ? [name] : [name, fitted(context, benefit, 42, 500)]
-  paintBetween(context, parts, 330, 590)
-  paintQr(context, couponLink(held.nonce), 800)
+  paintParts(context, promise, bandHeight + (promiseHeight - heightOf(promise)) / 2)
+  paintQr(context, code, codeTop)
   context.fillStyle = '#625a4f'
-  line(context, untilText(held.expiresAt), height - 110, 40, 500)
+  paintParts(context, terms, termsTop + space)
 }
 
 /** Draw one line, shrunk until it fits. */
@@ -61,68 +80,85 @@ function line(
 }
 
 type Part = { lines: string[]; size: number; weight: number }
-const linesMax = 2
-const smallest = 26
+type Letters = { largest: number; smallest: number; weight: number; lines: number }
 
-/** Break a text into two lines at most, in the largest letters that fit. */
+/** Break a text into so many lines, in the largest letters that fit; into more at the smallest. */
 function fitted(
   context: CanvasRenderingContext2D,
   text: string,
-  largest: number,
-  weight: number,
+  { largest, smallest, weight, lines: wanted }: Letters,
 ): Part {
   for (let size = largest; ; size -= 2) {
     context.font = `${weight} ${size}px ${font}`
     const lines = wrapped(context, text)
-    const fits = lines.length <= linesMax && lines.every((one) => wideOf(context, one) <= room)
-    if (fits || size <= smallest) return { lines: lines.slice(0, linesMax), size, weight }
+    if (lines.length <= wanted || size <= smallest) return { lines, size, weight }
   }
 }
 
 function wrapped(context: CanvasRenderingContext2D, text: string): string[] {
   const lines: string[] = []
-  for (const word of text.split(/\s+/)) {
+  for (const word of text.split(/\s+/).filter(Boolean)) {
     const last = lines.at(-1)
     const longer = `${last} ${word}`
     if (last !== undefined && wideOf(context, longer) <= room) lines[lines.length - 1] = longer
-    else lines.push(word)
+    else lines.push(...broken(context, word))
   }
   return lines
+}
+
+/** A word in pieces that are as wide as a line: some languages write without spaces. */
+function broken(context: CanvasRenderingContext2D, word: string): string[] {
+  if (wideOf(context, word) <= room) return [word]
+  const pieces = ['']
+  for (const letter of word) {
+    const longer = `${pieces.at(-1)}${letter}`
+    if (wideOf(context, longer) <= room) pieces[pieces.length - 1] = longer
+    else pieces.push(letter)
+  }
+  return pieces
 }
 
 function wideOf(context: CanvasRenderingContext2D, text: string): number {
   return context.measureText(text).width
 }
 
-/** Draw the parts below each other, centred between two heights. */
-function paintBetween(
-  context: CanvasRenderingContext2D,
-  parts: readonly Part[],
-  top: number,
-  bottom: number,
-): void {
-  const gap = 16
-  const high = parts.reduce((sum, { lines, size }) => sum + lines.length * size * 1.15 + gap, -gap)
-  let y = (top + bottom - high) / 2
+const lineHeight = 1.15
+const gap = 16
+
+function heightOf(parts: readonly Part[]): number {
+  const filled = parts.filter(({ lines }) => lines.length > 0)
+  const high = filled.reduce((sum, { lines, size }) => sum + lines.length * size * lineHeight, 0)
+  return Math.ceil(high + Math.max(0, filled.length - 1) * gap)
+}
+
+/** Draw the parts below each other. */
+function paintParts(context: CanvasRenderingContext2D, parts: readonly Part[], top: number): void {
+  let y = top
   for (const { lines, size, weight } of parts) {
     context.font = `${weight} ${size}px ${font}`
     for (const text of lines) {
-      y += size * 1.15
+      y += size * lineHeight
       context.fillText(text, width / 2, y - size * 0.25, room)
     }
     y += gap
   }
 }
 
-function paintQr(context: CanvasRenderingContext2D, text: string, side: number): void {
+type Code = { path: string; scale: number; side: number }
+const quiet = 4
+
+/** A code with its quiet zone, as large as whole pixels allow. */
+function codeOf(text: string, sideMax: number): Code {
   const { size, path } = drawQr(text)
-  const quiet = 4
-  const scale = Math.floor(side / (size + 2 * quiet))
-  const whole = scale * (size + 2 * quiet)
-  const x = Math.round((width - whole) / 2)
-  const y = 590
+  const modules = size + 2 * quiet
+  const scale = Math.floor(sideMax / modules)
+  return { path, scale, side: scale * modules }
+}
+
+function paintQr(context: CanvasRenderingContext2D, { path, scale, side }: Code, y: number): void {
+  const x = Math.round((width - side) / 2)
   context.fillStyle = '#ffffff'
-  context.fillRect(x, y, whole, whole)
+  context.fillRect(x, y, side, side)
   context.save()
   context.translate(x + quiet * scale, y + quiet * scale)
   context.scale(scale, scale)

@@ -1,15 +1,14 @@
 import { signal } from '@preact/signals'
 import { createPortal } from 'preact/compat'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import { couponLink } from '../browser/share.ts'
 import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
+import { type Fit, measureFit, type PrintFormat, paperLook } from './print-fit.ts'
 import { QrCode } from './qr-code.tsx'
 
-export const printFormats = ['a4', '80', '58'] as const
-export type PrintFormat = (typeof printFormats)[number]
 type Printed = {
   name: string
   description: string
@@ -17,21 +16,33 @@ type Printed = {
   expiresAt: number | null
   nonce: string
 }
-type Job = { format: PrintFormat; vouchers: readonly Printed[] }
+/** `shop`: null where its name is unknown; the paper shows no key. */
+type Job = { format: PrintFormat; vouchers: readonly Printed[]; shop: string | null }
 
 const job = signal<Job | null>(null)
 const perSheet = 10
 
-/** Print vouchers: sheets to cut, or a ticket each. */
-export function printVouchers(format: PrintFormat, vouchers: readonly Printed[]): void {
-  job.value = { format, vouchers }
+/** Print the vouchers of one shop: sheets to cut, or a ticket each. */
+export function printVouchers(
+  format: PrintFormat,
+  vouchers: readonly Printed[],
+  shop: string | null,
+): void {
+  job.value = { format, vouchers, shop }
 }
 
 /** The content of the paper, which only a printer shows. A page that prints has it once. */
 export function PrintRoom() {
   const current = job.value
+  const [fitted, setFitted] = useState<{ job: Job; fit: Fit } | null>(null)
+  const fit = fitted?.job === current ? fitted?.fit : undefined
+  const measured = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (!current || fit || !measured.current) return
+    setFitted({ job: current, fit: measureFit(measured.current, current.format) })
+  }, [current, fit])
   useEffect(() => {
-    if (!current) return
+    if (!current || !fit) return
     const done = () => {
       job.value = null
     }
@@ -39,41 +50,78 @@ export function PrintRoom() {
     // After the next paint: the print dialog takes the page as it is drawn.
     requestAnimationFrame(() => window.print())
     return () => window.removeEventListener('afterprint', done)
-  }, [current])
+  }, [current, fit])
   if (!current) return null
-  const sheets = current.format === 'a4' ? chunked(current.vouchers, perSheet) : [current.vouchers]
+  if (!fit) {
+    return createPortal(
+      <div key="measured" ref={measured} aria-hidden="true">
+        <Sheet job={current} vouchers={distinct(current.vouchers)} />
+      </div>,
+      document.body,
+    )
+  }
+  const sheets =
+    current.format === 'a4' && !fit.long ? chunked(current.vouchers, perSheet) : [current.vouchers]
   return createPortal(
-    <div class={`paper paper-${current.format}`}>
+    <div key="printed" {...paperLook(current.format, fit)}>
       {sheets.map((sheet) => (
-        <div key={sheet[0]?.nonce} class="paper-sheet">
-          {sheet.map((voucher) => (
-            <PrintedCoupon key={voucher.nonce} voucher={voucher} />
-          ))}
-        </div>
+        <Sheet
+          key={sheet[0]?.nonce}
+          job={current}
+          vouchers={sheet}
+          more={fit.long && current.format !== 'a4'}
+        />
       ))}
     </div>,
     document.body,
   )
 }
 
-function PrintedCoupon({ voucher }: { voucher: Printed }) {
+/** `more`: a coupon may take more than one ticket, and says so. */
+type SheetProps = { job: Job; vouchers: readonly Printed[]; more?: boolean }
+
+function Sheet({ job: { shop }, vouchers, more = false }: SheetProps) {
+  return (
+    <div class="paper-sheet">
+      {vouchers.map((voucher) => (
+        <PrintedCoupon key={voucher.nonce} voucher={voucher} shop={shop} more={more} />
+      ))}
+    </div>
+  )
+}
+
+type CouponProps = { voucher: Printed; shop: string | null; more: boolean }
+
+function PrintedCoupon({ voucher, shop, more }: CouponProps) {
   const { name, description, coupon, expiresAt, nonce } = voucher
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
         <QrCode text={couponLink(nonce)} label={t('qr.coupon')} />
+        {more && <p class="paper-fine paper-more">{t('print.more')}</p>}
       </div>
       <div class="paper-words">
+        {shop !== null && <p class="paper-shop">{shop}</p>}
         <p class="paper-name">{name}</p>
         {name !== plainBenefitText(coupon) && <p class="paper-benefit">{benefitText(coupon)}</p>}
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>
         {description !== '' && <p class="paper-fine">{description}</p>}
-        <p class="paper-fine">{t('print.scan')}</p>
+        {/* Not alone on a ticket. */}
+        {!more && <p class="paper-fine">{t('print.scan')}</p>}
       </div>
     </section>
   )
+}
+
+/** One voucher of each kind of terms: five hundred of the same coupon are measured once. */
+function distinct(vouchers: readonly Printed[]): Printed[] {
+  const kinds = vouchers.map((one): [string, Printed] => {
+    const { name, description, coupon, expiresAt } = one
+    return [JSON.stringify([name, description, coupon, expiresAt]), one]
+  })
+  return [...new Map(kinds).values()]
 }
 
 function chunked<T>(items: readonly T[], size: number): T[][] {

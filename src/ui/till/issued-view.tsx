@@ -5,6 +5,7 @@ import { Notice } from '../parts/notice.tsx'
 import { PrintRoom, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
+import { knownName } from '../state/merchant-names.ts'
 import { benefitText } from '../words/benefit-text.ts'
 import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
@@ -12,8 +13,10 @@ import { RestingButton } from './resting.tsx'
 
 /** The QR of a voucher that was just issued, for the customer across the counter. */
 export function IssuedView({ issued }: { issued: Issued }) {
-  const { name, coupon, nonce } = issued
+  const { name, coupon, nonce, npub } = issued
   const link = couponLink(nonce)
+  // Asked for at once, so that the ticket has it.
+  const shop = knownName(npub)
   const heading = useRef<HTMLHeadingElement>(null)
   const [shown, setShown] = useState(false)
   // The focused button has left the page.
@@ -44,10 +47,10 @@ export function IssuedView({ issued }: { issued: Issued }) {
         <RestingButton icon="share" onClick={() => void share()}>
           {t('issue.share')}
         </RestingButton>
-        <RestingButton icon="print" onClick={() => printVouchers('58', [issued])}>
+        <RestingButton icon="print" onClick={() => printVouchers('58', [issued], shop)}>
           {t('issue.print58')}
         </RestingButton>
-        <RestingButton icon="print" onClick={() => printVouchers('80', [issued])}>
+        <RestingButton icon="print" onClick={() => printVouchers('80', [issued], shop)}>
           {t('issue.print80')}
         </RestingButton>
       </div>

@@ -13,6 +13,10 @@ export const commonWords = createWords(
     'coupon.until': ['Vale hasta el {day}', 'Valid until {day}'],
     'coupon.forever': ['No vence', 'Never expires'],
     'coupon.unnamed': ['Tu cupón', 'Your coupon'],
+    'print.more': [
+      'El texto puede seguir en otro ticket',
+      'The text may continue on another ticket',
+    ],
     'print.scan': ['Escanealo con tu teléfono', 'Scan it with your phone'],
     copy: ['Copiar', 'Copy'],
     copied: ['Copiado', 'Copied'],

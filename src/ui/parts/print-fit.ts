@@ -1,0 +1,44 @@
+/** The size of printed coupons: nothing is cut, so long terms get smaller letters, then more paper. */
+
+export const printFormats = ['a4', '80', '58'] as const
+export type PrintFormat = (typeof printFormats)[number]
+
+/** `long`: the words do not fit beside their code, so they flow, over several pages if they must. */
+export type Fit = { scale: number; long: boolean }
+
+/**
+ * Millimetres of height for one coupon in the sizes of `print.css`; on a sheet, then those for a long one. A printer
+ * may break lines otherwise than the screen, so a few stay free.
+ */
+const rooms: { [F in PrintFormat]: readonly number[] } = {
+  a4: [53.5, 272],
+  '80': [111],
+  '58': [93],
+}
+const pixelsPerMillimetre = 96 / 25.4
+/** Factors of the largest letters. `print.css` keeps every letter readable at the smallest. */
+const scales = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5]
+const smallest: Fit = { scale: 0.5, long: true }
+
+/** The class and the style of a paper with this fit. */
+export function paperLook(format: PrintFormat, { scale, long }: Fit) {
+  return {
+    class: `paper paper-${format}${long ? ' paper-long' : ''}`,
+    style: `--print-scale: ${scale}`,
+  }
+}
+
+/** Find the largest letters in which each coupon of a paper that is laid out, but not shown, fits its room. */
+export function measureFit(paper: HTMLElement, format: PrintFormat): Fit {
+  const coupons = [...paper.querySelectorAll('.paper-coupon')]
+  for (const [at, millimetres] of rooms[format].entries()) {
+    const [long, room] = [at > 0, millimetres * pixelsPerMillimetre]
+    for (const scale of scales) {
+      const look = paperLook(format, { scale, long })
+      paper.className = `${look.class} paper-measured`
+      paper.style.cssText = look.style
+      if (coupons.every((one) => one.getBoundingClientRect().height <= room)) return { scale, long }
+    }
+  }
+  return smallest
+}
