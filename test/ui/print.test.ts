@@ -135,7 +135,7 @@ function cutParts(page: Page): Promise<string[]> {
 }
 
 for (const { what, fields, fits } of cases) {
-  test(`${what} are printed whole on every paper`, async () => {
+  test(`nothing of ${what} is cut on any paper`, async () => {
     const { page } = await handOver(fields, 2)
     for (const { format, label, wide, code } of papers) {
       await page.getByLabel('Formato').selectOption({ label })
@@ -218,7 +218,7 @@ test('a shop without a known name has nothing in its place, on paper and in the 
   ])
 })
 
-test.each(cases)('$what are whole in the saved picture', async ({ what, fields }) => {
+test.each(cases)('nothing of $what is cut in the saved picture', async ({ what, fields }) => {
   const { page, press } = await handOver(fields, 1)
   const address = await shownAddress(page)
   await page.evaluate(recorder)
