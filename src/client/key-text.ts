@@ -4,11 +4,25 @@ export const keyTextCharsMax = 20_000
 /** A key as a person has it: `text` is an ncryptsec, an nsec or 64 hex digits. */
 type FoundKey = { form: 'ncryptsec' | 'nsec' | 'hex'; text: string }
 
-/** An ncryptsec has 91 bytes (NIP-49) and an nsec 32, so what follows without a space is not taken for the key. */
+const hex = '[0-9a-f]{64}'
+
+/**
+ * An ncryptsec has 91 bytes (NIP-49) and an nsec 32, so what follows without a space is not taken for the key.
+ * A public key has 64 hex digits as well: those count only alone, or in a JSON field that names a secret key.
+ */
 const forms = [
-  { form: 'ncryptsec', pattern: /ncryptsec1[02-9ac-hj-np-z]{152}/gi },
-  { form: 'nsec', pattern: /nsec1[02-9ac-hj-np-z]{58}/gi },
-  { form: 'hex', pattern: /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi },
+  { form: 'ncryptsec', patterns: [/ncryptsec1[02-9ac-hj-np-z]{152}/gi] },
+  { form: 'nsec', patterns: [/nsec1[02-9ac-hj-np-z]{58}/gi] },
+  {
+    form: 'hex',
+    patterns: [
+      new RegExp(`^${hex}$`, 'gi'),
+      new RegExp(
+        `(?<="(?:private_?key|priv_?key|secret_?key|sec_?key)"\\s*:\\s*")${hex}(?=")`,
+        'gi',
+      ),
+    ],
+  },
 ] as const
 
 /**
@@ -18,12 +32,10 @@ const forms = [
 export function findKey(text: string): FoundKey | null {
   const bounded = text.slice(0, keyTextCharsMax)
   // Mail programs break a long line in two.
-  return findIn(bounded) ?? findIn(bounded.replace(/=?\s+/g, ''))
-}
-
-function findIn(text: string): FoundKey | null {
-  for (const { form, pattern } of forms) {
-    const found = new Set([...text.matchAll(pattern)].map(([key]) => key.toLowerCase()))
+  const texts = [bounded.trim(), bounded.replace(/=?\s+/g, '')]
+  for (const { form, patterns } of forms) {
+    const matches = texts.flatMap((text) => patterns.flatMap((one) => text.match(one) ?? []))
+    const found = new Set(matches.map((key) => key.toLowerCase()))
     const [key] = found
     if (key !== undefined) return found.size === 1 ? { form, text: key } : null
   }

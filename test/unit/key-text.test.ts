@@ -8,9 +8,11 @@ import { npubOf, nsecOf } from '../../src/nostr/keys.ts'
 const secret = new Uint8Array(32).fill(7)
 const hex = '07'.repeat(32)
 const nsec = nsecOf(secret)
+const other = nsecOf(new Uint8Array(32).fill(8))
 const npub = npubOf(getPublicKey(secret))
 // A low cost: the key is only looked for here.
 const ncryptsec = encrypt(secret, '246810', 4)
+const publicHex = getPublicKey(secret)
 const halves = (key: string, by: string) => `${key.slice(0, 70)}${by}${key.slice(70)}`
 
 describe('a key is found', () => {
@@ -26,6 +28,25 @@ describe('a key is found', () => {
     ['encrypted beside an open one', `${nsec}\n${ncryptsec}`, 'ncryptsec', ncryptsec],
     ['open, in an address', `nostr:${nsec}`, 'nsec', nsec],
     ['open, in a sentence', `Mi clave es «${nsec}».`, 'nsec', nsec],
+    [
+      'broken, beside a public key',
+      `pubkey: ${publicHex}\n${halves(ncryptsec, '\n')}`,
+      'ncryptsec',
+      ncryptsec,
+    ],
+    [
+      'open and broken, beside a public key',
+      `${publicHex}\n${nsec.slice(0, 30)}\n${nsec.slice(30)}`,
+      'nsec',
+      nsec,
+    ],
+    ['as hex alone', ` ${hex.toUpperCase()}\n`, 'hex', hex],
+    [
+      'as hex beside a public key in JSON',
+      JSON.stringify({ pubkey: publicHex, secretKey: hex }, null, 1),
+      'hex',
+      hex,
+    ],
     ['as hex in JSON', JSON.stringify({ privateKey: hex }), 'hex', hex],
   ]
   test.each(cases)('%s', (_, text, form, key) => {
@@ -37,8 +58,14 @@ describe('no key is found', () => {
   const cases: [where: string, text: string][] = [
     ['in nothing', ''],
     ['in a public key', npub],
+    ['in two lines of hex', `secret: ${hex}\npubkey: ${publicHex}`],
+    ['in hex that JSON calls public', JSON.stringify({ pubkey: publicHex })],
+    ['in the address of a signer', `bunker://${publicHex}?relay=wss%3A%2F%2Fr.example&secret=abc`],
+    ['in the address of a profile', `https://example.com/p/${publicHex}`],
+    ['in half a key beside a public one', `pubkey: ${publicHex}\n${ncryptsec.slice(0, 100)}`],
+    ['in a whole key and a broken one', `${nsec}\n${other.slice(0, 20)}\n${other.slice(20)}`],
     ['in half a key', ncryptsec.slice(0, 100)],
-    ['in two different keys', `${nsec} ${nsecOf(new Uint8Array(32).fill(8))}`],
+    ['in two different keys', `${nsec} ${other}`],
     ['in longer hex', `${hex}07`],
     ['beyond the longest text', ' '.repeat(keyTextCharsMax) + nsec],
   ]

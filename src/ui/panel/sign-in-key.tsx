@@ -8,7 +8,7 @@ import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Field } from '../parts/field.tsx'
+import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { short } from '../words/format.ts'
@@ -141,10 +141,11 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
       {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       {bring && (
         <>
-          <Field
+          {/* Several lines: a key that a mail broke in two is found by its line breaks. */}
+          <TextArea
+            veiled
             label={t('key.text')}
             hint={t('key.text.hint')}
-            type="password"
             autoComplete="off"
             spellcheck={false}
             value={text}

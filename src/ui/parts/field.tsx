@@ -55,18 +55,21 @@ type TextAreaProps = Shared & {
   onText: (text: string) => void
   maxLength?: number
   placeholder?: string
+  autoComplete?: string
   spellcheck?: boolean
+  /** Shows dots, as a password field does. */
+  veiled?: boolean
 }
 
 /** Several lines of text. */
-export function TextArea({ label, hint, error, onText, ...input }: TextAreaProps) {
+export function TextArea({ label, hint, error, onText, veiled = false, ...input }: TextAreaProps) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
       <textarea
         {...input}
         {...described(id, hint, error)}
-        class="input"
+        class={veiled ? 'input veiled' : 'input'}
         onInput={(event) => onText(event.currentTarget.value)}
       />
     </Labelled>
