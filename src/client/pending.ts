@@ -14,19 +14,25 @@ export type Pending = {
   owner?: string
   /** The person went on without its answer. */
   aside?: boolean
+  /** Its answer came after the person went on, and was not shown with its coupon yet. */
+  answered?: boolean
 }
 
 export type PendingList = {
+  /** The entries without an answer. */
   all(): Pending[]
+  /** The entry of a nonce, also an answered one. */
   find(nonce: string): Pending | null
   /** The entry of a nonce: the stored one, else a new one, which is stored before it is returned. */
   open(nonce: string, name: string, owner?: string): Pending
   /** Note that the person went on without the answer. */
   putAside(nonce: string): void
+  /** Note that the answer came too late for the screen. */
+  markAnswered(nonce: string): void
   close(nonce: string): void
 }
 
-/** Bounds the list; the oldest entry gives way. */
+/** Bounds the list; the oldest entry gives way, and one without an answer last. */
 const pendingMax = 50
 
 type Wiring = { store: TextStore; name: string; now: () => number; newKey: () => string }
@@ -34,26 +40,31 @@ type Wiring = { store: TextStore; name: string; now: () => number; newKey: () =>
 /** Where the store is full or forbidden, the list stays in memory: a page that lives still retries with its key. */
 export function openPendingList({ store, name, now, newKey }: Wiring): PendingList {
   let unkept: Pending[] | null = null
-  const all = () => unkept ?? parsePendings(store.read(name))
+  const entries = () => unkept ?? parsePendings(store.read(name))
+  const find = (nonce: string) => entries().find((one) => one.nonce === nonce) ?? null
   const keep = (list: Pending[]) => {
     unkept = store.write(name, JSON.stringify(list)) ? null : list
   }
+  const mark = (nonce: string, marks: Pick<Pending, 'aside' | 'answered'>) => {
+    keep(entries().map((one) => (one.nonce === nonce ? { ...one, ...marks } : one)))
+  }
+  const isOpen = ({ answered }: Pending) => !answered
   return {
-    all,
-    find: (nonce) => all().find((one) => one.nonce === nonce) ?? null,
+    all: () => entries().filter(isOpen),
+    find,
     open(nonce, label, owner) {
-      const known = all().find((one) => one.nonce === nonce)
+      const known = find(nonce)
       if (known) return known
       const named = owner === undefined ? {} : { owner }
       const pending = { nonce, key: newKey(), startedAt: now(), name: label, ...named }
-      keep([...all(), pending].slice(-pendingMax))
+      const answered = entries().filter((one) => !isOpen(one))
+      keep([...answered, ...entries().filter(isOpen), pending].slice(-pendingMax))
       return pending
     },
-    putAside(nonce) {
-      keep(all().map((one) => (one.nonce === nonce ? { ...one, aside: true } : one)))
-    },
+    putAside: (nonce) => mark(nonce, { aside: true }),
+    markAnswered: (nonce) => mark(nonce, { aside: true, answered: true }),
     close(nonce) {
-      keep(all().filter((one) => one.nonce !== nonce))
+      keep(entries().filter((one) => one.nonce !== nonce))
     },
   }
 }

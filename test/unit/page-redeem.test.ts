@@ -183,7 +183,7 @@ test('an answer that arrives after its coupon left the screen is reported', asyn
   redeemer.leave()
   await out
   expect(redeemer.state()).toEqual({ step: 'idle' })
-  expect(late).toMatchObject([[terms.name, { step: 'done', outcome: 'success' }]])
+  expect(late).toMatchObject([[terms.name, { step: 'done', outcome: 'settled' }]])
   expect(pending.all()).toEqual([])
 })
 
@@ -195,6 +195,89 @@ test('scanning a coupon with an open redemption settles it with the same key, no
   await redeemer.look(nonce)
   expect(asked).toMatchObject([{ path: '/api/coupons/claim', key }])
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'settled', claimedAt: now })
+})
+
+test('a late answer is shown to the next scan of its coupon as settled, once', async () => {
+  const store = newStore()
+  const first = newTill([minted, success], store)
+  await first.redeemer.look(nonce)
+  const out = first.redeemer.redeem()
+  first.redeemer.leave()
+  await out
+  // Also after a reload, which lists nothing to settle.
+  const claimed = ok({ status: 'claimed', claimedAt: now })
+  const { redeemer, asked, pending, clock } = newTill([success, claimed], store)
+  expect(pending.all()).toEqual([])
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ outcome: 'settled', claimedAt: now, terms })
+  expect(asked).toMatchObject([{ path: '/api/coupons/claim', key: first.asked[1]?.key }])
+  clock.ms = 2000
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ outcome: 'already', claimedAt: now })
+})
+
+test('a late answer that redeemed nothing is not kept', async () => {
+  const { redeemer, late, pending } = newTill([minted, no(410, 'voucher-expired')])
+  await redeemer.look(nonce)
+  const out = redeemer.redeem()
+  redeemer.leave()
+  await out
+  expect(late).toMatchObject([[terms.name, { outcome: 'expired' }]])
+  expect(pending.find(nonce)).toBeNull()
+})
+
+test('answered entries give way to those without an answer', () => {
+  const { pending } = newTill([])
+  pending.open('first', '')
+  for (let at = 1; at < 50; at++) {
+    pending.open(`code-${at}`, '')
+    pending.markAnswered(`code-${at}`)
+  }
+  for (let at = 50; at < 99; at++) pending.open(`code-${at}`, '')
+  expect(pending.all()).toHaveLength(50)
+  expect(pending.find('first')).not.toBeNull()
+})
+
+test('a preview in a second page does not turn a redemption that was put aside green', async () => {
+  const store = newStore()
+  const second = newTill([minted, success], store)
+  await second.redeemer.look(nonce)
+  const first = newTill([minted, lost], store)
+  await first.redeemer.look(nonce)
+  const out = first.redeemer.redeem()
+  first.redeemer.leave()
+  await out
+  await second.redeemer.redeem()
+  expect(second.asked[1]?.key).toBe(first.asked[1]!.key!)
+  expect(second.redeemer.state()).toMatchObject({ step: 'done', outcome: 'settled' })
+})
+
+test.each(['look', 'settle', 'redeem'] as const)(
+  'an open redemption is put aside for good by %s',
+  async (step) => {
+    const store = newStore()
+    const { redeemer, pending } = newTill(step === 'redeem' ? [minted] : [], store)
+    if (step === 'redeem') await redeemer.look(nonce)
+    // Another page opened it.
+    const open = newTill([], store).pending.open(nonce, terms.name)
+    const out = step === 'settle' ? redeemer.settle(open) : redeemer[step](nonce)
+    out.catch(() => {})
+    expect(pending.all()).toMatchObject([{ nonce, aside: true }])
+    redeemer.leave()
+    await out
+  },
+)
+
+test('of two pages that finish one redemption, one is green', async () => {
+  const store = newStore()
+  const first = newTill([minted, lost, success], store)
+  await first.redeemer.look(nonce)
+  const out = first.redeemer.redeem()
+  const second = newTill([success], store)
+  await second.redeemer.resume(second.pending.all()[0]!)
+  await out
+  const outcomes = [first, second].map(({ redeemer }) => redeemer.state())
+  expect(outcomes).toMatchObject([{ outcome: 'settled' }, { outcome: 'success' }])
 })
 
 test('a scanner that reads a coupon twice changes nothing', async () => {

@@ -114,11 +114,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     return !over || nowMs() - shownAtMs < debounceMs
   }
 
-  const claim = async (
-    open: Pending,
-    terms: VoucherTerms | null,
-    whenRedeemed: 'success' | 'settled',
-  ) => {
+  /** An entry that was put aside, or that another page closed meanwhile, does not end in green. */
+  const claim = async (open: Pending, terms: VoucherTerms | null) => {
     const mine = ++turn
     const { nonce, key, name, owner } = open
     const body = { nonce, ...(owner !== undefined && { owner }) }
@@ -131,11 +128,24 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       goOn: () => turn === mine,
     })
     if (!settles(answer)) return
-    // Only a final answer removes the key: nothing else can fetch this answer again.
-    pending.close(nonce)
-    const outcome = outcomeOf(nonce, answer, terms, whenRedeemed)
-    if (turn === mine) show(outcome)
+    const onScreen = turn === mine
+    const entry = pending.find(nonce)
+    const waited = onScreen && entry?.key === key && !entry.aside
+    const outcome = outcomeOf(nonce, answer, terms, waited ? 'success' : 'settled')
+    // The customer got nothing yet: the next scan needs the key, to show this redemption as settled.
+    if (!onScreen && outcome.step === 'done' && outcome.outcome === 'settled') {
+      pending.markAnswered(nonce)
+    } else {
+      // Only a final answer removes the key: nothing else can fetch this answer again.
+      pending.close(nonce)
+    }
+    if (onScreen) show(outcome)
     else onLate(name, outcome)
+  }
+  /** Fetch the answer of an entry whose customer may have left. Not green after a reload, either. */
+  const settle = (open: Pending) => {
+    pending.putAside(open.nonce)
+    return claim(open, null)
   }
 
   return {
@@ -145,7 +155,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       if (repeated(nonce)) return
       const open = pending.find(nonce)
       // It was claimed from here already: its old key fetches that answer, a new one would find it redeemed.
-      if (open) return claim(open, null, 'settled')
+      if (open) return settle(open)
       const mine = ++turn
       show({ step: 'looking', nonce })
       const answer = await ask('/api/coupons/preview', { nonce })
@@ -161,16 +171,18 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const { nonce, terms } = state
       const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
       if (owner === null) return
+      // Another page of this till claimed it since the preview.
+      if (pending.find(nonce)) pending.putAside(nonce)
       // The key is stored before the request leaves: a reload retries with the same one.
-      await claim(pending.open(nonce, terms.name, owner), terms, 'success')
+      await claim(pending.open(nonce, terms.name, owner), terms)
     },
     disown() {
       if (state.step !== 'shown') return
       const { nonce, terms } = state
       show({ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null })
     },
-    settle: (open) => claim(open, null, 'settled'),
-    resume: (open) => claim(open, null, 'success'),
+    settle,
+    resume: (open) => claim(open, null),
     leave() {
       if (state.step === 'redeeming') pending.putAside(state.nonce)
       turn++
