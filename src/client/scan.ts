@@ -49,12 +49,14 @@ type Film = {
   frame(nonce: string | null, atMs: number): boolean
   /** The coupon that was read last. */
   last(): string | null
+  /** The camera closed or sees nothing: until its next frame, time does not count. */
+  pause(): void
   forget(): void
 }
 
 /**
  * The reads of a camera, which sees the same code many times a second. Its coupon is new when it is
- * another one, or was out of the picture for a second. Time without frames, as with the camera closed, does not count.
+ * another one, or was out of the picture for a second.
  */
 export function createFilm(): Film {
   let read: string | null = null
@@ -71,6 +73,9 @@ export function createFilm(): Film {
       return isNew
     },
     last: () => read,
+    pause() {
+      awaySinceMs = null
+    },
     forget() {
       read = null
       awaySinceMs = null

@@ -231,3 +231,13 @@ test('a film that forgot its coupon reads it again', () => {
   expect(film.last()).toBeNull()
   expect(film.frame(nonce, 120)).toBe(true)
 })
+
+test('time with the camera closed does not count as away', () => {
+  const film = createFilm()
+  film.frame(nonce, 0)
+  film.frame(null, 300)
+  film.pause()
+  expect(film.frame(nonce, 9000)).toBe(false)
+  film.frame(null, 9100)
+  expect(film.frame(nonce, 10_100)).toBe(true)
+})

@@ -20,10 +20,13 @@ export function cameraTrouble(): CameraTrouble | null {
   return navigator.mediaDevices ? null : 'none'
 }
 
-/** Show the camera in `video`. `onFrame` gets the code of every frame, so the same code many times; null without one. */
+/**
+ * Show the camera in `video`. `onFrame` gets the code of every frame, so the same code many times; null
+ * without one; undefined while there is no picture, and when the camera closes.
+ */
 export async function openCamera(
   video: HTMLVideoElement,
-  onFrame: (text: string | null) => void,
+  onFrame: (text: string | null | undefined) => void,
 ): Promise<Camera | CameraTrouble> {
   const trouble = cameraTrouble()
   if (trouble) return trouble
@@ -35,6 +38,7 @@ export async function openCamera(
     stopped = true
     for (const one of stream.getTracks()) one.stop()
     video.srcObject = null
+    onFrame(undefined)
   }
   video.srcObject = stream
   const look = async () => {
@@ -43,7 +47,7 @@ export async function openCamera(
       const blind = document.hidden || video.videoWidth === 0
       const text = blind ? undefined : await readFrame(video).catch(unloaded)
       if (stopped) return
-      if (text !== undefined) onFrame(text)
+      onFrame(text)
       await new Promise((resolve) => setTimeout(resolve, lookMs))
     }
   }

@@ -86,8 +86,12 @@ function show(next: Redemption): void {
 /** The reads of the camera. After an outcome the customer's phone may still be in front of it. */
 const film = createFilm()
 
-/** Take a frame of the camera: the text of its code, or null. */
-export function takeFilmed(text: string | null): void {
+/** Take a frame of the camera: the text of its code, null without one, undefined without a picture. */
+export function takeFilmed(text: string | null | undefined): void {
+  if (text === undefined) {
+    film.pause()
+    return
+  }
   const scanned = text === null ? null : parseReadings([text])
   const nonce = scanned?.kind === 'coupon' ? scanned.nonce : null
   const isNew = film.frame(nonce, performance.now())
