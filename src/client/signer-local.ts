@@ -10,6 +10,9 @@ import type { LastingStore } from './texts.ts'
 /** A key kept on this device, encrypted under a PIN (NIP-49). */
 export type KeptKey = { pubkey: string; ncryptsec: string }
 
+/** A key that a PIN opened, and the text that was stored of it. */
+type Opened = { stored: string | null; kept: KeptKey; secret: Uint8Array }
+
 /** A thief who copies the device's storage guesses a PIN of fewer digits in minutes. */
 export const pinCharsMin = 6
 
@@ -32,17 +35,21 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     if (pin.length < pinCharsMin) throw new SignerError('pin-short')
     await beforeWork()
     const kept: KeptKey = { pubkey: getPublicKey(secret), ncryptsec: encrypt(secret, pin) }
+    // Another key may be stored since before, or since this began (another tab), and it may have no backup.
+    if ((find()?.pubkey ?? kept.pubkey) !== kept.pubkey) throw new SignerError('key-kept')
     store.write(place, JSON.stringify(kept))
     tries.forget()
     return signerOf(secret)
   }
 
-  const find = () => parseRecord(store.read(place), 'pubkey', 'ncryptsec') as KeptKey | null
+  const find = () => parseKept(store.read(place))
 
-  /** The stored key and its secret. Wrong PINs make the next try wait. */
-  const open = async (pin: string): Promise<{ kept: KeptKey; secret: Uint8Array }> => {
-    const kept = find()
-    if (!kept) throw new SignerError('key-invalid')
+  /** The stored key, which is `only` where given, and its secret. Wrong PINs make the next try wait. */
+  const open = async (pin: string, only?: string): Promise<Opened> => {
+    const stored = store.read(place)
+    const kept = parseKept(stored)
+    // The page showed a key: another tab removed or replaced it.
+    if (!kept || (only !== undefined && kept.pubkey !== only)) throw new SignerError('key-changed')
     const wait = tries.waitSeconds()
     if (wait > 0) throw new SignerError('pin-wait', wait)
     tries.count()
@@ -50,7 +57,7 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     const secret = decryptOrNull(kept.ncryptsec, pin)
     if (!secret) throw new SignerError('pin-wrong', tries.waitSeconds())
     tries.forget()
-    return { kept, secret }
+    return { stored, kept, secret }
   }
 
   return {
@@ -74,12 +81,15 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
       if (!secret) throw new SignerError('key-invalid')
       return keep(expected(secret, only), pin)
     },
-    /** Decrypt the stored key. */
-    unlock: async (pin: string) => signerOf((await open(pin)).secret),
-    /** Encrypt the stored key anew. The old text is replaced only by one that was seen to open. */
-    async changePin(pin: string, fresh: string): Promise<void> {
+    /** Decrypt the stored key. `only`: refuse another key. */
+    unlock: async (pin: string, only?: string) => signerOf((await open(pin, only)).secret),
+    /**
+     * Encrypt the stored key anew. The old text is replaced only by one that was seen to open.
+     * `only`: refuse another key.
+     */
+    async changePin(pin: string, fresh: string, only?: string): Promise<void> {
       if (fresh.length < pinCharsMin) throw new SignerError('pin-short')
-      const { kept, secret } = await open(pin)
+      const { stored: before, kept, secret } = await open(pin, only)
       const lasting = store.lasts(place)
       try {
         await beforeWork()
@@ -89,6 +99,8 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
         const same = getPublicKey(proof) === kept.pubkey
         proof.fill(0)
         if (!same) throw new Error('the key does not open by its new PIN')
+        // Another tab may have stored another key, or forgotten this one. No await from here to the write.
+        if (store.read(place) !== before) throw new SignerError('key-changed')
         const stored = store.write(place, JSON.stringify({ pubkey: kept.pubkey, ncryptsec }))
         if (lasting && !stored) {
           // The old text is what the next page reads, so this one goes on with it, too.
@@ -104,6 +116,10 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
       tries.forget()
     },
   }
+}
+
+function parseKept(stored: string | null): KeptKey | null {
+  return parseRecord(stored, 'pubkey', 'ncryptsec') as KeptKey | null
 }
 
 function signerOf(secret: Uint8Array): PageSigner {

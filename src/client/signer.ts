@@ -26,6 +26,8 @@ export class SignerError extends Error {
     | 'pin-not-stored'
     | 'pin-short'
     | 'key-invalid'
+    | 'key-changed'
+    | 'key-kept'
     | 'cancelled'
     | 'other-key'
 

@@ -387,6 +387,13 @@ test('the page shows the setting that helps when the service does not know its a
   await alert.getByText('Quien instaló el servicio lo tiene que iniciar').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)
   await checkEveryWidth(page, 'panel-address-unknown')
+  // The next try signs in by the key that was made, and makes no other.
+  const storedKey = () => page.evaluate(() => localStorage.getItem('cuponera:key:merchant'))
+  const made = await storedKey()
+  await page.locator('button[type="submit"]').click()
+  await page.locator('button[type="submit"][aria-busy="false"]').waitFor()
+  await alert.getByText('El servicio no reconoce esta dirección como propia').waitFor()
+  expect(await storedKey()).toBe(made)
   await page.evaluate(() => {
     document.addEventListener('copy', () => {
       document.title = String(document.getSelection())

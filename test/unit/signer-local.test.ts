@@ -5,6 +5,7 @@ import { createPinTries } from '../../src/client/pin-tries.ts'
 import { SignerError } from '../../src/client/signer.ts'
 import { createKeyBox, type KeptKey } from '../../src/client/signer-local.ts'
 import type { LastingStore } from '../../src/client/texts.ts'
+import { nsecOf } from '../../src/nostr/keys.ts'
 
 const pin = '246810'
 const place = 'key:test'
@@ -36,14 +37,15 @@ function createStore() {
 function openBox() {
   const kept = createStore()
   const clock = { now: 1_000_000 }
+  const meanwhile = { run: async () => {} }
   const open = () =>
     createKeyBox({
       name: 'test',
       store: kept.store,
-      beforeWork: async () => undefined,
+      beforeWork: () => meanwhile.run(),
       now: () => clock.now,
     })
-  return { ...kept, clock, open, box: open() }
+  return { ...kept, clock, meanwhile, open, box: open() }
 }
 
 async function failure(action: Promise<unknown>): Promise<[code: string, waitSeconds: number]> {
@@ -90,6 +92,53 @@ test('the old PIN still holds where the browser cannot store the new one', async
   expect(await failure(box.changePin(pin, '135791'))).toEqual(['pin-not-stored', 0])
   expect(texts.get(place)).toBe(before)
   expect((await open().unlock(pin)).pubkey).toBe(pubkey)
+})
+
+test('a new PIN does not replace a key that another tab stored meanwhile, nor bring back a removed one', async () => {
+  for (const later of ['222222', null]) {
+    for (const at of [2, 3]) {
+      const { box, open, store, meanwhile } = openBox()
+      await box.create(pin)
+      const otherTab = open()
+      let expected: string | null = null
+      let works = 0
+      meanwhile.run = async () => {
+        works++
+        if (works !== at) return
+        otherTab.remove()
+        if (later !== null) await otherTab.create(later)
+        expected = store.read(place)
+      }
+      expect(await failure(box.changePin(pin, '135791'))).toEqual(['key-changed', 0])
+      expect(store.read(place)).toBe(expected)
+    }
+  }
+})
+
+test('a PIN opens or changes only the key that the page shows', async () => {
+  const { box, open, store } = openBox()
+  const { pubkey } = await box.create(pin)
+  open().remove()
+  expect(await failure(box.unlock(pin))).toEqual(['key-changed', 0])
+  expect(await failure(box.changePin(pin, '135791'))).toEqual(['key-changed', 0])
+  const other = await open().create(pin)
+  const stored = store.read(place)
+  expect(await failure(box.unlock(pin, pubkey))).toEqual(['key-changed', 0])
+  expect(await failure(box.changePin(pin, '135791', pubkey))).toEqual(['key-changed', 0])
+  expect(store.read(place)).toBe(stored)
+  expect((await box.unlock(pin, other.pubkey)).pubkey).toBe(other.pubkey)
+})
+
+test('a new or brought key does not replace another one; the same one gets a new PIN', async () => {
+  const { box, store } = openBox()
+  const secret = new Uint8Array(32).fill(7)
+  const { pubkey } = await box.bring(nsecOf(secret), pin)
+  const stored = store.read(place)
+  expect(await failure(box.create(pin))).toEqual(['key-kept', 0])
+  expect(await failure(box.bring(nsecOf(new Uint8Array(32).fill(8)), pin))).toEqual(['key-kept', 0])
+  expect(store.read(place)).toBe(stored)
+  await box.bring(nsecOf(secret), '135791')
+  expect((await box.unlock('135791')).pubkey).toBe(pubkey)
 })
 
 test('wrong PINs make the next try wait, in a reloaded page too, and a right one ends it', async () => {

@@ -36,8 +36,8 @@ export function Account() {
             {/* Other signers hold their key themselves. */}
             {who.kind === 'local' && (
               <>
-                <Backup />
-                <ChangePin onChanged={forgetBackup} />
+                <Backup pubkey={who.pubkey} />
+                <ChangePin pubkey={who.pubkey} onChanged={forgetBackup} />
               </>
             )}
             {overview.value && (
@@ -71,10 +71,17 @@ function forgetBackup(): void {
   device.remove(backedUp)
 }
 
+type BackupProps = {
+  /** The key of the session. */
+  pubkey: string
+  onDone?: () => void
+}
+
 /** Offers the encrypted key as a file or a text. Without it, a lost device loses all coupons of the merchant. */
-export function Backup({ onDone }: { onDone?: () => void }) {
+export function Backup({ pubkey, onDone }: BackupProps) {
   const kept = keyBox.find()
-  if (!kept) return null
+  // Another tab may have stored another key: its backup would be taken for that of this one.
+  if (kept?.pubkey !== pubkey) return null
   const done = () => {
     device.write(backedUp, kept.pubkey)
     onDone?.()

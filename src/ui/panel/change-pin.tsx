@@ -10,8 +10,14 @@ import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
 import { keyBox } from './state.ts'
 
+type Props = {
+  /** The key of the session. */
+  pubkey: string
+  onChanged: () => void
+}
+
 /** Changes the PIN of the key on this device. */
-export function ChangePin({ onChanged }: { onChanged: () => void }) {
+export function ChangePin({ pubkey, onChanged }: Props) {
   const [open, setOpen] = useState(false)
   return (
     <>
@@ -22,16 +28,16 @@ export function ChangePin({ onChanged }: { onChanged: () => void }) {
       </div>
       {open && (
         <Dialog title={t('pin.change')} onClose={() => setOpen(false)}>
-          <Form onClose={() => setOpen(false)} onChanged={onChanged} />
+          <Form pubkey={pubkey} onClose={() => setOpen(false)} onChanged={onChanged} />
         </Dialog>
       )}
     </>
   )
 }
 
-type FormProps = { onClose: () => void; onChanged: () => void }
+type FormProps = Props & { onClose: () => void }
 
-function Form({ onClose, onChanged }: FormProps) {
+function Form({ pubkey, onClose, onChanged }: FormProps) {
   const [old, setOld] = useState('')
   const [pin, setPin] = useState('')
   const [again, setAgain] = useState('')
@@ -55,7 +61,7 @@ function Form({ onClose, onChanged }: FormProps) {
     setDiffer(pin !== again)
     if (pin !== again || busy) return
     void attempt(async () => {
-      await keyBox.changePin(old, pin)
+      await keyBox.changePin(old, pin, pubkey)
       onChanged()
       setChanged(true)
     })

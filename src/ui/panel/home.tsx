@@ -25,7 +25,9 @@ export function Home({ overview }: { overview: Overview }) {
   return (
     <div class="stack wide">
       <h1 ref={heading}>{t('home.title')}</h1>
-      {backup && urgent && <Backup onDone={() => setAsked((times) => times + 1)} />}
+      {backup && urgent && (
+        <Backup pubkey={who.pubkey} onDone={() => setAsked((times) => times + 1)} />
+      )}
       <Checklist overview={overview} />
       {minted > 0 && <Totals minted={minted} claimed={claimed} remaining={null} />}
       <div class="beside">

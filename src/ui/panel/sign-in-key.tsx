@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { findKey, keyTextCharsMax } from '../../client/key-text.ts'
 import { SignerError } from '../../client/signer.ts'
 import { npubOf } from '../../nostr/keys.ts'
@@ -34,7 +34,7 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        void attempt(async () => enter(await keyBox.unlock(pin)))
+        void attempt(async () => enter(await keyBox.unlock(pin, pubkey)))
       }}
     >
       <h2 ref={heading}>{t('in.unlock')}</h2>
@@ -101,6 +101,8 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const [differ, setDiffer] = useState(false)
   /** Outcome of the file that was opened last. */
   const [file, setFile] = useState<FileWords | null>(null)
+  /** The key that this form made, where signing in by it failed: the next try must not make another. */
+  const made = useRef<string | null>(null)
   const { busy, failure, attempt } = useAttempt()
   // An encrypted key has its password already, so there is no new one to repeat.
   const encrypted = bring && findKey(text)?.form === 'ncryptsec'
@@ -117,9 +119,12 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
     const wrong = !encrypted && pin !== again
     setDiffer(wrong)
     if (wrong) return
-    void attempt(async () =>
-      enter(await (bring ? keyBox.bring(text, pin, only) : keyBox.create(pin))),
-    )
+    void attempt(async () => {
+      if (bring) return enter(await keyBox.bring(text, pin, only))
+      const signer = await (made.current ? keyBox.unlock(pin, made.current) : keyBox.create(pin))
+      made.current = signer.pubkey
+      await enter(signer)
+    })
   }
   return (
     <form

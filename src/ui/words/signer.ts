@@ -38,6 +38,14 @@ const signerWords = createWords({
     'Eso no es una clave: ahí tiene que haber una sola, entera. Pegá la copia como la guardaste.',
     'That is not a key: it has to hold just one, whole. Paste the backup as you saved it.',
   ],
+  'key-changed': [
+    'La clave de este equipo cambió o se borró mientras tanto, quizás en otra pestaña. Acá no se cambió nada: recargá la página.',
+    'The key of this device changed or was removed meanwhile, maybe in another tab. Nothing was changed here: reload the page.',
+  ],
+  'key-kept': [
+    'En este equipo ya hay otra clave y no la reemplazamos. Recargá la página para usarla, u olvidala antes, con su copia guardada.',
+    'This device has another key already, and we do not replace it. Reload the page to use it, or forget it first, with its backup saved.',
+  ],
   cancelled: ['Lo cancelaste.', 'You cancelled it.'],
   'other-key': [
     'Esa es otra clave. Firmá con la misma con la que entraste, o salí y volvé a entrar.',
