@@ -42,12 +42,24 @@ function newStore(full = false): TextStore & { map: Map<string, string> } {
 
 type Asked = { path: string; body?: unknown; key: string | undefined; kept: string | undefined }
 
+type Alone = Parameters<typeof createRedeemer>[0]['alone']
+
+/** The locks that the pages of one browser share. */
+function newLocks(): Alone {
+  let last = Promise.resolve()
+  return (_nonce, work) => {
+    last = last.then(work)
+    return last
+  }
+}
+
 /** A till before a service that gives these answers in turn. */
 function newTill(
-  answers: Answer[],
+  answers: (Answer | Promise<Answer>)[],
   store = newStore(),
   manager: string | null = null,
   shops: readonly string[] = [terms.npub],
+  alone: Alone = (_nonce, work) => work(),
 ) {
   const asked: Asked[] = []
   const seen: Redemption[] = []
@@ -71,6 +83,7 @@ function newTill(
     nowMs: () => clock.ms,
     shops: () => shops,
     manager: () => manager,
+    alone,
     onChange: (state) => seen.push(state),
     onLate: (name, outcome) => late.push([name, outcome]),
   })
@@ -278,6 +291,43 @@ test('of two pages that finish one redemption, one is green', async () => {
   await out
   const outcomes = [first, second].map(({ redeemer }) => redeemer.state())
   expect(outcomes).toMatchObject([{ outcome: 'settled' }, { outcome: 'success' }])
+})
+
+test.each([['waits for its answer'], ['puts it aside']])(
+  'a second page leaves a redemption to the page that %s',
+  async (does) => {
+    const [store, alone] = [newStore(), newLocks()]
+    const answer = Promise.withResolvers<Answer>()
+    const first = newTill([minted, answer.promise], store, null, [terms.npub], alone)
+    await first.redeemer.look(nonce)
+    const out = first.redeemer.redeem()
+    const second = newTill([success], store, null, [terms.npub], alone)
+    const resumed = second.redeemer.resume(second.pending.all()[0]!)
+    if (does === 'puts it aside') first.redeemer.leave()
+    answer.resolve(does === 'puts it aside' ? lost : success)
+    await Promise.all([out, resumed])
+    expect(second.asked).toEqual([])
+    expect(second.redeemer.state()).toEqual({ step: 'idle' })
+    expect(first.redeemer.state()).toMatchObject(
+      does === 'puts it aside' ? { step: 'idle' } : { outcome: 'success' },
+    )
+  },
+)
+
+test('a second page goes on when the first is gone, unless it has a coupon on its screen', async () => {
+  const gone = Promise.withResolvers<void>()
+  const wait: Alone = (_nonce, work) => gone.promise.then(work)
+  const store = newStore()
+  const open = newTill([], store).pending.open(nonce, terms.name)
+  const free = newTill([success], store, null, [terms.npub], wait)
+  const busy = newTill([ok({ status: 'minted', nonce: other })], store, null, [terms.npub], wait)
+  await busy.redeemer.look(other)
+  const out = [busy.redeemer.resume(open), free.redeemer.resume(open)]
+  expect(free.asked).toEqual([])
+  gone.resolve()
+  await Promise.all(out)
+  expect(free.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+  expect(busy.redeemer.state()).toMatchObject({ step: 'shown', nonce: other })
 })
 
 test('a scanner that reads a coupon twice changes nothing', async () => {

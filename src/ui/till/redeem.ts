@@ -89,6 +89,8 @@ type Wiring = {
   /** The pinned key of the manager; null where this device never reached the service. */
   manager: () => string | null
   onChange: (state: Redemption) => void
+  /** Runs `work` when no other page of this till runs work for this nonce. */
+  alone: (nonce: string, work: () => Promise<void>) => Promise<void>
   /** Called with the answer of a redemption that is no longer on the screen. */
   onLate: (name: string, outcome: Redemption) => void
 }
@@ -97,7 +99,7 @@ type Wiring = {
 const debounceMs = 2000
 
 export function createRedeemer(wiring: Wiring): Redeemer {
-  const { ask, pause, pending, now, nowMs, shops, manager, onChange, onLate } = wiring
+  const { ask, pause, pending, now, nowMs, shops, manager, alone, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
   /** Counts the coupons on the screen, so that a late preview does not replace the next one. */
   let turn = 0
@@ -174,7 +176,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       // Another page of this till claimed it since the preview.
       if (pending.find(nonce)) pending.putAside(nonce)
       // The key is stored before the request leaves: a reload retries with the same one.
-      await claim(pending.open(nonce, terms.name, owner), terms)
+      const out = claim(pending.open(nonce, terms.name, owner), terms)
+      await Promise.all([out, alone(nonce, () => out)])
     },
     disown() {
       if (state.step !== 'shown') return
@@ -182,7 +185,12 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       show({ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null })
     },
     settle,
-    resume: (open) => claim(open, null),
+    resume: ({ nonce }) =>
+      alone(nonce, async () => {
+        // Another page may have finished it or put it aside, and this one may have a coupon on the screen.
+        const open = pending.find(nonce)
+        if (open && !open.aside && state.step === 'idle') await claim(open, null)
+      }),
     leave() {
       if (state.step === 'redeeming') pending.putAside(state.nonce)
       turn++

@@ -51,12 +51,18 @@ const redeemer = createRedeemer({
   nowMs: () => performance.now(),
   shops: () => shops.peek(),
   manager: managerKey,
+  alone,
   onChange: show,
   onLate(name, outcome) {
     unsettled.value = pendingElsewhere(redemption.peek())
     if (outcome.step === 'done') note(outcome.outcome, name)
   },
 })
+
+/** Browsers give no locks to a page on plain http, and old ones have none. */
+async function alone(nonce: string, work: () => Promise<void>): Promise<void> {
+  await ('locks' in navigator ? navigator.locks.request(`till:${nonce}`, work) : work())
+}
 
 /** The pending list without the coupon on the screen. */
 function pendingElsewhere(shown: Redemption): Pending[] {
