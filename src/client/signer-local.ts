@@ -1,3 +1,4 @@
+import { bech32 } from 'bech32'
 import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseSecret } from '../nostr/keys.ts'
@@ -50,6 +51,7 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     const kept = parseKept(stored)
     // The page showed a key: another tab removed or replaced it.
     if (!kept || (only !== undefined && kept.pubkey !== only)) throw new SignerError('key-changed')
+    if (!isWhole(kept.ncryptsec)) throw new SignerError('key-invalid')
     const wait = tries.waitSeconds()
     if (wait > 0) throw new SignerError('pin-wait', wait)
     tries.count()
@@ -74,6 +76,7 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
       const key = findKey(text)
       if (!key) throw new SignerError('key-invalid')
       if (key.form === 'ncryptsec') {
+        if (!isWhole(key.text)) throw new SignerError('key-invalid')
         await beforeWork()
         return keep(expected(opened(key.text, pin), only), pin)
       }
@@ -90,7 +93,7 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     async changePin(pin: string, fresh: string, only?: string): Promise<void> {
       if (fresh.length < pinCharsMin) throw new SignerError('pin-short')
       const { stored: before, kept, secret } = await open(pin, only)
-      const lasting = store.lasts(place)
+      const held = store.holds(place)
       try {
         await beforeWork()
         const ncryptsec = encrypt(secret, fresh)
@@ -102,7 +105,7 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
         // Another tab may have stored another key, or forgotten this one. No await from here to the write.
         if (store.read(place) !== before) throw new SignerError('key-changed')
         const stored = store.write(place, JSON.stringify({ pubkey: kept.pubkey, ncryptsec }))
-        if (lasting && !stored) {
+        if (held && !stored) {
           // The old text is what the next page reads, so this one goes on with it, too.
           store.write(place, JSON.stringify(kept))
           throw new SignerError('pin-not-stored')
@@ -120,6 +123,11 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
 
 function parseKept(stored: string | null): KeptKey | null {
   return parseRecord(stored, 'pubkey', 'ncryptsec') as KeptKey | null
+}
+
+/** Whether the checksum of an ncryptsec is right. No PIN opens a damaged one, and the person should know why. */
+function isWhole(ncryptsec: string): boolean {
+  return bech32.decodeUnsafe(ncryptsec, ncryptsec.length) !== undefined
 }
 
 function signerOf(secret: Uint8Array): PageSigner {

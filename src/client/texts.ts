@@ -10,4 +10,6 @@ export type TextStore = {
 export type LastingStore = TextStore & {
   /** Whether the text of this name, or a new one, survives the page, as far as a page can know. */
   lasts(name: string): boolean
+  /** Whether the storage itself has a text of this name: the next page reads it. */
+  holds(name: string): boolean
 }

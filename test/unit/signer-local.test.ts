@@ -29,7 +29,9 @@ function createStore() {
       memory.delete(name)
       texts.delete(name)
     },
-    lasts: (name) => !memory.has(name),
+    // As in the page: a trial write tells.
+    lasts: (name) => !memory.has(name) && !state.full,
+    holds: (name) => !memory.has(name) && texts.has(name),
   }
   return { store, texts, writes, state }
 }
@@ -92,6 +94,28 @@ test('the old PIN still holds where the browser cannot store the new one', async
   expect(await failure(box.changePin(pin, '135791'))).toEqual(['pin-not-stored', 0])
   expect(texts.get(place)).toBe(before)
   expect((await open().unlock(pin)).pubkey).toBe(pubkey)
+})
+
+test('a key that lives in memory alone gets a new PIN there', async () => {
+  const { box, state } = openBox()
+  state.full = true
+  const { pubkey } = await box.create(pin)
+  await box.changePin(pin, '135791')
+  expect((await box.unlock('135791')).pubkey).toBe(pubkey)
+})
+
+test('a damaged key is called so, and its tries are not counted', async () => {
+  const { box, open, store, writes } = openBox()
+  await box.create(pin)
+  const { pubkey, ncryptsec } = storedIn(store)
+  const damaged = ncryptsec.slice(0, 50) + (ncryptsec[50] === 'q' ? 'p' : 'q') + ncryptsec.slice(51)
+  store.write(place, JSON.stringify({ pubkey, ncryptsec: damaged }))
+  writes.length = 0
+  expect(await failure(box.unlock(pin))).toEqual(['key-invalid', 0])
+  expect(writes).toEqual([])
+  box.remove()
+  expect(await failure(open().bring(damaged, pin))).toEqual(['key-invalid', 0])
+  expect((await open().bring(ncryptsec.toUpperCase(), pin)).pubkey).toBe(pubkey)
 })
 
 test('a new PIN does not replace a key that another tab stored meanwhile, nor bring back a removed one', async () => {

@@ -49,6 +49,12 @@ function keepIn(open: () => Storage): LastingStore {
         () => undefined,
       )
     },
+    holds: (name) =>
+      !memory.has(name) &&
+      attempt(
+        (storage) => storage.getItem(prefix + name) !== null,
+        () => false,
+      ),
     lasts: (name) =>
       !memory.has(name) &&
       attempt(
