@@ -35,6 +35,20 @@ async function open(before?: string): Promise<void> {
 
 const press = (name: string | RegExp) =>
   page.getByRole('button', { name, exact: name === 'Entrar' }).click()
+/** Once the last form is at work, submits it again or cancels its dialog. */
+const whileBusy = (act: 'cancel' | 'submit') =>
+  page
+    .locator('form')
+    .last()
+    .evaluate((form, act) => {
+      const observer = new MutationObserver(() => {
+        if (!form.querySelector('[aria-busy="true"]')) return
+        observer.disconnect()
+        const target = act === 'submit' ? form : form.closest('dialog')
+        target?.dispatchEvent(new Event(act, { cancelable: true }))
+      })
+      observer.observe(form, { subtree: true, attributes: true })
+    }, act)
 const inside = () => page.getByRole('heading', { name: 'Primeros pasos' }).waitFor()
 
 /** An extension (NIP-07) that signs in this process, with a key no page sees. */
@@ -259,6 +273,8 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await change('000000', '135791', '135791')
   await dialog.getByText('Ese PIN no es').waitFor()
   await checkEveryWidth(page, 'panel-change-pin-wrong')
+  // Escape meanwhile does not close it: it would not say whether the PIN changed.
+  await whileBusy('cancel')
   await change(pin, '135791', '135791')
   await dialog.getByText('Listo: tu PIN cambió').waitFor()
   await checkEveryWidth(page, 'panel-change-pin-done')
@@ -271,9 +287,13 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   }
   // The old PIN is a wrong one now.
   for (const [at, wrong] of [pin, '000000', '000001'].entries()) {
+    // A second submit meanwhile is no second try.
+    if (at === 0) await whileBusy('submit')
     await tryPin(wrong)
     await page.getByText(at < 2 ? 'Probá de nuevo.' : /Probá de nuevo en \d segundos?/).waitFor()
     await page.locator('button[type="submit"][aria-busy="false"]').waitFor()
+    const tries = await page.evaluate(() => localStorage.getItem('cuponera:key-tries:merchant'))
+    expect(JSON.parse(tries ?? '')).toMatchObject({ wrong: at + 1 })
   }
   // The wait is made long, so that a slow machine does not outlast it.
   const ago = (seconds: number) =>

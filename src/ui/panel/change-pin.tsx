@@ -27,17 +27,15 @@ export function ChangePin({ pubkey, onChanged }: Props) {
         </Button>
       </div>
       {open && (
-        <Dialog title={t('pin.change')} onClose={() => setOpen(false)}>
-          <Form pubkey={pubkey} onClose={() => setOpen(false)} onChanged={onChanged} />
-        </Dialog>
+        <ChangeDialog pubkey={pubkey} onClose={() => setOpen(false)} onChanged={onChanged} />
       )}
     </>
   )
 }
 
-type FormProps = Props & { onClose: () => void }
+type DialogProps = Props & { onClose: () => void }
 
-function Form({ pubkey, onClose, onChanged }: FormProps) {
+function ChangeDialog({ pubkey, onClose, onChanged }: DialogProps) {
   const [old, setOld] = useState('')
   const [pin, setPin] = useState('')
   const [again, setAgain] = useState('')
@@ -46,13 +44,15 @@ function Form({ pubkey, onClose, onChanged }: FormProps) {
   const { busy, failure, attempt } = useAttempt()
   if (changed) {
     return (
-      <div class="stack">
-        <Notice tone="good">{t('pin.changed')}</Notice>
-        <p>{t('pin.changed.backup')}</p>
-        <Button kind="primary" wide onClick={onClose}>
-          {t('pin.changed.done')}
-        </Button>
-      </div>
+      <Dialog title={t('pin.change')} onClose={onClose}>
+        <div class="stack">
+          <Notice tone="good">{t('pin.changed')}</Notice>
+          <p>{t('pin.changed.backup')}</p>
+          <Button kind="primary" wide onClick={onClose}>
+            {t('pin.changed.done')}
+          </Button>
+        </div>
+      </Dialog>
     )
   }
   const submit = (event: SubmitEvent) => {
@@ -71,27 +71,30 @@ function Form({ pubkey, onClose, onChanged }: FormProps) {
   const ofOld = about('pin-wrong', 'pin-wait')
   const ofNew = about('pin-short')
   return (
-    <form class="stack" onSubmit={submit}>
-      <PinField data-begin label={t('pin.old')} value={old} onText={setOld} error={ofOld} />
-      <PinField
-        fresh
-        label={t('pin.fresh')}
-        hint={t('pin.hint')}
-        value={pin}
-        onText={setPin}
-        error={ofNew}
-      />
-      <PinField
-        fresh
-        label={t('pin.again')}
-        value={again}
-        onText={setAgain}
-        error={differ ? t('pin.differ') : null}
-      />
-      {failure !== null && ofOld === null && ofNew === null && <Failure cause={failure} />}
-      <Button kind="primary" wide type="submit" icon="lock" busy={busy}>
-        {t('pin.change')}
-      </Button>
-    </form>
+    // Closed while at work, it would not say whether the PIN changed.
+    <Dialog title={t('pin.change')} onClose={() => busy || onClose()}>
+      <form class="stack" onSubmit={submit}>
+        <PinField data-begin label={t('pin.old')} value={old} onText={setOld} error={ofOld} />
+        <PinField
+          fresh
+          label={t('pin.fresh')}
+          hint={t('pin.hint')}
+          value={pin}
+          onText={setPin}
+          error={ofNew}
+        />
+        <PinField
+          fresh
+          label={t('pin.again')}
+          value={again}
+          onText={setAgain}
+          error={differ ? t('pin.differ') : null}
+        />
+        {failure !== null && ofOld === null && ofNew === null && <Failure cause={failure} />}
+        <Button kind="primary" wide type="submit" icon="lock" busy={busy}>
+          {t('pin.change')}
+        </Button>
+      </form>
+    </Dialog>
   )
 }

@@ -34,7 +34,7 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        void attempt(async () => enter(await keyBox.unlock(pin, pubkey)))
+        if (!busy) void attempt(async () => enter(await keyBox.unlock(pin, pubkey)))
       }}
     >
       <h2 ref={heading}>{t('in.unlock')}</h2>
@@ -118,7 +118,7 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
     // A mistyped PIN would lock the new key for ever.
     const wrong = !encrypted && pin !== again
     setDiffer(wrong)
-    if (wrong) return
+    if (wrong || busy) return
     void attempt(async () => {
       if (bring) return enter(await keyBox.bring(text, pin, only))
       const signer = await (made.current ? keyBox.unlock(pin, made.current) : keyBox.create(pin))
