@@ -64,7 +64,7 @@ function newTill(
   const asked: Asked[] = []
   const seen: Redemption[] = []
   const late: [string, Redemption][] = []
-  const clock = { ms: 0 }
+  const clock = { ms: 0, seconds: now }
   const pending = openPendingList({
     store,
     name: 'pending',
@@ -79,7 +79,7 @@ function newTill(
     },
     pause: () => Promise.resolve(),
     pending,
-    now: () => now,
+    now: () => clock.seconds,
     nowMs: () => clock.ms,
     shops: () => shops,
     manager: () => manager,
@@ -328,6 +328,21 @@ test('a second page goes on when the first is gone, unless it has a coupon on it
   await Promise.all(out)
   expect(free.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
   expect(busy.redeemer.state()).toMatchObject({ step: 'shown', nonce: other })
+})
+
+test('a second page that waited longer than a customer does leaves the redemption for a tap', async () => {
+  const gone = Promise.withResolvers<void>()
+  const store = newStore()
+  const open = newTill([], store).pending.open(nonce, terms.name)
+  const late = newTill([success], store, null, [terms.npub], (_nonce, work) =>
+    gone.promise.then(work),
+  )
+  const out = late.redeemer.resume(open)
+  late.clock.seconds += 15 * 60
+  gone.resolve()
+  await out
+  expect(late.asked).toEqual([])
+  expect(late.pending.find(nonce)).not.toBeNull()
 })
 
 test('a scanner that reads a coupon twice changes nothing', async () => {

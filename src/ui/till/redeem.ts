@@ -98,6 +98,14 @@ type Wiring = {
 /** A trigger that is held a moment too long reads again within it; the next customer takes longer. */
 const debounceMs = 2000
 
+/** An older open redemption waits for a tap: its customer has left, and nobody would watch its outcome. */
+const resumeSeconds = 15 * 60
+
+/** Whether a page may finish an open redemption by itself. Asked again after the wait for another page. */
+export function resumable({ startedAt, aside }: Pending, now: number): boolean {
+  return !aside && now - startedAt < resumeSeconds
+}
+
 export function createRedeemer(wiring: Wiring): Redeemer {
   const { ask, pause, pending, now, nowMs, shops, manager, alone, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
@@ -189,7 +197,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       alone(nonce, async () => {
         // Another page may have finished it or put it aside, and this one may have a coupon on the screen.
         const open = pending.find(nonce)
-        if (open && !open.aside && state.step === 'idle') await claim(open, null)
+        if (open && resumable(open, now()) && state.step === 'idle') await claim(open, null)
       }),
     leave() {
       if (state.step === 'redeeming') pending.putAside(state.nonce)

@@ -9,7 +9,7 @@ import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, shops } from '../state/shops.ts'
-import { createRedeemer, type Outcome, type Redemption } from './redeem.ts'
+import { createRedeemer, type Outcome, type Redemption, resumable } from './redeem.ts'
 import { play } from './sound.ts'
 
 export type TillTab = 'redeem' | 'issue' | 'settings'
@@ -20,8 +20,6 @@ type Recent = { outcome: Outcome; name: string; at: number }
 
 const recentPlace = 'till:recent'
 const recentMax = 8
-/** An older open redemption waits for a tap: its customer has left, and nobody would watch its outcome. */
-const resumeSeconds = 15 * 60
 
 const pauses = createPauses()
 const list = openPendingList({
@@ -186,9 +184,7 @@ export function declineOffer(): void {
 
 /** Finish the redemption that an earlier page left open, and retry whenever the service is back. */
 export function resume(): void {
-  const [open] = list
-    .all()
-    .filter(({ startedAt, aside }) => !aside && systemClock() - startedAt < resumeSeconds)
+  const open = list.all().find((one) => resumable(one, systemClock()))
   if (open) void redeemer.resume(open)
   effect(() => {
     if (reachable.value) retry()
