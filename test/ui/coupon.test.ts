@@ -82,10 +82,12 @@ test('a coupon on the screen says by itself that it was redeemed', async () => {
   await claim(first)
   await page.clock.runFor(10_000)
   await page.getByText('Canjeado', { exact: true }).waitFor()
-  await page.getByText('Se canjeó el').waitFor()
+  await page.getByText('Se canjeó hoy').waitFor()
   expect(await page.getByRole('img', { name: /^QR de/ }).count()).toBe(0)
   // The keyboard goes on from there.
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toStartWith('Se canjeó el')
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toStartWith(
+    'Se canjeó hoy',
+  )
   await page.keyboard.press('Tab')
   await page.locator('button:focus', { hasText: 'Quitar' }).waitFor()
 
@@ -283,9 +285,9 @@ test('every final state of a coupon has its own text', async () => {
   await button(page, 'Ver').click()
   await page.getByText('Eso no es el código de un cupón').waitFor()
   for (const [state, nonce, words] of [
-    ['claimed', claimed, 'Se canjeó el'],
+    ['claimed', claimed, 'Se canjeó hoy'],
     ['voided', voided, 'El comercio anuló este cupón'],
-    ['expired', brief, 'Venció el'],
+    ['expired', brief, 'Venció hoy'],
     ['unknown', 'AAAAAAAAAAAAAAAAAAAAAA', 'Ningún cupón tiene ese código'],
   ] as const) {
     await page.getByLabel('Abrir un código').fill(nonce)
@@ -369,13 +371,13 @@ test('a coupon that is over is not kept, and a kept one leaves its page without 
   await page.getByText('Está en tus cupones').waitFor()
   await claim()
   await page.reload()
-  await page.getByText('Se canjeó el').waitFor()
+  await page.getByText('Se canjeó hoy').waitFor()
   await checkPage(page, 'coupon-kept-redeemed')
   await button(page, 'Quitar de este equipo').click()
   await page.getByText('Todavía no tenés cupones').waitFor()
   const later = await context.newPage()
   await later.goto(`${server.url}/c#${nonce}`)
-  await later.getByText('Se canjeó el').waitFor()
+  await later.getByText('Se canjeó hoy').waitFor()
   expect(await keptCodes(later)).toEqual([])
 })
 

@@ -96,11 +96,11 @@ test.each(pages)('%s opens without an error and speaks both languages', async (p
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await page.locator('html').getAttribute('lang')).toBe('es-AR')
   await page.getByRole('button', { name: 'Switch to English' }).click()
-  expect(await page.locator('html').getAttribute('lang')).toBe('en')
+  expect(await page.locator('html').getAttribute('lang')).toBe('en-GB')
   await page.getByRole('button', { name: 'Switch to dark' }).click()
   expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
   await page.reload()
-  expect(await page.locator('html').getAttribute('lang')).toBe('en')
+  expect(await page.locator('html').getAttribute('lang')).toBe('en-GB')
   expect(complaints).toEqual([])
 })
 

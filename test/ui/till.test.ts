@@ -614,7 +614,7 @@ test('of two tills with the same coupon one redeems it, and the other shows when
   )
   expect(words.toSorted()).toEqual(['Canjeado', 'Ya se había canjeado'])
   const loser = tills[words.indexOf('Ya se había canjeado')]
-  await loser?.page.getByText(/Se canjeó el \d+\/\d+\/\d+, \d+:\d\d/).waitFor()
+  await loser?.page.getByText(/Se canjeó hoy a las? \d+:\d\d/).waitFor()
 })
 
 // ── Recovery
@@ -979,7 +979,7 @@ test('the till speaks English, too, and breaks words that are wider than a small
   await page.getByText('Not used').waitFor()
   await checkPage(page, 'coupon-wide')
   await page.goto(`${server.url}/caja`)
-  expect(await page.locator('html').getAttribute('lang')).toBe('en')
+  expect(await page.locator('html').getAttribute('lang')).toBe('en-GB')
   await page.getByRole('button', { name: 'ES: Pasar a español' }).click()
   await title(page, 'Canjear un cupón').waitFor()
   expect(await page.title()).toBe('Cuponera · Caja')

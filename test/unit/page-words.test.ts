@@ -10,12 +10,14 @@ type Words = typeof import('../../src/ui/words/words.ts')
 type Text = typeof import('../../src/ui/words/benefit-text.ts')
 type Amount = typeof import('../../src/ui/words/amount.ts')
 type Csv = typeof import('../../src/ui/panel/csv.ts')
+type Format = typeof import('../../src/ui/words/format.ts')
 
 let speech: Language
 let words: Words
 let text: Text
 let amount: Amount
 let csv: Csv
+let format: Format
 
 beforeAll(async () => {
   pretendBrowser()
@@ -24,6 +26,7 @@ beforeAll(async () => {
   text = await import('../../src/ui/words/benefit-text.ts')
   amount = await import('../../src/ui/words/amount.ts')
   csv = await import('../../src/ui/panel/csv.ts')
+  format = await import('../../src/ui/words/format.ts')
 })
 
 const cap = { amount: 5000, currency: 'ARS' } as const
@@ -89,6 +92,29 @@ test.each(said)('describes %j as %s', (benefit, badge, spanish, english) => {
   expect([text.benefitBadge(benefit), text.benefitText(benefit)]).toEqual([badge, spanish])
   speech.chooseLanguage('en')
   expect(text.benefitText(benefit)).toBe(english)
+})
+
+const now = new Date(2026, 10, 22, 23, 59)
+const times: [at: Date, spanish: string, english: string][] = [
+  [new Date(2026, 10, 22, 21, 53), 'hoy a las 21:53', 'today at 21:53'],
+  [new Date(2026, 10, 22, 0, 0), 'hoy a las 0:00', 'today at 0:00'],
+  [new Date(2026, 10, 21, 23, 59), 'ayer a las 23:59', 'yesterday at 23:59'],
+  [new Date(2026, 10, 22, 1, 5), 'hoy a la 1:05', 'today at 1:05'],
+  [new Date(2026, 10, 23, 9, 0), 'mañana a las 9:00', 'tomorrow at 9:00'],
+  [new Date(2026, 10, 20, 9, 0), 'el 20 de noviembre a las 9:00', 'on 20 November at 9:00'],
+  [
+    new Date(2025, 10, 22, 9, 0),
+    'el 22 de noviembre de 2025 a las 9:00',
+    'on 22 November 2025 at 9:00',
+  ],
+]
+
+test.each(times)('says the time %p as "%s"', (at, spanish, english) => {
+  const said = (spoken: 'es' | 'en') => {
+    speech.chooseLanguage(spoken)
+    return format.moment(at.getTime() / 1000, now.getTime() / 1000)
+  }
+  expect([said('es'), said('en')]).toEqual([spanish, english])
 })
 
 test('a name from right to left, or one that would turn text, stays isolated in every sentence', () => {

@@ -7,8 +7,8 @@ export type Language = 'es' | 'en'
 export const language = signal<Language>(initialLanguage())
 
 /** BCP 47 name of the language, for `lang`, numbers and dates. */
-export function locale(): 'es-AR' | 'en' {
-  return language.value === 'es' ? 'es-AR' : 'en'
+export function locale(): 'es-AR' | 'en-GB' {
+  return language.value === 'es' ? 'es-AR' : 'en-GB'
 }
 
 /** Choose the language of all pages on this device. */

@@ -1,11 +1,12 @@
+import { systemClock } from '../../base/clock.ts'
 import type { KeptKey } from '../../client/signer-local.ts'
 import { npubOf } from '../../nostr/keys.ts'
-import { moment } from '../words/format.ts'
+import { day } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
 
 /** The text of a backup file. The person may find it years later, so it says where and how it opens. */
 export function backupText({ pubkey, ncryptsec }: KeptKey): string {
-  const saved = moment(Math.floor(Date.now() / 1000))
+  const saved = day(systemClock())
   const parts = [
     t('file.title').toUpperCase(),
     t('file.what'),

@@ -12,7 +12,7 @@ export const couponWords = createWords({
     'Cuando escanees el QR de un cupón, queda guardado acá.',
     'When you scan the QR of a coupon, it is kept here.',
   ],
-  'mine.checked': ['Revisado el {when}', 'Checked on {when}'],
+  'mine.checked': ['Revisado {when}', 'Checked {when}'],
   'mine.refresh': ['Revisar de nuevo', 'Check again'],
   remove: ['Quitar', 'Remove'],
   'mine.remove': ['Quitar de este equipo', 'Remove from this device'],
@@ -41,13 +41,13 @@ export const couponWords = createWords({
   'status.expired': ['Vencido', 'Expired'],
   'status.unknown': ['No existe', 'Does not exist'],
   'status.minted.detail': ['Mostrá este QR en la caja.', 'Show this QR at the till.'],
-  'status.claimed.detail': ['Se canjeó el {when}.', 'It was redeemed on {when}.'],
+  'status.claimed.detail': ['Se canjeó {when}.', 'It was redeemed {when}.'],
   'status.refreshed.detail': [
     'Este código ya no vale: el cupón pasó a otra persona.',
     'This code is worth nothing any more: the coupon went to somebody else.',
   ],
   'status.voided.detail': ['El comercio anuló este cupón.', 'The merchant voided this coupon.'],
-  'status.expired.detail': ['Venció el {when}.', 'It expired on {when}.'],
+  'status.expired.detail': ['Venció {when}.', 'It expired {when}.'],
   'status.unknown.detail': [
     'Ningún cupón tiene ese código. Pedile a quien te lo dio que te lo pase de nuevo.',
     'No coupon has that code. Ask who gave it to you to send it again.',
@@ -72,8 +72,8 @@ export const couponWords = createWords({
 
   'offline.title': ['Sin conexión con el servicio', 'The service is out of reach'],
   'offline.kept': [
-    'Lo que ves es lo que sabíamos el {when}. El QR sirve igual en la caja.',
-    'What you see is what we knew on {when}. The QR works at the till all the same.',
+    'Lo que ves es lo que sabíamos {when}. El QR sirve igual en la caja.',
+    'This is what we knew {when}. The QR code still works at the till.',
   ],
   'busy.title': ['El servicio no puede responder', 'The service cannot answer'],
   'offline.none': [

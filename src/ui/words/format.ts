@@ -1,4 +1,16 @@
+import { systemClock } from '../../base/clock.ts'
 import { locale } from '../browser/language.ts'
+import { createWords } from './words.ts'
+
+const t = createWords({
+  'moment.today': ['hoy', 'today'],
+  'moment.yesterday': ['ayer', 'yesterday'],
+  'moment.tomorrow': ['mañana', 'tomorrow'],
+  'moment.on': ['el {day}', 'on {day}'],
+  'moment.at': ['{when} a las {time}', '{when} at {time}'],
+  // Spanish says one o'clock in the singular.
+  'moment.one': ['{when} a la {time}', '{when} at {time}'],
+})
 
 type Money = { amount: number; currency: 'ARS' | 'USD' | 'SAT' }
 
@@ -27,14 +39,36 @@ export function day(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(seconds * 1000)
 }
 
-/** Day and minute on the clock of this device: `21/11/26, 16:05`. */
-export function moment(seconds: number): string {
-  return new Intl.DateTimeFormat(locale(), {
-    dateStyle: 'short',
-    timeStyle: 'short',
-    // "4:05 p. m." would end a sentence with two full stops.
-    ...(locale() === 'es-AR' && { hourCycle: 'h23' }),
-  }).format(seconds * 1000)
+/**
+ * A time on the clock of this device, as people say it within a sentence: `hoy a las 21:53`, `ayer a la 1:05`,
+ * `el 3 de mayo a las 9:00`; with the year where it is not this one.
+ */
+export function moment(seconds: number, now = systemClock()): string {
+  const [date, today] = [new Date(seconds * 1000), new Date(now * 1000)]
+  const time = `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`
+  // Not in hours: a day in which the clocks change has 23 or 25.
+  const days = Math.round((midnight(date) - midnight(today)) / 86_400_000)
+  const near = nearDays.get(days)
+  const when = near
+    ? t(near)
+    : t('moment.on', {
+        day: new Intl.DateTimeFormat(locale(), {
+          day: 'numeric',
+          month: 'long',
+          ...(date.getFullYear() !== today.getFullYear() && { year: 'numeric' }),
+        }).format(date),
+      })
+  return t(date.getHours() === 1 ? 'moment.one' : 'moment.at', { when, time })
+}
+
+const nearDays = new Map<number, 'moment.yesterday' | 'moment.today' | 'moment.tomorrow'>([
+  [-1, 'moment.yesterday'],
+  [0, 'moment.today'],
+  [1, 'moment.tomorrow'],
+])
+
+function midnight(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
 }
 
 /** A list in words: `café, té y medialuna`. */

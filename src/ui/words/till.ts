@@ -131,13 +131,13 @@ export const tillWords = createWords({
   'done.success.detail': ['Entregá el beneficio.', 'Hand over the benefit.'],
   'done.settled': ['Canje confirmado', 'Redemption confirmed'],
   'done.settled.detail': [
-    'Se canjeó el {when}. Si ya entregaste el beneficio, no lo entregues de nuevo.',
-    'It was redeemed on {when}. If you have handed over the benefit, do not hand it over again.',
+    'Se canjeó {when}. Si ya entregaste el beneficio, no lo entregues de nuevo.',
+    'It was redeemed {when}. If you have handed over the benefit, do not hand it over again.',
   ],
   'done.already': ['Ya se había canjeado', 'Redeemed before'],
   'done.already.detail': [
-    'Se canjeó el {when}. No lo entregues de nuevo.',
-    'It was redeemed on {when}. Do not hand it over again.',
+    'Se canjeó {when}. No lo entregues de nuevo.',
+    'It was redeemed {when}. Do not hand it over again.',
   ],
   'done.foreign': ['Este cupón es de otro comercio', 'This coupon is another shop’s'],
   'done.foreign.detail': [
@@ -149,7 +149,7 @@ export const tillWords = createWords({
     'It goes by the same name as your shop, and is not your shop.',
   ],
   'done.expired': ['Venció', 'Expired'],
-  'done.expired.detail': ['Venció el {when}.', 'It expired on {when}.'],
+  'done.expired.detail': ['Venció {when}.', 'It expired {when}.'],
   'done.voided': ['Anulado', 'Voided'],
   'done.voided.detail': ['El comercio anuló este cupón.', 'The merchant voided this coupon.'],
   'done.moved': ['Cambió de manos', 'Moved on'],
