@@ -31,6 +31,9 @@ test('a voucher is issued, and handed over as a QR', async () => {
   await checkPage(page, 'panel-issue-one')
   await press('Emitir uno')
   await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
+  // Its link opens on this device only, so the picture comes first.
+  await dialog().getByText('El teléfono de tu cliente no puede abrir este código').waitFor()
+  expect(await dialog().locator('.actions .button').first().textContent()).toBe('Guardar imagen')
   await checkEveryWidth(page, 'panel-hand-over')
   const address = await shownAddress(page)
   expect(address).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
@@ -63,7 +66,8 @@ test('a voucher goes by WhatsApp in a written message, with the shop and the who
   const unnamed = await handOver()
   const address = await shownAddress(page)
   // No name is better than a key.
-  expect(unnamed).toEqual(['Te paso un cupón:', ...promise, 'Abrilo en tu teléfono:', address])
+  const open = 'Abrilo en tu teléfono, en el Wi-Fi del local:'
+  expect(unnamed).toEqual(['Te paso un cupón:', ...promise, open, address])
   // The page stays open, and its address is not sent along.
   expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
     '_blank',

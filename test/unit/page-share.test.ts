@@ -1,7 +1,37 @@
 import { expect, test } from 'bun:test'
 import { whatsappLink } from '../../src/ui/browser/share.ts'
+import { pretendBrowser } from '../support/fake-browser.ts'
+
+pretendBrowser()
+const { couponMessage } = await import('../../src/ui/hand/message.ts')
 
 test('a message for WhatsApp keeps whole characters, and leaves out half an emoji', () => {
   const link = whatsappLink('Tacos \ud83c & ñandú 🌮\nhttps://x.example/c#a')
   expect(new URL(link).searchParams.get('text')).toBe('Tacos  & ñandú 🌮\nhttps://x.example/c#a')
+})
+
+test('a message tells the whole promise, and the network that its link needs', () => {
+  const handed = {
+    name: 'Café',
+    description: ' De lunes a jueves ',
+    coupon: {
+      type: 'percent' as const,
+      percent: 25,
+      cap: { amount: 5000, currency: 'ARS' as const },
+    },
+    nonce: 'a',
+    npub: 'npub1',
+    expiresAt: null,
+  }
+  const link = 'https://cupones.example/c#a'
+  const message = (reach: 'public' | 'network') =>
+    couponMessage(handed, { shop: 'Bar «Sur»', link, reach }).split('\n')
+  const promise = [
+    '25 % de descuento en toda tu compra, hasta $5.000',
+    'De lunes a jueves',
+    'No vence',
+  ]
+  const opening = 'Te paso un cupón de Bar «Sur»:'
+  expect(message('public')).toEqual([opening, ...promise, '', 'Abrilo en tu teléfono:', link])
+  expect(message('network').at(-2)).toBe('Abrilo en tu teléfono, en el Wi-Fi del local:')
 })

@@ -1,4 +1,5 @@
 /** Sharing of links: by the system's dialog where a page may open it, else by the clipboard. */
+import { hostReach, type Reach } from './host-reach.ts'
 
 /** The address of a coupon. Browsers never send a fragment, so the nonce reaches no server log. */
 export function couponLink(nonce: string): string {
@@ -16,10 +17,9 @@ function couponOrigin(): string {
   return protocol === 'https:' && httpPort ? `http://${hostname}:${httpPort}` : origin
 }
 
-/** Whether links open on this device only, so no phone can open them. */
-export function localOrigin(): boolean {
-  const { hostname } = new URL(couponOrigin())
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+/** The devices that can open the link of a coupon. */
+export function linkReach(): Reach {
+  return hostReach(new URL(couponOrigin()).hostname)
 }
 
 /**

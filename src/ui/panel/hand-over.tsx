@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
 import { imagePath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
-import { copyText } from '../browser/clipboard.ts'
-import { canShare, couponLink, localOrigin, shareLink, whatsappLink } from '../browser/share.ts'
+import { couponLink } from '../browser/share.ts'
+import { ReachNotice } from '../hand/reach-notice.tsx'
+import { Ways } from '../hand/ways.tsx'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
-import { Button, ButtonLink, IconButton } from '../parts/button.tsx'
+import { Button, IconButton } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
-import { saveImage } from '../parts/coupon-picture.ts'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -16,11 +16,9 @@ import { printVouchers } from '../parts/print.tsx'
 import { type PrintFormat, printFormats } from '../parts/print-fit.ts'
 import { QrCode } from '../parts/qr-code.tsx'
 import { useStaying } from '../parts/staying.ts'
-import { say } from '../parts/toast.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
-import { couponMessage } from './coupon-message.ts'
 import { mint } from './state.ts'
 
 type Props = {
@@ -127,28 +125,12 @@ function Given({ vouchers, onGiven }: GivenProps) {
   const [format, setFormat] = useState<PrintFormat>('a4')
   const voucher = vouchers[Math.min(at, vouchers.length - 1)]
   if (!voucher) return null
-  const address = couponLink(voucher.nonce)
   const shop = knownName(voucher.npub)
-  const message = couponMessage(voucher, shop, address)
-  const copy = async () => {
-    const text = vouchers.map(({ nonce }) => couponLink(nonce)).join('\n')
-    const copied = await copyText(text)
-    // Where the clipboard is forbidden, nothing was handed over.
-    if (copied) onGiven()
-    say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
-  }
-  // Picture and share take one of several vouchers, so they do not count as handing over all.
-  const image = () => saveImage(voucher, shop)
-  const share = async () => {
-    const went = await shareLink(voucher.name, address)
-    if (went === 'shown') return say(t('hand.uncopied'), 'wait')
-    if (went === 'copied') say(t('hand.copied'))
-  }
   return (
     <div class="hand">
       <div class="stack">
         <div class="qr-box">
-          <QrCode text={address} label={t('qr.coupon')} />
+          <QrCode text={couponLink(voucher.nonce)} label={t('qr.coupon')} />
         </div>
         {vouchers.length > 1 && (
           <div class="row middle">
@@ -173,24 +155,8 @@ function Given({ vouchers, onGiven }: GivenProps) {
           {voucher.name}
         </h3>
         <p>{t('hand.how')}</p>
-        {/* A customer's phone cannot open a loopback address. */}
-        {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
-        <div class="actions">
-          <Button icon="link" onClick={() => void copy()}>
-            {vouchers.length > 1 ? t('hand.links') : t('hand.link')}
-          </Button>
-          {canShare() && (
-            <Button icon="share" onClick={() => void share()}>
-              {t('hand.share')}
-            </Button>
-          )}
-          <ButtonLink icon="chat" newTab href={whatsappLink(message)}>
-            {t('hand.whatsapp')}
-          </ButtonLink>
-          <Button icon="image" onClick={() => void image()}>
-            {t('hand.image')}
-          </Button>
-        </div>
+        <ReachNotice />
+        <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
         <Select
           label={t('print.format')}
           value={format}
@@ -211,10 +177,6 @@ function Given({ vouchers, onGiven }: GivenProps) {
         <Notice tone="wait" icon="lock">
           {t('hand.secret')}
         </Notice>
-        <details>
-          <summary>{t('hand.url')}</summary>
-          <p class="mono small">{address}</p>
-        </details>
       </div>
     </div>
   )

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
 import type { Minter } from '../../client/models.ts'
 import { npubOf } from '../../nostr/keys.ts'
-import { localOrigin } from '../browser/share.ts'
+import { linkReach } from '../browser/share.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -40,7 +40,7 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
             <QrCode text={pubkey ? tillAddress(npubOf(pubkey)) : till} label={t('tills.qr')} />
           </div>
           <p class="mono small">{till}</p>
-          {localOrigin() && <Notice tone="idle">{t('local.only')}</Notice>}
+          {linkReach() === 'device' && <Notice tone="idle">{t('local.only')}</Notice>}
           <TillLink>{t('tills.open')}</TillLink>
         </section>
       </div>

@@ -1,15 +1,14 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { couponLink, localOrigin, shareLink } from '../browser/share.ts'
-import { Field } from '../parts/field.tsx'
-import { Notice } from '../parts/notice.tsx'
+import { useEffect, useRef } from 'preact/hooks'
+import { couponLink } from '../browser/share.ts'
+import { ReachNotice } from '../hand/reach-notice.tsx'
+import { Ways } from '../hand/ways.tsx'
 import { PrintRoom, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { say } from '../parts/toast.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { benefitText } from '../words/benefit-text.ts'
 import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
-import { RestingButton } from './resting.tsx'
+import { RestingButton, useRested } from './resting.tsx'
 
 /** The QR of a voucher that was just issued, for the customer across the counter. */
 export function IssuedView({ issued }: { issued: Issued }) {
@@ -18,14 +17,9 @@ export function IssuedView({ issued }: { issued: Issued }) {
   // Asked for at once, so that the ticket has it.
   const shop = knownName(npub)
   const heading = useRef<HTMLHeadingElement>(null)
-  const [shown, setShown] = useState(false)
+  const rested = useRested()
   // The focused button has left the page.
   useEffect(() => heading.current?.focus(), [])
-  const share = async () => {
-    const how = await shareLink(name, link)
-    if (how === 'copied') say(t('issue.copied'))
-    setShown(how === 'shown')
-  }
   return (
     <section class="stack center issued">
       <h1 ref={heading} tabIndex={-1}>
@@ -41,12 +35,9 @@ export function IssuedView({ issued }: { issued: Issued }) {
         <QrCode text={link} label={t('issue.qr', { name })} />
       </div>
       <p class="soft">{t('issue.scan')}</p>
-      {/* A phone cannot open a loopback address. */}
-      {localOrigin() && <Notice tone="wait">{t('issue.local', { host: location.host })}</Notice>}
+      <ReachNotice />
+      <Ways handed={issued} shop={shop} rested={rested} />
       <div class="actions">
-        <RestingButton icon="share" onClick={() => void share()}>
-          {t('issue.share')}
-        </RestingButton>
         <RestingButton icon="print" onClick={() => printVouchers('58', [issued], shop)}>
           {t('issue.print58')}
         </RestingButton>
@@ -54,7 +45,6 @@ export function IssuedView({ issued }: { issued: Issued }) {
           {t('issue.print80')}
         </RestingButton>
       </div>
-      {shown && <Field label={t('issue.link')} value={link} onText={() => undefined} />}
       <RestingButton kind="primary" icon="check" wide class="huge" onClick={handedOver}>
         {t('issue.done')}
       </RestingButton>

@@ -41,8 +41,8 @@ export const commonWords = createWords(
     ],
     'qr.coupon': ['Código QR del cupón', 'QR code of the coupon'],
     'local.only': [
-      'Esta dirección sólo se abre en este equipo. Para que un teléfono la abra, hay que iniciar el servicio con HOST=0.0.0.0 y entrar acá por la dirección de tu red.',
-      'This address opens on this device only. For a phone to open it, start the service with HOST=0.0.0.0 and come in by the address of your network.',
+      'Esta dirección se abre solo en este equipo. Para que la abra otro, entrá acá por la dirección que usan los demás equipos del local.',
+      'This address opens on this device only. For another one to open it, come in here by the address that the other devices of the shop use.',
     ],
     'status.minted': ['Sin usar', 'Not used yet'],
     'status.claimed': ['Canjeado', 'Redeemed'],

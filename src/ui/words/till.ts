@@ -254,16 +254,9 @@ export const tillWords = createWords({
     'Let them scan it with the camera of their phone.',
   ],
   'issue.qr': ['QR del cupón {name}', 'QR of the coupon {name}'],
-  'issue.share': ['Compartir', 'Share'],
-  'issue.copied': ['Copiamos el enlace.', 'The link was copied.'],
-  'issue.link': ['Enlace del cupón', 'Link of the coupon'],
   'issue.print58': ['Ticket de 58 mm', '58 mm ticket'],
   'issue.print80': ['Ticket de 80 mm', '80 mm ticket'],
   'issue.done': ['Listo', 'Done'],
-  'issue.local': [
-    'Este QR apunta a {host}, que solo abre en este equipo. Entrá a la caja por la dirección de la red o por https para que lo abra un teléfono.',
-    'This QR points to {host}, which opens on this device only. Open the till by its network or https address, so that a phone can open it.',
-  ],
 
   'key.title': ['Clave de esta caja', 'Key of this till'],
   'key.lead': [

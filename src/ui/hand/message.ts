@@ -1,0 +1,26 @@
+import type { VoucherTerms } from '../../client/voucher-terms.ts'
+import type { Reach } from '../browser/host-reach.ts'
+import { plainBenefitText } from '../words/benefit-text.ts'
+import { handWords as t } from '../words/hand.ts'
+import { untilText } from '../words/until.ts'
+
+/** A coupon that is handed over, with the terms that its receiver reads. */
+export type Handed = Pick<
+  VoucherTerms,
+  'name' | 'description' | 'coupon' | 'nonce' | 'npub' | 'expiresAt'
+>
+
+/** `shop`: null where its name is unknown. `reach`: the devices that can open the link. */
+type Sent = { shop: string | null; link: string; reach: Reach }
+
+/** The text that goes with the link of a coupon in a message. */
+export function couponMessage(
+  { coupon, description, expiresAt }: Handed,
+  { shop, link, reach }: Sent,
+): string {
+  const opening = shop === null ? t('message.opening') : t('message.shop', { shop })
+  // The whole promise with its limits: a message is all that the customer may ever read.
+  const promise = [plainBenefitText(coupon), description.trim(), untilText(expiresAt)]
+  const open = t(reach === 'public' ? 'message.open' : 'message.open.network')
+  return [opening, ...promise.filter(Boolean), '', open, link].join('\n')
+}

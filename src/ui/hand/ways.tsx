@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import { copyText } from '../browser/clipboard.ts'
+import { canShare, couponLink, linkReach, shareLink, whatsappLink } from '../browser/share.ts'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { saveImage } from '../parts/coupon-picture.ts'
+import { say } from '../parts/toast.tsx'
+import { handWords as t } from '../words/hand.ts'
+import { couponMessage, type Handed } from './message.ts'
+
+type Props = {
+  /** The coupon on the screen. */
+  handed: Handed
+  /** All coupons that were issued with it. */
+  all?: readonly Handed[]
+  /** Null where its name is unknown. */
+  shop: string | null
+  /** Called when all of them were handed over. */
+  onGiven?: () => void
+  /** False while a second tap of a double tap may arrive. */
+  rested?: boolean
+}
+
+/** The ways to hand a coupon over beside its code: a picture, a message or its link. */
+export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: Props) {
+  const [open, setOpen] = useState(false)
+  const link = couponLink(handed.nonce)
+  const reach = linkReach()
+  const copy = async () => {
+    const copied = await copyText(all.map(({ nonce }) => couponLink(nonce)).join('\n'))
+    // Where the clipboard is forbidden, nothing was handed over.
+    if (copied) onGiven?.()
+    else setOpen(true)
+    say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
+  }
+  // Picture, message and share take one of several coupons, so they do not count as handing over all.
+  const share = async () => {
+    const went = await shareLink(handed.name, link)
+    if (went === 'copied') say(t('hand.copied'))
+    if (went !== 'shown') return
+    setOpen(true)
+    say(t('hand.uncopied'), 'wait')
+  }
+  const image = (
+    <Button
+      kind={reach === 'public' ? 'plain' : 'primary'}
+      icon="image"
+      onClick={() => void saveImage(handed, shop)}
+    >
+      {t('hand.image')}
+    </Button>
+  )
+  return (
+    <>
+      <div class="actions" inert={!rested}>
+        {/* A picture works at the till wherever its holder comes from, a link of one network does not. */}
+        {reach !== 'public' && image}
+        <ButtonLink
+          icon="chat"
+          newTab
+          href={whatsappLink(couponMessage(handed, { shop, link, reach }))}
+        >
+          {t('hand.whatsapp')}
+        </ButtonLink>
+        {canShare() && (
+          <Button icon="share" onClick={() => void share()}>
+            {t('hand.share')}
+          </Button>
+        )}
+        <Button icon="link" onClick={() => void copy()}>
+          {t(all.length > 1 ? 'hand.links' : 'hand.link')}
+        </Button>
+        {reach === 'public' && image}
+      </div>
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>{t('hand.url')}</summary>
+        <p class="mono small">{link}</p>
+      </details>
+    </>
+  )
+}
