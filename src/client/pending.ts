@@ -27,9 +27,13 @@ export type PendingList = {
   open(nonce: string, name: string, owner?: string): Pending
   /** Note that the person went on without the answer. */
   putAside(nonce: string): void
-  /** Note that the answer came too late for the screen. */
-  markAnswered(nonce: string): void
-  close(nonce: string): void
+  /**
+   * Note that the answer came too late for the screen. The key tells its entry from a later one, which another
+   * page opened for this nonce.
+   */
+  markAnswered(nonce: string, key: string): void
+  /** Remove the entry of this nonce and key. */
+  close(nonce: string, key: string): void
 }
 
 /** Bounds the list; the oldest entry gives way, and one without an answer last. */
@@ -45,9 +49,11 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
   const keep = (list: Pending[]) => {
     unkept = store.write(name, JSON.stringify(list)) ? null : list
   }
-  const mark = (nonce: string, marks: Pick<Pending, 'aside' | 'answered'>) => {
-    keep(entries().map((one) => (one.nonce === nonce ? { ...one, ...marks } : one)))
+  const mark = (is: (one: Pending) => boolean, marks: Pick<Pending, 'aside' | 'answered'>) => {
+    keep(entries().map((one) => (is(one) ? { ...one, ...marks } : one)))
   }
+  const isEntry = (nonce: string, key: string) => (one: Pending) =>
+    one.nonce === nonce && one.key === key
   const isOpen = ({ answered }: Pending) => !answered
   return {
     all: () => entries().filter(isOpen),
@@ -61,10 +67,11 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
       keep([...answered, ...entries().filter(isOpen), pending].slice(-pendingMax))
       return pending
     },
-    putAside: (nonce) => mark(nonce, { aside: true }),
-    markAnswered: (nonce) => mark(nonce, { aside: true, answered: true }),
-    close(nonce) {
-      keep(entries().filter((one) => one.nonce !== nonce))
+    putAside: (nonce) => mark((one) => one.nonce === nonce, { aside: true }),
+    markAnswered: (nonce, key) => mark(isEntry(nonce, key), { aside: true, answered: true }),
+    close(nonce, key) {
+      const closes = isEntry(nonce, key)
+      keep(entries().filter((one) => !closes(one)))
     },
   }
 }

@@ -244,11 +244,23 @@ test('answered entries give way to those without an answer', () => {
   pending.open('first', '')
   for (let at = 1; at < 50; at++) {
     pending.open(`code-${at}`, '')
-    pending.markAnswered(`code-${at}`)
+    pending.markAnswered(`code-${at}`, pending.find(`code-${at}`)!.key)
   }
   for (let at = 50; at < 99; at++) pending.open(`code-${at}`, '')
   expect(pending.all()).toHaveLength(50)
   expect(pending.find('first')).not.toBeNull()
+})
+
+test('an answer closes the entry of its own key only', () => {
+  const { pending } = newTill([])
+  const { key } = pending.open(nonce, '')
+  pending.close(nonce, `${key}-before`)
+  pending.markAnswered(nonce, `${key}-before`)
+  expect(pending.all()).toMatchObject([{ nonce, key }])
+  pending.markAnswered(nonce, key)
+  expect([pending.all(), pending.find(nonce)?.key]).toEqual([[], key])
+  pending.close(nonce, key)
+  expect(pending.find(nonce)).toBeNull()
 })
 
 test('a preview in a second page does not turn a redemption that was put aside green', async () => {
@@ -400,7 +412,7 @@ test('invalid storage is read as an empty list', () => {
     const store = newStore()
     store.map.set('pending', text)
     expect(newTill([], store).pending.all()).toEqual([])
-    expect(openHoldings(store, 'pending').all()).toEqual([])
+    expect(openHoldings(store, 'pending', () => now).all()).toEqual([])
   }
 })
 
@@ -577,7 +589,7 @@ function newTaker(answers: Answer[], store = newStore()) {
     now: () => now,
     newKey,
   })
-  const holdings = openHoldings(store, 'coupons')
+  const holdings = openHoldings(store, 'coupons', () => now)
   const taker = createTaker({
     ask: (path, _body, key) => {
       asked.push({ path, key, kept: store.map.get('pending') })
@@ -671,7 +683,7 @@ function held(code: string, status: Status): Held {
 }
 
 test('a full list drops unusable coupons only', () => {
-  const holdings = openHoldings(newStore(), 'coupons')
+  const holdings = openHoldings(newStore(), 'coupons', () => now)
   const code = (at: number) => `code-${at}`
   for (let at = 0; at < 300; at++) holdings.put(held(code(at), at === 7 ? 'claimed' : 'minted'))
   expect(holdings.put(held(code(300), 'minted'))).toBe(true)
@@ -682,6 +694,19 @@ test('a full list drops unusable coupons only', () => {
   expect(holdings.put(held(code(0), 'voided'))).toBe(true)
   expect(holdings.put(held(code(301), 'minted'))).toBe(true)
   expect(holdings.find(code(0))).toBeNull()
+})
+
+test('a coupon that expired since its last answer makes room', () => {
+  const clock = { now }
+  const holdings = openHoldings(newStore(), 'coupons', () => clock.now)
+  for (let at = 0; at < 300; at++) {
+    holdings.put({ ...held(`code-${at}`, 'minted'), expiresAt: at === 7 ? now + 60 : null })
+  }
+  expect(holdings.full()).toBe(true)
+  clock.now += 61
+  expect(holdings.full()).toBe(false)
+  expect(holdings.put(held('code-300', 'minted'))).toBe(true)
+  expect(holdings.find('code-7')).toBeNull()
 })
 
 test.each([

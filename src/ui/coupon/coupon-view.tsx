@@ -24,6 +24,7 @@ import {
   askNow,
   holdings,
   isKept,
+  isKeptUnseen,
   keep,
   look,
   openList,
@@ -63,6 +64,7 @@ export function CouponView() {
       {now.step === 'unreachable' && (
         <Empty icon="warning" title={t(now.message ? 'busy.title' : 'offline.title')}>
           <p>{now.message ?? t('offline.none')}</p>
+          {isKeptUnseen(openNonce.value ?? '') && <p>{t('unseen.kept')}</p>}
           <Button kind="primary" onClick={() => void look(openNonce.value ?? '')}>
             {t('again')}
           </Button>

@@ -42,7 +42,7 @@ const holdingsMax = 300
 
 const statuses: string[] = ['minted', 'claimed', 'refreshed', 'voided', 'expired']
 
-export function openHoldings(store: TextStore, name: string): Holdings {
+export function openHoldings(store: TextStore, name: string, now: () => number): Holdings {
   const all = () => parseHoldings(store.read(name))
   const keep = (list: Held[]) => store.write(name, JSON.stringify(list))
   return {
@@ -51,7 +51,8 @@ export function openHoldings(store: TextStore, name: string): Holdings {
     put(held, instead) {
       const others = all().filter(({ nonce }) => nonce !== held.nonce && nonce !== instead)
       const before = all().find(({ nonce }) => nonce === held.nonce)
-      const list = bounded([{ ...held, addedAt: before?.addedAt ?? held.addedAt }, ...others])
+      const added = { ...held, addedAt: before?.addedAt ?? held.addedAt }
+      const list = bounded([added, ...others], now())
       return list !== null && keep(list.toSorted((one, other) => other.addedAt - one.addedAt))
     },
     remove(nonce) {
@@ -59,7 +60,7 @@ export function openHoldings(store: TextStore, name: string): Holdings {
     },
     full() {
       const list = all()
-      return list.length >= holdingsMax && list.every(({ status }) => status === 'minted')
+      return list.length >= holdingsMax && spentAt(list, now()) < 0
     },
   }
 }
@@ -77,10 +78,16 @@ export function statusNow(
 }
 
 /** A list that is too long, without its oldest spent coupon; null where all are usable, since each has worth. */
-function bounded(list: Held[]): Held[] | null {
+function bounded(list: Held[], now: number): Held[] | null {
   if (list.length <= holdingsMax) return list
-  const spent = list.findLastIndex(({ status }) => status !== 'minted')
+  const spent = spentAt(list, now)
   return spent >= 0 ? list.toSpliced(spent, 1) : null
+}
+
+/** The place of the oldest spent coupon, or -1. The word of the service counts before the clock of the device. */
+function spentAt(list: Held[], now: number): number {
+  const told = list.findLastIndex(({ status }) => status !== 'minted')
+  return told >= 0 ? told : list.findLastIndex((held) => statusNow(held, now) !== 'minted')
 }
 
 function parseHoldings(text: string | null): Held[] {

@@ -6,6 +6,7 @@ import { Button, IconButton } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field } from '../parts/field.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
+import { say } from '../parts/toast.tsx'
 import { reachable } from '../state/reach.ts'
 import { benefitBadge, benefitText } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
@@ -14,7 +15,8 @@ import { untilText } from '../words/until.ts'
 import { type Held, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { useRemoval } from './removal.tsx'
-import { kept, lookAtAll, openCoupon, openScanned } from './state.ts'
+import { kept, lookAtAll, openCoupon, openScanned, remove, unseen } from './state.ts'
+import type { Unseen } from './unseen.ts'
 
 /** The list of coupons that this device keeps. */
 export function MineView() {
@@ -26,23 +28,27 @@ export function MineView() {
     setBusy(false)
   }
   useEffect(() => void refresh(), [])
-  const list = kept.value
+  const [list, unknown] = [kept.value, unseen.value]
+  const none = list.length + unknown.length === 0
   return (
     <div class="stack wide">
       <div class="stack tight">
         <h1 ref={heading} tabIndex={-1}>
           {t('mine')}
         </h1>
-        {list.length > 0 && <p class="soft">{t('mine.lead')}</p>}
+        {!none && <p class="soft">{t('mine.lead')}</p>}
       </div>
       {!reachable.value && <Notice tone="wait">{t('offline.title')}</Notice>}
-      {list.length === 0 ? (
+      {none ? (
         <Empty icon="ticket" title={t('mine.none.title')}>
           <p>{t('mine.none.detail')}</p>
         </Empty>
       ) : (
         <>
           <ul class="lines held-list">
+            {unknown.map((one) => (
+              <UnseenLine key={one.nonce} code={one} />
+            ))}
             {list.map((held) => (
               <Line key={held.nonce} held={held} />
             ))}
@@ -86,6 +92,30 @@ function Line({ held }: { held: Held }) {
         onClick={removal.begin}
       />
       {removal.question}
+    </li>
+  )
+}
+
+/** A code that was opened without a connection. Removed without a question: nobody knows whether it has worth. */
+function UnseenLine({ code: { nonce, addedAt } }: { code: Unseen }) {
+  const when = moment(addedAt)
+  return (
+    <li class="held">
+      <button type="button" class="held-open" onClick={() => openCoupon(nonce)}>
+        <span class="mint-badge over">?</span>
+        <span class="grow">
+          <strong>{t('unseen.title')}</strong>
+          <span class="block soft small">{t('unseen.detail', { when })}</span>
+        </span>
+      </button>
+      <IconButton
+        icon="trash"
+        label={t('unseen.remove.of', { when })}
+        onClick={() => {
+          remove(nonce)
+          say(t('mine.removed'))
+        }}
+      />
     </li>
   )
 }

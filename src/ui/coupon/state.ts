@@ -13,6 +13,7 @@ import { ask, reachable } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { type Held, openHoldings, type Status } from './holdings.ts'
 import { createTaker, type Taking } from './take.ts'
+import { openUnseen, type Unseen } from './unseen.ts'
 
 /** The state of the coupon on the screen. */
 type View =
@@ -24,7 +25,9 @@ type View =
   | { step: 'unreachable'; message: string | null }
 
 const listName = 'coupons'
-export const holdings = openHoldings(device, listName)
+export const holdings = openHoldings(device, listName, systemClock)
+const unseenName = 'coupons:unseen'
+const unseenList = openUnseen(device, unseenName)
 const pauses = createPauses()
 const pending = openPendingList({
   store: device,
@@ -37,6 +40,8 @@ const pending = openPendingList({
 export const openNonce = signal<string | null>(null)
 export const view = signal<View>({ step: 'looking' })
 export const kept = signal<readonly Held[]>(holdings.all())
+/** Codes of this device whose coupons are not known yet. */
+export const unseen = signal<readonly Unseen[]>(unseenList.all())
 /** The swap of the coupon on the screen; null without one. */
 export const taking = signal<Taking | null>(null)
 
@@ -47,7 +52,7 @@ const taker = createTaker({
   holdings,
   now: systemClock,
   onChange(next) {
-    kept.value = holdings.all()
+    readDevice()
     const code = next.step === 'mine' ? next.old : next.nonce
     if (code !== openNonce.peek()) {
       // A swap of another coupon, which an earlier page left open.
@@ -110,12 +115,19 @@ export function openScanned(scanned: Scanned): boolean {
   return true
 }
 
+/** Another page of this device may have changed its lists. */
+function readDevice(): void {
+  kept.value = holdings.all()
+  unseen.value = unseenList.all()
+}
+
 function show(nonce: string | null, wrong = false): void {
   taking.value = null
   openNonce.value = nonce
-  kept.value = holdings.all()
+  readDevice()
   if (nonce !== null) {
     view.value = { step: 'looking' }
+    if (isArriving(nonce)) keepUnseen(nonce)
     void look(nonce)
     // A swap was sent and its answer is unknown: the nonce may be spent, and only this key fetches the new one.
     if (pending.find(nonce)) {
@@ -154,12 +166,17 @@ export async function look(nonce: string): Promise<void> {
       checkedAt: now,
     }
     if (listed) keep(held)
-    else if (isArriving(nonce) && held.status === 'minted') keepAtFirstSight(held)
+    else if (held.status !== 'minted') unseenList.remove(nonce)
+    else if (isArriving(nonce) || unseenList.has(nonce)) keepAtFirstSight(held)
+    readDevice()
     if (openNonce.peek() === nonce) view.value = { step: 'shown', held, fresh: true }
     return
   }
+  const unknown = settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))
+  if (unknown) unseenList.remove(nonce)
+  readDevice()
   if (openNonce.peek() !== nonce) return
-  if (settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))) {
+  if (unknown) {
     view.value = { step: 'unknown' }
   } else if (before) {
     // Also one that is not kept stays on the screen: its QR works at a till that has a connection.
@@ -172,24 +189,45 @@ export async function look(nonce: string): Promise<void> {
 /** Keep a coupon on this device. False when it was not stored (`Holdings.put`). */
 export function keep(held: Held): boolean {
   const done = holdings.put(held)
-  kept.value = holdings.all()
+  if (done) {
+    taker.settle(held.nonce)
+    unseenList.remove(held.nonce)
+    if (isArriving(held.nonce)) remember(held.nonce, false)
+  }
+  readDevice()
   return done
 }
 
 /** Closing the tab must not lose a coupon. One that was removed since stays removed. */
 function keepAtFirstSight(held: Held): void {
-  if (device.lasts(listName) && keep(held)) remember(held.nonce, false)
+  const done = device.lasts(listName) && keep(held)
+  // A code that the device stores waits until there is room.
+  if (!done && !device.holds(unseenName)) unseenList.remove(held.nonce)
+}
+
+/** Keep the code until the service tells its coupon: the tab may close before that. */
+function keepUnseen(nonce: string): void {
+  const known = holdings.find(nonce) !== null
+  if (known || unseenList.add(nonce, systemClock())) remember(nonce, false)
+  readDevice()
 }
 
 /** Whether a coupon of the list survives this page. */
 export function isKept(nonce: string): boolean {
-  return kept.value.some((held) => held.nonce === nonce) && device.lasts(listName)
+  return kept.value.some((held) => held.nonce === nonce) && device.holds(listName)
+}
+
+/** Whether a code without a known coupon survives this page. */
+export function isKeptUnseen(nonce: string): boolean {
+  return unseen.value.some((one) => one.nonce === nonce) && device.holds(unseenName)
 }
 
 /** Forget a coupon. The one on the screen leaves it, and the entry of the history, too. */
 export function remove(nonce: string): void {
   holdings.remove(nonce)
-  kept.value = holdings.all()
+  unseenList.remove(nonce)
+  taker.settle(nonce)
+  readDevice()
   if (openNonce.peek() !== nonce) return
   history.replaceState(null, '', '/c')
   show(null)
@@ -207,9 +245,10 @@ export function askNow(): void {
 /** Bounds the parallel requests of a long list. */
 const looksAtOnce = 4
 
-/** Ask for the status of every coupon that may still change. */
+/** Ask for the status of every coupon that may still change, or is not known yet. */
 export async function lookAtAll(): Promise<void> {
-  const waiting = holdings.all().filter(({ status }) => status === 'minted')
+  const usable = holdings.all().filter(({ status }) => status === 'minted')
+  const waiting: { nonce: string }[] = [...unseenList.all(), ...usable]
   const worker = async () => {
     for (let one = waiting.shift(); one; one = waiting.shift()) await look(one.nonce)
   }
@@ -236,6 +275,7 @@ export function follow(): void {
     }
   }
   document.addEventListener('visibilitychange', () => void lookAgain())
+  window.addEventListener('storage', readDevice)
   setInterval(() => void lookAgain(), followMs)
 }
 
@@ -249,5 +289,6 @@ export function resume(): void {
     const now = view.peek()
     const stale = now.step === 'unreachable' || (now.step === 'shown' && !now.fresh)
     if (nonce && stale) void look(nonce)
+    else if (unseenList.all().length > 0) void lookAtAll()
   })
 }

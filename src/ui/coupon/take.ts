@@ -27,6 +27,8 @@ type Taker = {
   take(nonce: string, name: string): Promise<Taking | null>
   /** Finish the open swaps of this device: one promise for each. */
   resume(): Promise<Taking | null>[]
+  /** The coupon of this new nonce is stored or removed, so its swap need not be finished again. */
+  settle(nonce: string): void
   /** Stop retrying. The keys stay stored. */
   leave(): void
 }
@@ -51,9 +53,12 @@ const reasons: Record<string, Extract<Taking, { step: 'gone' }>['why']> = {
 
 export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wiring): Taker {
   const running = new Map<string, Promise<Taking | null>>()
+  /** The open swap of each new nonce that the device did not store. */
+  const unstored = new Map<string, Pending>()
   let turn = 0
 
-  const finish = async ({ nonce, key }: Pending): Promise<Taking | null> => {
+  const finish = async (open: Pending): Promise<Taking | null> => {
+    const { nonce, key } = open
     const mine = turn
     onChange({ step: 'taking', nonce, lost: 0, retryAfter: null })
     const answer = await persist(() => ask('/api/coupons/refresh', { nonce }, key), {
@@ -67,8 +72,8 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     if (!settles(answer)) return null
     const outcome = outcomeOf(nonce, answer)
     // Store the new nonce before the key goes: a crash in between can still fetch it.
-    const unkept = outcome.step === 'mine' && !outcome.kept
-    if (!unkept) pending.close(nonce)
+    if (outcome.step === 'mine' && !outcome.kept) unstored.set(outcome.held.nonce, open)
+    else pending.close(nonce, key)
     onChange(outcome)
     return outcome
   }
@@ -105,6 +110,11 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
   return {
     take: (nonce, name) => once(pending.open(nonce, name)),
     resume: () => pending.all().map(once),
+    settle(nonce) {
+      const open = unstored.get(nonce)
+      if (open) pending.close(open.nonce, open.key)
+      unstored.delete(nonce)
+    },
     leave() {
       turn++
     },

@@ -144,10 +144,10 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     const outcome = outcomeOf(nonce, answer, terms, waited ? 'success' : 'settled')
     // The customer got nothing yet: the next scan needs the key, to show this redemption as settled.
     if (!onScreen && outcome.step === 'done' && outcome.outcome === 'settled') {
-      pending.markAnswered(nonce)
+      pending.markAnswered(nonce, key)
     } else {
       // Only a final answer removes the key: nothing else can fetch this answer again.
-      pending.close(nonce)
+      pending.close(nonce, key)
     }
     if (onScreen) show(outcome)
     else onLate(name, outcome)

@@ -27,6 +27,19 @@ export const couponWords = createWords({
   ],
   'mine.remove.yes': ['Sí, quitarlo', 'Yes, remove it'],
   'mine.removed': ['Lo quitamos de este equipo.', 'It was removed from this device.'],
+  'unseen.title': ['Cupón sin revisar', 'Coupon not checked yet'],
+  'unseen.detail': [
+    'Lo abriste {when}, sin conexión. Lo revisamos apenas vuelva.',
+    'You opened it {when}, without a connection. We check it as soon as that is back.',
+  ],
+  'unseen.remove.of': [
+    'Quitar de este equipo el cupón que abriste {when}',
+    'Remove from this device the coupon you opened {when}',
+  ],
+  'unseen.kept': [
+    'El código ya está en tus cupones: lo revisamos apenas vuelva la conexión.',
+    'Its code is among your coupons: we check it as soon as the connection is back.',
+  ],
   'open.code': ['Abrir un código', 'Open a code'],
   'open.action': ['Ver', 'Look'],
   'open.wrong': ['Eso no es el código de un cupón.', 'That is not the code of a coupon.'],
