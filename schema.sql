@@ -1,4 +1,4 @@
-PRAGMA user_version = 20;
+PRAGMA user_version = 21;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -173,6 +173,15 @@ CREATE TABLE merchant_days (
   -- Refreshes of its vouchers.
   refreshes INTEGER NOT NULL CHECK (refreshes >= 0),
   PRIMARY KEY (day, owner)
+) STRICT, WITHOUT ROWID;
+
+-- Settings of a merchant's shop. Unset is NULL.
+CREATE TABLE shops (
+  owner BLOB NOT NULL PRIMARY KEY CHECK (length(owner) = 32),
+  name TEXT CHECK (name <> ''),
+  -- A word of src/shops/color.ts.
+  color TEXT CHECK (color <> ''),
+  updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The newest announcement (kind 30078) of each merchant.

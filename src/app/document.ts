@@ -5,6 +5,7 @@ import * as gatewayModels from '../gateway/models.ts'
 import { documentRoutes } from '../http/document-routes.ts'
 import * as merchantModels from '../merchants/models.ts'
 import * as nostrModels from '../nostr/models.ts'
+import * as shopModels from '../shops/models.ts'
 import { createDocsPage } from '../ui/docs-page.ts'
 import * as holderModels from '../wallet/cards/holders/models.ts'
 import * as cardModels from '../wallet/cards/models.ts'
@@ -15,7 +16,8 @@ import * as ledgerModels from '../wallet/ledger/models.ts'
 import * as transferModels from '../wallet/transfers/models.ts'
 
 const allModels = {
-  ...{ ...nostrModels, ...models, ...merchantModels, ...gatewayModels, ...walletModels },
+  ...{ ...nostrModels, ...models, ...merchantModels, ...shopModels, ...gatewayModels },
+  ...walletModels,
   ...{ ...ledgerModels, ...transferModels, ...payModels },
   ...{ ...cardModels, ...holderModels, ...tapModels },
 }

@@ -16,6 +16,7 @@ import { relayRoutes } from '../relay/routes.ts'
 import type { Caller } from '../session/caller.ts'
 import { sessionRoutes } from '../session/routes.ts'
 import type { Sessions } from '../session/session.ts'
+import { shopRoutes } from '../shops/routes.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import { tlsRoutes } from '../ui/tls-routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
@@ -76,7 +77,7 @@ export function startHttp(runtime: Runtime, features: Features): HttpServer {
 
 /** The routes, in the order of the paths in the OpenAPI document. */
 function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
-  const { config, database, disk, metrics, rateLimits, signer } = runtime
+  const { config, database, disk, metrics, now, rateLimits, requireDisk, signer } = runtime
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
   const { service } = coupons
   const trusted = tlsPlace(runtime.certificate, features.addresses.ports)
@@ -88,6 +89,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     announcementRoutes(service, auth),
     liveRoutes(service, auth, coupons.live),
     ...management.routes(auth),
+    shopRoutes({ database, now, requireDisk, requireMerchant: management.require }, auth),
     imageRoutes(coupons.images),
     gatewayRoutes(gateway.gateway),
     identityRoutes(identities, rateLimits),

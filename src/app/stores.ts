@@ -13,6 +13,7 @@ import { createQuotaStore } from '../merchants/quota-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createCutoffStore } from '../session/cutoff-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
+import { createShopStore } from '../shops/shop-store.ts'
 import { createCardStore } from '../wallet/cards/card-store.ts'
 import { createHolderStore } from '../wallet/cards/holder-store.ts'
 import { createPaymentStore } from '../wallet/cards/payments/payment-store.ts'
@@ -37,6 +38,7 @@ export function createStores(sql: Sql) {
     minters: createMinterStore(sql),
     merchants: createMerchantStore(sql),
     quotas: createQuotaStore(sql),
+    shops: createShopStore(sql),
     announcements: createAnnouncementStore(sql),
     answers: createAnswerStore(sql),
     proofs: createProofStore(sql),

@@ -6,6 +6,7 @@ import priority from './migrations/step-17-priority.sql' with { type: 'text' }
 import sessions from './migrations/step-18-sessions.sql' with { type: 'text' }
 import merchants from './migrations/step-19-merchants.sql' with { type: 'text' }
 import quotas from './migrations/step-20-quotas.sql' with { type: 'text' }
+import shops from './migrations/step-21-shops.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -25,6 +26,7 @@ export const couponSchema: Schema = {
     17: sessions,
     18: merchants,
     19: quotas,
+    20: shops,
   },
 }
 

@@ -17,6 +17,7 @@ export function createMemberStore(sql: Sql) {
        OR EXISTS (SELECT 1 FROM merchants WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM minters WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM announcements WHERE owner = ?1)
+       OR EXISTS (SELECT 1 FROM shops WHERE owner = ?1)
        OR EXISTS (SELECT 1 FROM accounts WHERE pubkey = ?1)
        OR EXISTS (SELECT 1 FROM cards WHERE holder = ?1 AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM ledger_accounts WHERE pubkey = ?1)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { etagOf } from '../http/etag.ts'
 import type { Bundle, PageName } from './bundle.ts'
 
 /** A page, the same for every visitor, and its strong validator. */
@@ -51,7 +51,7 @@ ${preload.map((file) => `<link rel="modulepreload" href="${file}">\n`).join('')}
 </body>
 </html>
 `
-  return { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` }
+  return { html, etag: etagOf(html) }
 }
 
 function escaped(text: string): string {

@@ -2,6 +2,7 @@ import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import { Refusal } from '../base/refusal.ts'
 import { Elysia } from '../http/elysia.ts'
+import { isKnown } from '../http/etag.ts'
 import { feature, route, textModel } from '../http/route.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
@@ -119,11 +120,6 @@ export function pageRoutes(place: () => PagePlace) {
       }),
     )
   return routes
-}
-
-/** Whether `If-None-Match` names the tag. A pattern that also splits at spaces would take quadratic time. */
-function isKnown(etag: string, header: string | null): boolean {
-  return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
 /** Revalidated each time, so that devices learn of a new build. The policy lets the worker call only this service. */

@@ -22,6 +22,7 @@ import { setupRoutes } from '../../src/merchants/setup-routes.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
+import { shopRoutes } from '../../src/shops/routes.ts'
 import { holderRoutes } from '../../src/wallet/cards/holders/routes.ts'
 import { payRoutes } from '../../src/wallet/cards/payments/routes.ts'
 import { tagRoutes } from '../../src/wallet/cards/tags/routes.ts'
@@ -452,6 +453,7 @@ function couponRoutes(): DescribedRoute[] {
     sessionRoutes(nothing, nothing),
     setupRoutes(nothing, nothing),
     merchantRoutes(nothing, nothing),
+    shopRoutes(nothing, nothing),
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '', open: () => false }),
     identityRoutes(nothing, noRateLimits),

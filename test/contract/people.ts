@@ -231,6 +231,30 @@ export function quotas(it: It<CouponTx>): void {
   })
 }
 
+export function shops(it: It<CouponTx>): void {
+  const shop = (number: number) => (tx: CouponTx) => tx.shops.find(key(number))
+
+  it('a shop has the last settings that were stored, and unset ones before', async (stores) => {
+    expect(await stores.read(shop(1))).toEqual({ name: null, color: null })
+    await stores.write((tx) => tx.shops.put(key(1), { name: 'Ñoquis', color: 'blue' }, at))
+    await stores.write((tx) => tx.shops.put(key(2), { name: 'Otro', color: null }, at))
+    expect(await stores.read(shop(1))).toEqual({ name: 'Ñoquis', color: 'blue' })
+    await stores.write((tx) => tx.shops.put(key(1), { name: null, color: 'red' }, at + 1))
+    expect(await stores.read(shop(1))).toEqual({ name: null, color: 'red' })
+  })
+
+  it('a colour of a later version of the program counts as unset', async (stores) => {
+    const later = { name: 'x', color: 'plaid' as 'blue' }
+    await stores.write((tx) => tx.shops.put(key(1), later, at))
+    expect(await stores.read(shop(1))).toEqual({ name: 'x', color: null })
+  })
+
+  it('a key of another length is refused, and an undone shop is not stored', async (stores) => {
+    await stores.refuses((tx) => tx.shops.put('abcd', { name: 'x', color: null }, at))
+    await stores.undone((tx) => tx.shops.put(key(1), { name: 'x', color: null }, at))
+  })
+}
+
 export function facts(it: It<CouponTx>): void {
   it('a fact is stored for ever: the first one stays', async (stores) => {
     await Promise.all([
@@ -267,8 +291,9 @@ export function members(it: It<CouponTx>): void {
   const isMember = (tx: CouponTx, number: number) => tx.members.isMember(key(number))
 
   it('a key is a member by its rows in the shop', async (stores) => {
+    const keys = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     const outcomes = await stores.write(async (tx) => {
-      const before = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9].map((one) => isMember(tx, one)))
+      const before = await Promise.all(keys.map((one) => isMember(tx, one)))
       await defined(tx, 1, { owner: key(1) })
       await tx.merchants.put({
         pubkey: key(2),
@@ -285,10 +310,11 @@ export function members(it: It<CouponTx>): void {
       await tx.members.setNamed([key(7)])
       await tx.facts.pin('manager', key(8))
       await tx.facts.pin('store-key', key(9))
-      const after = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9].map((one) => isMember(tx, one)))
+      await tx.shops.put(key(10), { name: 'x', color: null }, at)
+      const after = await Promise.all(keys.map((one) => isMember(tx, one)))
       return [before.includes(true), after]
     })
-    expect(outcomes).toEqual([false, [true, true, true, true, true, true, true, true, false]])
+    expect(outcomes).toEqual([false, keys.map((number) => number !== 9)])
   })
 
   it('the holder of a card is a member until the card is deleted', async (stores) => {

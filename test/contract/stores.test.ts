@@ -25,7 +25,7 @@ import { accounts, nonces, requests } from './identities.ts'
 import { ledger } from './ledger.ts'
 import { outbox } from './outbox.ts'
 import { payments, scans } from './payments.ts'
-import { cutoffs, facts, members, merchants, proofs, quotas } from './people.ts'
+import { cutoffs, facts, members, merchants, proofs, quotas, shops } from './people.ts'
 import { events, queries } from './relay.ts'
 import { couponTables, relayTables } from './rows.ts'
 import { inbox, transfers } from './transfers.ts'
@@ -48,6 +48,7 @@ const couponSuites: Record<string, Suite<CouponTx>> = {
   'relay/member-store.ts': members,
   'session/cutoff-store.ts': cutoffs,
   'session/proof-store.ts': proofs,
+  'shops/shop-store.ts': shops,
   'wallet/cards/card-store.ts': cards,
   'wallet/cards/holder-store.ts': holders,
   'wallet/cards/payments/payment-store.ts': payments,

@@ -48,7 +48,7 @@ const rules: Rule[] = [
   ...['refreshes', 'redemptions'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: chain('ROW.voucher_id') })),
   ),
-  ...['minters', 'announcements'].flatMap((table) =>
+  ...['minters', 'announcements', 'shops'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: key('merchant', 'ROW.owner') })),
   ),
   ...all('setup_code').map((on) => ({ on, needs: `'roster'` })),

@@ -1,4 +1,4 @@
-import { newSigner } from '../../support/client.ts'
+import { call, newSigner } from '../../support/client.ts'
 import { startClosed } from '../../support/closed.ts'
 import type { Documented } from '../../support/documented.ts'
 
@@ -41,6 +41,25 @@ export function testMerchants({ scenario, newCaller }: Documented): void {
     await ask(remove, named(pubkey))
     await refused(remove, 'merchant-unknown', named(pubkey))
     await refused(remove, 'merchant-is-owner', named(signer.pubkey))
+  })
+
+  scenario('the settings of a shop', async () => {
+    const { ask, refused, server, signer } = await newCaller()
+    const change = 'PATCH /api/shop'
+    const open = 'GET /api/shops/{key}'
+    await ask('GET /api/shop')
+    await ask(change, { body: { name: 'Panadería', color: 'red' } })
+    await ask('GET /api/shop')
+    await refused(change, 'field-invalid', { body: { color: 'plaid' } })
+    await refused(change, 'nothing-to-change', { body: {} })
+    await refused(change, 'body-invalid', { body: '[]' })
+    const path = `/api/shops/${signer.pubkey}`
+    await ask(open, { path })
+    const { headers } = await call(server.url, path)
+    await ask(open, { path, headers: { 'If-None-Match': headers.get('etag') ?? '' } })
+    await refused(open, 'merchant-unknown', { path: '/api/shops/x' })
+    const closed = await newCaller({ at: await startClosed() })
+    await closed.refused(change, 'merchant-not-allowed', { body: { name: 'x' } })
   })
 
   scenario('merchants where the settings decide', async () => {

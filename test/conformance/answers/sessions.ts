@@ -68,6 +68,7 @@ export function testSessions({ operations, scenario, newCaller }: Documented): v
       'PATCH /api/coupons/{id}': { name: 'x' },
       'POST /api/coupons/minters': { pubkey: newSigner().pubkey },
       'PUT /api/coupons/discovery': { event: announcementOf(at, signer) },
+      'PATCH /api/shop': { name: 'x' },
     }
     const closed = operations.filter(({ operation }) =>
       operation['x-refusals'].includes('merchant-not-allowed'),

@@ -1,0 +1,24 @@
+import { Type as t } from '@sinclair/typebox'
+import { nullable, optional, request } from '../base/field-models.ts'
+import { limits } from '../base/limits.ts'
+import { shopColors } from './color.ts'
+
+const color = t.Union(
+  shopColors.map((one) => t.Literal(one)),
+  { description: 'The pages have a legible shade of each' },
+)
+
+/** Settings of the caller's shop. */
+export const ShopModel = t.Object({ name: nullable(t.String()), color: nullable(color) })
+
+/** A shop as anyone reads it. */
+export const PublicShopModel = t.Object({
+  npub: t.String(),
+  name: nullable(t.String()),
+  color: nullable(color),
+})
+
+export const ShopChangesModel = request({
+  name: optional(t.String({ description: `1 to ${limits.nameCharsMax} characters; null clears` })),
+  color: optional(t.String({ description: shopColors.join(', ') })),
+})

@@ -1,0 +1,35 @@
+import { bytesOf } from '../base/bytes.ts'
+import type { Sql } from '../db/sql.ts'
+import { isShopColor, type ShopColor } from './color.ts'
+
+/** Settings of a merchant's shop. Unset is null. */
+export type Shop = { name: string | null; color: ShopColor | null }
+
+export type ShopStore = ReturnType<typeof createShopStore>
+
+/** Store of the settings of shops, one row a merchant. */
+export function createShopStore(sql: Sql) {
+  const find = sql.query<{ name: string | null; color: string | null }, [Uint8Array]>(
+    'SELECT name, color FROM shops WHERE owner = ?',
+  )
+  const put = sql.query<null, [Uint8Array, string | null, string | null, number]>(
+    `INSERT INTO shops (owner, name, color, updated_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (owner) DO UPDATE SET name = excluded.name, color = excluded.color,
+       updated_at = excluded.updated_at`,
+  )
+
+  return {
+    /** The settings of an owner (hex). All unset if nothing was ever stored. */
+    async find(owner: string): Promise<Shop> {
+      const row = await find.get(bytesOf(owner))
+      const color = row?.color
+      // A newer version of the program may have stored a colour that this one does not know.
+      return { name: row?.name ?? null, color: isShopColor(color) ? color : null }
+    },
+
+    /** Replace the settings of an owner. `at` in Unix seconds. */
+    async put(owner: string, { name, color }: Shop, at: number): Promise<void> {
+      put.run(bytesOf(owner), name, color, at)
+    },
+  }
+}
