@@ -5,6 +5,8 @@ import type { Definition, VoucherResult } from '../../client/models.ts'
 import { couponLink } from '../browser/share.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
+import { WifiBox } from '../hand/wifi-box.tsx'
+import { wifiForPrint } from '../hand/wifi-state.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button, IconButton } from '../parts/button.tsx'
@@ -149,6 +151,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
             />
           </div>
         )}
+        <WifiBox />
       </div>
       <div class="stack">
         <h3 ref={heading} class="hand-name">
@@ -169,7 +172,7 @@ function Given({ vouchers, onGiven }: GivenProps) {
           onClick={() => {
             // A page cannot learn whether the paper came out.
             onGiven()
-            printVouchers(format, vouchers, shop)
+            printVouchers(format, vouchers, shop, wifiForPrint())
           }}
         >
           {t('hand.print')}

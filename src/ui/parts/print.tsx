@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { createPortal } from 'preact/compat'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { couponLink } from '../browser/share.ts'
+import { couponLink, linkReach } from '../browser/share.ts'
 import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
@@ -16,8 +16,16 @@ type Printed = {
   expiresAt: number | null
   nonce: string
 }
-/** `shop`: null where its name is unknown; the paper shows no key. */
-type Job = { format: PrintFormat; vouchers: readonly Printed[]; shop: string | null }
+/** The Wi-Fi in whose network coupons open, and the text of its code. */
+type PrintedWifi = { network: string; code: string }
+
+/** `shop`: null where its name is unknown; the paper shows no key. `wifi`: tickets have room for its code, sheets do not. */
+type Job = {
+  format: PrintFormat
+  vouchers: readonly Printed[]
+  shop: string | null
+  wifi: PrintedWifi | null
+}
 
 const job = signal<Job | null>(null)
 const perSheet = 10
@@ -27,8 +35,9 @@ export function printVouchers(
   format: PrintFormat,
   vouchers: readonly Printed[],
   shop: string | null,
+  wifi: PrintedWifi | null,
 ): void {
-  job.value = { format, vouchers, shop }
+  job.value = { format, vouchers, shop, wifi: format === 'a4' ? null : wifi }
 }
 
 /** The content of the paper, which only a printer shows. A page that prints has it once. */
@@ -39,7 +48,7 @@ export function PrintRoom() {
   const measured = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!current || fit || !measured.current) return
-    setFitted({ job: current, fit: measureFit(measured.current, current.format) })
+    setFitted({ job: current, fit: measureFit(measured.current, paperOf(current)) })
   }, [current, fit])
   useEffect(() => {
     if (!current || !fit) return
@@ -63,7 +72,7 @@ export function PrintRoom() {
   const sheets =
     current.format === 'a4' && !fit.long ? chunked(current.vouchers, perSheet) : [current.vouchers]
   return createPortal(
-    <div key="printed" {...paperLook(current.format, fit)}>
+    <div key="printed" {...paperLook(paperOf(current), fit)}>
       {sheets.map((sheet) => (
         <Sheet
           key={sheet[0]?.nonce}
@@ -80,19 +89,28 @@ export function PrintRoom() {
 /** `more`: a coupon may take more than one ticket, and says so. */
 type SheetProps = { job: Job; vouchers: readonly Printed[]; more?: boolean }
 
-function Sheet({ job: { shop }, vouchers, more = false }: SheetProps) {
+function paperOf({ format, wifi }: Job) {
+  return { format, wifi: wifi !== null }
+}
+
+function Sheet({ job: { shop, wifi }, vouchers, more = false }: SheetProps) {
   return (
     <div class="paper-sheet">
       {vouchers.map((voucher) => (
-        <PrintedCoupon key={voucher.nonce} voucher={voucher} shop={shop} more={more} />
+        <PrintedCoupon key={voucher.nonce} voucher={voucher} shop={shop} wifi={wifi} more={more} />
       ))}
     </div>
   )
 }
 
-type CouponProps = { voucher: Printed; shop: string | null; more: boolean }
+type CouponProps = {
+  voucher: Printed
+  shop: string | null
+  wifi: PrintedWifi | null
+  more: boolean
+}
 
-function PrintedCoupon({ voucher, shop, more }: CouponProps) {
+function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
   const { name, description, coupon, expiresAt, nonce } = voucher
   return (
     <section class="paper-coupon">
@@ -109,8 +127,18 @@ function PrintedCoupon({ voucher, shop, more }: CouponProps) {
         </p>
         {description !== '' && <p class="paper-fine">{description}</p>}
         {/* Not alone on a ticket. */}
-        {!more && <p class="paper-fine">{t('print.scan')}</p>}
+        {!more && (
+          <p class="paper-fine">
+            {t(linkReach() === 'network' ? 'print.scan.network' : 'print.scan')}
+          </p>
+        )}
       </div>
+      {wifi && (
+        <div class="paper-wifi">
+          <p class="paper-fine">{t('print.wifi', { network: wifi.network })}</p>
+          <QrCode text={wifi.code} label={t('print.wifi', { network: wifi.network })} />
+        </div>
+      )}
     </section>
   )
 }

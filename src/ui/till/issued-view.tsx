@@ -2,6 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { couponLink } from '../browser/share.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
+import { WifiBox } from '../hand/wifi-box.tsx'
+import { wifiForPrint } from '../hand/wifi-state.ts'
 import { PrintRoom, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { knownName } from '../state/merchant-names.ts'
@@ -36,12 +38,19 @@ export function IssuedView({ issued }: { issued: Issued }) {
       </div>
       <p class="soft">{t('issue.scan')}</p>
       <ReachNotice />
+      <WifiBox />
       <Ways handed={issued} shop={shop} rested={rested} />
       <div class="actions">
-        <RestingButton icon="print" onClick={() => printVouchers('58', [issued], shop)}>
+        <RestingButton
+          icon="print"
+          onClick={() => printVouchers('58', [issued], shop, wifiForPrint())}
+        >
           {t('issue.print58')}
         </RestingButton>
-        <RestingButton icon="print" onClick={() => printVouchers('80', [issued], shop)}>
+        <RestingButton
+          icon="print"
+          onClick={() => printVouchers('80', [issued], shop, wifiForPrint())}
+        >
           {t('issue.print80')}
         </RestingButton>
       </div>

@@ -18,6 +18,11 @@ export const commonWords = createWords(
       'The text may continue on another ticket',
     ],
     'print.scan': ['Escanealo con tu teléfono', 'Scan it with your phone'],
+    'print.scan.network': [
+      'Escanealo en el Wi-Fi del local, o mostralo en la caja',
+      'Scan it on the shop’s Wi-Fi, or show it at the till',
+    ],
+    'print.wifi': ['Wi-Fi: {network}', 'Wi-Fi: {network}'],
     copy: ['Copiar', 'Copy'],
     copied: ['Copiado', 'Copied'],
     uncopied: [
