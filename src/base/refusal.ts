@@ -228,7 +228,7 @@ const table = {
     503,
     'Al servicio le queda poco lugar en el disco. Avisale al comercio y probá más tarde.',
   ],
-  'outbox-full': [503, 'Hay demasiados eventos esperando a los relays. Probá de nuevo más tarde.'],
+  'outbox-full': [503, 'Hay demasiado esperando para salir. Probá de nuevo más tarde.'],
   overloaded: [503, 'El servicio está ocupado. Probá de nuevo en unos segundos.'],
   unavailable: [503, 'El servicio no puede responder ahora. Probá de nuevo en unos segundos.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>

@@ -53,7 +53,7 @@ const systems: System[] = [
       en: [
         'In Safari, tap “Download the certificate” and allow the profile.',
         'Open Settings › General › VPN & Device Management, tap the profile, then Install.',
-        'Open Settings › General › About › Certificate Trust Settings and switch Cuponera on. Without this step it is not enough.',
+        'Open Settings › General › About › Certificate Trust Settings and switch Cuponera on. It does not work without this step.',
       ],
     },
   },
@@ -121,11 +121,11 @@ const text = {
   title: { es: 'Confiar en esta Cuponera', en: 'Trust this Cuponera' },
   why: {
     es: 'Para usar la cámara, instalar la caja como aplicación y trabajar sin conexión, el navegador pide una dirección segura (https). Este comercio hizo su propio certificado: cada aparato tiene que confiar en él una sola vez.',
-    en: 'For the camera, the till as an app and work without a connection, browsers want a secure address (https). This shop made its own certificate: each device has to trust it, once.',
+    en: 'To use the camera, install the till as an app and work offline, the browser needs a secure address (https). This shop made its own certificate: each device has to trust it just once.',
   },
   who: {
     es: 'Es para los aparatos del comercio. Quien sólo tiene un cupón no necesita nada de esto.',
-    en: 'It is for the devices of the shop. Whoever just holds a coupon needs none of this.',
+    en: 'This is for the shop’s devices. If you only have a coupon, you need none of it.',
   },
   download: { es: 'Descargar el certificado', en: 'Download the certificate' },
   afterwards: {
@@ -133,12 +133,12 @@ const text = {
     en: 'Then open the till or the panel here:',
   },
   compare: {
-    es: 'Huella (SHA-256): tiene que ser la que mostró «cuponera tls» en la máquina del comercio.',
-    en: 'Fingerprint (SHA-256): it must be the one that “cuponera tls” showed on the machine of the shop.',
+    es: 'Huella (SHA-256): tiene que ser la que mostró la computadora del comercio.',
+    en: 'Fingerprint (SHA-256): it must be the one that the shop’s computer showed.',
   },
   limits: {
     es: 'Este certificado no vale para nombres de internet: con él nadie puede hacerse pasar por un banco ni por otro sitio.',
-    en: 'This certificate is not good for names of the Internet: with it nobody can pose as a bank or another site.',
+    en: 'This certificate does not work for names on the internet: nobody can use it to pose as a bank or another site.',
   },
   another: {
     es: 'Para otro aparato, escaneá este código:',

@@ -37,9 +37,9 @@ test('a stranger gets an introduction, and creates a key under a PIN', async () 
 
 test('the announcement is signed, and its arrival at the relay is shown', async () => {
   const { page, press } = await openWithKey(server)
-  await press('Firmar y anunciar')
+  await press('Publicar')
   await page.getByText('llegó').waitFor()
-  expect(await page.locator('.relays').textContent()).toContain('El relay de este servicio')
+  expect(await page.locator('.relays').textContent()).toContain('Este servicio')
   // The pressed button is gone; the focus goes on from here.
   await page.locator('*:focus').getByText('llegó').waitFor()
 })
@@ -47,12 +47,12 @@ test('the announcement is signed, and its arrival at the relay is shown', async 
 test('the announcement can be withdrawn and published again', async () => {
   const { page, press, dialog, ask } = await openWithKey(server)
   const announced = async () => (await ask('/api/coupons')).json.discovery
-  await press('Firmar y anunciar')
+  await press('Publicar')
   await page.getByText('llegó').waitFor()
   await press('Tu clave y sesión')
-  await expectToast(page.getByText('Anuncio retirado'), () => press('Retirar el anuncio'))
+  await expectToast(page.getByText('ya no se publica'), () => press('Dejar de publicar'))
   expect(await announced()).toBeNull()
-  await dialog().getByRole('button', { name: 'Firmar y anunciar' }).click()
+  await dialog().getByRole('button', { name: 'Publicar' }).click()
   await dialog().getByText('llegó').waitFor()
   expect(await announced()).not.toBeNull()
 })
@@ -68,7 +68,7 @@ test('a warning of the service about an announcement is shown', async () => {
     })
   })
   await press('Tu clave y sesión')
-  await dialog().getByRole('button', { name: 'Firmar y anunciar' }).click()
+  await dialog().getByRole('button', { name: 'Publicar' }).click()
   await page.getByText(/algo para revisar.*Falta refreshUrl/).waitFor()
   await checkEveryWidth(page, 'panel-announced')
   expect((await ask('/api/coupons')).json.discovery).not.toBeNull()
@@ -76,7 +76,7 @@ test('a warning of the service about an announcement is shown', async () => {
 
 test('the list of first steps is completed, and each event is shown', async () => {
   const { page, press, createCoupon, issue } = await openWithKey(server)
-  await press('Firmar y anunciar')
+  await press('Publicar')
   await page.getByText('llegó').waitFor()
   await page.getByText('en vivo', { exact: true }).waitFor()
   await redeem(await issue(await createCoupon()))

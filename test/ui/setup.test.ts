@@ -304,6 +304,6 @@ test('only the first merchant sees the others', async () => {
   const answered = page.waitForResponse('**/api/merchants')
   await press('Tu clave y sesión')
   expect((await answered).status()).toBe(403)
-  await dialog().getByText('Tu anuncio').waitFor()
+  await dialog().getByText('Publicar mi negocio').waitFor()
   expect(await page.getByText('Comercios de este servicio').count()).toBe(0)
 })

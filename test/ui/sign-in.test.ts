@@ -87,7 +87,7 @@ test('a browser extension signs once for a session', async () => {
   await page.reload()
   await inside()
   expect(asked.times).toBe(2)
-  await press('Firmar y anunciar')
+  await press('Publicar')
   await page.getByText('llegó').waitFor()
   expect(asked.times).toBe(3)
 })
@@ -155,14 +155,14 @@ test('a bunker address connects, also when the signer refuses the first request'
   await inside()
   // The tab finds its signer again.
   await page.reload()
-  await press('Firmar y anunciar')
+  await press('Publicar')
   await page.getByText('llegó').waitFor()
   // Invalid stored data is ignored, and the page asks.
   for (const spoilt of ['{"half', '{"client":"no key","pubkey":"none","relays":["ws://x"]}']) {
     await page.evaluate((text) => sessionStorage.setItem('cuponera:remote-signer', text), spoilt)
     await page.reload()
     await press('Tu clave y sesión')
-    await press('Anunciarme de nuevo')
+    await press('Publicar de nuevo')
     await page.getByRole('dialog', { name: 'Firmá de nuevo para seguir' }).waitFor()
   }
 })
@@ -427,14 +427,14 @@ test('the page shows the setting that helps when the service does not know its a
   await page.reload()
   await page.getByLabel('PIN').fill(pin)
   await page.keyboard.press('Enter')
-  await alert.getByText('does not know this address').waitFor()
+  await alert.getByText('does not recognise this address').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)
   await page.goto(`${base}/caja`)
   await press('Issue')
   await page.getByLabel('PIN (6 digits or more)').fill(pin)
   await page.getByLabel('The same PIN again').fill(pin)
-  await press('Make the key')
-  await alert.getByText('does not know this address').waitFor()
+  await press('Create the key')
+  await alert.getByText('does not recognise this address').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)
 })
 
@@ -450,7 +450,7 @@ test('everything works on plain http in a shop’s network, and the announcement
   page = opened.page
   expect(await page.evaluate(() => window.isSecureContext)).toBe(false)
   await makeKey(page)
-  await press('Firmar y anunciar')
+  await press('Publicar')
   await page.getByText('llegó').waitFor()
   await press('Tu clave y sesión')
   await expectToast(page.getByText('Copiado'), () => press('Copiar'))

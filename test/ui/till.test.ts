@@ -135,7 +135,7 @@ test('a QR that is no coupon is reported, and the camera goes on', async () => {
   showToCamera('npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql')
   const { page } = await openTill()
   await page.getByRole('button', { name: 'Escanear con la cámara' }).click()
-  await page.getByText('Eso es una clave de Nostr').waitFor()
+  await page.getByText('Eso es una clave').waitFor()
   await checkPage(page, 'till-camera')
   await page.getByRole('button', { name: 'Cerrar cámara' }).click()
   await page.getByLabel('Código del cupón').waitFor()
@@ -213,7 +213,7 @@ test('without https the page explains the missing camera, and reads a photo', as
   const base = server.url.replace('127.0.0.1', 'tienda.test')
   const { page, complaints } = await openTill(base)
   await page.getByText('El navegador no presta la cámara').waitFor()
-  await page.getByText('cuponera tls').waitFor()
+  await page.getByText('que active https').waitFor()
   await checkPage(page, 'till-http')
   const photo = (text: string) => ({
     name: 'foto.gif',
@@ -971,7 +971,7 @@ test('the till speaks English, too, and breaks words that are wider than a small
   const benefit = { type: 'freeItems', items: [{ d: `${wide}${wide}`.slice(0, 128), qty: 2 }] }
   const fields = { name: wide, description: wide.repeat(6), benefit }
   const nonce = await mint(server.url, await createDefinition(server.url, token, fields))
-  await page.getByLabel('Code of the coupon').fill(nonce)
+  await page.getByLabel('Coupon code').fill(nonce)
   await page.getByRole('button', { name: 'Look it up' }).click()
   await page.getByRole('button', { name: 'Redeem' }).nth(1).waitFor()
   await checkPage(page, 'till-wide')

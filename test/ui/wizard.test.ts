@@ -245,7 +245,7 @@ test('a form that was left in the middle keeps its input, and can be started aga
   // The input survives a reload by pulling down, too; and another language writes its numbers in its format.
   await page.getByRole('button', { name: /^EN:/ }).click()
   await page.goBack()
-  await page.getByRole('button', { name: 'Issue many' }).waitFor()
+  await page.getByRole('button', { name: 'Issue several' }).waitFor()
   await page.getByRole('button', { name: /^ES:/ }).click()
   await page.goForward()
   await page.reload()

@@ -155,7 +155,7 @@ test('a failure is reported in the language of the page, with the text of the se
   ])
   const [spanish, english] = told('disk-low', 503)
   expect(spanish).toContain('se canjean igual')
-  expect(english).toContain('can be redeemed all the same')
+  expect(english).toContain('can be redeemed as usual')
   expect(told('rate-limited', 429, { retryAfter: 1 })[0]).toContain('en un segundo')
   expect(told('rate-limited', 429, { retryAfter: 40 })[1]).toContain('in 40 seconds')
   expect(told('rate-limited', 429)[0]).toBe('Una frase.')
@@ -233,6 +233,35 @@ test('every sentence exists in both languages, with the same placeholders', () =
       fill(spanish).symmetricDifference(fill(english)).size > 0,
   )
   expect(wrong).toEqual([])
+})
+
+/** Words of programs and protocols. A command is quoted: «cuponera tls». */
+const jargon = /npub|nsec|bunker|\brelays?\b|ncryptsec|[«“`]\.?\/?cuponera |PUBLIC_URL|HOST=/i
+
+/** Sentences of the other ways to sign in, for people who know these words. */
+const forThoseWhoKnow = new Set(['remote.relay', 'remote.paste', 'remote.bunker', 'bunker-invalid'])
+
+test('no sentence of a page has a word of programs, outside of the ways of Nostr', () => {
+  const named = sentences
+    .filter(({ key }) => !forThoseWhoKnow.has(key))
+    .flatMap(({ file, spanish, english }) => [`${file}: ${spanish}`, `${file}: ${english}`])
+  const spread = /^ +(?:(?:es|en|'?[a-z-]+'?):\s+)?'(.* .*)',?$|\bplaceholder="(.*)"/gm
+  const others = files
+    .filter(({ file }) => /^ui\/(words\/errors|tls-page)\.ts$|\.tsx$/.test(file))
+    .flatMap(({ file, text: source }) =>
+      [...source.matchAll(spread)].map(([, sentence, hint]) => `${file}: ${sentence ?? hint}`),
+    )
+  expect([named, others].every(({ length }) => length > 60)).toBe(true)
+  expect([...named, ...others].filter((one) => jargon.test(one.replace(/^\S+/, '')))).toEqual([])
+})
+
+test('no refusal that a page repeats has such a word', async () => {
+  const { Refusal, refusalCodes } = await import('../../src/base/refusal.ts')
+  const ours = files.find(({ file }) => file === 'ui/words/errors.ts')?.text ?? ''
+  const english = ours.slice(ours.indexOf('const english'))
+  const told = refusalCodes.filter((code) => english.includes(`'${code}': `))
+  expect(told.length).toBeGreaterThan(30)
+  expect(told.filter((code) => jargon.test(new Refusal(code).sentence))).toEqual([])
 })
 
 test('every sentence is used', () => {

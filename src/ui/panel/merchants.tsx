@@ -133,7 +133,6 @@ function AddMerchant({ onClose, onAdded }: AddProps) {
           data-begin
           label={t('merchants.key')}
           hint={t('merchants.key.hint')}
-          placeholder="npub1…"
           autoComplete="off"
           spellcheck={false}
           value={key}

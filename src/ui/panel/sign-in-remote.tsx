@@ -79,7 +79,6 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
         {invitation && <p class="soft">{t('remote.paste')}</p>}
         <Field
           label={t('remote.bunker')}
-          placeholder="bunker://…"
           autoComplete="off"
           spellcheck={false}
           value={bunker}

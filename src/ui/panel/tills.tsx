@@ -111,7 +111,6 @@ function AddTill() {
       <Field
         label={t('tills.key')}
         hint={t('tills.key.hint')}
-        placeholder="npub1…"
         autoComplete="off"
         spellcheck={false}
         value={key}

@@ -5,20 +5,20 @@ import { createWords } from './words.ts'
 const signerWords = createWords({
   'no-extension': [
     'Este navegador no tiene una extensión de Nostr. Instalá una o elegí otra forma.',
-    'This browser has no Nostr extension. Install one or choose another way.',
+    'This browser has no Nostr extension. Install one, or choose another way.',
   ],
   declined: ['No se firmó. Probá de nuevo y aceptá.', 'Nothing was signed. Try again and accept.'],
   timeout: [
     'Esperamos tres minutos y nadie respondió. Fijate si el firmador está abierto y probá de nuevo.',
-    'We waited three minutes and nobody answered. See that the signer is open, and try again.',
+    'We waited three minutes and nobody answered. Check that the signer is open and try again.',
   ],
   'bunker-invalid': [
     'Eso no es una dirección bunker:// completa. Copiala de nuevo.',
-    'That is not a whole bunker:// address. Copy it again.',
+    'That is not a complete bunker:// address. Copy it again.',
   ],
   'no-relay': [
-    'No pudimos hablar con el punto de encuentro (relay), o se cortó. Probá de nuevo o elegí otro abajo.',
-    'The meeting point (relay) cannot be reached, or broke off. Try again, or choose another below.',
+    'No pudimos hablar con el punto de encuentro, o se cortó. Probá de nuevo o elegí otro abajo.',
+    'We could not reach the meeting point, or were cut off. Try again, or choose another below.',
   ],
   'pin-wrong': ['Ese PIN no es. Probá de nuevo.', 'That is not the PIN. Try again.'],
   'pin-wrong-wait': [
@@ -31,25 +31,25 @@ const signerWords = createWords({
   ],
   'pin-not-stored': [
     'El navegador no dejó guardar el PIN nuevo: sigue valiendo el de antes. Hacé lugar en el equipo y probá de nuevo.',
-    'The browser did not let us store the new PIN: the old one still holds. Free some space on the device and try again.',
+    'The browser did not let us save the new PIN: the old one still works. Free up some space on the device and try again.',
   ],
-  'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has 6 digits or more.'],
+  'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has at least 6 digits.'],
   'key-invalid': [
     'Eso no es una clave: ahí tiene que haber una sola, entera. Pegá la copia como la guardaste.',
-    'That is not a key: it has to hold just one, whole. Paste the backup as you saved it.',
+    'That is not a key: there has to be exactly one, complete. Paste the backup as you saved it.',
   ],
   'key-changed': [
     'La clave de este equipo cambió o se borró mientras tanto, quizás en otra pestaña. Acá no se cambió nada: recargá la página.',
-    'The key of this device changed or was removed meanwhile, maybe in another tab. Nothing was changed here: reload the page.',
+    'The key on this device was changed or deleted in the meantime, perhaps in another tab. Nothing was changed here: reload the page.',
   ],
   'key-kept': [
     'En este equipo ya hay otra clave y no la reemplazamos. Recargá la página para usarla, u olvidala antes, con su copia guardada.',
-    'This device has another key already, and we do not replace it. Reload the page to use it, or forget it first, with its backup saved.',
+    'This device already has another key, and we do not replace it. Reload the page to use it, or save its backup and then forget it.',
   ],
   cancelled: ['Lo cancelaste.', 'You cancelled it.'],
   'other-key': [
     'Esa es otra clave. Firmá con la misma con la que entraste, o salí y volvé a entrar.',
-    'That is another key. Sign with the one you came in with, or sign out and in again.',
+    'That is a different key. Sign with the one you signed in with, or sign out and in again.',
   ],
 })
 
