@@ -8,7 +8,6 @@ export const pin = '246810'
 export async function chooseKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Crear mi clave acá/ }).click()
   await page.getByLabel('Elegí un PIN').fill(pin)
-  await page.getByLabel('Repetí el PIN').fill(pin)
   await page.getByRole('button', { name: 'Crear mi clave' }).click()
 }
 

@@ -173,10 +173,12 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await checkEveryWidth(page, 'panel-bring-key')
   await page.getByLabel('Tu clave').fill('nsec1nada')
   await page.getByLabel('Elegí un PIN').fill('123')
-  await page.getByLabel('Repetí el PIN').fill('1234')
-  await press('Entrar')
-  await page.getByText('No son iguales').waitFor()
-  await page.getByLabel('Repetí el PIN').fill('123')
+  // It is typed once, so it shows until the person hides it.
+  const typed = page.getByLabel('Elegí un PIN')
+  expect(await typed.getAttribute('type')).toBe('text')
+  await press('Ocultar')
+  expect(await typed.getAttribute('type')).toBe('password')
+  await press('Mostrar')
   await press('Entrar')
   await page.getByText('Eso no es una clave').waitFor()
   await page
@@ -185,7 +187,6 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await press('Entrar')
   await page.getByText('El PIN lleva 6 números o más').waitFor()
   await page.getByLabel('Elegí un PIN').fill(pin)
-  await page.getByLabel('Repetí el PIN').fill(pin)
   await press('Entrar')
   await inside()
   await press('Tu clave y sesión')
@@ -262,21 +263,18 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await press('Cambiar PIN')
   const dialog = page.getByRole('dialog', { name: 'Cambiar PIN' })
   await checkEveryWidth(page, 'panel-change-pin')
-  const change = async (old: string, fresh: string, again: string) => {
+  const change = async (old: string, fresh: string) => {
     await dialog.getByLabel('Tu PIN de ahora').fill(old)
     await dialog.getByLabel('El PIN nuevo').fill(fresh)
-    await dialog.getByLabel('Repetí el PIN').fill(again)
     // By keyboard.
     await page.keyboard.press('Enter')
   }
-  await change('000000', '135791', '13579')
-  await dialog.getByText('No son iguales').waitFor()
-  await change('000000', '135791', '135791')
+  await change('000000', '135791')
   await dialog.getByText('Ese PIN no es').waitFor()
   await checkEveryWidth(page, 'panel-change-pin-wrong')
   // Escape meanwhile does not close it: it would not say whether the PIN changed.
   await whileBusy('cancel')
-  await change(pin, '135791', '135791')
+  await change(pin, '135791')
   await dialog.getByText('Listo: tu PIN cambió').waitFor()
   await checkEveryWidth(page, 'panel-change-pin-done')
   await press('Entendido')
@@ -432,7 +430,6 @@ test('the page shows the setting that helps when the service does not know its a
   await page.goto(`${base}/caja`)
   await press('Issue')
   await page.getByLabel('PIN (6 digits or more)').fill(pin)
-  await page.getByLabel('The same PIN again').fill(pin)
   await press('Create the key')
   await alert.getByText('does not recognise this address').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)

@@ -38,8 +38,6 @@ type DialogProps = Props & { onClose: () => void }
 function ChangeDialog({ pubkey, onClose, onChanged }: DialogProps) {
   const [old, setOld] = useState('')
   const [pin, setPin] = useState('')
-  const [again, setAgain] = useState('')
-  const [differ, setDiffer] = useState(false)
   const [changed, setChanged] = useState(false)
   const { busy, failure, attempt } = useAttempt()
   if (changed) {
@@ -57,9 +55,7 @@ function ChangeDialog({ pubkey, onClose, onChanged }: DialogProps) {
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    // A mistyped PIN would lock the key for ever.
-    setDiffer(pin !== again)
-    if (pin !== again || busy) return
+    if (busy) return
     void attempt(async () => {
       await keyBox.changePin(old, pin, pubkey)
       onChanged()
@@ -82,13 +78,6 @@ function ChangeDialog({ pubkey, onClose, onChanged }: DialogProps) {
           value={pin}
           onText={setPin}
           error={ofNew}
-        />
-        <PinField
-          fresh
-          label={t('pin.again')}
-          value={again}
-          onText={setAgain}
-          error={differ ? t('pin.differ') : null}
         />
         {failure !== null && ofOld === null && ofNew === null && <Failure cause={failure} />}
         <Button kind="primary" wide type="submit" icon="lock" busy={busy}>

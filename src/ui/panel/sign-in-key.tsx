@@ -11,6 +11,7 @@ import { Failure } from '../parts/failure.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { PinField } from '../parts/pin-field.tsx'
 import { short } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
@@ -97,14 +98,12 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const heading = useArrival()
   const [text, setText] = useState('')
   const [pin, setPin] = useState('')
-  const [again, setAgain] = useState('')
-  const [differ, setDiffer] = useState(false)
   /** Outcome of the file that was opened last. */
   const [file, setFile] = useState<FileWords | null>(null)
   /** The key that this form made, where signing in by it failed: the next try must not make another. */
   const made = useRef<string | null>(null)
   const { busy, failure, attempt } = useAttempt()
-  // An encrypted key has its password already, so there is no new one to repeat.
+  // An encrypted key has its password already, so there is no new one to choose.
   const encrypted = bring && findKey(text)?.form === 'ncryptsec'
   const read = async (picked: File) => {
     const content = await readKeyFile(picked)
@@ -115,10 +114,7 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    // A mistyped PIN would lock the new key for ever.
-    const wrong = !encrypted && pin !== again
-    setDiffer(wrong)
-    if (wrong || busy) return
+    if (busy) return
     void attempt(async () => {
       if (bring) return enter(await keyBox.bring(text, pin, only))
       const signer = await (made.current ? keyBox.unlock(pin, made.current) : keyBox.create(pin))
@@ -169,25 +165,18 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
           )}
         </>
       )}
-      <Field
-        label={encrypted ? t('pin') : t('pin.new')}
-        hint={t('pin.hint')}
-        type="password"
-        inputMode={encrypted ? 'text' : 'numeric'}
-        autoComplete={encrypted ? 'current-password' : 'new-password'}
-        value={pin}
-        onText={setPin}
-      />
-      {!encrypted && (
+      {encrypted ? (
         <Field
-          label={t('pin.again')}
+          label={t('pin')}
+          hint={t('pin.hint')}
+          // Other programs write keys under passwords of letters.
           type="password"
-          inputMode="numeric"
-          autoComplete="new-password"
-          value={again}
-          onText={setAgain}
-          error={differ ? t('pin.differ') : null}
+          autoComplete="current-password"
+          value={pin}
+          onText={setPin}
         />
+      ) : (
+        <PinField fresh label={t('pin.new')} hint={t('pin.hint')} value={pin} onText={setPin} />
       )}
       {failure !== null && <Failure cause={failure} />}
       <Button kind="primary" wide type="submit" icon="key" busy={busy}>

@@ -1,3 +1,6 @@
+import { useState } from 'preact/hooks'
+import { commonWords as t } from '../words/common.ts'
+import { Button } from './button.tsx'
 import { Field } from './field.tsx'
 
 type Props = {
@@ -11,14 +14,21 @@ type Props = {
   'data-begin'?: true
 }
 
-/** A PIN: hidden, with the digits of a phone. */
+/** A PIN, with the digits of a phone. It is hidden; a new one shows until the person hides it. */
 export function PinField({ fresh = false, ...field }: Props) {
+  // It is typed once: a mistake that nobody saw would lock the key for ever.
+  const [shown, setShown] = useState(fresh)
   return (
     <Field
       {...field}
-      type="password"
+      type={shown ? 'text' : 'password'}
       inputMode="numeric"
       autoComplete={fresh ? 'new-password' : 'current-password'}
+      {...(fresh && {
+        beside: (
+          <Button onClick={() => setShown(!shown)}>{t(shown ? 'pin.hide' : 'pin.show')}</Button>
+        ),
+      })}
     />
   )
 }

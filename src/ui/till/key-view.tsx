@@ -73,23 +73,14 @@ type AttemptProps = Pick<Attempt, 'busy' | 'attempt'>
 
 function Create(attempt: AttemptProps) {
   const [pin, setPin] = useState('')
-  const [again, setAgain] = useState('')
-  const differs = again !== '' && pin !== again
   return (
     <KeyForm
       action={t('key.create')}
-      ready={pin.length >= pinCharsMin && pin === again}
+      ready={pin.length >= pinCharsMin}
       {...attempt}
       open={() => keyBox.create(pin)}
     >
       <PinField label={t('key.pin')} value={pin} onText={setPin} fresh />
-      <PinField
-        label={t('key.pin.again')}
-        value={again}
-        onText={setAgain}
-        error={differs ? t('key.pin.differs') : null}
-        fresh
-      />
       <Notice tone="wait" icon="key">
         {t('key.pin.note')}
       </Notice>

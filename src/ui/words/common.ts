@@ -23,6 +23,8 @@ export const commonWords = createWords(
       'Scan it on the shop’s Wi-Fi, or show it at the till',
     ],
     'print.wifi': ['Wi-Fi: {network}', 'Wi-Fi: {network}'],
+    'pin.show': ['Mostrar', 'Show'],
+    'pin.hide': ['Ocultar', 'Hide'],
     copy: ['Copiar', 'Copy'],
     copied: ['Copiado', 'Copied'],
     uncopied: [

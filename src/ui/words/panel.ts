@@ -131,8 +131,6 @@ export const panelWords = createWords(
       'Seis números o más. Lo vas a necesitar para entrar desde este equipo: no lo podemos recuperar.',
       'At least six digits. You need it to sign in on this device, and we cannot recover it.',
     ],
-    'pin.again': ['Repetí el PIN', 'Repeat the PIN'],
-    'pin.differ': ['No son iguales. Escribilo de nuevo.', 'They are not the same. Enter it again.'],
     pin: ['PIN', 'PIN'],
     'pin.change': ['Cambiar PIN', 'Change the PIN'],
     'pin.old': ['Tu PIN de ahora', 'Your current PIN'],

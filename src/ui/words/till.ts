@@ -263,8 +263,6 @@ export const tillWords = createWords({
   'key.create': ['Hacer la clave', 'Create the key'],
   'key.working': ['Un momento…', 'One moment…'],
   'key.pin': ['PIN (6 números o más)', 'PIN (6 digits or more)'],
-  'key.pin.again': ['El mismo PIN, otra vez', 'The same PIN again'],
-  'key.pin.differs': ['Los dos PIN no son iguales.', 'The two PINs are not the same.'],
   'key.pin.note': [
     'Anotá el PIN: nadie lo puede recuperar. Si lo perdés, hacé una clave nueva y que el comercio la autorice.',
     'Write the PIN down: nobody can recover it. If you lose it, create a new key and have the shop authorise it.',
