@@ -91,6 +91,23 @@ test.each(pages)('%s loads at most 200 KB of compressed script', async (path) =>
   expect(bytes).toBeLessThan(scriptBytesMax)
 })
 
+test('the coupon page starts without the code of signatures', async () => {
+  // The generator of secp256k1 (SEC 2).
+  const curve = /79be667ef9dcbbac/i
+  const { text } = await call(server.url, '/c')
+  const scripts = filesOf(text).filter((file) => file.endsWith('.js'))
+  const parts = new Set<string>()
+  for (const file of scripts) {
+    const script = (await call(server.url, file)).text
+    expect(script).not.toMatch(curve)
+    for (const [part] of script.matchAll(/\/ui\/[\w-]+\.js/g)) parts.add(part)
+  }
+  // It loads with the first name that is checked.
+  const later = [...parts].filter((part) => !scripts.includes(part))
+  const texts = await Promise.all(later.map(async (part) => (await call(server.url, part)).text))
+  expect(texts.some((one) => curve.test(one))).toBe(true)
+})
+
 test.each(pages)('%s opens without an error and speaks both languages', async (path) => {
   const { page, complaints } = await visit(`${server.url}${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()

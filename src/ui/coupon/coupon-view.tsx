@@ -2,6 +2,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
 import { imagePath } from '../../client/images.ts'
+import { painted } from '../browser/painted.ts'
 import { couponLink, shareLink } from '../browser/share.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
@@ -167,6 +168,9 @@ function Usable({ held, onSend, place }: UsableProps) {
 function ShownQr({ held }: { held: Held }) {
   const [big, setBig] = useState(false)
   const [signed, setSigned] = useState(false)
+  // The benefit shows before the code is drawn, which holds a slow phone for a tenth of a second.
+  const [drawn, setDrawn] = useState(false)
+  useEffect(() => void painted().then(() => setDrawn(true)), [])
   const { voucher } = held
   return (
     <section class="stack center">
@@ -177,7 +181,9 @@ function ShownQr({ held }: { held: Held }) {
         aria-expanded={big}
         onClick={() => setBig(!big)}
       >
-        {voucher && signed ? (
+        {!drawn ? (
+          <div class="qr" />
+        ) : voucher && signed ? (
           <QrCode
             text={JSON.stringify(voucher)}
             label={t('qr.signed', { name: held.name })}
