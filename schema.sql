@@ -1,4 +1,4 @@
-PRAGMA user_version = 21;
+PRAGMA user_version = 22;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -47,6 +47,8 @@ CREATE TABLE revisions (
   image TEXT,
   benefit TEXT NOT NULL CHECK (json_valid(benefit)),
   expires_at INTEGER,
+  -- When and with which purchase a voucher is redeemed (JSON). Null without rules.
+  rules TEXT CHECK (json_valid(rules) AND rules LIKE '{%'),
   -- Foreign keys use this index, too. Without it a deletion would scan all vouchers.
   UNIQUE (definition_id, id)
 ) STRICT;

@@ -32,6 +32,18 @@ export const limits = {
 
   nameCharsMax: 80,
   descriptionCharsMax: 500,
+  conditionsCharsMax: 500,
+  /** Windows of the rules of a coupon: two for each weekday. */
+  ruleWindowsMax: 14,
+  /** Name of a time zone. The longest of the IANA database has 32 characters. */
+  timeZoneCharsMax: 64,
+  /** Cached time zones, of which the IANA database has 600. Each costs a fraction of a millisecond to load. */
+  timeZonesCachedMax: 600,
+  /**
+   * Days searched for the next opening of a coupon. A window of one weekday may fall into the hour that a change of
+   * the clock skips, and then opens a week later.
+   */
+  ruleDaysSearched: 22,
   imageCharsMax: 500,
   labelCharsMax: 80,
   productCharsMax: 128,

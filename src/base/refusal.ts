@@ -153,6 +153,8 @@ const table = {
   'voucher-moved': [410, 'Este código ya no vale: el cupón pasó a otras manos.'],
   'voucher-cancelled': [410, 'El comercio anuló este cupón.'],
   'voucher-expired': [410, 'Este cupón venció.'],
+  'not-now': [409, 'Este cupón no se puede usar ahora. Mirá desde cuándo y en qué horario vale.'],
+  'minimum-not-met': [409, 'La compra no llega al mínimo que pide este cupón.'],
   'coupon-archived': [410, 'Este cupón está archivado y ya no se emite.'],
   'coupon-expired': [410, 'Este cupón venció y ya no se emite.'],
   'coupon-exhausted': [409, 'Ya se emitieron todos los cupones disponibles.'],

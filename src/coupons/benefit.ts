@@ -2,20 +2,18 @@ import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { BenefitModel } from './models.ts'
+import { decimals, isNumber, type Money, parseMoney, parseObject } from './money.ts'
 import { parseText } from './text.ts'
 
 /** The value of a coupon in canonical form: no nulls, no unknown keys, no empty `productDs`. */
 export type Benefit = Static<typeof BenefitModel>
 type Benefits = { [T in Benefit['type']]: Extract<Benefit, { type: T }> }
-type Money = NonNullable<Benefit['cap']>
 
 type Fields = Record<string, unknown>
 
-const currencies = ['ARS', 'USD', 'SAT'] as const
-
 /** Read a benefit into its canonical form. Refuses `benefit-invalid` with the name of the field. */
 export function parseBenefit(value: unknown): Benefit {
-  const fields = parseObject(value, 'benefit')
+  const fields = parseObject(value, 'benefit', 'benefit-invalid')
   const cap = parseCap(fields.cap)
   if (!isType(fields.type)) refuse('benefit.type')
   const benefit = parsers[fields.type](fields)
@@ -27,7 +25,11 @@ const parsers: { [T in Benefit['type']]: (fields: Fields) => Benefits[T] } = {
   percent: (fields) => {
     return { type: 'percent', percent: parsePercent(fields.percent), ...productDs(fields) }
   },
-  fixed: (fields) => ({ type: 'fixed', ...parseMoney(fields, 'benefit'), ...productDs(fields) }),
+  fixed: (fields) => ({
+    type: 'fixed',
+    ...parseMoney(fields, 'benefit', 'benefit-invalid'),
+    ...productDs(fields),
+  }),
   multibuy(fields) {
     const buyQty = parseQuantity(fields.buyQty, 'benefit.buyQty')
     const payQty = parseQuantity(fields.payQty, 'benefit.payQty')
@@ -55,18 +57,7 @@ function parsePercent(value: unknown): number {
 
 function parseCap(value: unknown): Money | null {
   if (value === undefined || value === null) return null
-  return parseMoney(parseObject(value, 'benefit.cap'), 'benefit.cap')
-}
-
-function parseMoney(fields: Fields, path: string): Money {
-  const currency = currencies.find((name) => name === fields.currency)
-  if (!currency) refuse(`${path}.currency`)
-  const { amount } = fields
-  const places = currency === 'SAT' ? 0 : 2
-  if (!isNumber(amount) || amount <= 0 || amount > limits.amountMax || decimals(amount) > places) {
-    refuse(`${path}.amount`)
-  }
-  return { amount, currency }
+  return parseMoney(value, 'benefit.cap', 'benefit-invalid')
 }
 
 /** Read the product list. Absent, null and empty all mean every product, and the canonical form omits them. */
@@ -85,7 +76,7 @@ function parseItems(value: unknown): { d: string; qty: number }[] {
     refuse('benefit.items')
   }
   const items = value.map((entry, at) => {
-    const item = parseObject(entry, `benefit.items.${at}`)
+    const item = parseObject(entry, `benefit.items.${at}`, 'benefit-invalid')
     return {
       d: parseProduct(item.d, `benefit.items.${at}.d`),
       qty: parseQuantity(item.qty, `benefit.items.${at}.qty`),
@@ -109,23 +100,6 @@ function parseQuantity(value: unknown, field: string): number {
   if (!Number.isInteger(value) || !isNumber(value)) refuse(field)
   if (value < 1 || value > limits.quantityMax) refuse(field)
   return value
-}
-
-function parseObject(value: unknown, field: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(field)
-  return value as Fields
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value)
-}
-
-/** Number of decimal places of a number up to `amountMax`. 3 stands for more than two. */
-function decimals(value: number): number {
-  for (const places of [0, 1, 2]) {
-    if (Number(value.toFixed(places)) === value) return places
-  }
-  return 3
 }
 
 function refuse(field: string): never {

@@ -1,7 +1,9 @@
 import { Refusal } from '../base/refusal.ts'
 import type { Locking } from '../db/database.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
+import type { Money } from './money.ts'
 import { handleOf } from './nonce.ts'
+import { requireRules } from './rules.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { claimedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
 import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
@@ -13,12 +15,14 @@ type ClaimInput = {
   /** Untrusted, like `amountMsat`. Stored if valid, else dropped, because an order must not stop a redemption. */
   zapRequest: unknown
   amountMsat: unknown
+  /** The purchase of the customer. Null if the till does not name it. */
+  purchase: Money | null
 }
 
 /**
  * Redeem a voucher. A second claim answers with the time and the event id of the first one, and status
  * `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`, `voucher-moved`,
- * `voucher-cancelled`, `voucher-expired`.
+ * `voucher-cancelled`, `voucher-expired`, `not-now`, `minimum-not-met`.
  */
 export function claim(
   service: CouponService,
@@ -39,6 +43,7 @@ export function claim(
         return { ...again, kept: false }
       }
       if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
+      requireRules(voucher.terms, input.purchase, now)
 
       // Everything that can fail comes before `claim`: after that write the voucher is spent.
       const sent = parseZapRequest(input.zapRequest, voucher, input.nonce, service.verify)

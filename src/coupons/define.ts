@@ -9,6 +9,7 @@ import {
   type NewDefinition,
   parseChanges,
   parseNewDefinition,
+  requireStartFirst,
   type Terms,
 } from './definition.ts'
 import type { StoredDefinition } from './definition-store.ts'
@@ -64,6 +65,9 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, now)
+    // Only the sent fields are checked, so that an archived coupon can still be renamed.
+    if (changes.rules !== undefined) requireStartFirst(edited, 'rules.startsAt')
+    else if (changes.expiresAt !== undefined) requireStartFirst(edited, 'expiresAt')
     // Equal terms make no new revision, because vouchers would point to two copies of the same promise.
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
     // New terms take room. Archiving takes none, and must work on a full disk, because it stops the minting.
@@ -109,8 +113,8 @@ function reportChange(
   service.changed({ type: 'coupon', owner, couponId, at })
 }
 
-function termsOf({ name, description, image, benefit, expiresAt }: Terms): Terms {
-  return { name, description, image, benefit, expiresAt }
+function termsOf({ name, description, image, benefit, expiresAt, rules }: Terms): Terms {
+  return { name, description, image, benefit, expiresAt, rules }
 }
 
 function created(id: string, owner: string, input: NewDefinition, now: number) {

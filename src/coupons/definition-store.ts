@@ -22,6 +22,7 @@ type DefinitionRow = {
   image: string | null
   benefit: string
   expires_at: number | null
+  rules: string | null
 }
 
 /** A definition with the row ids and counters that minting and voiding need. */
@@ -35,7 +36,7 @@ export type StoredDefinition = Definition & {
 
 const columns = `
   d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, d.claimed, d.voided, d.archived_at,
-  d.created_at, d.updated_at, r.name, r.description, r.image, r.benefit, r.expires_at
+  d.created_at, d.updated_at, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules
   FROM definitions d JOIN revisions r ON r.id = d.revision_id`
 
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>
@@ -68,17 +69,19 @@ export function createDefinitionStore(sql: Sql) {
   )
   const insertRevision = sql.query<
     { id: number },
-    [number, number, string, string, string | null, string, number | null]
+    [number, number, string, string, string | null, string, number | null, string | null]
   >(
-    `INSERT INTO revisions (definition_id, issued_before, name, description, image, benefit, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+    `INSERT INTO revisions
+       (definition_id, issued_before, name, description, image, benefit, expires_at, rules)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
   // `issued_before` is the counter at the start of the revision. If it has not changed, no voucher points there.
   const rewriteRevision = sql.query<
     null,
-    [string, string, string | null, string, number | null, number, number]
+    [string, string, string | null, string, number | null, string | null, number, number]
   >(
-    `UPDATE revisions SET name = ?, description = ?, image = ?, benefit = ?, expires_at = ?
+    `UPDATE revisions
+     SET name = ?, description = ?, image = ?, benefit = ?, expires_at = ?, rules = ?
      WHERE id = ? AND issued_before = ?`,
   )
   const pointTo = sql.query<null, [number, number]>(
@@ -118,6 +121,7 @@ export function createDefinitionStore(sql: Sql) {
       terms.image,
       JSON.stringify(terms.benefit),
       terms.expiresAt,
+      rulesText(terms),
     )
     if (!row) throw new Error('the revision was not inserted')
     pointTo.run(row.id, definitionId)
@@ -167,6 +171,7 @@ export function createDefinitionStore(sql: Sql) {
         edited.image,
         JSON.stringify(edited.benefit),
         edited.expiresAt,
+        rulesText(edited),
         edited.revisionId,
         edited.issued,
       )
@@ -196,6 +201,10 @@ export function createDefinitionStore(sql: Sql) {
   }
 }
 
+function rulesText({ rules }: Terms): string | null {
+  return rules && JSON.stringify(rules)
+}
+
 function toDefinition(row: DefinitionRow): StoredDefinition {
   return {
     rowId: row.id,
@@ -215,5 +224,6 @@ function toDefinition(row: DefinitionRow): StoredDefinition {
     archivedAt: row.archived_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    rules: row.rules === null ? null : (JSON.parse(row.rules) as Terms['rules']),
   }
 }

@@ -2,10 +2,11 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { isPlainName, isPlainText } from '../base/words.ts'
 import { type Benefit, parseBenefit } from './benefit.ts'
+import { parseRules, type Rules } from './rules.ts'
 import { parseText } from './text.ts'
 
-/** The promise of a voucher. It is frozen when the voucher is minted. */
-export type Terms = {
+/** The terms that the vouchers of every service have. */
+export type CommonTerms = {
   name: string
   description: string
   image: string | null
@@ -13,6 +14,9 @@ export type Terms = {
   /** Unix seconds. Null if it never expires. */
   expiresAt: number | null
 }
+
+/** The promise of a voucher. It is frozen when the voucher is minted. */
+export type Terms = CommonTerms & { rules: Rules | null }
 
 /** Fields of a new definition. `maxUses` is null without a limit. */
 export type NewDefinition = Terms & { maxUses: number | null }
@@ -41,13 +45,14 @@ export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   // Only a new definition is checked against the clock. An edit may end a coupon at once.
   if (expiresAt !== null && expiresAt <= now)
     throw new Refusal('expiry-past', { field: 'expiresAt' })
-  const terms = parseTerms(fields)
+  const terms = { ...parseTerms(fields), rules: parseRules(fields.rules) }
   requirePlain(terms)
+  requireStartFirst(terms, 'rules.startsAt')
   return { ...terms, maxUses: parseMaxUses(fields.maxUses) }
 }
 
 /** Read the terms of a definition, or of another service's voucher. Refuses `field-invalid`, `benefit-invalid`. */
-export function parseTerms(fields: Fields): Terms {
+export function parseTerms(fields: Fields): CommonTerms {
   return {
     name: parseName(fields.name),
     description: parseDescription(fields.description),
@@ -66,6 +71,7 @@ export function parseChanges(fields: Fields): DefinitionChanges {
   if (fields.benefit !== undefined) changes.benefit = parseBenefit(fields.benefit)
   if (fields.maxUses !== undefined) changes.maxUses = parseMaxUses(fields.maxUses)
   if (fields.expiresAt !== undefined) changes.expiresAt = parseExpiry(fields.expiresAt)
+  if (fields.rules !== undefined) changes.rules = parseRules(fields.rules)
   if (fields.archived !== undefined) {
     if (typeof fields.archived !== 'boolean')
       throw new Refusal('field-invalid', { field: 'archived' })
@@ -74,6 +80,22 @@ export function parseChanges(fields: Fields): DefinitionChanges {
   if (Object.keys(changes).length === 0) throw new Refusal('nothing-to-change')
   requirePlain(changes)
   return changes
+}
+
+/** Refuse terms that expire before they start (`field-invalid`). `field` is the one that was sent. */
+export function requireStartFirst(
+  { rules, expiresAt }: Pick<Terms, 'rules' | 'expiresAt'>,
+  field: string,
+) {
+  const startsAt = rules?.startsAt
+  if (startsAt !== undefined && expiresAt !== null && startsAt >= expiresAt) {
+    throw new Refusal('field-invalid', { field })
+  }
+}
+
+/** The key `rules` of an answer. Coupons without rules have none. */
+export function rulesView({ rules }: Pick<Terms, 'rules'>) {
+  return rules ? { rules } : {}
 }
 
 /** The definition as the wire shows it. */
@@ -91,6 +113,7 @@ export function definitionView(definition: Definition) {
     archivedAt: definition.archivedAt,
     createdAt: definition.createdAt,
     updatedAt: definition.updatedAt,
+    ...rulesView(definition),
   }
 }
 

@@ -11,6 +11,8 @@ const handle = t.String({ pattern: noncePattern, description: 'Names a voucher, 
 const currency = t.Union([t.Literal('ARS'), t.Literal('USD'), t.Literal('SAT')])
 const money = { amount: t.Number({ exclusiveMinimum: 0 }), currency }
 const cap = t.Object(money, { description: 'The most it takes off' })
+/** An amount as an answer shows it. */
+export const MoneyModel = t.Object(money)
 const product = t.String({ description: 'A product reference (d), 1 to 128 characters' })
 const products = t.Array(product)
 
@@ -35,6 +37,39 @@ export const BenefitModel = t.Union([
   }),
 ])
 
+const clock = t.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'HH:MM' })
+
+/** Canonical form, as answers show it. At least one key is present. */
+export const RulesModel = t.Object(
+  {
+    startsAt: t.Optional(timestamp),
+    times: t.Optional(
+      t.Object({
+        timeZone: t.String({ description: 'IANA name; days and hours are read in it' }),
+        windows: t.Array(
+          t.Object({
+            days: t.Array(t.Integer({ minimum: 1, maximum: 7 }), {
+              description: 'Weekdays, 1 is Monday',
+            }),
+            from: clock,
+            to: clock,
+          }),
+          {
+            minItems: 1,
+            maxItems: limits.ruleWindowsMax,
+            description:
+              'With `to` at or before `from` it ends on the next day, and belongs to the day on which it begins',
+          },
+        ),
+      }),
+    ),
+    minimum: t.Optional(t.Object(money, { description: 'The least purchase' })),
+    conditions: t.Optional(t.String({ description: 'Text for people' })),
+  },
+  { description: 'When and with which purchase it is redeemed. Absent without rules' },
+)
+const rules = t.Optional(RulesModel)
+
 export const DefinitionModel = t.Object({
   id: t.String({ format: 'uuid' }),
   name: t.String(),
@@ -48,6 +83,7 @@ export const DefinitionModel = t.Object({
   archivedAt: nullable(timestamp),
   createdAt: timestamp,
   updatedAt: timestamp,
+  rules,
 })
 
 /** Types only. Lengths, characters and meaning are checked by `parseNewDefinition` and `parseBenefit`. */
@@ -56,6 +92,11 @@ const authored = {
   image: optional(t.String({ description: 'An https URL, at most 500 characters' })),
   maxUses: optional(t.Integer({ description: '1 to 1 000 000' })),
   expiresAt: optional(timestamp),
+  rules: optional(
+    t.Unsafe<Record<string, unknown>>(
+      t.Object({}, { title: 'Rules', description: 'As in answers. null: none' }),
+    ),
+  ),
 }
 /** Any object. `parseBenefit` reads it, because its refusal names the wrong field. */
 const authoredBenefit = t.Unsafe<Record<string, unknown>>(t.Object({}, { title: 'Benefit' }))
@@ -97,6 +138,7 @@ const voucherFields = {
   image: nullable(t.String()),
   nonce,
   expiresAt: nullable(timestamp),
+  rules,
 }
 
 /** Answer of POST /api/coupons/mint without `count`, and of a refresh. `voucher` is the signed event (kind 20402). */
@@ -144,6 +186,11 @@ export const ClaimModel = request({
   ),
   zapRequest: t.Optional(t.Unknown({ description: 'Kind 9734, signed; dropped when it is not' })),
   amountMsat: t.Optional(t.Unknown({ description: 'Integer, 0 or more; dropped when it is not' })),
+  purchase: optional(
+    t.Unsafe<Record<string, unknown>>(
+      t.Object({}, { title: 'Money', description: 'The purchase: `amount`, `currency`' }),
+    ),
+  ),
 })
 
 /** Answer of a claim. `claimed` is the status of a repeat. */
@@ -243,6 +290,7 @@ export const MintableModel = t.Object({
       npub: t.String(),
       remaining: nullable(t.Integer()),
       expiresAt: nullable(timestamp),
+      rules,
     }),
   ),
 })

@@ -1,7 +1,7 @@
 import { Refusal } from '../base/refusal.ts'
 import { contentObject, type NostrEvent, tagValue } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { parseTerms, type Terms } from './definition.ts'
+import { type CommonTerms, parseTerms } from './definition.ts'
 import type { FrozenVoucher } from './voucher.ts'
 
 const idMax = 64
@@ -10,7 +10,7 @@ const pubkey = /^[0-9a-f]{64}$/
 const nonceShape = /^[!-~]{16,128}$/
 
 /** The content of a voucher event in phase `minted`, of this or another service. */
-export type ReadVoucher = FrozenVoucher & { nonce: string }
+export type ReadVoucher = FrozenVoucher<CommonTerms> & { nonce: string }
 
 /**
  * Read a kind 20402 event in phase `minted`. Null if it is another kind of event, or if its tags and content
@@ -34,7 +34,7 @@ function agrees(said: unknown, value: string): boolean {
   return said === undefined || said === value
 }
 
-function termsOrNull(fields: Record<string, unknown>): Terms | null {
+function termsOrNull(fields: Record<string, unknown>): CommonTerms | null {
   try {
     return parseTerms(fields)
   } catch (refused) {

@@ -20,6 +20,7 @@ import {
 import { handleOf, handleText, parseNonce } from './nonce.ts'
 import { preview } from './preview.ts'
 import { refresh } from './refresh.ts'
+import { parsePurchase } from './rules.ts'
 import type { CouponService } from './service.ts'
 
 /** Routes of nonce holders, and the manager's public key. */
@@ -76,7 +77,8 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         const owner = body.owner?.toLowerCase() ?? null
         const sentKey = request.headers.get('idempotency-key')
         const repeat = parseRepeat(sentKey, `claim ${nonce}`, contextOf(request).body)
-        const input = { nonce, owner, zapRequest, amountMsat }
+        const purchase = parsePurchase(body.purchase)
+        const input = { nonce, owner, zapRequest, amountMsat, purchase }
         const answer = await byNonce(
           request,
           () => claim(service, input, repeat),
@@ -91,7 +93,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
           access: 'public',
           carrier: 'nonce',
           guesses: ['voucher-unknown'],
-          holds: ['other-merchant'],
+          holds: ['other-merchant', 'not-now', 'minimum-not-met'],
           answers: { 200: ClaimAnswerModel },
           refusals: [
             'body-invalid',

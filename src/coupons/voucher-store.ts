@@ -44,6 +44,7 @@ type FrozenRow = {
   image: string | null
   benefit: string
   expires_at: number | null
+  rules: string | null
 }
 
 // Few columns, because this read is part of every refresh and claim. The terms are cached per revision.
@@ -81,7 +82,7 @@ export function createVoucherStore(sql: Sql) {
      ${listed} WHERE v.id IN (SELECT id FROM chain) AND root.id = ?2 ORDER BY v.id`,
   )
   const findFrozen = sql.query<FrozenRow, [number]>(
-    `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at
+    `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules
      FROM revisions r JOIN definitions d ON d.id = r.definition_id
      WHERE r.id = ?`,
   )
@@ -300,6 +301,7 @@ function toFrozen(row: FrozenRow): FrozenVoucher {
       image: row.image,
       benefit: JSON.parse(row.benefit) as Terms['benefit'],
       expiresAt: row.expires_at,
+      rules: row.rules === null ? null : (JSON.parse(row.rules) as Terms['rules']),
     },
   }
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent, Signer } from '../nostr/event.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
-import type { Terms } from './definition.ts'
+import { type CommonTerms, rulesView, type Terms } from './definition.ts'
 import type { IssuanceModel, VoucherResultModel } from './models.ts'
 import { handleText } from './nonce.ts'
 
@@ -14,7 +14,11 @@ export type Phase = 'minted' | 'claimed' | 'refreshed' | 'voided'
 type VoucherStatus = Phase | 'expired'
 
 /** The frozen part of a voucher: its terms, its definition and its merchant. */
-export type FrozenVoucher = { couponId: string; owner: string; terms: Terms }
+export type FrozenVoucher<Of extends CommonTerms = Terms> = {
+  couponId: string
+  owner: string
+  terms: Of
+}
 
 /** A voucher in the store. */
 export type Voucher = FrozenVoucher & {
@@ -54,7 +58,7 @@ export function spendable(voucher: Voucher, now: number): boolean {
 }
 
 /** True from the second of the expiry on. The store's UPDATE uses the same rule. */
-export function expired(terms: Pick<Terms, 'expiresAt'>, now: number): boolean {
+export function expired(terms: Pick<CommonTerms, 'expiresAt'>, now: number): boolean {
   return terms.expiresAt !== null && terms.expiresAt <= now
 }
 
@@ -69,6 +73,7 @@ export function voucherView(voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms
     image: voucher.terms.image,
     nonce,
     expiresAt: voucher.terms.expiresAt,
+    ...rulesView(voucher.terms),
   }
 }
 
@@ -110,6 +115,7 @@ function signVoucher(
     phase,
     claimedAt: phase === 'claimed' ? at : undefined,
     expiresAt: terms.expiresAt ?? undefined,
+    rules: terms.rules ?? undefined,
   })
   return signer.sign({ kind: kinds.voucher, created_at: at, tags, content })
 }

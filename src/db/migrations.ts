@@ -7,6 +7,7 @@ import sessions from './migrations/step-18-sessions.sql' with { type: 'text' }
 import merchants from './migrations/step-19-merchants.sql' with { type: 'text' }
 import quotas from './migrations/step-20-quotas.sql' with { type: 'text' }
 import shops from './migrations/step-21-shops.sql' with { type: 'text' }
+import rules from './migrations/step-22-rules.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -27,6 +28,7 @@ export const couponSchema: Schema = {
     18: merchants,
     19: quotas,
     20: shops,
+    21: rules,
   },
 }
 

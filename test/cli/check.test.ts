@@ -103,6 +103,11 @@ describe('the check finds', () => {
       'UPDATE totals SET refreshed = 7',
       /^totals: refreshed is 7, but the sum is 1$/,
     ],
+    [
+      'rules that are not readable',
+      "PRAGMA ignore_check_constraints = ON; UPDATE revisions SET rules = '{' WHERE id = 1",
+      /^integrity: CHECK constraint failed in revisions$/,
+    ],
     ['totals that are gone', 'DELETE FROM totals', /^the row of totals is missing$/],
     [
       'a chain of refreshes without an end',

@@ -6,6 +6,7 @@ import {
   defined,
   filed,
   found,
+  handle,
   issued,
   key,
   most,
@@ -26,6 +27,12 @@ export function definitions(it: It<CouponTx>): void {
       benefit: { type: 'fixed', amount: '0.01', currency: 'ARS' } as never,
       expiresAt: most,
       maxUses: 1_000_000,
+      rules: {
+        startsAt: 1,
+        times: { timeZone: 'UTC', windows: [{ days: [1, 7], from: '09:00', to: '18:00' }] },
+        minimum: { amount: 0.01, currency: 'ARS' as const },
+        conditions: 'Ñandú "2×1"\n🧉',
+      },
     }
     await stores.write(async (tx) => {
       await tx.definitions.insert(uuid(1), key(1), full, at)
@@ -37,7 +44,27 @@ export function definitions(it: It<CouponTx>): void {
     ])
     expect(one).toMatchObject({ ...full, id: uuid(1), owner: key(1), createdAt: at, updatedAt: at })
     expect(one).toMatchObject({ issued: 0, open: 0, minted: 0, claimed: 0, archivedAt: null })
-    expect(two).toMatchObject({ image: null, expiresAt: null, maxUses: null, createdAt: most })
+    expect(two).toMatchObject({ image: null, expiresAt: null, maxUses: null, rules: null })
+    expect(two).toMatchObject({ createdAt: most })
+  })
+
+  it('rules of a revision stay with its vouchers, and a new revision may have none', async (stores) => {
+    const rules = { minimum: { amount: 5, currency: 'USD' as const } }
+    await stores.write(async (tx) => {
+      const first = await defined(tx, 1, { rules })
+      await issued(tx, first, [1])
+      const minted = found(await tx.definitions.find(uuid(1)))
+      await tx.definitions.update({ ...minted, rules: null }, true)
+      await issued(tx, found(await tx.definitions.find(uuid(1))), [2])
+      const unused = await defined(tx, 2)
+      await tx.definitions.update({ ...unused, rules }, true)
+    })
+    await stores.read(async (tx) => {
+      const [one, two] = [await tx.vouchers.find(handle(1)), await tx.vouchers.find(handle(2))]
+      expect([one?.terms.rules, two?.terms.rules]).toEqual([rules, null])
+      expect((await tx.definitions.find(uuid(1)))?.rules).toBeNull()
+      expect((await tx.definitions.find(uuid(2)))?.rules).toEqual(rules)
+    })
   })
 
   it('a missing definition is null, and an owner without any has an empty list', async (stores) => {

@@ -43,6 +43,7 @@ export const terms: NewDefinition = {
   benefit: { type: 'percent', percent: 10 },
   expiresAt: null,
   maxUses: null,
+  rules: null,
 }
 
 /** A definition that was just written; its number is that of its uuid. */

@@ -23,7 +23,7 @@ const couponRows: Record<string, Change[]> = {
     ...set('voided = -1', 'claimed = issued + 1', 'revision_id = 999'),
     ...wrong('owner'),
   ],
-  revisions: set("benefit = '{'", 'definition_id = 999'),
+  revisions: set("benefit = '{'", "rules = '{'", "rules = '[]'", 'definition_id = 999'),
   images: wrong('hash'),
   vouchers: [
     ...wrong(`handle`, 'minted_by').map(([text, ...rest]): Change => [`${text} ${third}`, ...rest]),

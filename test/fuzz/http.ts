@@ -171,7 +171,14 @@ function validRequest(random: Random, facts: Facts): Valid {
     { type: 'freeItems', items: [{ d: 'a', qty: 1 }] },
     { type: 'fixed', amount: 10, currency: 'ARS', cap: { amount: 5, currency: 'ARS' } },
   ])
-  const fields = { name: 'Café', description: 'x', image: null, benefit, maxUses: null }
+  const purchase = { amount: random.pick([1, 10_000]), currency: 'ARS' }
+  const window = { days: [1, 2, 3, 4, 5, 6, 7], from: '00:00', to: '12:00' }
+  const rules = random.pick([
+    null,
+    { startsAt: 1_700_000_000, conditions: 'Sólo en efectivo' },
+    { times: { timeZone: 'Asia/Kolkata', windows: [window] }, minimum: purchase },
+  ])
+  const fields = { name: 'Café', description: 'x', image: null, benefit, maxUses: null, rules }
   const zapRequest = facts.signer.sign({
     kind: 9734,
     created_at: 1_700_000_000,
@@ -234,7 +241,7 @@ function validRequest(random: Random, facts: Facts): Valid {
     {
       method: 'POST',
       target: '/api/coupons/claim',
-      body: { nonce, zapRequest, amountMsat: 1000 },
+      body: { nonce, zapRequest, amountMsat: 1000, purchase },
       access: 'public',
     },
     { method: 'POST', target: '/api/coupons/refresh', body: { nonce }, access: 'public' },

@@ -11,6 +11,7 @@ import { authorizeMinter, removeMinter } from '../../src/coupons/minters.ts'
 import { handleOf, handleText } from '../../src/coupons/nonce.ts'
 import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
+import type { Rules } from '../../src/coupons/rules.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
 import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
@@ -28,6 +29,7 @@ type ModelDefinition = {
   name: string
   maxUses: number | null
   expiresAt: number | null
+  rules: Rules | null
   archived: boolean
   issued: number
   claimed: number
@@ -40,6 +42,7 @@ type ModelVoucher = {
   root: string
   name: string
   expiresAt: number | null
+  rules: Rules | null
   mintedBy: string
   phase: 'minted' | 'claimed' | 'refreshed' | 'voided'
   endedAt: number | null
@@ -193,7 +196,8 @@ class World {
     const expiresAt = random.pick([null, this.now + 1, this.now + 60, this.now + 5000, this.now])
     const name = `cupón ${random.below(1000)}`
     const { caller, replayed } = this.#caller(owner)
-    const fields = { name, benefit, maxUses, expiresAt }
+    const rules = this.#rules()
+    const fields = { name, benefit, maxUses, expiresAt, rules }
     return this.#once(
       'define',
       `define ${owner}`,
@@ -202,9 +206,10 @@ class World {
       (repeat) => define(this.service, caller, fields, repeat),
       () => {
         if (expiresAt !== null && expiresAt <= this.now) return { refused: 'expiry-past' }
+        if (startsTooLate({ rules, expiresAt })) return { refused: 'field-invalid' }
         const id = this.#id(this.#drawn.modelId++)
         const counters = { issued: 0, claimed: 0, voided: 0 }
-        const facts = { id, owner, name, maxUses, expiresAt, archived: false }
+        const facts = { id, owner, name, maxUses, expiresAt, rules, archived: false }
         this.#definitions.set(id, { ...facts, ...counters })
         return { check: ({ coupon }) => differs(coupon.id, id) ?? differs(coupon.minted, 0) }
       },
@@ -287,6 +292,7 @@ class World {
           differs(replayed, false) ??
           differs(answer.nonce, successor) ??
           differs(answer.expiresAt, voucher.expiresAt) ??
+          differs(answer.rules ?? null, voucher.rules) ??
           differs(answer.name, voucher.name)
         )
       },
@@ -298,17 +304,20 @@ class World {
     const nonce = voucher?.nonce ?? this.#nonce(-1)
     const amountMsat = this.#random.pick([undefined, 0, 1000, -1, 1.5, 'x'])
     const owner = this.#random.pick([null, null, null, ...owners])
-    const run = (repeat: Parameters<typeof claim>[2]) =>
-      claim(this.service, { nonce, owner, zapRequest: undefined, amountMsat }, repeat)
+    const amount = this.#random.pick([0, 0, 0, 99.99, 100])
+    const purchase = amount === 0 ? null : ({ amount, currency: 'ARS' } as const)
+    const input = { nonce, owner, zapRequest: undefined, amountMsat, purchase }
+    const run = (repeat: Parameters<typeof claim>[2]) => claim(this.service, input, repeat)
     if (!voucher) {
       return { name: 'claim', run: () => run(null), expected: { refused: 'voucher-unknown' } }
     }
     if (owner !== null && owner !== this.#definitions.get(voucher.definition)?.owner) {
       return { name: 'claim', run: () => run(null), expected: { refused: 'other-merchant' } }
     }
-    return this.#once('claim', `claim ${nonce}`, String(amountMsat), false, run, () => {
+    const request = `${amountMsat} ${amount}`
+    return this.#once('claim', `claim ${nonce}`, request, false, run, () => {
       const again = voucher.phase === 'claimed'
-      const refused = again ? null : this.#whyNotLive(voucher)
+      const refused = again ? null : (this.#whyNotLive(voucher) ?? this.#whyNotNow(voucher, amount))
       if (refused) return { refused: refused === 'voucher-refreshed' ? 'voucher-moved' : refused }
       if (!again) {
         Object.assign(voucher, { phase: 'claimed', endedAt: this.now })
@@ -391,15 +400,18 @@ class World {
     const random = this.#random
     const definition = this.#someDefinition()
     const { caller, replayed } = this.#caller(definition.owner)
-    const changes: { maxUses?: number | null; expiresAt?: number | null; name?: string } = {}
+    const changes: Partial<Pick<ModelDefinition, 'maxUses' | 'expiresAt' | 'name' | 'rules'>> = {}
     const archived = random.pick([undefined, undefined, true, false, false])
     if (random.chance(0.4)) changes.maxUses = random.pick([null, 1, 5, 50])
     if (random.chance(0.4)) changes.expiresAt = random.pick([null, this.now - 5, this.now + 100])
+    if (random.chance(0.3)) changes.rules = this.#rules()
     if (random.chance(0.4)) changes.name = `otro ${random.below(1000)}`
     const fields = { ...changes, ...(archived === undefined ? {} : { archived }) }
     const expect = (): Expected => {
       if (replayed) return { refused: 'auth-replay' }
       if (Object.keys(fields).length === 0) return { refused: 'nothing-to-change' }
+      const timed = changes.rules !== undefined || changes.expiresAt !== undefined
+      if (timed && startsTooLate({ ...definition, ...changes })) return { refused: 'field-invalid' }
       Object.assign(definition, changes, archived === undefined ? {} : { archived })
       const { maxUses, name, issued, voided } = definition
       return {
@@ -523,7 +535,7 @@ class World {
       nonce: string
       root: string
       mintedBy: string
-      terms: Pick<ModelVoucher, 'name' | 'expiresAt'>
+      terms: Pick<ModelVoucher, 'name' | 'expiresAt' | 'rules'>
     },
   ): void {
     const { nonce, root, mintedBy, terms } = from
@@ -534,6 +546,7 @@ class World {
       mintedBy,
       name: terms.name,
       expiresAt: terms.expiresAt,
+      rules: terms.rules,
       phase: 'minted',
       endedAt: null,
       burned: null,
@@ -544,6 +557,35 @@ class World {
     if (voucher.phase === 'voided') return 'voucher-cancelled'
     if (voucher.phase !== 'minted') return `voucher-${voucher.phase}`
     return expired(voucher, this.now) ? 'voucher-expired' : null
+  }
+
+  /** Rules that a run of the model meets open and closed: its clock goes on by some minutes. */
+  #rules(): Rules | null {
+    const random = this.#random
+    if (random.chance(0.5)) return null
+    const clock = (shift: number) => {
+      return new Date((this.now + shift) * 1000).toISOString().slice(11, 16)
+    }
+    const days = random.pick([[1, 2, 3, 4, 5, 6, 7], [1]])
+    const window = { days, from: clock(random.pick([-600, 0, 300])), to: clock(600) }
+    return random.pick<Rules>([
+      { startsAt: this.now + random.pick([-100, 1, 60, 600]) },
+      { minimum: { amount: 100, currency: 'ARS' }, conditions: 'Sólo en efectivo' },
+      { times: { timeZone: 'UTC', windows: [window] } },
+      { startsAt: this.now + 30, times: { timeZone: 'UTC', windows: [window] } },
+    ])
+  }
+
+  #whyNotNow({ rules }: ModelVoucher, amount: number): string | null {
+    const { startsAt = 0, times, minimum } = rules ?? {}
+    const [window] = times?.windows ?? []
+    const clock = new Date(this.now * 1000).toISOString().slice(11, 16)
+    // No window of the model goes past midnight: its clock starts at eight and runs for some hours.
+    const today = new Date(this.now * 1000).getUTCDay() || 7
+    const open =
+      !window || (window.days.includes(today) && window.from <= clock && clock < window.to)
+    if (this.now < startsAt || !open) return 'not-now'
+    return minimum && amount > 0 && amount < minimum.amount ? 'minimum-not-met' : null
   }
 
   #chainEnd(root: string): ModelVoucher {
@@ -586,7 +628,12 @@ class World {
         status: this.#status(voucher),
         claimedAt,
       })
-      this.#same('terms', [found.name, found.expiresAt], [voucher.name, voucher.expiresAt])
+      const { name, expiresAt, rules } = voucher
+      this.#same(
+        'terms',
+        [found.name, found.expiresAt, found.rules ?? null],
+        [name, expiresAt, rules],
+      )
     }
     const all = [...this.#vouchers.values()]
     const totals = await this.service.database.snapshot((tx) => tx.vouchers.totals())
@@ -602,8 +649,10 @@ class World {
   async #compareOwner(caller: Caller): Promise<void> {
     const { coupons } = await overview(this.service, caller)
     const mine = [...this.#definitions.values()].filter((one) => one.owner === caller.pubkey)
-    const shown = coupons.map(({ id, name, minted, claimed, maxUses, expiresAt, archivedAt }) => {
-      return { id, name, minted, claimed, maxUses, expiresAt, archived: archivedAt !== null }
+    const shown = coupons.map(({ archivedAt, rules = null, ...coupon }) => {
+      const { id, name, minted, claimed, maxUses, expiresAt } = coupon
+      const archived = archivedAt !== null
+      return { id, name, minted, claimed, maxUses, expiresAt, rules, archived }
     })
     const wanted = mine.reverse().map(({ issued, voided, owner: _, ...rest }) => ({
       ...rest,
@@ -690,6 +739,10 @@ type Json = any
 function differs(found: unknown, wanted: unknown): string | undefined {
   if (Bun.deepEquals(found, wanted)) return undefined
   return `${JSON.stringify(found)} is not ${JSON.stringify(wanted)}`
+}
+
+function startsTooLate({ rules, expiresAt }: Pick<ModelVoucher, 'rules' | 'expiresAt'>): boolean {
+  return expiresAt !== null && rules?.startsAt !== undefined && rules.startsAt >= expiresAt
 }
 
 function expired({ expiresAt }: { expiresAt: number | null }, now: number): boolean {

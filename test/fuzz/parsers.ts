@@ -5,6 +5,7 @@ import { parseIdempotencyKey } from '../../src/coupons/answer.ts'
 import { parseBenefit } from '../../src/coupons/benefit.ts'
 import { parseChanges, parseNewDefinition } from '../../src/coupons/definition.ts'
 import { parseNonce } from '../../src/coupons/nonce.ts'
+import { parsePurchase, parseRules } from '../../src/coupons/rules.ts'
 import type { Voucher } from '../../src/coupons/voucher.ts'
 import { parseAmountMsat, parseZapRequest } from '../../src/coupons/zap-request.ts'
 import { parseSuuid, suuidOf } from '../../src/crypto/bytes.ts'
@@ -59,6 +60,19 @@ const benefits = [
   },
 ]
 
+const rules = {
+  startsAt: now + 10,
+  times: {
+    timeZone: 'America/Argentina/Buenos_Aires',
+    windows: [
+      { days: [1, 2, 3], from: '15:00', to: '18:00' },
+      { days: [6], from: '22:00', to: '02:00' },
+    ],
+  },
+  minimum: { amount: 10_000, currency: 'ARS' },
+  conditions: 'Sólo en efectivo\nsin otras promociones',
+}
+
 const definition = {
   name: 'Café gratis',
   description: 'Uno por persona\nsin excepción',
@@ -66,6 +80,7 @@ const definition = {
   benefit: benefits[0],
   maxUses: 100,
   expiresAt: now + 1000,
+  rules,
 }
 
 const announcement = {
@@ -135,6 +150,14 @@ export const parsers: Record<string, Fuzzed> = {
     }
     return benefit
   },
+  parseRules(random) {
+    const read = parseRules(fed(random, rules))
+    if (!Bun.deepEquals(parseRules(JSON.parse(JSON.stringify(read))), read)) {
+      throw new Error(`not canonical: ${JSON.stringify(read)}`)
+    }
+    return read
+  },
+  parsePurchase: (random) => parsePurchase(fed(random, rules.minimum)),
   parseNewDefinition(random) {
     return parseNewDefinition(fedObject(random, definition), now)
   },

@@ -47,7 +47,14 @@ test('a root that is locked later covers a write, and stands behind the first on
 })
 
 test('a definition that is only shared cannot be changed', async () => {
-  const terms = { name: 'Café', description: '', image: null, expiresAt: null, maxUses: 5 }
+  const terms = {
+    name: 'Café',
+    description: '',
+    image: null,
+    expiresAt: null,
+    rules: null,
+    maxUses: 5,
+  }
   const input = { ...terms, benefit: { type: 'percent', percent: 10 } as const }
   await engine.transact({ roots: [{ merchant: owner }] }, (tx) =>
     tx.definitions.insert('d'.repeat(36), owner, input, 1),

@@ -15,6 +15,7 @@ describe('a new definition', () => {
       benefit: { type: 'percent', percent: 10 },
       maxUses: null,
       expiresAt: null,
+      rules: null,
     })
   })
 

@@ -371,5 +371,7 @@ function schemaOf(connection: Sqlite): unknown[] {
   const rows = connection.query<{ type: string; name: string; sql: string | null }, []>(
     'SELECT type, name, sql FROM sqlite_master ORDER BY type, name',
   )
-  return rows.all().map((row) => ({ ...row, sql: row.sql?.replaceAll(/\s*--[^\n]*/g, '') }))
+  // A column that a step adds stands on the line of the one before it.
+  const plain = (sql: string) => sql.replaceAll(/\s*--[^\n]*/g, '').replaceAll(/\s+/g, ' ')
+  return rows.all().map((row) => ({ ...row, sql: row.sql && plain(row.sql) }))
 }

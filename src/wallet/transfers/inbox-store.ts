@@ -1,10 +1,11 @@
 import { bytesOf, hexOf } from '../../base/bytes.ts'
+import type { CommonTerms } from '../../coupons/definition.ts'
 import type { FrozenVoucher, Phase } from '../../coupons/voucher.ts'
 import type { Sealed } from '../../crypto/seal-to-holder.ts'
 import type { Sql } from '../../db/sql.ts'
 
 /** A voucher in an inbox. */
-export type Held = FrozenVoucher & {
+export type Held = FrozenVoucher<CommonTerms> & {
   service: string
   /** Handle of the replacement's nonce. */
   handle: Uint8Array
@@ -15,7 +16,7 @@ export type Held = FrozenVoucher & {
   phase: Phase | null
 }
 
-type NewHeld = FrozenVoucher & {
+type NewHeld = FrozenVoucher<CommonTerms> & {
   /** Row id of its transfer. */
   id: number
   holder: string
@@ -165,7 +166,7 @@ function toHeld(row: HeldRow): Held {
       name: row.name,
       description: row.description,
       image: row.image,
-      benefit: JSON.parse(row.benefit) as FrozenVoucher['terms']['benefit'],
+      benefit: JSON.parse(row.benefit) as CommonTerms['benefit'],
       expiresAt: row.expires_at,
     },
     comment: row.comment,

@@ -1,5 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
+import type { CommonTerms } from '../../coupons/definition.ts'
 import { handleText, nonceShaped, parseHandle } from '../../coupons/nonce.ts'
 import { expired, type FrozenVoucher } from '../../coupons/voucher.ts'
 import type { Sealed } from '../../crypto/seal-to-holder.ts'
@@ -9,7 +10,7 @@ import type { Held } from './inbox-store.ts'
 import type { TransferStores, Transfers } from './service.ts'
 import type { VoucherRef } from './transfer-store.ts'
 
-type Kept = FrozenVoucher & {
+type Kept = FrozenVoucher<CommonTerms> & {
   from: VoucherRef
   /** Handle of the nonce that replaced the one that came. */
   replacement: Uint8Array

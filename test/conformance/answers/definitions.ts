@@ -73,6 +73,8 @@ export function testDefinitions({ scenario, newCaller }: Documented): void {
     await refused(route, 'field-invalid', but({ name: '' }))
     await refused(route, 'field-invalid', but({ maxUses: 'many' }))
     await refused(route, 'field-invalid', but({ benefit: 5 }))
+    await refused(route, 'field-invalid', but({ rules: 5 }))
+    await refused(route, 'field-invalid', but({ rules: { startsAt: 'soon' } }))
     await refused(route, 'benefit-invalid', but({ benefit: { type: 'nothing' } }))
     await refused(route, 'expiry-past', but({ expiresAt: 1 }))
     await refused(route, 'too-large', but({ description: 'x'.repeat(17_000) }))

@@ -182,6 +182,23 @@ export function testHolding(service: Documented): void {
     await ask('GET /api/coupons')
   })
 
+  scenario('a voucher with rules is redeemed when they allow it', async () => {
+    const minimum = { amount: 100, currency: 'ARS' }
+    const holder = await withCoupon(service, { rules: { minimum, conditions: 'En efectivo' } })
+    const { ask, refused, couponId } = holder
+    const nonce = await holder.mint()
+    expect(await look(holder, nonce)).toBe('minted')
+    const little = { ...minimum, amount: 99 }
+    await refused(claiming, 'minimum-not-met', { body: { nonce, purchase: little } })
+    await refused(claiming, 'field-invalid', { body: { nonce, purchase: 'x' } })
+    await ask('GET /api/coupons/mintable')
+    expect((await ask(claiming, { body: { nonce, purchase: minimum } })).status).toBe('success')
+    const path = `/api/coupons/${couponId}`
+    const later = { rules: { startsAt: secondsNow() + 1000 } }
+    await ask('PATCH /api/coupons/{id}', { path, body: later })
+    await refused(claiming, 'not-now', { body: { nonce: await holder.mint() } })
+  })
+
   for (const route of [claiming, refreshing, previewing]) {
     scenario(`${route} with a nonce that cannot be`, async () => {
       const { refused } = await newCaller()

@@ -1,0 +1,1 @@
+ALTER TABLE revisions ADD COLUMN rules TEXT CHECK (json_valid(rules) AND rules LIKE '{%');
