@@ -125,6 +125,8 @@ async function send(path: string, options: RequestOptions): Promise<Response> {
 }
 
 async function bodyOf(response: Response): Promise<unknown> {
+  // An accepted event is answered without a body.
+  if (response.status === 202) return null
   try {
     return await response.json()
   } catch (cause) {

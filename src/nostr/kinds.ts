@@ -1,5 +1,7 @@
 /** Event kinds that this program signs or accepts. */
 export const kinds = {
+  /** Profile of a key (NIP-01). */
+  profile: 0,
   /** Deletion request (NIP-09). */
   deletion: 5,
   /** Zap request (NIP-57). */

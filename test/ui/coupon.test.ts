@@ -117,7 +117,11 @@ test('the merchant is shown by the name in its own signed profile', async () => 
   expect((await call(server.url, '/nostr/publish', { body: profile })).status).toBe(202)
   const { page } = await open(`/c#${nonce}`)
   await page.getByText('Lo da Café Luna').waitFor()
-  await page.getByText(npubOf(owner.pubkey)).waitFor()
+  // The key shows only to those who ask.
+  const key = page.getByText(npubOf(owner.pubkey))
+  expect(await key.isVisible()).toBe(false)
+  await page.getByText('Ver clave').click()
+  await key.waitFor()
 })
 
 test('a picture is loaded from this service only, and a coupon works without it', async () => {

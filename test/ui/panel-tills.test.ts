@@ -80,7 +80,8 @@ test('a till opened from the panel knows its shop; another till gets it by a QR'
   expect(till.url()).toBe(`${server.url}/caja`)
   expect(await till.getByRole('dialog').count()).toBe(0)
   await till.getByRole('button', { name: 'Ajustes' }).click()
-  await till.locator('.lines code').getByText(npubOf(pubkey).slice(0, 9)).waitFor()
+  await till.getByText('Ver clave').click()
+  await till.locator('.lines code').getByText(npubOf(pubkey)).waitFor()
 })
 
 /** A QR code as a photo would hold it. */

@@ -77,7 +77,7 @@ test('a voucher goes by WhatsApp in a written message, with the shop and the who
 
   const { json } = await call(server.url, '/api/coupons/preview', { body: { nonce: nonces[0] } })
   await page.evaluate((shop) => localStorage.setItem('cuponera:merchants', JSON.stringify(shop)), {
-    [json.npub]: 'Bar & Café «Sur»',
+    [json.npub]: { name: 'Bar & Café «Sur»' },
   })
   await page.reload()
   expect((await handOver())[0]).toBe('Te paso un cupón de Bar & Café «Sur»:')

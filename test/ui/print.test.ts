@@ -94,7 +94,7 @@ async function handOver(fields: Record<string, unknown>, count: number) {
   const { json } = await call(server.url, '/api/coupons/preview', { body: { nonce: nonces[0] } })
   await page.evaluate(
     ([key = '', name]) =>
-      localStorage.setItem('cuponera:merchants', JSON.stringify({ [key]: name })),
+      localStorage.setItem('cuponera:merchants', JSON.stringify({ [key]: { name } })),
     [json.npub, shop],
   )
   await page.addInitScript('window.print = () => {}')

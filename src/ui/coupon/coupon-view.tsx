@@ -13,8 +13,9 @@ import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
-import { knownName } from '../state/merchant-names.ts'
+import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
@@ -87,20 +88,18 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const status = statusNow(held, systemClock())
   const usable = status === 'minted'
   const { name, description, coupon: benefit, expiresAt, npub } = held
-  const who = knownName(npub)
   return (
     <>
       <CouponCard
         coupon={{ name, description, benefit, expiresAt, image: imagePath(held.image) }}
+        color={knownColor(npub)}
         spent={!usable}
       />
       <p class="with-icon">
         <Icon name="shop" />
         <span class="grow">
-          {who === null ? t('by.unnamed') : t('by', { who })}
-          <code class="block soft small" title={t('by.key')}>
-            {npub}
-          </code>
+          {t('by', { who: merchantName(npub) })}
+          <ShopKey npub={npub} />
         </span>
       </p>
       {!fresh && (
@@ -311,7 +310,10 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
         <Button icon="send" onClick={onSend}>
           {t('send.title')}
         </Button>
-        <Button icon="image" onClick={() => void saveImage(held, knownName(held.npub))}>
+        <Button
+          icon="image"
+          onClick={() => void saveImage(held, knownName(held.npub), knownColor(held.npub))}
+        >
           {t('image')}
         </Button>
         <Button icon="share" onClick={() => void share()}>

@@ -4,6 +4,7 @@ import { canShare, couponLink, linkReach, shareLink, whatsappLink } from '../bro
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { saveImage } from '../parts/coupon-picture.ts'
 import { say } from '../parts/toast.tsx'
+import { knownColor } from '../state/merchant-names.ts'
 import { handWords as t } from '../words/hand.ts'
 import { couponMessage, type Handed } from './message.ts'
 
@@ -25,6 +26,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
   const [open, setOpen] = useState(false)
   const link = couponLink(handed.nonce)
   const reach = linkReach()
+  const color = knownColor(handed.npub)
   const copy = async () => {
     const copied = await copyText(all.map(({ nonce }) => couponLink(nonce)).join('\n'))
     // Where the clipboard is forbidden, nothing was handed over.
@@ -44,7 +46,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
     <Button
       kind={reach === 'public' ? 'plain' : 'primary'}
       icon="image"
-      onClick={() => void saveImage(handed, shop)}
+      onClick={() => void saveImage(handed, shop, color)}
     >
       {t('hand.image')}
     </Button>

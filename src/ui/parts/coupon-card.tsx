@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
+import type { ShopColor } from '../../shops/color.ts'
 import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
+import { worthOf } from './shop-shade.ts'
 
 type CouponLook = {
   name: string
@@ -15,13 +17,15 @@ type CouponLook = {
 
 type Props = {
   coupon: CouponLook
+  /** The colour of its shop; null for that of the page. */
+  color?: ShopColor | null
   spent?: boolean
   /** Called when the picture does not load. */
   onLost?: () => void
 }
 
 /** A coupon as its holder sees it. */
-export function CouponCard({ coupon, spent = false, onLost }: Props) {
+export function CouponCard({ coupon, color = null, spent = false, onLost }: Props) {
   const { name, description, benefit, expiresAt } = coupon
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
@@ -35,7 +39,10 @@ export function CouponCard({ coupon, spent = false, onLost }: Props) {
     onLost?.()
   }
   return (
-    <article class={spent ? 'coupon-card spent' : 'coupon-card'}>
+    <article
+      class={spent ? 'coupon-card spent' : 'coupon-card'}
+      style={{ '--worth': worthOf(color) }}
+    >
       <div class={`coupon-worth ${image ? 'pictured' : ''} ${badgeSize(badge)}`}>
         {image && <img src={image} alt="" onError={lose} />}
         <span>{badge}</span>

@@ -1,11 +1,13 @@
 /** A coupon as a picture. It is drawn on the device, so the nonce reaches no other program. */
 
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
+import type { ShopColor } from '../../shops/color.ts'
 import { saveFile } from '../browser/clipboard.ts'
 import { couponLink } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { untilText } from '../words/until.ts'
 import { drawQr } from './qr-code.tsx'
+import { shopShades } from './shop-shade.ts'
 
 const width = 1080
 const room = width - 2 * 90
@@ -16,12 +18,16 @@ const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
 type Pictured = Pick<VoucherTerms, 'name' | 'description' | 'coupon' | 'nonce' | 'expiresAt'>
 
-/** Download the coupon as a PNG. `shop`: null where its name is unknown; the picture shows no key. */
-export async function saveImage(held: Pictured, shop: string | null): Promise<void> {
+/** Download the coupon as a PNG. `shop`: null where its name is unknown; the picture shows no key. `color`: the shop's. */
+export async function saveImage(
+  held: Pictured,
+  shop: string | null,
+  color: ShopColor | null,
+): Promise<void> {
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')
   if (!context) return
-  paint(canvas, context, held, shop)
+  paint(canvas, context, held, { shop, band: color ? shopShades[color][0] : '#0d6650' })
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
   if (blob) saveFile(`${fileName(held.name)}.png`, blob)
 }
@@ -31,7 +37,7 @@ function paint(
   canvas: HTMLCanvasElement,
   context: CanvasRenderingContext2D,
   held: Pictured,
-  shop: string | null,
+  { shop, band }: { shop: string | null; band: string },
 ): void {
   const { name, description, coupon, nonce, expiresAt } = held
   const code = codeOf(couponLink(nonce), 800)
@@ -52,7 +58,7 @@ function paint(
   canvas.height = termsTop + heightOf(terms) + 2 * space
   context.fillStyle = '#faf7f2'
   context.fillRect(0, 0, width, canvas.height)
-  context.fillStyle = '#0d6650'
+  context.fillStyle = band
   context.fillRect(0, 0, width, bandHeight)
   context.textAlign = 'center'
   context.fillStyle = '#ffffff'

@@ -6,8 +6,10 @@ import { Preferences } from './preferences.tsx'
 import { Toasts } from './toast.tsx'
 
 type Props = {
-  /** Target of the product's name. */
+  /** Target of the name. */
   home: string
+  /** The name of the shop that the page is about; null shows that of the product. */
+  name?: string | null
   /** Elements beside the preferences. */
   actions?: ComponentChildren
   /** Navigation of the page. The skip link jumps over it. */
@@ -17,7 +19,7 @@ type Props = {
 }
 
 /** Header and content area of every page. */
-export function Frame({ home, actions, sections, narrow = false, children }: Props) {
+export function Frame({ home, name = null, actions, sections, narrow = false, children }: Props) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
@@ -29,7 +31,7 @@ export function Frame({ home, actions, sections, narrow = false, children }: Pro
         <div class="top-inner">
           <a class="brand" href={home}>
             <Icon name="ticket" size={26} />
-            Cuponera
+            <bdi class="brand-name">{name ?? 'Cuponera'}</bdi>
           </a>
           <div class="grow" />
           {actions}

@@ -1,49 +1,68 @@
-/** Names of merchants, from events that they signed. */
+/** Names and colours of merchants: those that they gave to this service, else names from events that they signed. */
 import { signal } from '@preact/signals'
 import { ApiError } from '../../client/api-error.ts'
 import { parseRecord } from '../../client/json.ts'
+import { fetchShop, parseLook, type ShopLook } from '../../client/shops.ts'
+import type { ShopColor } from '../../shops/color.ts'
 import { device } from '../browser/storage.ts'
-import { short } from '../words/format.ts'
+import { commonWords as t } from '../words/common.ts'
 
 const place = 'merchants'
 /** Bounds the storage: one entry a shop. */
-const namesMax = 200
+const looksMax = 200
 
-const names = signal<Readonly<Record<string, string>>>(parseNames(device.read(place)))
+const looks = signal<Readonly<Record<string, ShopLook>>>(parseLooks(device.read(place)))
 const asked = new Set<string>()
 
-/** The name of a merchant, else its npub, shortened. */
+/** The name of a merchant, else words for one without a name. */
 export function merchantName(npub: string): string {
-  return knownName(npub) ?? short(npub)
+  return knownName(npub) ?? t('shop.unnamed')
 }
 
-/** The name of a merchant, or null. The first call asks for it; the signal changes with the answer. */
+/** The name of a merchant, or null. The first call of a page asks for it; the signal changes with the answer. */
 export function knownName(npub: string): string | null {
-  const known = names.value[npub]
-  if (known === undefined && !asked.has(npub)) {
+  return lookOf(npub)?.name ?? null
+}
+
+/** The colour that a merchant chose, or null. Asks as `knownName` does. */
+export function knownColor(npub: string): ShopColor | null {
+  return lookOf(npub)?.color ?? null
+}
+
+/** Keep the look of a shop on this device. */
+function keepLook(npub: string, look: ShopLook): void {
+  // The newest entry last: the oldest ones go when there are too many.
+  const { [npub]: _, ...others } = looks.peek()
+  looks.value = Object.fromEntries([...Object.entries(others), [npub, look]].slice(-looksMax))
+  device.write(place, JSON.stringify(looks.peek()))
+}
+
+function lookOf(npub: string): ShopLook | undefined {
+  if (!asked.has(npub)) {
     asked.add(npub)
     void lookUp(npub)
   }
-  return known ?? null
+  return looks.value[npub]
 }
 
 async function lookUp(npub: string): Promise<void> {
   try {
-    const { fetchName } = await import('./signed-name.ts')
-    const name = await fetchName(npub)
-    if (name === null) return
-    const next = Object.entries({ ...names.peek(), [npub]: name }).slice(-namesMax)
-    names.value = Object.fromEntries(next)
-    device.write(place, JSON.stringify(names.peek()))
+    const { name, color } = await fetchShop(npub)
+    const found = name ?? (await signedName(npub)) ?? looks.peek()[npub]?.name ?? null
+    if (found !== null || color !== null) keepLook(npub, { name: found, color })
   } catch (cause) {
-    // No relay or no connection (TypeError, where the code does not load): the page shows the key.
+    // No relay or no connection (TypeError, where the code does not load): the page shows the look that it knows.
     if (!(cause instanceof ApiError) && !(cause instanceof TypeError)) throw cause
   }
 }
 
-function parseNames(text: string | null): Record<string, string> {
-  const names = Object.entries(parseRecord(text) ?? {})
-  return Object.fromEntries(
-    names.filter((one): one is [string, string] => typeof one[1] === 'string'),
-  )
+/** Loaded on demand: it brings the code of signatures. */
+async function signedName(npub: string): Promise<string | null> {
+  const { fetchName } = await import('../../client/profile.ts')
+  return fetchName(npub)
+}
+
+function parseLooks(text: string | null): Record<string, ShopLook> {
+  const stored = Object.entries(parseRecord(text) ?? {})
+  return Object.fromEntries(stored.map(([npub, look]) => [npub, parseLook(look)]))
 }

@@ -125,7 +125,7 @@ function Done({ state: { outcome, terms, claimedAt } }: StateProps<'done'>) {
 /** The shop of a foreign coupon. Anybody may choose a name, also the one of this shop: the key tells them apart. */
 function Foreign({ npub }: { npub: string }) {
   const name = knownName(npub)
-  const alike = name !== null && shops.value.some((one) => knownName(one) === name)
+  const alike = name !== null && shops.value.some((one) => sounds(knownName(one)) === sounds(name))
   return (
     <div class="stack tight">
       <p>
@@ -134,6 +134,11 @@ function Foreign({ npub }: { npub: string }) {
       {alike && <p>{t('done.foreign.alike')}</p>}
     </div>
   )
+}
+
+/** A name as a hurried reader takes it. */
+function sounds(name: string | null): string | undefined {
+  return name?.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 }
 
 function Terms({ terms }: { terms: VoucherTerms }) {

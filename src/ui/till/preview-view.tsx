@@ -9,7 +9,7 @@ import { day } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { Heading } from './banner.tsx'
 import { RestingButton } from './resting.tsx'
-import { ShopKey, ShopName } from './shop-view.tsx'
+import { ShopDoubt, ShopName } from './shop-view.tsx'
 import { disown, leave, redeem } from './state.ts'
 
 /** A coupon that can be redeemed; where the till has no shop yet, a question whether this one is its own. */
@@ -76,7 +76,7 @@ function WhoseTill({ terms }: { terms: VoucherTerms }) {
     <>
       <Heading>{t('shop.ask', { who: merchantName(npub) })}</Heading>
       <p>{t('shop.first', { benefit: benefitText(coupon) })}</p>
-      <ShopKey npub={npub} />
+      <ShopDoubt npub={npub} />
       <RestingButton wide big icon="check" onClick={() => addShop(npub)}>
         {t('shop.yes')}
       </RestingButton>

@@ -4,34 +4,24 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrReader } from '../parts/qr-reader.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
-import { knownName, merchantName } from '../state/merchant-names.ts'
+import { merchantName } from '../state/merchant-names.ts'
 import { addShop, parseShop, removeShop, shops } from '../state/shops.ts'
-import { short } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { acceptOffer, declineOffer, offered } from './state.ts'
 
-/** The name of a shop and its key. Anybody may use the name; the key is unique. */
+/** The name of a shop. Anybody may use it, so nothing is decided by it. */
 export function ShopName({ npub }: { npub: string }) {
-  const name = knownName(npub)
-  return (
-    <>
-      {name !== null && (
-        <>
-          <bdi>{name}</bdi>{' '}
-        </>
-      )}
-      <code class="soft small">{short(npub)}</code>
-    </>
-  )
+  return <bdi>{merchantName(npub)}</bdi>
 }
 
-/** The whole key of a shop, for comparing: another shop may have the same name. */
-export function ShopKey({ npub }: { npub: string }) {
+/** The warning beside a question about a shop: a name alone proves nothing. */
+export function ShopDoubt({ npub }: { npub: string }) {
   return (
     <div class="stack tight">
-      <code class="shop-key">{npub}</code>
-      <p class="soft small">{t('shop.check')}</p>
+      <p class="soft">{t('shop.doubt')}</p>
+      <ShopKey npub={npub} why={t('shop.check')} />
     </div>
   )
 }
@@ -49,7 +39,7 @@ export function AskOffered() {
             ? t('shop.offer')
             : t('shop.offer.more', { who: merchantName(first) })}
         </p>
-        <ShopKey npub={npub} />
+        <ShopDoubt npub={npub} />
       </div>
       <div class="dialog-foot">
         <Button onClick={declineOffer}>{t('shop.no')}</Button>
@@ -82,6 +72,7 @@ export function Shops() {
             <li key={npub} class="row apart">
               <span class="grow">
                 <ShopName npub={npub} />
+                <ShopKey npub={npub} />
               </span>
               <IconButton
                 icon="trash"

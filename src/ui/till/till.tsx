@@ -5,7 +5,9 @@ import { Button } from '../parts/button.tsx'
 import { Frame } from '../parts/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { knownName } from '../state/merchant-names.ts'
 import { reachable, watchService } from '../state/reach.ts'
+import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
 import { IssueView } from './issue-view.tsx'
 import { AskPin } from './key-view.tsx'
@@ -22,10 +24,16 @@ const tabs: readonly (readonly [TillTab, IconName])[] = [
   ['settings', 'settings'],
 ]
 
+/** The name of the shop of this till, where it has one; null for several. */
+function ownName(): string | null {
+  const [npub, ...others] = shops.value
+  return npub === undefined || others.length > 0 ? null : knownName(npub)
+}
+
 function Till() {
   const shown = tab.value
   return (
-    <Frame home="/caja" narrow>
+    <Frame home="/caja" name={ownName()} narrow>
       <nav class="till-tabs" aria-label={t('sections')}>
         {tabs.map(([name, icon]) => (
           <button
@@ -74,7 +82,7 @@ window.addEventListener('hashchange', readOffer)
 const app = document.getElementById('app')
 if (app) render(<Till />, app)
 effect(() => {
-  document.title = `Cuponera · ${t('title')}`
+  document.title = t('title.of', { who: ownName() ?? 'Cuponera' })
 })
 watchService()
 readySound()

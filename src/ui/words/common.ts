@@ -46,6 +46,8 @@ export const commonWords = createWords(
       'No pudimos usar la cámara. Probá con una foto.',
       'We could not use the camera. Try a photo.',
     ],
+    'shop.unnamed': ['un negocio sin nombre', 'a shop without a name'],
+    'shop.key.show': ['Ver clave', 'Show its key'],
     'qr.coupon': ['Código QR del cupón', 'QR code of the coupon'],
     'local.only': [
       'Esta dirección se abre solo en este equipo. Para que la abra otro, entrá acá por la dirección que usan los demás equipos del local.',

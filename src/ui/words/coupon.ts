@@ -2,6 +2,7 @@ import { createWords } from './words.ts'
 
 export const couponWords = createWords({
   title: ['Tu cupón', 'Your coupon'],
+  'title.of': ['Tu cupón de {who}', 'Your coupon from {who}'],
   mine: ['Mis cupones', 'My coupons'],
   'mine.lead': [
     'Los que abriste quedan en este equipo. Si lo perdés, se pierden con él.',
@@ -68,8 +69,6 @@ export const couponWords = createWords({
   until: ['Vale hasta el {when}', 'Valid until {when}'],
   always: ['No vence', 'Does not expire'],
   by: ['Lo da {who}', 'From {who}'],
-  'by.unnamed': ['Lo da el comercio de esta clave:', 'Given by the merchant of this key:'],
-  'by.key': ['Clave del comercio', 'Key of the merchant'],
   qr: ['QR de {name}', 'QR code of {name}'],
   'qr.signed': ['QR con firma de {name}', 'Signed QR code of {name}'],
   'qr.signed.show': ['Con firma, para una caja sin conexión', 'Signed, for a till that is offline'],

@@ -1,7 +1,7 @@
 import { createWords } from './words.ts'
 
 export const tillWords = createWords({
-  title: ['Caja', 'Till'],
+  'title.of': ['{who} · Caja', '{who} · Till'],
   'tab.redeem': ['Canjear', 'Redeem'],
   'tab.issue': ['Emitir', 'Issue'],
   'tab.settings': ['Ajustes', 'Settings'],
@@ -87,9 +87,13 @@ export const tillWords = createWords({
     'Esta caja ya es de {who}. Si decís que sí, va a canjear los cupones de los dos.',
     'This till already belongs to {who}. If you say yes, it will redeem the coupons of both.',
   ],
+  'shop.doubt': [
+    'El nombre lo pone cada negocio, y otro puede usar el tuyo. Si no sabés de dónde salió esto, decí que no y leé el QR de «Cajas» en tu panel.',
+    'Each shop chooses its own name, so another may use yours. If you do not know where this came from, say no and scan the QR code under “Tills” in your panel.',
+  ],
   'shop.check': [
-    'Fijate que sea la misma clave que muestra tu panel en «Tu clave y sesión». El nombre solo no alcanza: lo puede usar cualquiera.',
-    'Check that it is the same key that your panel shows under “Your key and session”. The name alone is not enough: anybody can use it.',
+    'Tiene que ser la misma clave que muestra tu panel en «Tu clave y sesión».',
+    'It must be the same key that your panel shows under “Your key and session”.',
   ],
   'shop.yes': ['Sí, es mi comercio', 'Yes, it is my shop'],
   'shop.no': ['No, es de otro', 'No, it is somebody else’s'],

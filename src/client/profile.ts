@@ -1,0 +1,69 @@
+/** The profile of a key (kind 0, NIP-01), which other programs show. */
+import { verifyEvent } from 'nostr-tools/pure'
+import { isPlainName } from '../base/words.ts'
+import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
+import { parsePubkey } from '../nostr/keys.ts'
+import { kinds } from '../nostr/kinds.ts'
+import { request } from './api.ts'
+import type { EventTemplate } from './signer.ts'
+
+const nameCharsMax = 60
+
+/** Events of a key that carry its name: its profile and its announcement. Throws ApiError. */
+export async function fetchNaming(pubkey: string): Promise<NostrEvent[]> {
+  const filter = { kinds: [kinds.profile, kinds.announcement], authors: [pubkey], limit: 10 }
+  const events = await request<unknown>('/nostr/fetch', { method: 'POST', body: filter })
+  const parsed = Array.isArray(events) ? events.map(parseEvent) : []
+  return parsed.filter(
+    (event) => event !== null && event.pubkey === pubkey && verifyEvent({ ...event }),
+  ) as NostrEvent[]
+}
+
+/** The name that a merchant signed; null where relays know none. Throws ApiError. */
+export async function fetchName(npub: string): Promise<string | null> {
+  const pubkey = parsePubkey(npub)
+  return pubkey === null ? null : nameIn(await fetchNaming(pubkey))
+}
+
+/** The name in the announcement, else in the profile: an announcement is meant for customers. */
+function nameIn(events: readonly NostrEvent[]): string | null {
+  const sorted = events.toSorted((one, other) => other.kind - one.kind)
+  return sorted.map(nameOf).find((name) => isPlainName(name)) ?? null
+}
+
+function nameOf({ content }: NostrEvent): string {
+  const { name, display_name: shown } = contentObject(content) ?? {}
+  const text = [shown, name].find((one) => typeof one === 'string' && one.trim() !== '')
+  // A name as long as its author likes is cut before it is spread into characters.
+  const start = String(text ?? '').trim()
+  return [...start.slice(0, nameCharsMax * 2)].slice(0, nameCharsMax).join('')
+}
+
+/** The newest profile among events, or null. */
+export function profileIn(events: readonly NostrEvent[]): NostrEvent | null {
+  const profiles = events.filter(({ kind }) => kind === kinds.profile)
+  return profiles.toSorted((one, other) => other.created_at - one.created_at)[0] ?? null
+}
+
+/** The unsigned profile with a new name. Fields and tags of the one before stay. */
+export function profileTemplate(
+  before: NostrEvent | null,
+  name: string,
+  now: number,
+): EventTemplate {
+  const fields = contentObject(before?.content ?? '') ?? {}
+  // Programs prefer `display_name`, so an old one would hide the new name.
+  const shown = 'display_name' in fields ? { display_name: name } : {}
+  return {
+    kind: kinds.profile,
+    // Relays keep the newest: a clock that is behind must not lose to the profile before.
+    created_at: Math.max(now, (before?.created_at ?? 0) + 1),
+    tags: before?.tags.map((tag) => [...tag]) ?? [],
+    content: JSON.stringify({ ...fields, name, ...shown }),
+  }
+}
+
+/** Hand a signed profile to the service, which delivers it to the relays. Throws ApiError. */
+export async function publishProfile(event: NostrEvent): Promise<void> {
+  await request('/nostr/publish', { body: event })
+}

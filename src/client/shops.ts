@@ -1,0 +1,21 @@
+/** Names and colours of shops, as this service keeps them. */
+import { asObject } from '../base/json.ts'
+import { isShopColor, type ShopColor } from '../shops/color.ts'
+import { request } from './api.ts'
+
+/** A shop as people see it. Unset is null. */
+export type ShopLook = { name: string | null; color: ShopColor | null }
+
+/** Throws ApiError. */
+export async function fetchShop(npub: string): Promise<ShopLook> {
+  return parseLook(await request(`/api/shops/${npub}`))
+}
+
+/** Read a look from an answer or from the storage of a device. Anything else in it counts as unset. */
+export function parseLook(value: unknown): ShopLook {
+  const { name, color } = asObject(value) ?? {}
+  return {
+    name: typeof name === 'string' && name !== '' ? name : null,
+    color: isShopColor(color) ? color : null,
+  }
+}
