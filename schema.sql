@@ -1,4 +1,4 @@
-PRAGMA user_version = 22;
+PRAGMA user_version = 23;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -93,6 +93,22 @@ CREATE TABLE refreshes (
   sealed BLOB NOT NULL
 ) STRICT;
 
+-- Keys of the owner and of its minters that redeemed vouchers. 32 zero bytes stand for all other redemptions.
+CREATE TABLE tills (
+  id INTEGER NOT NULL PRIMARY KEY,
+  owner BLOB NOT NULL CHECK (length(owner) = 32),
+  pubkey BLOB NOT NULL CHECK (length(pubkey) = 32),
+  UNIQUE (owner, pubkey)
+) STRICT;
+
+-- Redeemed vouchers by till and hour (Unix seconds / 3600), as `hourly` has them by definition.
+CREATE TABLE till_hours (
+  till_id INTEGER NOT NULL REFERENCES tills (id),
+  hour INTEGER NOT NULL,
+  claimed INTEGER NOT NULL CHECK (claimed >= 0),
+  PRIMARY KEY (till_id, hour)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE redemptions (
   id INTEGER NOT NULL PRIMARY KEY,
   voucher_id INTEGER NOT NULL UNIQUE REFERENCES vouchers (id),
@@ -100,7 +116,10 @@ CREATE TABLE redemptions (
   -- The zap request (NIP-57) as it was sent (JSON), its event id (hex), and an amount in millisatoshi.
   zap_request TEXT,
   zap_request_id TEXT,
-  amount_msat INTEGER CHECK (amount_msat >= 0)
+  amount_msat INTEGER CHECK (amount_msat >= 0),
+  -- The key that authenticated the claim, and its till if it was the owner's or a minter's at that time.
+  claimed_by BLOB CHECK (length(claimed_by) = 32),
+  till_id INTEGER REFERENCES tills (id) CHECK (till_id IS NULL OR claimed_by IS NOT NULL)
 ) STRICT;
 CREATE INDEX redemptions_by_owner ON redemptions (owner, id);
 
@@ -139,10 +158,12 @@ CREATE TABLE minters (
   pubkey BLOB NOT NULL CHECK (length(pubkey) = 32),
   label TEXT,
   created_at INTEGER NOT NULL,
+  -- 0: redeems only.
+  may_mint INTEGER NOT NULL DEFAULT 1 CHECK (may_mint IN (0, 1)),
   UNIQUE (owner, pubkey),
   CHECK (owner <> pubkey)
 ) STRICT;
-CREATE INDEX minters_by_pubkey ON minters (pubkey, id);
+CREATE INDEX minters_by_pubkey ON minters (pubkey, may_mint, id);
 
 -- Merchants that were let in. Keys of the setting MERCHANTS are not here.
 CREATE TABLE merchants (

@@ -82,7 +82,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { service } = coupons
   const trusted = tlsPlace(runtime.certificate, features.addresses.ports)
   return [
-    voucherRoutes(service, rateLimits),
+    voucherRoutes(service, auth, rateLimits),
     sessionRoutes(features.sessions, auth),
     managementRoutes(service, auth, rateLimits),
     minterRoutes(service, auth),

@@ -4,6 +4,7 @@ import { createDefinitionStore } from '../coupons/definition-store.ts'
 import { createImageStore } from '../coupons/image-store.ts'
 import { createMinterStore } from '../coupons/minter-store.ts'
 import { createStatisticsStore } from '../coupons/statistics-store.ts'
+import { createTillStore } from '../coupons/till-store.ts'
 import { createVoucherStore } from '../coupons/voucher-store.ts'
 import { createFactStore } from '../db/fact-store.ts'
 import type { Sql } from '../db/sql.ts'
@@ -35,6 +36,7 @@ export function createStores(sql: Sql) {
     vouchers: createVoucherStore(sql),
     images: createImageStore(sql),
     statistics: createStatisticsStore(sql),
+    tills: createTillStore(sql),
     minters: createMinterStore(sql),
     merchants: createMerchantStore(sql),
     quotas: createQuotaStore(sql),

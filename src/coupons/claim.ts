@@ -1,5 +1,6 @@
 import { Refusal } from '../base/refusal.ts'
-import type { Locking } from '../db/database.ts'
+import type { First, Locking } from '../db/database.ts'
+import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { Money } from './money.ts'
 import { handleOf } from './nonce.ts'
@@ -19,18 +20,24 @@ type ClaimInput = {
   purchase: Money | null
 }
 
+/** Check the authentication of the request. Null if it is not valid. It refuses nothing. */
+type Identify = () => Promise<Caller | null>
+
 /**
- * Redeem a voucher. A second claim answers with the time and the event id of the first one, and status
- * `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`, `voucher-moved`,
+ * Redeem a voucher. The redemption names the key of a valid authentication. A second claim answers with the
+ * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`, `voucher-moved`,
  * `voucher-cancelled`, `voucher-expired`, `not-now`, `minimum-not-met`.
  */
-export function claim(
+export async function claim(
   service: CouponService,
   input: ClaimInput,
   repeat: Repeat | null,
+  identify: Identify | null,
 ): Promise<Answer> {
   const handle = handleOf(input.nonce)
-  return service.database.transact({ roots: [{ voucher: handle }] }, async (tx) => {
+  const till = createTill(identify && (await claimable(service, input)) ? await identify() : null)
+  const plan = { roots: [{ voucher: handle }], first: till.first }
+  return service.database.transact(plan, async (tx) => {
     const voucher = await tx.vouchers.find(handle)
     if (!voucher) throw new Refusal('voucher-unknown')
     // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
@@ -52,6 +59,7 @@ export function claim(
         zapRequest: order?.json ?? null,
         zapRequestId: order?.id ?? null,
         amountMsat: parseAmountMsat(input.amountMsat),
+        by: await till.by(tx, voucher.owner),
       }
       const success = answer(service, 'success', voucher, input.nonce, now)
       if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
@@ -62,6 +70,43 @@ export function claim(
       return success
     })
   })
+}
+
+/**
+ * True if a claim of the voucher would redeem it. Authentication is checked for such a voucher only, so that a
+ * client without one cannot make the service verify signatures.
+ */
+async function claimable(service: CouponService, { nonce, owner }: ClaimInput): Promise<boolean> {
+  const voucher = await service.database.snapshot((tx) => tx.vouchers.find(handleOf(nonce)))
+  if (!voucher || (owner !== null && owner !== voucher.owner)) return false
+  return spendable(voucher, service.now())
+}
+
+/** The till of a claim. A signature that was used before makes it anonymous, and refuses nothing. */
+function createTill(caller: Caller | null) {
+  const spend = caller?.spend
+  let repeated = false
+  const first: First<CouponStores> | undefined =
+    spend &&
+    (async (tx) => {
+      repeated = false
+      try {
+        await spend(tx)
+      } catch (refused) {
+        if (!(refused instanceof Refusal)) throw refused
+        repeated = true
+      }
+    })
+  return {
+    first,
+    /** Its key, and if that is the owner's or a minter's. Null for an anonymous till. */
+    async by(tx: CouponStores, owner: string) {
+      if (!caller || repeated) return null
+      const { pubkey } = caller
+      const listed = pubkey === owner || (await tx.minters.find(owner, pubkey)) !== null
+      return { pubkey, listed }
+    },
+  }
 }
 
 /** True if the merchant's quota has room for an order. A full quota drops the order, never the redemption. */

@@ -57,7 +57,7 @@ export function createDefinitionStore(sql: Sql) {
      ORDER BY d.id DESC`,
   )
   const merchantsOf = sql.query<{ owner: Uint8Array }, [Uint8Array, number]>(
-    'SELECT owner FROM minters WHERE pubkey = ? ORDER BY id LIMIT ?',
+    'SELECT owner FROM minters WHERE pubkey = ? AND may_mint = 1 ORDER BY id LIMIT ?',
   )
   const count = sql.query<{ n: number }, [Uint8Array]>(
     'SELECT count(*) AS n FROM definitions WHERE owner = ?',
@@ -144,7 +144,7 @@ export function createDefinitionStore(sql: Sql) {
       return (await listOpen.all(bytesOf(owner), now, most)).map(toDefinition)
     },
 
-    /** Up to `most` merchants that list a key as minter, in the order in which they did so. */
+    /** Up to `most` merchants whose coupons a key may mint, in the order in which they did so. */
     async merchantsOf(pubkey: string, most: number): Promise<string[]> {
       const rows = await merchantsOf.all(bytesOf(pubkey), most)
       return rows.map(({ owner }) => hexOf(owner))

@@ -108,6 +108,9 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
       order: row.zapRequest === null ? null : orderIn(row.zapRequest),
       orderId: row.zapRequestId,
       amountMsat: row.amountMsat,
+      claimedBy: row.claimedBy,
+      claimedByNpub: row.claimedBy && npubOf(row.claimedBy),
+      claimedByLabel: row.label,
     })),
     next,
   }

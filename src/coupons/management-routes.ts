@@ -26,10 +26,11 @@ import {
   RedemptionsModel,
   StatisticsAskedModel,
   StatisticsModel,
+  TillStatisticsModel,
   VoidModel,
 } from './models.ts'
 import type { CouponService } from './service.ts'
-import { statistics } from './statistics.ts'
+import { statistics, tillStatistics } from './statistics.ts'
 import { voidAll, voidVoucher } from './void.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -119,6 +120,19 @@ export function managementRoutes(
           summary: 'Vouchers minted and redeemed, by coupon and day',
           access: 'any',
           answers: { 200: StatisticsModel },
+          refusals: ['field-invalid', 'page-invalid', 'merchant-not-allowed'],
+        }),
+      },
+    )
+    .get(
+      '/stats/tills',
+      async ({ caller, query }) => replyJson(200, await tillStatistics(service, caller, query)),
+      {
+        query: StatisticsAskedModel,
+        ...route({
+          summary: 'Vouchers redeemed, by till and day',
+          access: 'any',
+          answers: { 200: TillStatisticsModel },
           refusals: ['field-invalid', 'page-invalid', 'merchant-not-allowed'],
         }),
       },

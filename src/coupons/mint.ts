@@ -85,7 +85,8 @@ async function mintableBy(
   const definition = await tx.definitions.find(couponId)
   if (!definition) throw new Refusal('coupon-unknown')
   if (definition.owner === caller.pubkey) return definition
-  if (await tx.minters.find(definition.owner, caller.pubkey)) return definition
+  const minter = await tx.minters.find(definition.owner, caller.pubkey)
+  if (minter?.mint) return definition
   throw new Refusal('mint-not-allowed')
 }
 

@@ -1,29 +1,34 @@
 import { bytesOf, hexOf } from '../base/bytes.ts'
 import type { Sql } from '../db/sql.ts'
 
-/** A key that may mint a merchant's coupons, in hex. `createdAt` in Unix seconds. */
-export type Minter = { pubkey: string; label: string | null; createdAt: number }
+/** A key that may redeem a merchant's coupons, and with `mint` also mint them. Hex; `createdAt` in Unix seconds. */
+export type Minter = { pubkey: string; label: string | null; createdAt: number; mint: boolean }
 
-type MinterRow = { pubkey: Uint8Array; label: string | null; created_at: number }
+type MinterRow = {
+  pubkey: Uint8Array
+  label: string | null
+  created_at: number
+  may_mint: number
+}
 
 export type MinterStore = ReturnType<typeof createMinterStore>
 
 /** Store of the minters of each merchant. */
 export function createMinterStore(sql: Sql) {
   const find = sql.query<MinterRow, [Uint8Array, Uint8Array]>(
-    'SELECT pubkey, label, created_at FROM minters WHERE owner = ? AND pubkey = ?',
+    'SELECT pubkey, label, created_at, may_mint FROM minters WHERE owner = ? AND pubkey = ?',
   )
   const list = sql.query<MinterRow, [Uint8Array]>(
-    'SELECT pubkey, label, created_at FROM minters WHERE owner = ? ORDER BY id DESC',
+    'SELECT pubkey, label, created_at, may_mint FROM minters WHERE owner = ? ORDER BY id DESC',
   )
   const count = sql.query<{ n: number }, [Uint8Array]>(
     'SELECT count(*) AS n FROM minters WHERE owner = ?',
   )
-  const insert = sql.query<null, [Uint8Array, Uint8Array, string | null, number]>(
-    'INSERT INTO minters (owner, pubkey, label, created_at) VALUES (?, ?, ?, ?)',
+  const insert = sql.query<null, [Uint8Array, Uint8Array, string | null, number, number]>(
+    'INSERT INTO minters (owner, pubkey, label, created_at, may_mint) VALUES (?, ?, ?, ?, ?)',
   )
-  const relabel = sql.query<null, [string | null, Uint8Array, Uint8Array]>(
-    'UPDATE minters SET label = ? WHERE owner = ? AND pubkey = ?',
+  const update = sql.query<null, [string | null, number, Uint8Array, Uint8Array]>(
+    'UPDATE minters SET label = ?, may_mint = ? WHERE owner = ? AND pubkey = ?',
   )
   const remove = sql.query<null, [Uint8Array, Uint8Array]>(
     'DELETE FROM minters WHERE owner = ? AND pubkey = ?',
@@ -46,11 +51,13 @@ export function createMinterStore(sql: Sql) {
     },
 
     async insert(owner: string, minter: Minter): Promise<void> {
-      insert.run(bytesOf(owner), bytesOf(minter.pubkey), minter.label, minter.createdAt)
+      const { pubkey, label, createdAt, mint } = minter
+      insert.run(bytesOf(owner), bytesOf(pubkey), label, createdAt, mint ? 1 : 0)
     },
 
-    async relabel(owner: string, pubkey: string, label: string | null): Promise<void> {
-      relabel.run(label, bytesOf(owner), bytesOf(pubkey))
+    /** Write label and permission of a listed minter. */
+    async update(owner: string, { pubkey, label, mint }: Minter): Promise<void> {
+      update.run(label, mint ? 1 : 0, bytesOf(owner), bytesOf(pubkey))
     },
 
     /** Delete a minter. False if it was not listed. */
@@ -65,5 +72,6 @@ function toMinter(row: MinterRow): Minter {
     pubkey: hexOf(row.pubkey),
     label: row.label,
     createdAt: row.created_at,
+    mint: row.may_mint === 1,
   }
 }

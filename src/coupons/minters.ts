@@ -18,6 +18,8 @@ export function minterView(minter: Minter) {
     npub: npubOf(minter.pubkey),
     label: minter.label,
     createdAt: minter.createdAt,
+    // A key that is there only where it says something: other entries keep their fields.
+    ...(!minter.mint && { mint: false as const }),
   }
 }
 
@@ -31,7 +33,8 @@ export async function listMinters(service: CouponService, caller: Caller) {
 }
 
 /**
- * Let a key mint the caller's coupons. `created` is false if it already could; an absent label leaves its label.
+ * Let a key redeem the caller's coupons, and mint them unless `mint` is false. `created` is false if it was
+ * listed; an absent label or `mint` leaves it as it was.
  * Refuses `field-invalid`, `merchant-not-allowed`, `minter-unknown` (a NIP-05 name without a key),
  * `minter-is-owner`, `minters-full`, `disk-low`.
  */
@@ -57,15 +60,20 @@ export async function authorizeMinter(service: CouponService, caller: Caller, in
     if (pubkey === caller.pubkey) throw new Refusal('minter-is-owner', { field: 'pubkey' })
     const listed = await tx.minters.find(caller.pubkey, pubkey)
     if (listed) {
-      const relabelled = { ...listed, label: label === undefined ? listed.label : label }
-      await tx.minters.relabel(caller.pubkey, pubkey, relabelled.label)
-      return { created: false, minter: minterView(relabelled) }
+      const updated = {
+        ...listed,
+        label: label === undefined ? listed.label : label,
+        mint: input.mint ?? listed.mint,
+      }
+      await tx.minters.update(caller.pubkey, updated)
+      return { created: false, minter: minterView(updated) }
     }
     if ((await tx.minters.count(caller.pubkey)) >= limits.mintersPerOwnerMax) {
       throw new Refusal('minters-full')
     }
     service.requireDisk()
-    const minter = { pubkey, label: label ?? null, createdAt: service.now() }
+    const mint = input.mint ?? true
+    const minter = { pubkey, label: label ?? null, createdAt: service.now(), mint }
     await tx.minters.insert(caller.pubkey, minter)
     return { created: true, minter: minterView(minter) }
   })

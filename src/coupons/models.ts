@@ -121,12 +121,14 @@ export const MinterModel = t.Object({
   npub: t.String(),
   label: nullable(t.String()),
   createdAt: timestamp,
+  mint: t.Optional(t.Literal(false, { description: 'Present on a key that redeems only' })),
 })
 
 /** Body of POST /api/coupons/minters. */
 export const NewMinterModel = request({
   pubkey: sentText({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),
   label: optional(t.String({ description: 'At most 80 characters' })),
+  mint: t.Optional(t.Boolean({ description: 'False: it redeems only' })),
 })
 
 const voucherFields = {
@@ -252,6 +254,22 @@ export const StatisticsModel = t.Object({
   next: nullable(t.String({ description: 'The cursor of the next page' })),
 })
 
+/** Answer of GET /api/coupons/stats/tills. */
+export const TillStatisticsModel = t.Object({
+  from: day,
+  to: day,
+  offset: t.Integer(),
+  tills: t.Array(
+    t.Object({
+      pubkey: nullable(pubkey),
+      npub: nullable(t.String()),
+      label: nullable(t.String({ description: 'The label of the minter entry' })),
+      days: t.Array(t.Object({ day, claimed: t.Integer() })),
+    }),
+  ),
+  next: nullable(t.String({ description: 'The cursor of the next page' })),
+})
+
 /** Query of DELETE /api/coupons/{id}/mints/{name}. */
 export const VoidModel = request({
   chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])),
@@ -273,6 +291,9 @@ export const RedemptionsModel = t.Object({
       order: nullable(t.Unknown({ description: 'The zap request as sent' })),
       orderId: nullable(t.String()),
       amountMsat: nullable(t.Integer()),
+      claimedBy: nullable(pubkey),
+      claimedByNpub: nullable(t.String()),
+      claimedByLabel: nullable(t.String({ description: 'The label of the minter entry' })),
     }),
   ),
   next,

@@ -10,6 +10,7 @@ import type { ImageStore } from './image-store.ts'
 import type { Change } from './live.ts'
 import type { MinterStore } from './minter-store.ts'
 import type { StatisticsStore } from './statistics-store.ts'
+import type { TillStore } from './till-store.ts'
 import type { VoucherLimits } from './voucher-limits.ts'
 import type { VoucherStore } from './voucher-store.ts'
 
@@ -19,6 +20,7 @@ export type CouponStores = {
   vouchers: VoucherStore
   minters: MinterStore
   statistics: StatisticsStore
+  tills: TillStore
   images: ImageStore
   announcements: AnnouncementStore
   answers: AnswerStore

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import type { StatisticsAskedModel } from './models.ts'
 import { cursorOf, parseCursor } from './page.ts'
@@ -18,34 +19,65 @@ export function hourOf(seconds: number): number {
  * A refresh counts as neither. Refuses `field-invalid`, `page-invalid`, `merchant-not-allowed`.
  */
 export async function statistics(service: CouponService, caller: Caller, asked: Asked) {
+  const { hours, before, ...range } = parseRange(service, asked)
+  return service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
+    const owned = await tx.statistics.listOwned(caller.pubkey, before)
+    const { found, next } = await pageOfDays(owned, ({ rowId }) => tx.statistics.days(rowId, hours))
+    const coupons = found.map(({ of, days }) => ({ couponId: of.couponId, days }))
+    return { ...range, coupons, next }
+  })
+}
+
+/**
+ * Counts of redeemed vouchers by till and day, newest till first. Redemptions without the key of the owner or
+ * of a minter are one till without a key. Refuses as `statistics`.
+ */
+export async function tillStatistics(service: CouponService, caller: Caller, asked: Asked) {
+  const { hours, before, ...range } = parseRange(service, asked)
+  return service.database.snapshot(async (tx) => {
+    await service.requireMerchant(tx, caller)
+    const listed = await tx.tills.list(caller.pubkey, before, limits.statisticsRowsMax)
+    const page = await pageOfDays(listed, ({ rowId }) => tx.tills.days(rowId, hours))
+    const last = listed.length === limits.statisticsRowsMax ? listed.at(-1) : undefined
+    const tills = page.found.map(({ of: { pubkey, label }, days }) => {
+      return { pubkey, npub: pubkey && npubOf(pubkey), label, days }
+    })
+    return { ...range, tills, next: page.next ?? (last ? cursorOf(last.rowId) : null) }
+  })
+}
+
+function parseRange(service: CouponService, asked: Asked) {
   const offset = parseOffset(asked.offset)
   const today = Math.floor((hourOf(service.now()) + offset) / 24)
   const to = parseDay('to', asked.to) ?? today
   const from = parseDay('from', asked.from) ?? to - limits.statisticsDaysDefault + 1
   if (to < from || to - from >= limits.statisticsDaysMax) refuse('from')
-  const before = asked.cursor === undefined ? null : parseCursor(asked.cursor)
-  const hours = { from: from * 24 - offset, to: (to + 1) * 24 - offset, offset }
-  return service.database.snapshot(async (tx) => {
-    await service.requireMerchant(tx, caller)
-    const coupons = []
-    let rows = 0
-    let next: string | null = null
-    // A page ends after a whole coupon, so that a client can draw each coupon without the next page.
-    const owned = await tx.statistics.listOwned(caller.pubkey, before ?? Number.MAX_SAFE_INTEGER)
-    for (const [at, { rowId, couponId }] of owned.entries()) {
-      const days = await tx.statistics.days(rowId, hours)
-      if (days.length > 0) {
-        const shown = days.map(({ day, ...counts }) => ({ day: dayText(day), ...counts }))
-        coupons.push({ couponId, days: shown })
-      }
-      rows += days.length
-      if (rows >= limits.statisticsRowsMax && at < owned.length - 1) {
-        next = cursorOf(rowId)
-        break
-      }
+  return {
+    ...{ from: dayText(from), to: dayText(to), offset },
+    hours: { from: from * 24 - offset, to: (to + 1) * 24 - offset, offset },
+    before: asked.cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(asked.cursor),
+  }
+}
+
+/** Days of one row after the other. A page ends after a whole row, so that a client can draw it without the next page. */
+async function pageOfDays<Row extends { rowId: number }, Counts extends object>(
+  rows: readonly Row[],
+  daysOf: (row: Row) => Promise<({ day: number } & Counts)[]>,
+) {
+  const found: { of: Row; days: ({ day: string } & Omit<Counts, 'day'>)[] }[] = []
+  let counted = 0
+  for (const [at, of] of rows.entries()) {
+    const days = await daysOf(of)
+    if (days.length > 0) {
+      found.push({ of, days: days.map(({ day, ...counts }) => ({ day: dayText(day), ...counts })) })
     }
-    return { from: dayText(from), to: dayText(to), offset, coupons, next }
-  })
+    counted += days.length
+    if (counted >= limits.statisticsRowsMax && at < rows.length - 1) {
+      return { found, next: cursorOf(of.rowId) }
+    }
+  }
+  return { found, next: null }
 }
 
 /** Read the offset: whole hours east of UTC, Argentina's if absent. */

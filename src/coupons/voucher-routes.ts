@@ -1,4 +1,5 @@
 import { Refusal } from '../base/refusal.ts'
+import type { Authenticator } from '../http/auth.ts'
 import { createGuard } from '../http/carry.ts'
 import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -6,6 +7,7 @@ import { reply, replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route } from '../http/route.ts'
 import { npubOf } from '../nostr/keys.ts'
+import type { Caller } from '../session/caller.ts'
 import { parseIdempotencyKey, parseRepeat } from './answer.ts'
 import { budgetOf, refreshBudgetOf } from './budget.ts'
 import { claim } from './claim.ts'
@@ -24,7 +26,11 @@ import { parsePurchase } from './rules.ts'
 import type { CouponService } from './service.ts'
 
 /** Routes of nonce holders, and the manager's public key. */
-export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
+export function voucherRoutes(
+  service: CouponService,
+  auth: Authenticator<Caller>,
+  rateLimits: RateLimits,
+) {
   const { pubkey } = service.signer
   const manager = JSON.stringify({ pubkey, npub: npubOf(pubkey) })
 
@@ -79,9 +85,11 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         const repeat = parseRepeat(sentKey, `claim ${nonce}`, contextOf(request).body)
         const purchase = parsePurchase(body.purchase)
         const input = { nonce, owner, zapRequest, amountMsat, purchase }
+        const sent = request.headers.has('authorization')
+        const identify = sent ? () => auth.optional(request) : null
         const answer = await byNonce(
           request,
-          () => claim(service, input, repeat),
+          () => claim(service, input, repeat, identify),
           () => budgetOf(service, nonce),
         )
         return reply(answer.status, answer.body)
@@ -90,7 +98,7 @@ export function voucherRoutes(service: CouponService, rateLimits: RateLimits) {
         body: ClaimModel,
         ...route({
           summary: 'Redeem a voucher',
-          access: 'public',
+          access: 'optional',
           carrier: 'nonce',
           guesses: ['voucher-unknown'],
           holds: ['other-merchant', 'not-now', 'minimum-not-met'],

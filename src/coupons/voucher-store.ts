@@ -4,6 +4,7 @@ import type { Sql } from '../db/sql.ts'
 import type { Terms } from './definition.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'
+import { createTillStore } from './till-store.ts'
 import { createVoidStore, openRow } from './void-store.ts'
 import type { FrozenVoucher, ListedVoucher, Phase, Voucher } from './voucher.ts'
 
@@ -16,6 +17,9 @@ type Redemption = {
   zapRequest: string | null
   zapRequestId: string | null
   amountMsat: number | null
+  /** The key that authenticated the claim, in hex, with the label of its minter entry. */
+  claimedBy: string | null
+  label: string | null
 }
 type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
 
@@ -111,10 +115,19 @@ export function createVoucherStore(sql: Sql) {
   // The owner is stored again, because redemptions are listed by owner, newest first.
   const insertRedemption = sql.query<
     null,
-    [number, Uint8Array, string | null, string | null, number | null]
+    [
+      number,
+      Uint8Array,
+      string | null,
+      string | null,
+      number | null,
+      Uint8Array | null,
+      number | null,
+    ]
   >(
-    `INSERT INTO redemptions (voucher_id, owner, zap_request, zap_request_id, amount_msat)
-     VALUES (?, ?, ?, ?, ?)`,
+    `INSERT INTO redemptions (voucher_id, owner, zap_request, zap_request_id, amount_msat,
+       claimed_by, till_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const listRedemptions = sql.query<
     {
@@ -127,17 +140,21 @@ export function createVoucherStore(sql: Sql) {
       zap_request: string | null
       zap_request_id: string | null
       amount_msat: number | null
+      claimed_by: Uint8Array | null
+      label: string | null
     },
     [Uint8Array, number, number]
   >(
     `SELECT x.id, v.handle, v.ended_at, d.uuid, r.name, r.benefit, x.zap_request, x.zap_request_id,
-       x.amount_msat
+       x.amount_msat, x.claimed_by, m.label
      FROM redemptions x
      JOIN vouchers v ON v.id = x.voucher_id
      JOIN revisions r ON r.id = v.revision_id
      JOIN definitions d ON d.id = v.definition_id
+     LEFT JOIN minters m ON m.owner = x.owner AND m.pubkey = x.claimed_by
      WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
   )
+  const tills = createTillStore(sql)
   // Counters change in the transaction of the row that they count, so they are exact after any crash.
   const countClaimed = sql.query<null, [number]>(
     'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
@@ -217,15 +234,20 @@ export function createVoucherStore(sql: Sql) {
     /** Redeem a voucher. False if it was not spendable. The UPDATE itself checks phase, cut-off and expiry again. */
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
       if ((await endOpen.changes('claimed', now, voucher.rowId, now)) !== 1) return false
+      const hour = hourOf(now)
+      const { by } = filed
+      const tillId = await tills.count(voucher.owner, by?.listed ? by.pubkey : null, hour)
       insertRedemption.run(
         voucher.rowId,
         bytesOf(voucher.owner),
         filed.zapRequest,
         filed.zapRequestId,
         filed.amountMsat,
+        by && bytesOf(by.pubkey),
+        by?.listed ? tillId : null,
       )
       countClaimed.run(voucher.definitionRowId)
-      countRedeemed.run(voucher.definitionRowId, hourOf(now))
+      countRedeemed.run(voucher.definitionRowId, hour)
       addTotals.run(1, 0)
       return true
     },
@@ -258,6 +280,8 @@ export function createVoucherStore(sql: Sql) {
         zapRequest: row.zap_request,
         zapRequestId: row.zap_request_id,
         amountMsat: row.amount_msat,
+        claimedBy: row.claimed_by && hexOf(row.claimed_by),
+        label: row.label,
       }))
     },
 
@@ -273,7 +297,13 @@ type IssueFrom = {
   mintedBy: string
   now: number
 }
-type Filed = { zapRequest: string | null; zapRequestId: string | null; amountMsat: number | null }
+type Filed = {
+  zapRequest: string | null
+  zapRequestId: string | null
+  amountMsat: number | null
+  /** The key that authenticated the claim. `listed`: it is the owner's or a minter's. */
+  by: { pubkey: string; listed: boolean } | null
+}
 type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
 
 function voucherOf(row: VoucherRow, { couponId, owner, terms }: FrozenVoucher): Voucher {

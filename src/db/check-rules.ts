@@ -87,6 +87,11 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
         JOIN definitions d ON d.id = v.definition_id WHERE d.owner <> t.owner`,
       says: 'it is filed under another owner than that of its coupon',
     },
+    {
+      where: `FROM redemptions t JOIN tills x ON x.id = t.till_id
+        WHERE (x.owner <> t.owner OR x.pubkey <> t.claimed_by)`,
+      says: 'it counts for a till of another owner or key',
+    },
   ],
   accounts: [
     {
@@ -266,6 +271,23 @@ export function countSlice(sql: Sqlite) {
       const sum = counted.get(id)
       if (!sum) counted.set(id, found)
       else for (const name of Object.keys(found) as (keyof Counts)[]) sum[name] += found[name]
+    }
+  }
+}
+
+/** Count the redemptions of a range of ids by the name of their till (owner and key, hex) and hour. */
+export function countTills(sql: Sqlite) {
+  const count = sql.query<{ till: string; hour: number; claimed: number }, [number, number]>(
+    `SELECT lower(hex(x.owner)) || ' ' || lower(hex(ifnull(t.pubkey, zeroblob(32)))) AS till,
+       v.ended_at / 3600 AS hour, count(*) AS claimed
+     FROM redemptions x JOIN vouchers v ON v.id = x.voucher_id LEFT JOIN tills t ON t.id = x.till_id
+     WHERE x.id > ? AND x.id <= ? GROUP BY till, hour`,
+  )
+  return (counted: Map<string, Map<number, number>>, after: number, upto: number): void => {
+    for (const { till, hour, claimed } of count.all(after, upto)) {
+      const hours = counted.get(till) ?? new Map()
+      counted.set(till, hours)
+      hours.set(hour, (hours.get(hour) ?? 0) + claimed)
     }
   }
 }

@@ -1,7 +1,15 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../base/limits.ts'
 import { checkLedger } from './check-ledger.ts'
-import { type Counts, countHours, countSlice, type Hours, rowRules, tables } from './check-rules.ts'
+import {
+  type Counts,
+  countHours,
+  countSlice,
+  countTills,
+  type Hours,
+  rowRules,
+  tables,
+} from './check-rules.ts'
 import { openForReading } from './inspect.ts'
 import { couponSchema, tooOld, userVersion, versionOf } from './migrations.ts'
 
@@ -120,7 +128,9 @@ type Walk = { add: Add; rows: CheckReport['rows']; pause: Pause }
 async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise<void> {
   const counted = new Map<number, Counts>()
   const hours = new Map<number, Hours>()
+  const tills = new Map<string, Map<number, number>>()
   const count = countSlice(sql)
+  const countByTill = countTills(sql)
   const countByHour = countHours(sql)
   for (const table of tables) {
     const rules = rowRules[table].map(({ where, says }) => ({
@@ -139,9 +149,11 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
         count(counted, after, upto)
         countByHour(hours, after, upto)
       }
+      if (table === 'redemptions') countByTill(tills, after, upto)
       await pause(performance.now() - started)
     }
   }
+  checkTills(sql, tills, add)
   checkKills(sql, add)
   checkLoad(sql, add)
   await checkHours(sql, hours, { add, rows, pause })
@@ -162,6 +174,26 @@ function* slices(sql: Sqlite, table: string) {
     if (upto === null || upto <= after) return
     yield { after, upto, size }
     after = upto
+  }
+}
+
+/** Check the hourly counters of the tills against the redemptions. */
+function checkTills(sql: Sqlite, counted: Map<string, Map<number, number>>, add: Add): void {
+  const says = sql.query<{ till: string; hour: number; claimed: number }, []>(
+    `SELECT lower(hex(t.owner)) || ' ' || lower(hex(t.pubkey)) AS till, h.hour, h.claimed
+     FROM till_hours h JOIN tills t ON t.id = h.till_id`,
+  )
+  const differs = (till: string, hour: number, claimed: number, real: number) => {
+    if (claimed === real) return
+    add(`till ${till}: hour ${hour} says ${claimed} redeemed, but the redemptions are ${real}`)
+  }
+  for (const { till, hour, claimed } of says.iterate()) {
+    const hours = counted.get(till)
+    differs(till, hour, claimed, hours?.get(hour) ?? 0)
+    hours?.delete(hour)
+  }
+  for (const [till, hours] of counted) {
+    for (const [hour, real] of hours) differs(till, hour, 0, real)
   }
 }
 

@@ -34,7 +34,16 @@ export type Authenticator<Caller> = {
   any(request: Request): Promise<Caller>
   /** NIP-98 only: any other scheme counts as missing. */
   signed(request: Request): Promise<Caller>
+  /** NIP-98 or Bearer, for a route that answers without them too. Null if there is none that is valid. */
+  optional(request: Request): Promise<Caller | null>
   requireOpen(caller: Caller): void
+}
+
+const uncounted = {
+  count: () => undefined,
+  countSigned: () => null,
+  spending: () => undefined,
+  repeated: () => undefined,
 }
 
 /** Checks the Authorization header. The first write of the caller uses up an accepted NIP-98 event. */
@@ -64,36 +73,45 @@ export function createAuthenticator<Caller extends AnyCaller>(
     context.known = true
     return caller
   }
-  const identify = (request: Request, context: RequestContext, bearer: boolean) => {
-    const { method, address } = context
-    const signed = () => {
-      const { body } = context
+  const credentialOf = (request: Request, context: RequestContext, bearer: boolean) => ({
+    header: request.headers.get('authorization') ?? '',
+    bearer,
+    signed: () => {
+      const { method, body } = context
       return { method, origins: context.origins(), target: targetOf(request), body }
-    }
-    const header = request.headers.get('authorization') ?? ''
+    },
+  })
+  const identify = (request: Request, context: RequestContext, bearer: boolean) => {
+    const { address } = context
     let giveBack = (): unknown => undefined
-    return options.identify(
-      { header, bearer, signed },
-      {
-        count: (pubkey) => rateLimits.key(pubkey, 1),
-        countSigned(pubkey) {
-          const limited = rateLimits.signed(pubkey)
-          // An operation that is run again may find that another request used the event meanwhile.
-          giveBack = () => limited ?? rateLimits.giveBack(pubkey)
-          return limited
-        },
-        spending() {
-          context.spend = null
-        },
-        repeated() {
-          context.replayed = () => {
-            context.replayed = null
-            giveBack()
-            return rateLimits.replay(address)
-          }
-        },
+    return options.identify(credentialOf(request, context, bearer), {
+      count: (pubkey) => rateLimits.key(pubkey, 1),
+      countSigned(pubkey) {
+        const limited = rateLimits.signed(pubkey)
+        // An operation that is run again may find that another request used the event meanwhile.
+        giveBack = () => limited ?? rateLimits.giveBack(pubkey)
+        return limited
       },
-    )
+      spending() {
+        context.spend = null
+      },
+      repeated() {
+        context.replayed = () => {
+          context.replayed = null
+          giveBack()
+          return rateLimits.replay(address)
+        }
+      },
+    })
+  }
+  /** A mistake here is no guess, and counts against nobody: the request is answered all the same. */
+  const identifyFreely = async (request: Request) => {
+    try {
+      return await options.identify(credentialOf(request, contextOf(request), true), uncounted)
+    } catch (refused) {
+      if (refused instanceof Refusal) return null
+      throw refused
+    }
   }
   /** The refusal with the setting that makes this origin the service's own. */
   const unknownOrigin = (asked: string | null) => {
@@ -105,6 +123,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
   return {
     any: (request) => authenticate(request, true),
     signed: (request) => authenticate(request, false),
+    optional: identifyFreely,
     requireOpen: options.requireOpen,
   }
 }

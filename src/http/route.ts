@@ -4,8 +4,11 @@ import { limits } from '../base/limits.ts'
 import type { RefusalCode } from '../base/refusal.ts'
 import type { Envelope } from './envelope.ts'
 
-/** The callers of a route. `state` is for supervisors. Readers of `metrics` count as supervisors. */
-type Access = 'state' | 'metrics' | 'public' | 'signed' | 'any'
+/**
+ * The callers of a route. `state` is for supervisors. Readers of `metrics` count as supervisors. An `optional`
+ * route answers everybody, and learns the key of those who authenticate.
+ */
+type Access = 'state' | 'metrics' | 'public' | 'optional' | 'signed' | 'any'
 
 /** Declarations that the routes of an instance share. */
 type Feature = {
@@ -102,6 +105,7 @@ const refused: Record<Access, readonly RefusalCode[]> = {
   state: [],
   metrics: busy,
   public: busy,
+  optional: busy,
   signed,
   any: [...signed, 'auth-session-expired', 'auth-session-invalid'],
 }
@@ -110,6 +114,7 @@ const schemes: Record<Access, Record<string, string>> = {
   state: {},
   metrics: {},
   public: {},
+  optional: {},
   signed: { nostr: 'Nostr' },
   any: { nostr: 'Nostr', bearer: 'Bearer' },
 }
@@ -127,7 +132,7 @@ export function route(declared: Declaration): { detail: RouteDetail } {
     detail: {
       summary: declared.summary,
       ...(declared.tag && { tags: [declared.tag] }),
-      security: Object.keys(schemes[declared.access]).map((name) => ({ [name]: [] })),
+      security: securityOf(declared.access),
       parameters: declared.idempotencyKey ? [keyHeader(declared.idempotencyKey)] : [],
       responses: answers(declared.answers, declared.headers),
       ...(declared.body && { 'x-body': declared.body }),
@@ -136,6 +141,13 @@ export function route(declared: Declaration): { detail: RouteDetail } {
       'x-rules': rulesOf(declared),
     },
   }
+}
+
+/** The alternatives of OpenAPI. An empty one stands for a request without authentication. */
+function securityOf(access: Access): Record<string, string[]>[] {
+  const named = Object.keys(schemes[access === 'optional' ? 'any' : access])
+  const alternatives = named.map((name) => ({ [name]: [] }))
+  return access === 'optional' ? [{}, ...alternatives] : alternatives
 }
 
 function rulesOf(declared: Declaration): RouteRules {

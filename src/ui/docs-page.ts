@@ -55,9 +55,9 @@ type Examples = ApiDocument['components']['examples']
 function operationHtml({ path, method, operation }: Placed, examples: Examples): string {
   const { operationId, summary, security, parameters, requestBody, responses } = operation
   const schemes = security.flatMap((one) => Object.keys(one))
-  const parts = [
-    `<p class="access">${schemes.length > 0 ? `Authorization: ${schemes.join(' or ')}` : 'No authentication'}</p>`,
-  ]
+  const needed = security.every((one) => Object.keys(one).length > 0)
+  const access = `Authorization${needed ? '' : ' (optional)'}: ${schemes.join(' or ')}`
+  const parts = [`<p class="access">${schemes.length > 0 ? access : 'No authentication'}</p>`]
   if (parameters.length > 0) {
     const rows = parameters.map(({ name, in: place, required, description, schema }) =>
       fieldHtml(name, { ...schema, ...(description && { description }) }, required, place),

@@ -157,6 +157,21 @@ describe('the check finds', () => {
       /^redemptions row 1: it is filed under another owner/,
     ],
     [
+      'a redemption that counts for the till of another key',
+      'UPDATE redemptions SET claimed_by = randomblob(32), till_id = 1',
+      /^redemptions row 1: it counts for a till of another owner or key$/,
+    ],
+    [
+      'an hour of a till that says other than its redemptions',
+      'UPDATE till_hours SET claimed = 5',
+      /^till [0-9a-f]{64} 0{64}: hour \d+ says 5 redeemed, but the redemptions are 1$/,
+    ],
+    [
+      'an hour of a till that is missing',
+      'DELETE FROM till_hours',
+      /^till [0-9a-f]{64} 0{64}: hour \d+ says 0 redeemed, but the redemptions are 1$/,
+    ],
+    [
       'the record of a refresh whose voucher can still be spent',
       `DELETE FROM vouchers WHERE id = ${successor};
        UPDATE vouchers SET phase = 'minted', ended_at = NULL WHERE id = ${refreshed}`,

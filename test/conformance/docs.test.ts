@@ -447,7 +447,7 @@ type DescribedRoute = {
 function couponRoutes(): DescribedRoute[] {
   const nothing = { signer: { pubkey: '0'.repeat(64) } } as never
   const instances = [
-    voucherRoutes(nothing, noRateLimits),
+    voucherRoutes(nothing, nothing, noRateLimits),
     managementRoutes(nothing, nothing, noRateLimits),
     minterRoutes(nothing, nothing),
     announcementRoutes(nothing, nothing),

@@ -7,6 +7,7 @@ export function minters(it: It<CouponTx>): void {
     pubkey: key(number),
     label,
     createdAt: at + number,
+    mint: true,
   })
 
   it("a merchant's minters are listed newest first, and counted, each merchant's apart", async (stores) => {
@@ -30,16 +31,17 @@ export function minters(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.minters.insert(key(3), minter(3)))
   })
 
-  it("a label is overwritten and removed, without a change to another merchant's", async (stores) => {
+  it("label and permission are overwritten, without a change to another merchant's", async (stores) => {
     await stores.write(async (tx) => {
       for (const owner of [1, 9]) await tx.minters.insert(key(owner), minter(2, 'before'))
       await tx.minters.insert(key(1), minter(3, 'before'))
-      await tx.minters.relabel(key(1), key(2), null)
+      await tx.minters.update(key(1), { ...minter(2), mint: false })
     })
     await stores.read(async (tx) => {
       expect(await tx.minters.find(key(1), key(3))).toEqual(minter(3, 'before'))
-      expect(await tx.minters.find(key(1), key(2))).toEqual(minter(2))
+      expect(await tx.minters.find(key(1), key(2))).toEqual({ ...minter(2), mint: false })
       expect(await tx.minters.find(key(9), key(2))).toEqual(minter(2, 'before'))
+      expect(await tx.definitions.merchantsOf(key(2), 9)).toEqual([key(9)])
     })
   })
 
@@ -57,7 +59,7 @@ export function minters(it: It<CouponTx>): void {
     await stores.write((tx) => tx.minters.insert(key(1), minter(2)))
     await stores.undone(async (tx) => {
       await tx.minters.insert(key(1), minter(3))
-      await tx.minters.relabel(key(1), key(2), 'other')
+      await tx.minters.update(key(1), minter(2, 'other'))
       await tx.minters.remove(key(1), key(2))
     })
   })

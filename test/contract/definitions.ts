@@ -147,9 +147,14 @@ export function definitions(it: It<CouponTx>): void {
   it('the merchants of a minter come in the order in which they listed it, up to a maximum', async (stores) => {
     await stores.write(async (tx) => {
       for (const owner of [5, 3, 4]) {
-        await tx.minters.insert(key(owner), { pubkey: key(1), label: null, createdAt: at })
+        await tx.minters.insert(key(owner), {
+          pubkey: key(1),
+          label: null,
+          createdAt: at,
+          mint: true,
+        })
       }
-      await tx.minters.insert(key(6), { pubkey: key(2), label: null, createdAt: at })
+      await tx.minters.insert(key(6), { pubkey: key(2), label: null, createdAt: at, mint: true })
     })
     const merchants = (most: number) =>
       stores.read((tx) => tx.definitions.merchantsOf(key(1), most))

@@ -81,8 +81,8 @@ export function found<T>(row: T | null | undefined): T {
   return row
 }
 
-/** A redemption that nobody paid for over lightning. */
-export const filed = { zapRequest: null, zapRequestId: null, amountMsat: null }
+/** A redemption of an anonymous till that nobody paid for over lightning. */
+export const filed = { zapRequest: null, zapRequestId: null, amountMsat: null, by: null }
 
 /** True when it does not throw. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {

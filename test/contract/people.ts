@@ -302,7 +302,7 @@ export function members(it: It<CouponTx>): void {
         createdAt: at,
         expiresAt: null,
       })
-      await tx.minters.insert(key(1), { pubkey: key(3), label: null, createdAt: at })
+      await tx.minters.insert(key(1), { pubkey: key(3), label: null, createdAt: at, mint: true })
       await tx.announcements.put(event(1, { pubkey: key(4) }))
       await tx.accounts.insert({ ...account, pubkey: key(5) })
       await tx.ledger.declare({ name: 'ARS', decimals: 2, issuer: key(6) })

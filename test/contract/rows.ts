@@ -40,11 +40,16 @@ const couponRows: Record<string, Change[]> = {
     ),
   ],
   refreshes: [...wrong('key_mac'), ...set('id = 999', 'voucher_id = 999')],
-  redemptions: [...wrong('owner'), ...set('amount_msat = -1', 'voucher_id = 999')],
+  tills: wrong('owner', 'pubkey'),
+  till_hours: set('till_id = 999', 'claimed = -1'),
+  redemptions: [
+    ...wrong('owner', 'claimed_by'),
+    ...set('amount_msat = -1', 'voucher_id = 999', 'till_id = 999', 'claimed_by = NULL'),
+  ],
   kills: set('definition_id = 999'),
   totals: set('id = 2'),
   hourly: set('minted = -1', 'claimed = -1', 'definition_id = 999'),
-  minters: [...wrong('owner', 'pubkey'), ...set('owner = pubkey')],
+  minters: [...wrong('owner', 'pubkey'), ...set('owner = pubkey', 'may_mint = 2')],
   merchants: [
     ...wrong('pubkey'),
     ...set('owner = 2', 'created_at = 0', 'owner = 1, expires_at = 9'),
@@ -185,7 +190,8 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
     await tx.facts.pin('manager', key(80))
     const definition = await defined(tx, 1, { image: 'https://example.com/1', maxUses: 9 })
     const [claimed, old] = await issued(tx, definition, [1, 2, 3])
-    const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5 }
+    const by = { pubkey: key(1), listed: true }
+    const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5, by }
     await tx.vouchers.claim(found(claimed), filed, at)
     const successor = { handle: handle(4), keyMac: bytes(32, 4), sealed: bytes(9, 4), now: at }
     await tx.vouchers.replace(found(old), successor)
@@ -194,7 +200,7 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
         'INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, 0, 1)',
       )
       .run(definition.rowId)
-    await tx.minters.insert(key(1), { pubkey: key(2), label: null, createdAt: at })
+    await tx.minters.insert(key(1), { pubkey: key(2), label: null, createdAt: at, mint: true })
     const merchant = { pubkey: key(1), label: null, owner: false, createdAt: at, expiresAt: null }
     await tx.merchants.put(merchant)
     await tx.merchants.setCode(bytes(16, 1))

@@ -28,6 +28,7 @@ import { payments, scans } from './payments.ts'
 import { cutoffs, facts, members, merchants, proofs, quotas, shops } from './people.ts'
 import { events, queries } from './relay.ts'
 import { couponTables, relayTables } from './rows.ts'
+import { tills } from './tills.ts'
 import { inbox, transfers } from './transfers.ts'
 import { voids, vouchers } from './vouchers.ts'
 
@@ -39,6 +40,7 @@ const couponSuites: Record<string, Suite<CouponTx>> = {
   'coupons/image-store.ts': images,
   'coupons/minter-store.ts': minters,
   'coupons/statistics-store.ts': statistics,
+  'coupons/till-store.ts': tills,
   'coupons/void-store.ts': voids,
   'coupons/voucher-store.ts': vouchers,
   'db/fact-store.ts': facts,

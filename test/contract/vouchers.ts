@@ -80,13 +80,15 @@ export function vouchers(it: It<CouponTx>): void {
     await prepared(stores, [1])
     const paid = { zapRequest: '{"ñ":1}', zapRequestId: key(5), amountMsat: most }
     const claim = (now: number) =>
-      stores.write(async (tx) => tx.vouchers.claim(await voucher(tx, 1), paid, now))
+      stores.write(async (tx) =>
+        tx.vouchers.claim(await voucher(tx, 1), { ...paid, by: null }, now),
+      )
     expect([await claim(at + 1), await claim(at + 2)]).toEqual([true, false])
     await stores.read(async (tx) => {
       expect(await voucher(tx, 1)).toMatchObject({ phase: 'claimed', endedAt: at + 1 })
       expect(await definition(tx)).toMatchObject({ issued: 1, claimed: 1, open: 0 })
       expect(await tx.vouchers.listRedemptions(key(1), all)).toMatchObject([
-        { handle: handle(1), claimedAt: at + 1, couponId: uuid(1), ...paid },
+        { handle: handle(1), claimedAt: at + 1, couponId: uuid(1), ...paid, claimedBy: null },
       ])
       expect(await tx.vouchers.totals()).toEqual({ issued: 1, claimed: 1, voided: 0, refreshed: 0 })
     })

@@ -307,7 +307,7 @@ class World {
     const amount = this.#random.pick([0, 0, 0, 99.99, 100])
     const purchase = amount === 0 ? null : ({ amount, currency: 'ARS' } as const)
     const input = { nonce, owner, zapRequest: undefined, amountMsat, purchase }
-    const run = (repeat: Parameters<typeof claim>[2]) => claim(this.service, input, repeat)
+    const run = (repeat: Parameters<typeof claim>[2]) => claim(this.service, input, repeat, null)
     if (!voucher) {
       return { name: 'claim', run: () => run(null), expected: { refused: 'voucher-unknown' } }
     }

@@ -838,6 +838,7 @@ describe('every route that takes credentials', () => {
     ['POST', '/api/coupons/mint', true],
     ['GET', '/api/coupons/redemptions', true],
     ['GET', '/api/coupons/stats', true],
+    ['GET', '/api/coupons/stats/tills', true],
     ['GET', '/api/coupons/live', true],
   ]
   for (const [method, path, bearer] of routes) {

@@ -288,6 +288,9 @@ describe('the data filed with a redemption', () => {
       order: object,
       orderId: object.id,
       amountMsat: 21_000,
+      claimedBy: null,
+      claimedByNpub: null,
+      claimedByLabel: null,
     })
     const text = ` ${JSON.stringify(order({ content: 'Té' }), null, 1)} `
     const next = await mintOne(server.url, token, couponId)

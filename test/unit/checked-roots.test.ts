@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 const owner = 'a1'.repeat(32)
-const minter = { pubkey: 'b2'.repeat(32), label: null, createdAt: 1 }
+const minter = { pubkey: 'b2'.repeat(32), label: null, createdAt: 1, mint: true }
 const insert = (roots: Roots) =>
   engine.transact({ roots }, (tx) => tx.minters.insert(owner, minter))
 

@@ -255,6 +255,28 @@ test('waiting deliveries of a file of version 15 go on waiting', () => {
   ])
 })
 
+test('redemptions of a file of version 15 count for a till without a key', () => {
+  const old = new Sqlite(':memory:')
+  old.run(oldestSchema)
+  old.run('PRAGMA foreign_keys = OFF')
+  const definition = (id: number, owner: string) =>
+    old.run(`INSERT INTO definitions (id, uuid, owner, revision_id, created_at, updated_at)
+      VALUES (${id}, hex(zeroblob(17)) || '0${id}', x'${owner.repeat(64)}', 1, 1, 1)`)
+  definition(1, 'a')
+  definition(2, 'a')
+  definition(3, 'b')
+  old.run('INSERT INTO hourly VALUES (1, 7, 3, 2), (2, 7, 1, 1), (2, 8, 1, 1), (3, 7, 1, 0)')
+  migrate(old, couponSchema)
+  const hours = old.query(
+    `SELECT lower(hex(owner)) AS owner, sum(pubkey = zeroblob(32)) AS tills, hour, claimed
+     FROM tills JOIN till_hours ON till_id = id GROUP BY owner, hour`,
+  )
+  expect(hours.all()).toEqual([
+    { owner: 'a'.repeat(64), tills: 1, hour: 7, claimed: 3 },
+    { owner: 'a'.repeat(64), tills: 1, hour: 8, claimed: 1 },
+  ])
+})
+
 test('an unknown version stops the start and changes nothing', () => {
   const connection = new Sqlite(':memory:')
   connection.run('PRAGMA user_version = -1')
@@ -366,12 +388,12 @@ function tablesOf(connection: Sqlite): string[] {
   return rows.all().map(({ name }) => name)
 }
 
-/** Everything but comments, which SQLite keeps as a file was created with them. */
+/** Everything but comments and spaces, which SQLite keeps as a file was created with them. */
 function schemaOf(connection: Sqlite): unknown[] {
   const rows = connection.query<{ type: string; name: string; sql: string | null }, []>(
     'SELECT type, name, sql FROM sqlite_master ORDER BY type, name',
   )
   // A column that a step adds stands on the line of the one before it.
-  const plain = (sql: string) => sql.replaceAll(/\s*--[^\n]*/g, '').replaceAll(/\s+/g, ' ')
+  const plain = (sql: string) => sql.replaceAll(/\s*--[^\n]*/g, '').replaceAll(/\s+/g, '')
   return rows.all().map((row) => ({ ...row, sql: row.sql && plain(row.sql) }))
 }

@@ -93,6 +93,15 @@ export function testIssuing(service: Documented): void {
     await refused(stats, 'page-invalid', { path: '/api/coupons/stats?cursor=x' })
   })
 
+  scenario('the counts by till', async () => {
+    const { ask, refused, mint } = await withCoupon(service)
+    await ask('POST /api/coupons/claim', { body: { nonce: await mint() } })
+    const tills = 'GET /api/coupons/stats/tills'
+    expect((await ask(tills)).tills).toHaveLength(1)
+    await refused(tills, 'field-invalid', { path: '/api/coupons/stats/tills?from=x' })
+    await refused(tills, 'page-invalid', { path: '/api/coupons/stats/tills?cursor=x' })
+  })
+
   scenario('a voucher is voided by its nonce', async () => {
     const { ask, refused, mint, mints } = await withCoupon(service)
     const nonce = await mint()

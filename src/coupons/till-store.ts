@@ -1,0 +1,64 @@
+import { bytesOf, hexOf } from '../base/bytes.ts'
+import type { Sql } from '../db/sql.ts'
+
+/** A key that redeemed an owner's vouchers. `pubkey` in hex, null for all redemptions without a listed key. */
+type Till = { rowId: number; pubkey: string | null; label: string | null }
+
+/** Stands for redemptions without a listed key. The curve has no point there. */
+const unlisted = new Uint8Array(32)
+
+/** The part of the stores that counts redemptions by till. */
+export function createTillStore(sql: Sql) {
+  const find = sql.query<{ id: number }, [Uint8Array, Uint8Array]>(
+    'SELECT id FROM tills WHERE owner = ? AND pubkey = ?',
+  )
+  // Without RETURNING, because SQLite would look at all redemptions for one that waits for this row.
+  const insert = sql.query<null, [Uint8Array, Uint8Array]>(
+    'INSERT INTO tills (owner, pubkey) VALUES (?, ?)',
+  )
+  const addHour = sql.query<null, [number, number]>(
+    `INSERT INTO till_hours (till_id, hour, claimed) VALUES (?, ?, 1)
+     ON CONFLICT (till_id, hour) DO UPDATE SET claimed = till_hours.claimed + 1`,
+  )
+  // No index has this order. An owner has as many tills as minters, so that a sort is cheap.
+  const list = sql.query<
+    { id: number; pubkey: Uint8Array; label: string | null },
+    [Uint8Array, number, number]
+  >(
+    `SELECT t.id, t.pubkey, m.label
+     FROM tills t LEFT JOIN minters m ON m.owner = t.owner AND m.pubkey = t.pubkey
+     WHERE t.owner = ? AND t.id < ? ORDER BY t.id DESC LIMIT ?`,
+  )
+  const listDays = sql.query<{ day: number; claimed: number }, [number, number, number, number]>(
+    `SELECT (hour + ?4) / 24 AS day, CAST(sum(claimed) AS BIGINT) AS claimed
+     FROM till_hours WHERE till_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY day ORDER BY day`,
+  )
+
+  return {
+    /** Count a redemption. Returns the row id of its till. */
+    async count(owner: string, pubkey: string | null, hour: number): Promise<number> {
+      const names = [bytesOf(owner), pubkey === null ? unlisted : bytesOf(pubkey)] as const
+      const known = await find.get(...names)
+      if (!known) insert.run(...names)
+      const row = known ?? (await find.get(...names))
+      if (!row) throw new Error('the till was not inserted')
+      addHour.run(row.id, hour)
+      return row.id
+    },
+
+    /** Up to `most` tills of an owner with a row id below `before`, newest first. */
+    async list(owner: string, before: number, most: number): Promise<Till[]> {
+      return (await list.all(bytesOf(owner), before, most)).map(({ id, pubkey, label }) => {
+        const hex = hexOf(pubkey)
+        return { rowId: id, pubkey: hex === hexOf(unlisted) ? null : hex, label }
+      })
+    },
+
+    /** Days with redemptions, from hour `from` up to before hour `to`, as the days of a coupon. */
+    async days(rowId: number, hours: { from: number; to: number; offset: number }) {
+      return await listDays.all(rowId, hours.from, hours.to, hours.offset)
+    },
+  }
+}
+
+export type TillStore = ReturnType<typeof createTillStore>
