@@ -5,6 +5,7 @@ import * as gatewayModels from '../gateway/models.ts'
 import { documentRoutes } from '../http/document-routes.ts'
 import * as merchantModels from '../merchants/models.ts'
 import * as nostrModels from '../nostr/models.ts'
+import * as posterModels from '../posters/models.ts'
 import * as shopModels from '../shops/models.ts'
 import { createDocsPage } from '../ui/docs-page.ts'
 import * as holderModels from '../wallet/cards/holders/models.ts'
@@ -17,7 +18,7 @@ import * as transferModels from '../wallet/transfers/models.ts'
 
 const allModels = {
   ...{ ...nostrModels, ...models, ...merchantModels, ...shopModels, ...gatewayModels },
-  ...walletModels,
+  ...{ ...walletModels, ...posterModels },
   ...{ ...ledgerModels, ...transferModels, ...payModels },
   ...{ ...cardModels, ...holderModels, ...tapModels },
 }
@@ -27,6 +28,7 @@ const sections = {
   Vouchers: 'For whoever holds a nonce: the nonce is the credential.',
   Session: 'One signature in exchange for a token.',
   Management: 'For merchants and the minters they list.',
+  Posters: 'One public code from which each visitor takes a voucher.',
   Cards: 'NTAG 424 DNA cards: writing, activating, tapping them.',
   Ledger: 'The shop’s own tokens: what each key has.',
   Gateway: 'Nostr over HTTP, for clients that keep no connection.',

@@ -11,6 +11,7 @@ import type { Authenticator } from '../http/auth.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetricsAccess } from '../http/metrics-access.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
+import { posterRoutes, shownPosterRoutes } from '../posters/routes.ts'
 import type { RelayHost } from '../relay/host.ts'
 import { relayRoutes } from '../relay/routes.ts'
 import type { Caller } from '../session/caller.ts'
@@ -34,6 +35,7 @@ import { describeRoutes } from './document.ts'
 import type { RunningGateway } from './gateway.ts'
 import type { Management } from './management.ts'
 import { openOrigins } from './origins.ts'
+import { createPosters } from './posters.ts'
 import { createReadiness } from './readiness.ts'
 import type { Runtime } from './runtime.ts'
 import { tlsPlace } from './tls.ts'
@@ -80,6 +82,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { config, database, disk, metrics, now, rateLimits, requireDisk, signer } = runtime
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
   const { service } = coupons
+  const posters = createPosters(runtime, service)
   const trusted = tlsPlace(runtime.certificate, features.addresses.ports)
   return [
     voucherRoutes(service, auth, rateLimits),
@@ -91,6 +94,8 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     ...management.routes(auth),
     shopRoutes({ database, now, requireDisk, requireMerchant: management.require }, auth),
     imageRoutes(coupons.images),
+    posterRoutes(posters, auth),
+    shownPosterRoutes(posters),
     gatewayRoutes(gateway.gateway),
     identityRoutes(identities, rateLimits),
     ledgerRoutes({ database }, auth),

@@ -11,6 +11,7 @@ import type { Sql } from '../db/sql.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMerchantStore } from '../merchants/merchant-store.ts'
 import { createQuotaStore } from '../merchants/quota-store.ts'
+import { createPosterStore } from '../posters/poster-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createCutoffStore } from '../session/cutoff-store.ts'
 import { createProofStore } from '../session/proof-store.ts'
@@ -35,6 +36,7 @@ export function createStores(sql: Sql) {
     definitions: createDefinitionStore(sql),
     vouchers: createVoucherStore(sql),
     images: createImageStore(sql),
+    posters: createPosterStore(sql),
     statistics: createStatisticsStore(sql),
     tills: createTillStore(sql),
     minters: createMinterStore(sql),

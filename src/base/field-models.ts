@@ -17,3 +17,5 @@ export const sentText = (options: StringOptions) => t.String({ ...options, error
 
 export const timestamp = t.Integer({ description: 'Unix seconds' })
 export const pubkey = t.String({ pattern: '^[0-9a-f]{64}$' })
+/** A UUID of a request, in any case. */
+export const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'

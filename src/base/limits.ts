@@ -59,6 +59,10 @@ export const limits = {
   zapRequestCharsMax: 8000,
   definitionsPerOwnerMax: 1000,
   mintersPerOwnerMax: 1000,
+  /** Posters of one owner, which one answer lists. A shop has a few at a time. */
+  postersPerOwnerMax: 200,
+  /** Vouchers that a poster gives one key. A key is a browser, and a larger number limits nobody. */
+  posterPerPersonMax: 100,
   /**
    * Definitions in one answer of `mintable`, the merchants read for it, and definitions of each. Any merchant may
    * list any key as minter, so the work must not grow with their number.

@@ -31,29 +31,8 @@ export async function mintVouchers(
       const now = service.now()
       // Permission comes first, so that a stranger does not learn whether a coupon is archived or used up.
       const definition = await mintableBy(tx, caller, couponId)
-      service.requireDisk()
-      // The count comes before the vouchers: parallel requests must not pass `maxUses` together.
-      if (!(await tx.definitions.take(definition.rowId, count ?? 1, now))) {
-        throw refusalOfMint(definition, now)
-      }
-      await service.charge(tx, definition.owner, { vouchers: count ?? 1 })
-      const issued: { handle: Uint8Array; result: VoucherResult }[] = []
-      for (let made = 0; made < (count ?? 1); made++) {
-        issued.push(await issue(service, tx, definition, caller, now))
-      }
-      const [only, ...others] = issued
-      // The live stream names a single voucher. A list of 500 handles would fill its buffer.
-      const change: Change = {
-        type: 'minted',
-        owner: definition.owner,
-        couponId: definition.id,
-        at: now,
-        handle: only && others.length === 0 ? only.handle : null,
-        count: issued.length,
-        mintedBy: caller.pubkey,
-      }
-      tx.afterCommit(() => service.changed(change))
-      const vouchers = issued.map(({ result }) => result)
+      const how = { count: count ?? 1, mintedBy: caller.pubkey, now }
+      const vouchers = await issueVouchers(service, tx, definition, how)
       const body = JSON.stringify(count === null ? vouchers[0] : { vouchers })
       if (repeat) await service.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
       return { status: 200, body }
@@ -90,19 +69,54 @@ async function mintableBy(
   throw new Refusal('mint-not-allowed')
 }
 
+type Issue = { count: number; mintedBy: string; now: number }
+
+/**
+ * Issue vouchers of a definition that the caller may mint: a part of a transaction that has the definition as its
+ * root. Refuses `disk-low`, `coupon-archived`, `coupon-expired`, `coupon-exhausted`, `vouchers-day-full`.
+ */
+export async function issueVouchers(
+  service: CouponService,
+  tx: CouponStores & AfterCommit & Locking,
+  definition: StoredDefinition,
+  { count, mintedBy, now }: Issue,
+): Promise<VoucherResult[]> {
+  service.requireDisk()
+  // The count comes before the vouchers: parallel requests must not pass `maxUses` together.
+  if (!(await tx.definitions.take(definition.rowId, count, now))) {
+    throw refusalOfMint(definition, now)
+  }
+  await service.charge(tx, definition.owner, { vouchers: count })
+  const issued: { handle: Uint8Array; result: VoucherResult }[] = []
+  for (let made = 0; made < count; made++) {
+    issued.push(await issue(service, tx, definition, { mintedBy, now }))
+  }
+  const [only, ...others] = issued
+  // The live stream names a single voucher. A list of 500 handles would fill its buffer.
+  const change: Change = {
+    type: 'minted',
+    owner: definition.owner,
+    couponId: definition.id,
+    at: now,
+    handle: only && others.length === 0 ? only.handle : null,
+    count: issued.length,
+    mintedBy,
+  }
+  tx.afterCommit(() => service.changed(change))
+  return issued.map(({ result }) => result)
+}
+
 async function issue(
   service: CouponService,
   tx: CouponStores,
   definition: StoredDefinition,
-  caller: Caller,
-  now: number,
+  { mintedBy, now }: Pick<Issue, 'mintedBy' | 'now'>,
 ): Promise<{ handle: Uint8Array; result: VoucherResult }> {
   const nonce = service.newNonce()
   const handle = handleOf(nonce)
   const { owner, id: couponId, rowId: definitionRowId, revisionId } = definition
   const result = mintedResult(service.signer, { couponId, owner, terms: definition, nonce }, now)
-  const from = { definitionRowId, revisionId, mintedBy: caller.pubkey, now }
-  await tx.vouchers.issue(handle, from)
+  await tx.vouchers.issue(handle, { definitionRowId, revisionId, mintedBy, now })
   return { handle, result }
 }
 

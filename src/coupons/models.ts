@@ -1,9 +1,16 @@
 import { Type as t } from '@sinclair/typebox'
-import { nullable, optional, pubkey, request, sentText, timestamp } from '../base/field-models.ts'
+import {
+  nullable,
+  optional,
+  pubkey,
+  request,
+  sentText,
+  timestamp,
+  uuidPattern,
+} from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 import { NostrEventModel } from '../nostr/models.ts'
 
-const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 const noncePattern = '^[A-Za-z0-9_-]{22}$'
 const nonce = t.String({ pattern: noncePattern, description: 'Bearer credential of a voucher' })
 const handle = t.String({ pattern: noncePattern, description: 'Names a voucher, cannot spend it' })
@@ -214,6 +221,9 @@ export const IssuanceModel = t.Object({
   voidedAt: nullable(timestamp),
   refreshedAt: nullable(timestamp),
   chain: handle,
+  poster: t.Optional(
+    t.String({ format: 'uuid', description: 'The poster that it was taken from' }),
+  ),
 })
 
 /** Query of a list in pages. `parsePage` checks the values. */

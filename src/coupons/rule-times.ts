@@ -91,7 +91,7 @@ function weekdayOf(day: number): number {
 }
 
 /** The clock of a zone at a moment, in seconds, as if it were UTC. */
-function localAt(timeZone: string, at: number): number {
+export function localAt(timeZone: string, at: number): number {
   const numbers = clockOf(timeZone)
     .format(at * 1000)
     .match(/\d+/g)

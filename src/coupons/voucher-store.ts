@@ -38,6 +38,7 @@ type ListedRow = VoucherRow & {
   minted_by: Uint8Array
   minted_at: number
   root: Uint8Array
+  poster: string | null
 }
 
 type FrozenRow = {
@@ -58,7 +59,9 @@ const columns = `
      AND k.upto_voucher_id >= v.id ORDER BY k.upto_voucher_id LIMIT 1) AS killed_at`
 // The root is joined, because the list shows the handle of the chain's first voucher.
 const listed = `
-  SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root
+  SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root,
+    (SELECT p.uuid FROM poster_takes x JOIN posters p ON p.id = x.poster_id
+       WHERE x.id = root.id) AS poster
   FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)`
 
 export type VoucherStore = ReturnType<typeof createVoucherStore>
@@ -189,6 +192,7 @@ export function createVoucherStore(sql: Sql) {
     root: row.root,
     mintedBy: hexOf(row.minted_by),
     mintedAt: row.minted_at,
+    poster: row.poster,
   })
 
   return {

@@ -33,12 +33,16 @@ export type Voucher = FrozenVoucher & {
   endedAt: number | null
 }
 
-/** A voucher with the columns of the issuances list. `root` is the handle of the first voucher of its chain. */
+/**
+ * A voucher with the columns of the issuances list. `root` is the handle of the first voucher of its chain,
+ * `poster` the id of the poster that this one was taken from.
+ */
 export type ListedVoucher = Voucher & {
   handle: Uint8Array
   root: Uint8Array
   mintedBy: string
   mintedAt: number
+  poster: string | null
 }
 
 /** A voucher as minting, refreshing and claiming answer it, with exactly the fields of the protocol. */
@@ -133,6 +137,7 @@ export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
     voidedAt: ended('voided'),
     refreshedAt: ended('refreshed'),
     chain: handleText(voucher.root),
+    ...(voucher.poster !== null && { poster: voucher.poster }),
   }
 }
 

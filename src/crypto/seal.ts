@@ -36,7 +36,7 @@ export function unseal(storeKey: Uint8Array, binding: Binding, sealed: Uint8Arra
 
 /** Texts that a sealed text or a MAC is bound to. `purpose` separates the uses of the store key. */
 export type Binding = {
-  purpose: 'refresh' | 'answer' | 'request' | 'fingerprint' | 'transfer' | 'card' | 'setup'
+  purpose: 'refresh' | 'answer' | 'request' | 'fingerprint' | 'transfer' | 'card' | 'setup' | 'take'
   secret: string
   key: string
 }

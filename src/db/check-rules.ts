@@ -4,6 +4,8 @@ import type { Database as Sqlite } from 'bun:sqlite'
 export const tables = [
   'definitions',
   'vouchers',
+  'posters',
+  'poster_takes',
   'refreshes',
   'redemptions',
   'outbox',
@@ -69,6 +71,30 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       where: `FROM vouchers t WHERE t.phase = 'minted' AND EXISTS (
         SELECT 1 FROM kills k WHERE k.definition_id = t.definition_id AND k.swept_voucher_id >= t.id)`,
       says: 'the kill switch has passed it, but it is not marked as voided',
+    },
+  ],
+  posters: [
+    {
+      where: 'FROM posters t JOIN definitions d ON d.id = t.definition_id WHERE d.owner <> t.owner',
+      says: 'it is filed under another owner than that of its coupon',
+    },
+    {
+      where: `FROM posters t
+        WHERE t.taken <> (SELECT count(*) FROM poster_takes x WHERE x.poster_id = t.id)`,
+      says: 'it counts other takes than there are',
+    },
+    {
+      where: `FROM posters t WHERE t.taken_that_day <> (
+        SELECT count(*) FROM poster_takes x WHERE x.poster_id = t.id AND x.day = t.taken_day)`,
+      says: 'it counts other takes of its last day than there are',
+    },
+  ],
+  poster_takes: [
+    {
+      where: `FROM poster_takes t JOIN vouchers v ON v.id = t.id
+        JOIN posters p ON p.id = t.poster_id
+        WHERE (v.definition_id <> p.definition_id OR v.root_id IS NOT NULL)`,
+      says: 'its voucher is a successor, or of another coupon than its poster',
     },
   ],
   refreshes: [

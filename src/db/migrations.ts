@@ -9,6 +9,7 @@ import quotas from './migrations/step-20-quotas.sql' with { type: 'text' }
 import shops from './migrations/step-21-shops.sql' with { type: 'text' }
 import rules from './migrations/step-22-rules.sql' with { type: 'text' }
 import redeemers from './migrations/step-23-redeemers.sql' with { type: 'text' }
+import posters from './migrations/step-24-posters.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -31,6 +32,7 @@ export const couponSchema: Schema = {
     20: shops,
     21: rules,
     22: redeemers,
+    23: posters,
   },
 }
 

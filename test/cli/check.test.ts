@@ -59,6 +59,14 @@ const card = `
   INSERT INTO card_codes (mac, card_id, chosen, created_at, used_at)
     SELECT randomblob(32), max(id), 0, 1, 2 FROM cards;`
 
+/** A poster of the first coupon, from which a voucher was taken. */
+const poster = `
+  INSERT INTO posters (id, uuid, definition_id, owner, per_person, time_zone, taken, taken_day,
+      taken_that_day, created_at, updated_at)
+    SELECT 1, '${'p'.repeat(36)}', id, owner, 1, 'UTC', 1, 5, 1, 1, 1 FROM definitions WHERE id = 1;
+  INSERT INTO poster_takes SELECT min(id), 1, ${thirtyTwo('6')}, 5, ${thirtyTwo('7')}, x'00'
+    FROM vouchers WHERE definition_id = 1 AND root_id IS NULL;`
+
 /** A payment of 5 ARS by a card, whose start event has that id. */
 const payment = (state: string, start = thirtyTwo('8')) => `
   INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name, created_at)
@@ -107,6 +115,26 @@ describe('the check finds', () => {
       'rules that are not readable',
       "PRAGMA ignore_check_constraints = ON; UPDATE revisions SET rules = '{' WHERE id = 1",
       /^integrity: CHECK constraint failed in revisions$/,
+    ],
+    [
+      'a poster that is filed under another owner',
+      `${poster} UPDATE posters SET owner = zeroblob(32)`,
+      /^posters row 1: it is filed under another owner than that of its coupon$/,
+    ],
+    [
+      'a poster that counts a take too many',
+      `${poster} UPDATE posters SET taken = 2`,
+      /^posters row 1: it counts other takes than there are$/,
+    ],
+    [
+      'a poster that counts a take of another day',
+      `${poster} UPDATE posters SET taken_day = 6`,
+      /^posters row 1: it counts other takes of its last day than there are$/,
+    ],
+    [
+      'a take whose voucher is of another coupon',
+      `${poster} UPDATE poster_takes SET id = (SELECT max(id) FROM vouchers WHERE definition_id = 2)`,
+      /^poster_takes row \d+: its voucher is a successor, or of another coupon than its poster$/,
     ],
     ['totals that are gone', 'DELETE FROM totals', /^the row of totals is missing$/],
     [
@@ -434,6 +462,12 @@ describe('the check finds', () => {
     const { problems, rows } = await checkAfter(transfer)
     expect(problems).toEqual([])
     expect(rows).toMatchObject({ transfers: 1, inbox: 1, transfer_intents: 0 })
+  })
+
+  test('nothing in a poster and what was taken from it', async () => {
+    const { problems, rows } = await checkAfter(poster)
+    expect(problems).toEqual([])
+    expect(rows).toMatchObject({ posters: 1, poster_takes: 1 })
   })
 
   test('nothing in a card that somebody activated', async () => {

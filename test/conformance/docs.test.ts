@@ -20,6 +20,7 @@ import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { merchantRoutes } from '../../src/merchants/roster-routes.ts'
 import { setupRoutes } from '../../src/merchants/setup-routes.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
+import { posterRoutes, shownPosterRoutes } from '../../src/posters/routes.ts'
 import { relayRoutes } from '../../src/relay/routes.ts'
 import { sessionRoutes } from '../../src/session/routes.ts'
 import { shopRoutes } from '../../src/shops/routes.ts'
@@ -132,7 +133,7 @@ test('the documented limits are those of the code', () => {
     '`name`': `1 to ${limits.nameCharsMax} characters`,
     '`description`': `up to ${limits.descriptionCharsMax} characters`,
     '`image`': `up to ${limits.imageCharsMax} characters`,
-    '`label` of a minter': `up to ${limits.labelCharsMax} characters`,
+    '`label` of a minter or a poster': `up to ${limits.labelCharsMax} characters`,
     '`pubkey` of a minter, as text': `up to ${spaced(limits.keyTextMax)} characters`,
     'product reference': `1 to ${limits.productCharsMax} characters`,
     '`productDs`': `up to ${limits.productsMax}`,
@@ -150,6 +151,8 @@ test('the documented limits are those of the code', () => {
     'page `limit`': `1 to ${limits.pageMax}, ${limits.pageDefault} if absent`,
     'definitions of one owner': spaced(limits.definitionsPerOwnerMax),
     'minters of one owner': spaced(limits.mintersPerOwnerMax),
+    'posters of one owner': spaced(limits.postersPerOwnerMax),
+    '`perPerson` of a poster': `1 to ${limits.posterPerPersonMax}`,
     'merchants that were let in': spaced(limits.merchantsMax),
     'wrong tries of one setup code': spaced(limits.setupTriesMax),
     'entries of `mintable`': spaced(limits.mintableMax),
@@ -245,7 +248,12 @@ test('the documented limits of the ledger and of payments are those of the code'
 })
 
 test('the documented rate limits are those of the code', () => {
-  const files = ['http/rate-limit', 'coupons/voucher-limits', 'merchants/setup-tries']
+  const files = [
+    'http/rate-limit',
+    'coupons/voucher-limits',
+    'merchants/setup-tries',
+    'posters/take-limit',
+  ]
   const rules = files.flatMap((file) => [
     ...readText(`src/${file}.ts`).matchAll(/Rule = \{ burst: (\d+), perSecond: ([\d.]+)/g),
   ])
@@ -453,6 +461,8 @@ function couponRoutes(): DescribedRoute[] {
     announcementRoutes(nothing, nothing),
     liveRoutes(nothing, nothing, nothing),
     imageRoutes(nothing),
+    posterRoutes(nothing, nothing),
+    shownPosterRoutes(nothing),
     sessionRoutes(nothing, nothing),
     setupRoutes(nothing, nothing),
     merchantRoutes(nothing, nothing),

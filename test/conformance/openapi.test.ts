@@ -15,6 +15,7 @@ import { testGateway } from './answers/gateway.ts'
 import { testIdentities } from './answers/identities.ts'
 import { testMerchants } from './answers/merchants.ts'
 import { testPayments } from './answers/payments.ts'
+import { testPosters } from './answers/posters.ts'
 import { alwaysGood, testService } from './answers/service.ts'
 import { testSessions } from './answers/sessions.ts'
 import { testTransfers } from './answers/transfers.ts'
@@ -106,6 +107,7 @@ describe('real answers match the document:', () => {
   describe('sessions', () => testSessions(service))
   describe('merchants', () => testMerchants(service))
   describe('definitions', () => testDefinitions(service))
+  describe('posters', () => testPosters(service))
   describe('announcements', () => testAnnouncements(service))
   describe('issuing', () => testIssuing(service))
   describe('holding', () => testHolding(service))

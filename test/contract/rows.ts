@@ -6,6 +6,7 @@ import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { written } from './cards.ts'
 import { at, bytes, defined, event, found, handle, issued, key, terms, uuid } from './fixtures.ts'
 import type { CouponTx, It, RelayTx, Stores } from './harness.ts'
+import { hung, took } from './posters.ts'
 
 /** A change of the row that a table holds, with its parameters. */
 type Change = [text: string, ...params: SqlValue[]]
@@ -40,6 +41,13 @@ const couponRows: Record<string, Change[]> = {
     ),
   ],
   refreshes: [...wrong('key_mac'), ...set('id = 999', 'voucher_id = 999')],
+  posters: [
+    ...set("uuid = 'x'", 'per_person = 0', 'per_person = 101', 'per_day = 0', 'per_day = 1000001'),
+    ...set('total = 0', 'total = 1000001', 'paused = 2', 'taken = -1', 'taken_that_day = -1'),
+    ...set('taken_that_day = taken + 1', 'starts_at = 5, ends_at = 5', 'definition_id = 999'),
+    ...wrong('owner'),
+  ],
+  poster_takes: [...wrong('taker', 'slot'), ...set('id = 999', 'poster_id = 999')],
   tills: wrong('owner', 'pubkey'),
   till_hours: set('till_id = 999', 'claimed = -1'),
   redemptions: [
@@ -200,6 +208,7 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
         'INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, 0, 1)',
       )
       .run(definition.rowId)
+    await took(tx, await hung(tx, 1), 5)
     await tx.minters.insert(key(1), { pubkey: key(2), label: null, createdAt: at, mint: true })
     const merchant = { pubkey: key(1), label: null, owner: false, createdAt: at, expiresAt: null }
     await tx.merchants.put(merchant)

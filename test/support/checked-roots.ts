@@ -48,6 +48,18 @@ const rules: Rule[] = [
   ...['refreshes', 'redemptions'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: chain('ROW.voucher_id') })),
   ),
+  {
+    on: 'INSERT ON posters',
+    needs: `'shared ' || ROW.definition_id, 'definition ' || ROW.definition_id`,
+  },
+  ...['UPDATE', 'DELETE'].map((act) => ({
+    on: `${act} ON posters`,
+    needs: `'definition ' || ROW.definition_id`,
+  })),
+  {
+    on: 'INSERT ON poster_takes',
+    needs: `'definition ' || (SELECT definition_id FROM posters WHERE id = ROW.poster_id)`,
+  },
   ...['minters', 'announcements', 'shops'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: key('merchant', 'ROW.owner') })),
   ),

@@ -69,6 +69,8 @@ export function testSessions({ operations, scenario, newCaller }: Documented): v
     const bodies: Record<string, Json> = {
       'POST /api/coupons': { name: 'x', benefit: percentBenefit },
       'PATCH /api/coupons/{id}': { name: 'x' },
+      'POST /api/posters': { couponId: id },
+      'PATCH /api/posters/{id}': { paused: true },
       'POST /api/coupons/minters': { pubkey: newSigner().pubkey },
       'PUT /api/coupons/discovery': { event: announcementOf(at, signer) },
       'PATCH /api/shop': { name: 'x' },
