@@ -1,5 +1,6 @@
 /** The requests of a merchant who manages coupons, each with the merchant's session. */
 import { limits } from '../base/limits.ts'
+import type { Rules } from '../coupons/rules.ts'
 import { requestAs } from './api.ts'
 import type {
   Definition,
@@ -25,6 +26,8 @@ export type Authored = {
   benefit: Definition['benefit']
   maxUses: number | null
   expiresAt: number | null
+  /** Absent and null: none. */
+  rules?: Rules | null
 }
 
 export function fetchOverview(session: Session): Promise<Overview> {

@@ -1,5 +1,6 @@
 /** Issuing vouchers: the requests of a merchant or a till, each with its session. */
 import type { Benefit } from '../coupons/benefit.ts'
+import type { Rules } from '../coupons/rules.ts'
 import { requestAs } from './api.ts'
 import type { VoucherResult } from './models.ts'
 import { once } from './once.ts'
@@ -15,6 +16,7 @@ export type Mintable = {
   npub: string
   remaining: number | null
   expiresAt: number | null
+  rules?: Rules
 }
 
 export async function listMintable(session: Session): Promise<Mintable[]> {

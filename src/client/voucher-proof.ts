@@ -2,8 +2,10 @@
 import { verifyEvent } from 'nostr-tools/pure'
 import { Refusal } from '../base/refusal.ts'
 import { type Benefit, parseBenefit } from '../coupons/benefit.ts'
+import type { Rules } from '../coupons/rules.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
+import { rulesIn } from './voucher-rules.ts'
 
 /** The promise of a signed voucher. */
 type VoucherPromise = {
@@ -14,6 +16,7 @@ type VoucherPromise = {
   description: string
   coupon: Benefit
   expiresAt: number | null
+  rules?: Rules
 }
 
 export type Verdict =
@@ -62,7 +65,8 @@ function promiseOf(event: NostrEvent): VoucherPromise | null {
   if (!agrees || couponId === undefined || !coupon) return null
   if (typeof nonce !== 'string' || typeof owner !== 'string') return null
   if (typeof name !== 'string' || typeof description !== 'string') return null
-  return { nonce, couponId, owner, name, description, coupon, expiresAt }
+  const promise = { nonce, couponId, owner, name, description, coupon, expiresAt }
+  return { ...promise, ...rulesIn(content) }
 }
 
 function tagOf(event: NostrEvent, name: string): string | undefined {

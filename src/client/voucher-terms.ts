@@ -1,5 +1,7 @@
 import type { Benefit } from '../coupons/benefit.ts'
+import type { Rules } from '../coupons/rules.ts'
 import type { Answer } from './persist.ts'
+import { rulesIn } from './voucher-rules.ts'
 
 /** The fields of a voucher that every answer about it has. */
 export type VoucherTerms = {
@@ -11,6 +13,7 @@ export type VoucherTerms = {
   image: string | null
   nonce: string
   expiresAt: number | null
+  rules?: Rules
 }
 
 /** The terms in an answer; null when it is a refusal, or not an answer of this service. */
@@ -26,7 +29,8 @@ export function termsOf({ status, body }: Answer): VoucherTerms | null {
   if (!whole) return null
   const { couponId, coupon, name, description, npub, image, nonce, expiresAt } =
     body as unknown as VoucherTerms
-  return { couponId, coupon, name, description, npub, image, nonce, expiresAt }
+  const known = { couponId, coupon, name, description, npub, image, nonce, expiresAt }
+  return { ...known, ...rulesIn(body) }
 }
 
 /** The sentence of the service in an answer, or null. */

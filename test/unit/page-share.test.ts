@@ -22,6 +22,7 @@ test('a message tells the whole promise, and the network that its link needs', (
     nonce: 'a',
     npub: 'npub1',
     expiresAt: null,
+    rules: { minimum: { amount: 10_000, currency: 'ARS' as const }, conditions: 'En efectivo' },
   }
   const link = 'https://cupones.example/c#a'
   const message = (reach: 'public' | 'network') =>
@@ -29,6 +30,8 @@ test('a message tells the whole promise, and the network that its link needs', (
   const promise = [
     '25 % de descuento en toda tu compra, hasta $5.000',
     'De lunes a jueves',
+    'Compra mínima $10.000',
+    'En efectivo',
     'No vence',
   ]
   const opening = 'Te paso un cupón de Bar «Sur»:'

@@ -87,11 +87,11 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const place = useRef<HTMLDivElement>(null)
   const status = statusNow(held, systemClock())
   const usable = status === 'minted'
-  const { name, description, coupon: benefit, expiresAt, npub } = held
+  const { name, description, coupon: benefit, expiresAt, rules, npub } = held
   return (
     <>
       <CouponCard
-        coupon={{ name, description, benefit, expiresAt, image: imagePath(held.image) }}
+        coupon={{ name, description, benefit, expiresAt, rules, image: imagePath(held.image) }}
         color={knownColor(npub)}
         spent={!usable}
       />

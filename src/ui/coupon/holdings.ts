@@ -3,6 +3,7 @@
 import { asObject } from '../../base/json.ts'
 import { parseStored } from '../../client/json.ts'
 import type { TextStore } from '../../client/texts.ts'
+import { rulesIn } from '../../client/voucher-rules.ts'
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parseEvent } from '../../nostr/event.ts'
@@ -92,7 +93,7 @@ function spentAt(list: Held[], now: number): number {
 
 function parseHoldings(text: string | null): Held[] {
   const list = parseStored(text)
-  return Array.isArray(list) ? list.filter(isHeld).map(withEvent) : []
+  return Array.isArray(list) ? list.filter(isHeld).map(parsed) : []
 }
 
 function isHeld(value: unknown): value is Held {
@@ -103,6 +104,6 @@ function isHeld(value: unknown): value is Held {
   )
 }
 
-function withEvent(held: Held): Held {
-  return { ...held, voucher: parseEvent(held.voucher) }
+function parsed({ rules, ...held }: Held): Held {
+  return { ...held, ...rulesIn({ rules }), voucher: parseEvent(held.voucher) }
 }

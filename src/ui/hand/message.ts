@@ -2,12 +2,13 @@ import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Reach } from '../browser/host-reach.ts'
 import { plainBenefitText } from '../words/benefit-text.ts'
 import { handWords as t } from '../words/hand.ts'
+import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
 
 /** A coupon that is handed over, with the terms that its receiver reads. */
 export type Handed = Pick<
   VoucherTerms,
-  'name' | 'description' | 'coupon' | 'nonce' | 'npub' | 'expiresAt'
+  'name' | 'description' | 'coupon' | 'nonce' | 'npub' | 'expiresAt' | 'rules'
 >
 
 /** `shop`: null where its name is unknown. `reach`: the devices that can open the link. */
@@ -15,12 +16,13 @@ type Sent = { shop: string | null; link: string; reach: Reach }
 
 /** The text that goes with the link of a coupon in a message. */
 export function couponMessage(
-  { coupon, description, expiresAt }: Handed,
+  { coupon, description, expiresAt, rules }: Handed,
   { shop, link, reach }: Sent,
 ): string {
   const opening = shop === null ? t('message.opening') : t('message.shop', { shop })
   // The whole promise with its limits: a message is all that the customer may ever read.
-  const promise = [plainBenefitText(coupon), description.trim(), untilText(expiresAt)]
+  const limits = [...rulesLines(rules), untilText(expiresAt)]
+  const promise = [plainBenefitText(coupon), description.trim(), ...limits]
   const open = t(reach === 'public' ? 'message.open' : 'message.open.network')
   return [opening, ...promise.filter(Boolean), '', open, link].join('\n')
 }

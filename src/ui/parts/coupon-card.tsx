@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
+import type { Rules } from '../../coupons/rules.ts'
 import type { ShopColor } from '../../shops/color.ts'
 import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
+import { rulesLines } from '../words/rules-text.ts'
 import { worthOf } from './shop-shade.ts'
 
 type CouponLook = {
@@ -11,6 +13,7 @@ type CouponLook = {
   description: string
   benefit: Benefit
   expiresAt: number | null
+  rules?: Rules | null | undefined
   /** Path at this origin, or null. */
   image: string | null
 }
@@ -51,6 +54,11 @@ export function CouponCard({ coupon, color = null, spent = false, onLost }: Prop
         {telling && <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>}
         <p class={telling ? 'coupon-benefit' : 'coupon-benefit coupon-name'}>{worth}</p>
         {description !== '' && <p class="coupon-fine">{description}</p>}
+        {rulesLines(coupon.rules).map((line) => (
+          <p key={line} class="coupon-fine">
+            {line}
+          </p>
+        ))}
         <p class="coupon-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>

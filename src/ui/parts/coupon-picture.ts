@@ -5,6 +5,7 @@ import type { ShopColor } from '../../shops/color.ts'
 import { saveFile } from '../browser/clipboard.ts'
 import { couponLink } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
 import { drawQr } from './qr-code.tsx'
 import { shopShades } from './shop-shade.ts'
@@ -16,7 +17,10 @@ const bandHeight = 330
 const space = 56
 const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
-type Pictured = Pick<VoucherTerms, 'name' | 'description' | 'coupon' | 'nonce' | 'expiresAt'>
+type Pictured = Pick<
+  VoucherTerms,
+  'name' | 'description' | 'coupon' | 'nonce' | 'expiresAt' | 'rules'
+>
 
 /** Download the coupon as a PNG. `shop`: null where its name is unknown; the picture shows no key. `color`: the shop's. */
 export async function saveImage(
@@ -39,7 +43,7 @@ function paint(
   held: Pictured,
   { shop, band }: { shop: string | null; band: string },
 ): void {
-  const { name, description, coupon, nonce, expiresAt } = held
+  const { name, description, coupon, nonce, expiresAt, rules } = held
   const code = codeOf(couponLink(nonce), 800)
   const benefit = benefitText(coupon)
   const promise = [fitted(context, name, { largest: 68, smallest: 44, lines: 2, weight: 700 })]
@@ -48,6 +52,9 @@ function paint(
   }
   const terms = [
     fitted(context, untilText(expiresAt), { largest: 40, smallest: 40, lines: 1, weight: 500 }),
+    ...rulesLines(rules).map((line) =>
+      fitted(context, line, { largest: 34, smallest: 28, lines: 2, weight: 500 }),
+    ),
     fitted(context, description, { largest: 34, smallest: 28, lines: 3, weight: 400 }),
   ]
   const promiseHeight = Math.max(260, heightOf(promise) + 2 * space)

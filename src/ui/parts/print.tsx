@@ -2,10 +2,12 @@ import { signal } from '@preact/signals'
 import { createPortal } from 'preact/compat'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
+import type { Rules } from '../../coupons/rules.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
+import { rulesLines } from '../words/rules-text.ts'
 import { type Fit, measureFit, type PrintFormat, paperLook } from './print-fit.ts'
 import { QrCode } from './qr-code.tsx'
 
@@ -14,6 +16,7 @@ type Printed = {
   description: string
   coupon: Benefit
   expiresAt: number | null
+  rules?: Rules | undefined
   nonce: string
 }
 /** The Wi-Fi in whose network coupons open, and the text of its code. */
@@ -111,7 +114,7 @@ type CouponProps = {
 }
 
 function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
-  const { name, description, coupon, expiresAt, nonce } = voucher
+  const { name, description, coupon, expiresAt, rules, nonce } = voucher
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
@@ -125,6 +128,11 @@ function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>
+        {rulesLines(rules).map((line) => (
+          <p key={line} class="paper-fine paper-rule">
+            {line}
+          </p>
+        ))}
         {description !== '' && <p class="paper-fine">{description}</p>}
         {/* Not alone on a ticket. */}
         {!more && (
@@ -146,8 +154,8 @@ function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
 /** One voucher of each kind of terms: five hundred of the same coupon are measured once. */
 function distinct(vouchers: readonly Printed[]): Printed[] {
   const kinds = vouchers.map((one): [string, Printed] => {
-    const { name, description, coupon, expiresAt } = one
-    return [JSON.stringify([name, description, coupon, expiresAt]), one]
+    const { name, description, coupon, expiresAt, rules } = one
+    return [JSON.stringify([name, description, coupon, expiresAt, rules]), one]
   })
   return [...new Map(kinds).values()]
 }

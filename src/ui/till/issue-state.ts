@@ -4,7 +4,9 @@ import { parseRecord } from '../../client/json.ts'
 import { listMintable, type Mintable, mintOne } from '../../client/mint.ts'
 import type { Identity } from '../../client/session.ts'
 import { openExtension } from '../../client/signer-extension.ts'
+import { rulesIn } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
+import type { Rules } from '../../coupons/rules.ts'
 import { tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { reachable } from '../state/reach.ts'
@@ -19,6 +21,7 @@ export type Issued = {
   coupon: Benefit
   npub: string
   expiresAt: number | null
+  rules?: Rules
 }
 
 const issuedPlace = 'till:issued'
@@ -63,7 +66,8 @@ export async function mint({ id }: Mintable): Promise<void> {
     // The store of the tab: two tabs that each issue one want two vouchers.
     const voucher = await mintOne(session, id, tab)
     const { nonce, name, description, coupon, npub, expiresAt } = voucher
-    issued.value = { nonce, name, description, coupon, npub, expiresAt }
+    const known = { nonce, name, description, coupon, npub, expiresAt }
+    issued.value = { ...known, ...rulesIn(voucher) }
     // A reload must not lose the only copy.
     tab.write(issuedPlace, JSON.stringify(issued.value))
   } catch (cause) {

@@ -43,7 +43,7 @@ function SignedPromise({ verdict }: { verdict: Verdict | null }) {
     return <Notice tone={harmless ? 'idle' : 'bad'}>{t(`verdict.${verdict.why}`)}</Notice>
   }
   const { promise, expired } = verdict
-  const { name, description, coupon, expiresAt, owner } = promise
+  const { name, description, coupon, expiresAt, rules, owner } = promise
   const npub = npubOf(owner)
   const known = shops.value
   if (known.length > 0 && !known.includes(npub)) {
@@ -58,7 +58,7 @@ function SignedPromise({ verdict }: { verdict: Verdict | null }) {
   }
   return (
     <div class="stack">
-      <CouponCard coupon={{ name, description, benefit: coupon, expiresAt, image: null }} />
+      <CouponCard coupon={{ name, description, benefit: coupon, expiresAt, rules, image: null }} />
       <Notice tone={expired ? 'bad' : 'wait'} icon="key">
         {t(expired ? 'verdict.expired' : 'verdict.genuine')}
       </Notice>

@@ -1,0 +1,138 @@
+import { systemClock } from '../../base/clock.ts'
+import type { Rules, RuleTimes } from '../../coupons/rules.ts'
+import { language, locale } from '../browser/language.ts'
+import { day, list, moment, money } from './format.ts'
+import { createWords } from './words.ts'
+
+const t = createWords({
+  'rules.from': ['Desde el {day}', 'From {day}'],
+  'rules.from.at': ['Desde el {day} a las {time}', 'From {day} at {time}'],
+  'rules.minimum': ['Compra mínima {money}', 'Minimum purchase {money}'],
+  'rules.every': ['Todos los días', 'Every day'],
+  'rules.days': ['{first} a {last}', '{first} to {last}'],
+  'rules.hours': ['de {from} a {to} h', '{from} to {to}'],
+  'rules.at': ['{days} {hours}', '{days}, {hours}'],
+  'rules.zone': ['hora de {city}', '{city} time'],
+  'rules.later': ['Se puede usar desde {when}.', 'It can be used from {when}.'],
+})
+
+/** The rules of a coupon in words, a line each, without full stops. The last line may be a text of the shop. */
+export function rulesLines(rules: Rules | null | undefined): string[] {
+  if (!rules) return []
+  const { startsAt, times, minimum, conditions } = rules
+  const lines = [
+    startsAt !== undefined && startText(startsAt, times?.timeZone),
+    times && timesText(times),
+    minimum && minimumText(minimum),
+    conditions,
+  ]
+  return lines.filter((line) => typeof line === 'string')
+}
+
+/** The least purchase in words: `Compra mínima $10.000`. */
+export function minimumText(minimum: NonNullable<Rules['minimum']>): string {
+  return t('rules.minimum', { money: money(minimum) })
+}
+
+/** The moment from which a coupon can be used, in a sentence: `Se puede usar desde hoy a las 15:00.` */
+export function laterText(usableAt: number, now = systemClock()): string {
+  return t('rules.later', { when: moment(usableAt, now).replace(/^on /, '') })
+}
+
+/** The name of a time zone in words: `hora de Buenos Aires`. */
+export function zoneText(timeZone: string): string {
+  const city = timeZone.split('/').at(-1) ?? timeZone
+  return t('rules.zone', { city: city.replaceAll('_', ' ') })
+}
+
+function startText(startsAt: number, timeZone: string | undefined): string {
+  const at = startsAt * 1000
+  const zone = timeZone === undefined ? {} : { timeZone }
+  const time = new Intl.DateTimeFormat('es-AR', {
+    ...zone,
+    hour: 'numeric',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(at)
+  const numeric = { ...zone, day: 'numeric', month: 'numeric', year: 'numeric' } as const
+  const date =
+    language.value === 'es' ? new Intl.DateTimeFormat(locale(), numeric).format(at) : day(startsAt)
+  return /^0?0:00$/.test(time)
+    ? t('rules.from', { day: date })
+    : t('rules.from.at', { day: date, time: time.replace(/^0(?=\d:)/, '') })
+}
+
+function timesText({ timeZone, windows }: RuleTimes): string {
+  const byDays = Map.groupBy(windows, ({ days }) => days.join())
+  const groups = [...byDays.values()].map((same) => {
+    const days = daysText(same[0]?.days ?? [])
+    const hours = same.filter(({ from, to }) => from !== '00:00' || to !== '00:00').map(hoursText)
+    return hours.length < same.length ? days : t('rules.at', { days, hours: list(hours) })
+  })
+  const text = groups.join('; ')
+  const zone = isHere(timeZone) ? '' : ` (${zoneText(timeZone)})`
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${zone}`
+}
+
+function hoursText({ from, to }: RuleTimes['windows'][number]): string {
+  return t('rules.hours', { from: hourText(from), to: hourText(to === '00:00' ? '24:00' : to) })
+}
+
+/** `15` or `15:30` in Spanish, where the sentence ends with its `h`. */
+function hourText(clock: string): string {
+  if (language.value === 'en') return clock === '24:00' ? '00:00' : clock
+  return clock.replace(/^0(?=\d)/, '').replace(/:00$/, '')
+}
+
+/** `lunes a viernes`, `sábados y domingos`, `todos los días`. */
+function daysText(days: readonly number[]): string {
+  if (days.length === 7) return decapitalised(t('rules.every'))
+  return list(
+    runsOf(days).flatMap((run) => {
+      const [first = 1, last = 1] = [run[0], run.at(-1)]
+      // Two neighbours are named, as people do.
+      return run.length > 2
+        ? [t('rules.days', { first: weekday(first), last: weekday(last) })]
+        : run.map(weekdays)
+    }),
+  )
+}
+
+/** Days that follow each other, Sunday and Monday included. */
+function runsOf(days: readonly number[]): number[][] {
+  const runs: number[][] = []
+  for (const one of days) {
+    const run = runs.at(-1)
+    if (run?.at(-1) === one - 1) run.push(one)
+    else runs.push([one])
+  }
+  const [first, last] = [runs[0], runs.at(-1)]
+  if (runs.length < 2 || first?.[0] !== 1 || last?.at(-1) !== 7) return runs
+  return [...runs.slice(1, -1), [...last, ...first]]
+}
+
+/** The name of a weekday, 1 for Monday. */
+export function weekday(number: number, style: 'long' | 'short' = 'long'): string {
+  // The first of January 2024 was a Monday.
+  const monday = Date.UTC(2024, 0, 1)
+  const names = new Intl.DateTimeFormat(locale(), { weekday: style, timeZone: 'UTC' })
+  return names.format(monday + (number - 1) * 86_400_000)
+}
+
+/** A weekday as a habit: `sábados`, `Saturdays`. Most Spanish names are their own plural. */
+function weekdays(number: number): string {
+  const name = weekday(number)
+  return name.endsWith('s') ? name : `${name}s`
+}
+
+/** True if the clock of this device shows the time of a zone. */
+function isHere(timeZone: string): boolean {
+  const now = Date.now()
+  const reading = { dateStyle: 'short', timeStyle: 'short' } as const
+  const clock = (zone: object) => new Intl.DateTimeFormat('en', { ...reading, ...zone }).format(now)
+  return clock({}) === clock({ timeZone })
+}
+
+function decapitalised(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+}
