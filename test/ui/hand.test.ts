@@ -1,11 +1,13 @@
-/** Handing a coupon over where its code opens in the shop's network alone. */
+/** Handing a coupon over: in the shop's network alone, to a number, and from one holder to another. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser, shownQr } from '../support/browser.ts'
+import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { checkEveryWidth } from '../support/page-looks.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { closePages, openPage } from '../support/shop-pages.ts'
 
 let server: TestServer
 
@@ -14,11 +16,15 @@ beforeAll(async () => {
 })
 
 afterEach(closePanels)
+afterEach(closePages)
 
 afterAll(async () => {
   await closeBrowser()
   await cleanUp()
 })
+
+const preview = async (nonce: string) =>
+  (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json
 
 const inShop = 'http://192.168.1.10:3000'
 
@@ -92,4 +98,71 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
   await press('Quitarlo')
   await dialog().getByText('Mostrar también un QR del Wi-Fi').waitFor()
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('leche')
+})
+
+/** Keeps the addresses that a page opens in a new window. */
+const windowless = `
+  window.opened = []
+  window.open = (address) => {
+    window.opened.push(address)
+    return null
+  }
+`
+const opened = (page: Page) => page.evaluate('window.opened') as Promise<string[]>
+
+test('a coupon goes to a typed number, which this device keeps until it is removed', async () => {
+  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+  await page.evaluate(windowless)
+  await press('Entregar uno')
+  await press('Emitir uno')
+  await dialog().getByText('WhatsApp a un número').click()
+  const field = page.getByLabel('Número de teléfono')
+  await field.fill('15 234-5678')
+  await press('Abrir WhatsApp')
+  await dialog().getByText('Falta el código de área').waitFor()
+  await field.fill('011 15 2345-6789')
+  await dialog().getByText('Va a +54 9 11 2345-6789').waitFor()
+  await field.press('Enter')
+  const again = dialog().getByRole('button', { name: '+54 9 11 2345-6789', exact: true })
+  await again.waitFor()
+  await checkEveryWidth(page, 'hand-over-number')
+  await again.click()
+  const addresses = (await opened(page)).map((address) => new URL(address))
+  expect(addresses.map(({ origin, pathname }) => origin + pathname)).toEqual([
+    'https://wa.me/5491123456789',
+    'https://wa.me/5491123456789',
+  ])
+  expect(addresses[0]?.searchParams.get('text')).toContain('2x1 en café, hasta $5.000')
+  await press('Quitar +54 9 11 2345-6789')
+  await again.waitFor({ state: 'detached' })
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('23456789')
+})
+
+test('a holder who passes a coupon on is told that both have its code, and can take it back', async () => {
+  const { nonces } = await openCoupon(server, { issued: 1 })
+  const { page } = await openPage(`${server.url}/c#${nonces[0]}`)
+  await page.evaluate(windowless)
+  await page.getByRole('button', { name: 'Pasárselo a alguien' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('quien te lo pasó a vos todavía tiene el mismo código').waitFor()
+  await checkEveryWidth(page, 'coupon-pass-on')
+  await dialog.getByRole('button', { name: 'Hacelo mío' }).click()
+  await page.getByText('Ya es tuyo').waitFor()
+  await page.getByRole('button', { name: 'Pasárselo a alguien' }).click()
+  expect(await dialog.getByText('quien te lo pasó a vos').count()).toBe(0)
+  await dialog.getByText('WhatsApp a un número').click()
+  await page.getByLabel('Número de teléfono').fill('+598 99 123 456')
+  await dialog.getByRole('button', { name: 'Abrir WhatsApp' }).click()
+  const [address = ''] = await opened(page)
+  const text = new URL(address).searchParams.get('text') ?? ''
+  expect(text).toContain('tocá «Hacelo mío»')
+  const passed = text.slice(text.indexOf('#') + 1)
+  expect(passed).toHaveLength(22)
+  expect(passed).not.toBe(nonces[0])
+  await dialog.getByRole('button', { name: 'Cerrar' }).click()
+  await page.getByText('Lo enviaste a +59899123456 y no sabemos si llegó').waitFor()
+  // Only its holder had this code before: now the swap is offered again.
+  await page.getByRole('button', { name: 'Hacelo mío' }).click()
+  await page.getByText('Ya es tuyo').waitFor()
+  expect((await preview(passed)).status).toBe('refreshed')
 })

@@ -23,11 +23,11 @@ export function linkReach(): Reach {
 }
 
 /**
- * The address that opens WhatsApp, in its app or in the browser, where the person chooses the recipient.
- * Half a character, such as a cut emoji, is left out: no URL can hold it.
+ * The address that opens WhatsApp, in its app or in the browser. Without the digits of an international number,
+ * the person chooses the recipient there. Half a character, such as a cut emoji, is left out: no URL can hold it.
  */
-export function whatsappLink(text: string): string {
-  return `https://wa.me/?text=${encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''))}`
+export function whatsappLink(text: string, digits = ''): string {
+  return `https://wa.me/${digits}?text=${encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''))}`
 }
 
 export function canShare(): boolean {

@@ -3,13 +3,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
 import { imagePath } from '../../client/images.ts'
 import { painted } from '../browser/painted.ts'
-import { couponLink, shareLink } from '../browser/share.ts'
+import { couponLink, linkReach } from '../browser/share.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { saveImage } from '../parts/coupon-picture.ts'
 import { Empty } from '../parts/empty.tsx'
-import { Field } from '../parts/field.tsx'
+
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
@@ -18,8 +18,10 @@ import { say } from '../parts/toast.tsx'
 import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
+import { handWords } from '../words/hand.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
+import { PassOn } from './pass-on.tsx'
 import { useRemoval } from './removal.tsx'
 import { SendView } from './send-view.tsx'
 import {
@@ -155,7 +157,9 @@ function Usable({ held, onSend, place }: UsableProps) {
     <>
       <ShownQr held={held} />
       {held.sent && held.sent.outcome !== 'sent' && (
-        <Notice tone="wait">{t('send.open', { to: held.sent.to })}</Notice>
+        <Notice tone="wait">
+          {held.sent.to === '' ? t('pass.open') : t('send.open', { to: held.sent.to })}
+        </Notice>
       )}
       {/* A coupon that nobody else knows needs no swap. */}
       {(!held.own || held.sent !== null) && <TakeBox held={held} />}
@@ -280,13 +284,9 @@ function KeptRow({ held }: { held: Held }) {
 }
 
 function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
-  const [link, setLink] = useState(false)
+  const [passing, setPassing] = useState(false)
   const unkept = !isKept(held.nonce)
-  const share = async () => {
-    const how = await shareLink(held.name, couponLink(held.nonce))
-    if (how === 'copied') say(t('copied'))
-    setLink(how === 'shown')
-  }
+  const near = linkReach() === 'network'
   return (
     <section class="stack" aria-label={t('more')}>
       {held.own && (
@@ -307,21 +307,23 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
             {t('keep')}
           </Button>
         )}
-        <Button icon="send" onClick={onSend}>
-          {t('send.title')}
-        </Button>
+        {/* It shows where the page does not open. */}
         <Button
+          kind={near ? 'primary' : 'plain'}
           icon="image"
           onClick={() => void saveImage(held, knownName(held.npub), knownColor(held.npub))}
         >
           {t('image')}
         </Button>
-        <Button icon="share" onClick={() => void share()}>
-          {t('share')}
+        {near && <p class="soft small">{t('image.network')}</p>}
+        <Button icon="share" onClick={() => setPassing(true)}>
+          {handWords('pass.title')}
+        </Button>
+        <Button icon="send" onClick={onSend}>
+          {t('send.title')}
         </Button>
       </div>
-      <p class="soft small">{t('share.detail')}</p>
-      {link && <Field label={t('link')} value={couponLink(held.nonce)} onText={() => undefined} />}
+      {passing && <PassOn held={held} onClose={() => setPassing(false)} />}
     </section>
   )
 }

@@ -12,12 +12,8 @@ export type Sending =
 
 /** Send a coupon to a lightning address, and note the outcome on this device. */
 export async function send(held: Held, to: string, comment: string): Promise<Sending> {
-  const at = systemClock()
   const { nonce } = held
-  const mark = (outcome: 'trying' | 'sent' | 'unknown' | null) => {
-    const before = holdings.find(nonce)
-    if (before) keep({ ...before, sent: outcome && { to, at, outcome } })
-  }
+  const mark = (outcome: 'trying' | 'sent' | 'unknown' | null) => note(nonce, to, outcome)
   // Stored before the request leaves: after a crash the page still warns that the receiver may have it.
   mark('trying')
   const voucher = parseEvent(held.voucher)
@@ -26,4 +22,15 @@ export async function send(held: Held, to: string, comment: string): Promise<Sen
   if (outcome === 'refused') return { step: 'refused', reason }
   await look(nonce)
   return { step: outcome, to, reason }
+}
+
+/** Note that another person has the code from now on, before it leaves. `to`: their number, or empty. */
+export function notePassed({ nonce }: Held, to: string): void {
+  note(nonce, to, 'unknown')
+  void look(nonce)
+}
+
+function note(nonce: string, to: string, outcome: 'trying' | 'sent' | 'unknown' | null): void {
+  const before = holdings.find(nonce)
+  if (before) keep({ ...before, sent: outcome && { to, at: systemClock(), outcome } })
 }

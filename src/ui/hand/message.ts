@@ -11,18 +11,22 @@ export type Handed = Pick<
   'name' | 'description' | 'coupon' | 'nonce' | 'npub' | 'expiresAt' | 'rules'
 >
 
-/** `shop`: null where its name is unknown. `reach`: the devices that can open the link. */
-type Sent = { shop: string | null; link: string; reach: Reach }
+/**
+ * `shop`: null where its name is unknown. `reach`: the devices that can open the link. `held`: its sender has the same
+ * code, which the receiver has to swap.
+ */
+type Sent = { shop: string | null; link: string; reach: Reach; held?: boolean }
 
 /** The text that goes with the link of a coupon in a message. */
 export function couponMessage(
   { coupon, description, expiresAt, rules }: Handed,
-  { shop, link, reach }: Sent,
+  { shop, link, reach, held = false }: Sent,
 ): string {
   const opening = shop === null ? t('message.opening') : t('message.shop', { shop })
   // The whole promise with its limits: a message is all that the customer may ever read.
   const limits = [...rulesLines(rules), untilText(expiresAt)]
   const promise = [plainBenefitText(coupon), description.trim(), ...limits]
-  const open = t(reach === 'public' ? 'message.open' : 'message.open.network')
+  const where = reach === 'public' ? 'anywhere' : 'network'
+  const open = held ? t(`message.take.${where}`) : t(`message.open.${where}`)
   return [opening, ...promise.filter(Boolean), '', open, link].join('\n')
 }

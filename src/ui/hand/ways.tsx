@@ -7,6 +7,7 @@ import { say } from '../parts/toast.tsx'
 import { knownColor } from '../state/merchant-names.ts'
 import { handWords as t } from '../words/hand.ts'
 import { couponMessage, type Handed } from './message.ts'
+import { ToNumber } from './to-number.tsx'
 
 type Props = {
   /** The coupon on the screen. */
@@ -27,6 +28,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
   const link = couponLink(handed.nonce)
   const reach = linkReach()
   const color = knownColor(handed.npub)
+  const message = couponMessage(handed, { shop, link, reach })
   const copy = async () => {
     const copied = await copyText(all.map(({ nonce }) => couponLink(nonce)).join('\n'))
     // Where the clipboard is forbidden, nothing was handed over.
@@ -56,11 +58,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
       <div class="actions" inert={!rested}>
         {/* A picture works at the till wherever its holder comes from, a link of one network does not. */}
         {reach !== 'public' && image}
-        <ButtonLink
-          icon="chat"
-          newTab
-          href={whatsappLink(couponMessage(handed, { shop, link, reach }))}
-        >
+        <ButtonLink icon="chat" newTab href={whatsappLink(message)}>
           {t('hand.whatsapp')}
         </ButtonLink>
         {canShare() && (
@@ -73,6 +71,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
         </Button>
         {reach === 'public' && image}
       </div>
+      <ToNumber message={message} />
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{t('hand.url')}</summary>
         <p class="mono small">{link}</p>

@@ -14,8 +14,8 @@ type Shared = {
 type FieldProps = Shared & {
   value: string
   onText: (text: string) => void
-  type?: 'text' | 'password' | 'date' | 'search' | 'url'
-  inputMode?: 'text' | 'decimal' | 'numeric' | 'url'
+  type?: 'text' | 'password' | 'date' | 'search' | 'url' | 'tel'
+  inputMode?: 'text' | 'decimal' | 'numeric' | 'url' | 'tel'
   maxLength?: number
   min?: string
   placeholder?: string

@@ -130,13 +130,10 @@ export const couponWords = createWords({
     'This device could not save it. Save the image.',
   ],
   image: ['Guardar como imagen', 'Save as an image'],
-  share: ['Compartir el enlace', 'Share the link'],
-  'share.detail': [
-    'Quien tenga el enlace puede usar el cupón.',
-    'Anyone with the link can use the coupon.',
+  'image.network': [
+    'Esta página solo se abre en el Wi-Fi del local. La imagen la tenés siempre, y la caja la lee igual.',
+    'This page opens on the shop’s Wi-Fi only. You always have the image, and the till reads it just the same.',
   ],
-  copied: ['Copiamos el enlace.', 'Link copied.'],
-  link: ['Enlace del cupón', 'Link to the coupon'],
   more: ['Más opciones', 'More'],
 
   'send.title': ['Enviarlo a una dirección', 'Send it to an address'],
@@ -171,6 +168,10 @@ export const couponWords = createWords({
   'send.unknown.detail': [
     '{to} vio el código y no confirmó: todavía puede tomarlo. Para que no pueda, hacelo tuyo ahora.',
     '{to} saw the code and did not confirm: they can still take it. To stop them, make it yours now.',
+  ],
+  'pass.open': [
+    'Le pasaste el código a alguien: lo usa quien llega primero. Si querés que vuelva a ser solo tuyo, hacelo tuyo.',
+    'You passed the code on, and only the first to use it gets the benefit. To have it to yourself again, make it yours.',
   ],
   'send.recover': ['Recuperarlo ahora', 'Get it back now'],
   'send.again': ['Enviarlo de nuevo a la misma dirección', 'Send it to the same address again'],

@@ -23,6 +23,24 @@ export const handWords = createWords(
     'hand.whatsapp': ['WhatsApp', 'WhatsApp'],
     'hand.image': ['Guardar imagen', 'Save image'],
     'hand.url': ['Dirección del cupón', 'Address of the coupon'],
+    'number.offer': ['WhatsApp a un número', 'WhatsApp to a number'],
+    'number.label': ['Número de teléfono', 'Phone number'],
+    'number.hint': [
+      'Con código de área, como 11 2345-6789. De otro país, con + adelante.',
+      'With its area code, such as 11 2345-6789. Of another country, with + in front.',
+    ],
+    'number.used': ['Va a {number}.', 'It goes to {number}.'],
+    'number.area': [
+      'Falta el código de área, como 11 o 351.',
+      'The area code is missing, such as 11 or 351.',
+    ],
+    'number.wrong': ['Revisá el número: no puede ser ese.', 'Check the number: it cannot be that.'],
+    'number.do': ['Abrir WhatsApp', 'Open WhatsApp'],
+    'number.recent': [
+      'Los últimos, guardados solo en este equipo',
+      'The latest, kept on this device only',
+    ],
+    'number.forget': ['Quitar {number}', 'Remove {number}'],
     'wifi.title': ['El Wi-Fi del local', 'The shop’s Wi-Fi'],
     'wifi.offer': ['Mostrar también un QR del Wi-Fi', 'Show a QR code of the Wi-Fi, too'],
     'wifi.how': [
@@ -57,10 +75,31 @@ export const handWords = createWords(
     'wifi.do': ['Mostrar el código', 'Show the code'],
     'message.opening': ['Te paso un cupón:', 'Here is a coupon for you:'],
     'message.shop': ['Te paso un cupón de {shop}:', 'Here is a coupon for you from {shop}:'],
-    'message.open': ['Abrilo en tu teléfono:', 'Open it on your phone:'],
+    'message.open.anywhere': ['Abrilo en tu teléfono:', 'Open it on your phone:'],
     'message.open.network': [
       'Abrilo en tu teléfono, en el Wi-Fi del local:',
       'Open it on your phone, on the shop’s Wi-Fi:',
+    ],
+    'message.take.anywhere': [
+      'Abrilo en tu teléfono y tocá «Hacelo mío», así es solo tuyo:',
+      'Open it on your phone and tap “Make it mine”, so that it is only yours:',
+    ],
+    'message.take.network': [
+      'Abrilo en tu teléfono, en el Wi-Fi del local, y tocá «Hacelo mío», así es solo tuyo:',
+      'Open it on your phone, on the shop’s Wi-Fi, and tap “Make it mine”, so that it is only yours:',
+    ],
+    'pass.title': ['Pasárselo a alguien', 'Pass it on'],
+    'pass.copy': [
+      'Tu copia también va a servir hasta que la otra persona toque «Hacelo mío»: la usa quien llega primero. No lo uses vos ni se lo pases a nadie más.',
+      'Your copy keeps working until the other person taps “Make it mine”, and only the first to use it gets the benefit. Don’t use it yourself or pass it to anyone else.',
+    ],
+    'pass.network': [
+      'Solo se abre en el Wi-Fi del local. Si esa persona no está ahí, mejor pasale la imagen.',
+      'It opens on the shop’s Wi-Fi only. If the other person is not there, send them the image instead.',
+    ],
+    'pass.others': [
+      'Además, quien te lo pasó a vos todavía tiene el mismo código. Antes de pasarlo, hacelo tuyo.',
+      'The person who sent it to you still has the same code, too. Make it yours before you pass it on.',
     ],
   },
   commonWords,
