@@ -1,4 +1,4 @@
-PRAGMA user_version = 24;
+PRAGMA user_version = 25;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -249,7 +249,9 @@ CREATE TABLE shops (
   name TEXT CHECK (name <> ''),
   -- A word of src/shops/color.ts.
   color TEXT CHECK (color <> ''),
-  updated_at INTEGER NOT NULL
+  updated_at INTEGER NOT NULL,
+  -- 1: only tills of the owner and of its minters redeem.
+  only_authorized_tills INTEGER NOT NULL DEFAULT 0 CHECK (only_authorized_tills IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 -- The newest announcement (kind 30078) of each merchant.

@@ -108,6 +108,10 @@ const table = {
     'Sólo quien puso en marcha el servicio puede agregar o quitar comercios.',
   ],
   'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
+  'till-not-allowed': [
+    403,
+    'Este cupón sólo se canjea en las cajas autorizadas del comercio. Pedile que autorice esta caja.',
+  ],
   'not-allowed': [403, 'Ningún relay de este servicio acepta tus eventos.'],
   'identity-not-authorized': [403, 'Tu clave no está habilitada para esto en este servicio.'],
   'metrics-closed': [

@@ -25,8 +25,8 @@ type Identify = () => Promise<Caller | null>
 
 /**
  * Redeem a voucher. The redemption names the key of a valid authentication. A second claim answers with the
- * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`, `voucher-moved`,
- * `voucher-cancelled`, `voucher-expired`, `not-now`, `minimum-not-met`.
+ * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`,
+ * `till-not-allowed`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`, `not-now`, `minimum-not-met`.
  */
 export async function claim(
   service: CouponService,
@@ -35,7 +35,9 @@ export async function claim(
   identify: Identify | null,
 ): Promise<Answer> {
   const handle = handleOf(input.nonce)
-  const till = createTill(identify && (await claimable(service, input)) ? await identify() : null)
+  const till = createTill(
+    identify && (await dependsOnTill(service, input)) ? await identify() : null,
+  )
   const plan = { roots: [{ voucher: handle }], first: till.first }
   return service.database.transact(plan, async (tx) => {
     const voucher = await tx.vouchers.find(handle)
@@ -49,6 +51,8 @@ export async function claim(
         const again = answer(service, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
         return { ...again, kept: false }
       }
+      const by = await till.by(tx, voucher.owner)
+      await requireTill(service, tx, voucher, by)
       if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
       requireRules(voucher.terms, input.purchase, now)
 
@@ -59,7 +63,7 @@ export async function claim(
         zapRequest: order?.json ?? null,
         zapRequestId: order?.id ?? null,
         amountMsat: parseAmountMsat(input.amountMsat),
-        by: await till.by(tx, voucher.owner),
+        by,
       }
       const success = answer(service, 'success', voucher, input.nonce, now)
       if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
@@ -72,14 +76,28 @@ export async function claim(
   })
 }
 
+/** Refuse `till-not-allowed` where the merchant lets only its own tills redeem. */
+async function requireTill(
+  service: CouponService,
+  tx: CouponStores,
+  { owner }: Voucher,
+  by: { listed: boolean } | null,
+): Promise<void> {
+  if (by?.listed) return
+  if (await service.onlyAuthorizedTills(tx, owner)) throw new Refusal('till-not-allowed')
+}
+
 /**
- * True if a claim of the voucher would redeem it. Authentication is checked for such a voucher only, so that a
- * client without one cannot make the service verify signatures.
+ * True if the answer may depend on the till. Authentication is checked for such a voucher only, so that a client
+ * without a voucher cannot make the service verify signatures.
  */
-async function claimable(service: CouponService, { nonce, owner }: ClaimInput): Promise<boolean> {
+async function dependsOnTill(
+  service: CouponService,
+  { nonce, owner }: ClaimInput,
+): Promise<boolean> {
   const voucher = await service.database.snapshot((tx) => tx.vouchers.find(handleOf(nonce)))
   if (!voucher || (owner !== null && owner !== voucher.owner)) return false
-  return spendable(voucher, service.now())
+  return voucher.phase !== 'claimed'
 }
 
 /** The till of a claim. A signature that was used before makes it anonymous, and refuses nothing. */

@@ -101,7 +101,7 @@ export function voucherRoutes(
           access: 'optional',
           carrier: 'nonce',
           guesses: ['voucher-unknown'],
-          holds: ['other-merchant', 'not-now', 'minimum-not-met'],
+          holds: ['other-merchant', 'till-not-allowed', 'not-now', 'minimum-not-met'],
           answers: { 200: ClaimAnswerModel },
           refusals: [
             'body-invalid',

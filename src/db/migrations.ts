@@ -10,6 +10,7 @@ import shops from './migrations/step-21-shops.sql' with { type: 'text' }
 import rules from './migrations/step-22-rules.sql' with { type: 'text' }
 import redeemers from './migrations/step-23-redeemers.sql' with { type: 'text' }
 import posters from './migrations/step-24-posters.sql' with { type: 'text' }
+import authorizedTills from './migrations/step-25-authorized-tills.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -33,6 +34,7 @@ export const couponSchema: Schema = {
     21: rules,
     22: redeemers,
     23: posters,
+    24: authorizedTills,
   },
 }
 

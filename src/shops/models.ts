@@ -9,7 +9,11 @@ const color = t.Union(
 )
 
 /** Settings of the caller's shop. */
-export const ShopModel = t.Object({ name: nullable(t.String()), color: nullable(color) })
+export const ShopModel = t.Object({
+  name: nullable(t.String()),
+  color: nullable(color),
+  onlyAuthorizedTills: t.Boolean({ description: 'Only tills of the owner and its minters redeem' }),
+})
 
 /** A shop as anyone reads it. */
 export const PublicShopModel = t.Object({
@@ -21,4 +25,5 @@ export const PublicShopModel = t.Object({
 export const ShopChangesModel = request({
   name: optional(t.String({ description: `1 to ${limits.nameCharsMax} characters; null clears` })),
   color: optional(t.String({ description: shopColors.join(', ') })),
+  onlyAuthorizedTills: t.Optional(t.Boolean()),
 })

@@ -3,19 +3,26 @@ import type { Sql } from '../db/sql.ts'
 import { isShopColor, type ShopColor } from './color.ts'
 
 /** Settings of a merchant's shop. Unset is null. */
-export type Shop = { name: string | null; color: ShopColor | null }
+export type Shop = {
+  name: string | null
+  color: ShopColor | null
+  /** Only tills of the owner and of its minters redeem its vouchers. */
+  onlyAuthorizedTills: boolean
+}
+
+type ShopRow = { name: string | null; color: string | null; only_authorized_tills: number }
 
 export type ShopStore = ReturnType<typeof createShopStore>
 
 /** Store of the settings of shops, one row a merchant. */
 export function createShopStore(sql: Sql) {
-  const find = sql.query<{ name: string | null; color: string | null }, [Uint8Array]>(
-    'SELECT name, color FROM shops WHERE owner = ?',
+  const find = sql.query<ShopRow, [Uint8Array]>(
+    'SELECT name, color, only_authorized_tills FROM shops WHERE owner = ?',
   )
-  const put = sql.query<null, [Uint8Array, string | null, string | null, number]>(
-    `INSERT INTO shops (owner, name, color, updated_at) VALUES (?, ?, ?, ?)
+  const put = sql.query<null, [Uint8Array, string | null, string | null, number, number]>(
+    `INSERT INTO shops (owner, name, color, only_authorized_tills, updated_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (owner) DO UPDATE SET name = excluded.name, color = excluded.color,
-       updated_at = excluded.updated_at`,
+       only_authorized_tills = excluded.only_authorized_tills, updated_at = excluded.updated_at`,
   )
 
   return {
@@ -24,12 +31,17 @@ export function createShopStore(sql: Sql) {
       const row = await find.get(bytesOf(owner))
       const color = row?.color
       // A newer version of the program may have stored a colour that this one does not know.
-      return { name: row?.name ?? null, color: isShopColor(color) ? color : null }
+      return {
+        name: row?.name ?? null,
+        color: isShopColor(color) ? color : null,
+        onlyAuthorizedTills: row?.only_authorized_tills === 1,
+      }
     },
 
     /** Replace the settings of an owner. `at` in Unix seconds. */
-    async put(owner: string, { name, color }: Shop, at: number): Promise<void> {
-      put.run(bytesOf(owner), name, color, at)
+    async put(owner: string, shop: Shop, at: number): Promise<void> {
+      const { name, color, onlyAuthorizedTills } = shop
+      put.run(bytesOf(owner), name, color, onlyAuthorizedTills ? 1 : 0, at)
     },
   }
 }

@@ -42,10 +42,11 @@ export function changeShop(shops: Shops, caller: Caller, input: ShopInput): Prom
 }
 
 /** Read the changes of a shop. Refuses `field-invalid`, `nothing-to-change`. */
-function parseShopChanges({ name, color }: ShopInput): Partial<Shop> {
+function parseShopChanges({ name, color, onlyAuthorizedTills }: ShopInput): Partial<Shop> {
   const changes: Partial<Shop> = {
     ...(name !== undefined && { name: parseName(name) }),
     ...(color !== undefined && { color: parseColor(color) }),
+    ...(onlyAuthorizedTills !== undefined && { onlyAuthorizedTills }),
   }
   if (Object.keys(changes).length === 0) throw new Refusal('nothing-to-change')
   return changes

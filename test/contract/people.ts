@@ -232,26 +232,38 @@ export function quotas(it: It<CouponTx>): void {
 }
 
 export function shops(it: It<CouponTx>): void {
+  const unset = { name: null, color: null, onlyAuthorizedTills: false }
   const shop = (number: number) => (tx: CouponTx) => tx.shops.find(key(number))
 
   it('a shop has the last settings that were stored, and unset ones before', async (stores) => {
-    expect(await stores.read(shop(1))).toEqual({ name: null, color: null })
-    await stores.write((tx) => tx.shops.put(key(1), { name: 'Ñoquis', color: 'blue' }, at))
-    await stores.write((tx) => tx.shops.put(key(2), { name: 'Otro', color: null }, at))
-    expect(await stores.read(shop(1))).toEqual({ name: 'Ñoquis', color: 'blue' })
-    await stores.write((tx) => tx.shops.put(key(1), { name: null, color: 'red' }, at + 1))
-    expect(await stores.read(shop(1))).toEqual({ name: null, color: 'red' })
+    expect(await stores.read(shop(1))).toEqual(unset)
+    await stores.write((tx) =>
+      tx.shops.put(
+        key(1),
+        { ...unset, name: 'Ñoquis', color: 'blue', onlyAuthorizedTills: true },
+        at,
+      ),
+    )
+    await stores.write((tx) => tx.shops.put(key(2), { ...unset, name: 'Otro', color: null }, at))
+    expect(await stores.read(shop(1))).toEqual({
+      ...unset,
+      name: 'Ñoquis',
+      color: 'blue',
+      onlyAuthorizedTills: true,
+    })
+    await stores.write((tx) => tx.shops.put(key(1), { ...unset, name: null, color: 'red' }, at + 1))
+    expect(await stores.read(shop(1))).toEqual({ ...unset, name: null, color: 'red' })
   })
 
   it('a colour of a later version of the program counts as unset', async (stores) => {
-    const later = { name: 'x', color: 'plaid' as 'blue' }
+    const later = { ...unset, name: 'x', color: 'plaid' as 'blue' }
     await stores.write((tx) => tx.shops.put(key(1), later, at))
-    expect(await stores.read(shop(1))).toEqual({ name: 'x', color: null })
+    expect(await stores.read(shop(1))).toEqual({ ...unset, name: 'x', color: null })
   })
 
   it('a key of another length is refused, and an undone shop is not stored', async (stores) => {
-    await stores.refuses((tx) => tx.shops.put('abcd', { name: 'x', color: null }, at))
-    await stores.undone((tx) => tx.shops.put(key(1), { name: 'x', color: null }, at))
+    await stores.refuses((tx) => tx.shops.put('abcd', { ...unset, name: 'x', color: null }, at))
+    await stores.undone((tx) => tx.shops.put(key(1), { ...unset, name: 'x', color: null }, at))
   })
 }
 
@@ -310,7 +322,7 @@ export function members(it: It<CouponTx>): void {
       await tx.members.setNamed([key(7)])
       await tx.facts.pin('manager', key(8))
       await tx.facts.pin('store-key', key(9))
-      await tx.shops.put(key(10), { name: 'x', color: null }, at)
+      await tx.shops.put(key(10), { name: 'x', color: null, onlyAuthorizedTills: false }, at)
       const after = await Promise.all(keys.map((one) => isMember(tx, one)))
       return [before.includes(true), after]
     })

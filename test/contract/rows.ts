@@ -64,7 +64,7 @@ const couponRows: Record<string, Change[]> = {
   ],
   setup_code: [...wrong('salt'), ...set('id = 2', 'tries = -1')],
   merchant_days: [...wrong('owner'), ...set('vouchers = -1', 'bytes = -1', 'refreshes = -1')],
-  shops: [...wrong('owner'), ...set("name = ''", "color = ''")],
+  shops: [...wrong('owner'), ...set("name = ''", "color = ''", 'only_authorized_tills = 2')],
   announcements: [...wrong('owner', 'event_id'), ...set("event = '{'")],
   proofs: wrong('event_id'),
   session_cutoffs: wrong('pubkey'),
@@ -214,7 +214,7 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
     await tx.merchants.put(merchant)
     await tx.merchants.setCode(bytes(16, 1))
     await tx.quotas.add(1, key(1), { vouchers: 1, bytes: 1, refreshes: 1 })
-    await tx.shops.put(key(1), { name: 'x', color: 'blue' }, at)
+    await tx.shops.put(key(1), { name: 'x', color: 'blue', onlyAuthorizedTills: true }, at)
     await tx.announcements.put(event(1))
     await tx.proofs.use(event(1).id, at)
     await tx.cutoffs.set({ pubkey: key(1), endedAt: at })

@@ -131,6 +131,7 @@ class World {
       verify: verifyEvent,
       storeKey: random.bytes(32),
       requireMerchant: async () => undefined,
+      onlyAuthorizedTills: async () => false,
       charge: async () => undefined,
       resolveName: async () => null,
       broadcast: async () => undefined,

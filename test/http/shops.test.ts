@@ -27,7 +27,8 @@ const shopOf = (key: string, headers: Record<string, string> = {}) =>
 describe('the settings of a shop', () => {
   test('are null before the first change; a change keeps absent ones, and null clears', async () => {
     const by = await openSession(server.url, newSigner())
-    expect((await own(by)).json).toEqual({ name: null, color: null })
+    const unset = { name: null, color: null, onlyAuthorizedTills: false }
+    expect((await own(by)).json).toEqual(unset)
     const steps = [
       [{ name: ' Pizzería «Don Julio» 🍕 ' }, { name: 'Pizzería «Don Julio» 🍕', color: null }],
       [{ color: 'red' }, { name: 'Pizzería «Don Julio» 🍕', color: 'red' }],
@@ -39,10 +40,13 @@ describe('the settings of a shop', () => {
     ]
     for (const [body, shop] of steps) {
       const answer = await change(body, by)
-      expect({ status: answer.status, json: answer.json }).toEqual({ status: 200, json: shop })
-      expect((await own(by)).json).toEqual(shop)
+      expect({ status: answer.status, json: answer.json }).toEqual({
+        status: 200,
+        json: { ...unset, ...shop },
+      })
+      expect((await own(by)).json).toEqual(answer.json)
     }
-    expect((await own()).json).toEqual({ name: null, color: null })
+    expect((await own()).json).toEqual(unset)
   })
 
   const bad: [name: string, body: unknown, code: string, field?: string][] = [

@@ -251,3 +251,87 @@ describe('GET /api/coupons/stats/tills', () => {
     await refuses(server, () => asked('cursor=x'), 400, 'page-invalid')
   })
 })
+
+describe('a merchant that lets only its own tills redeem', () => {
+  const shop = newSigner()
+  const till = newSigner()
+  let session: string
+  let id: string
+
+  beforeAll(async () => {
+    session = await openSession(server.url, shop)
+    id = await createDefinition(server.url, session)
+    const body = { pubkey: till.pubkey, mint: false }
+    await call(server.url, '/api/coupons/minters', { body, token: session })
+    await change(true)
+  })
+
+  const change = (onlyAuthorizedTills: unknown) =>
+    call(server.url, '/api/shop', {
+      method: 'PATCH',
+      body: { onlyAuthorizedTills },
+      token: session,
+    })
+  const newOne = async () => (await mintOne(server.url, session, id)).nonce as string
+  const refused = (nonce: string, headers: Record<string, string> = {}) =>
+    refuses(server, () => claim(nonce, headers), 403, 'till-not-allowed')
+
+  test('is known by its setting, a boolean', async () => {
+    const own = () => call(server.url, '/api/shop', { token: session })
+    expect((await own()).json.onlyAuthorizedTills).toBe(true)
+    for (const wrong of [null, 1, 'true']) {
+      await refuses(server, () => change(wrong), 400, 'field-invalid', {
+        field: 'onlyAuthorizedTills',
+      })
+    }
+    expect((await own()).json.onlyAuthorizedTills).toBe(true)
+  })
+
+  test('is obeyed: its owner and its minters redeem, others and strangers do not', async () => {
+    const nonce = await newOne()
+    const wrong = [
+      {},
+      { Authorization: signed(newSigner()) },
+      { Authorization: signed(till, { createdAt: secondsNow() - 61 }) },
+      { Authorization: 'Bearer x.y.z' },
+      { Authorization: `Bearer ${await openSession(server.url, newSigner())}` },
+    ]
+    for (const headers of wrong) await refused(nonce, headers)
+    const used = { Authorization: signed(till) }
+    expect((await claim(await newOne(), used)).json.status).toBe('success')
+    await refused(nonce, used)
+    const bearer = { Authorization: `Bearer ${await openSession(server.url, till)}` }
+    expect((await claim(nonce, bearer)).json.status).toBe('success')
+    expect((await claim(await newOne(), { Authorization: signed(shop) })).status).toBe(200)
+    // Other merchants make no demand.
+    expect((await claim(await newNonce())).json.status).toBe('success')
+  })
+
+  test('is obeyed before the state of a voucher is told, and a repeated claim is told its time', async () => {
+    const authorized = { Authorization: `Bearer ${await openSession(server.url, till)}` }
+    const nonce = await newOne()
+    const first = await claim(nonce, authorized)
+    const again = await claim(nonce)
+    expect([again.status, again.json.status]).toEqual([200, 'claimed'])
+    expect(again.json.claimedAt).toBe(first.json.claimedAt)
+
+    const gone = await newOne()
+    const path = `/api/coupons/${id}/mints/${gone}`
+    await call(server.url, path, { method: 'DELETE', token: session })
+    await refused(gone)
+    await refuses(server, () => claim(gone, authorized), 410, 'voucher-cancelled')
+    const foreign = () => claim(gone, {}, { owner: owner.pubkey })
+    await refuses(server, foreign, 409, 'other-merchant')
+    await refuses(server, () => claim('A'.repeat(22)), 404, 'voucher-unknown')
+  })
+
+  test('no longer is when the setting is taken back, or the key of its till', async () => {
+    const headers = { Authorization: `Bearer ${await openSession(server.url, till)}` }
+    const path = `/api/coupons/minters/${till.pubkey}`
+    await call(server.url, path, { method: 'DELETE', token: session })
+    const nonce = await newOne()
+    await refused(nonce, headers)
+    await change(false)
+    expect((await claim(nonce)).json.status).toBe('success')
+  })
+})

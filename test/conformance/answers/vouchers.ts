@@ -102,6 +102,13 @@ export function testIssuing(service: Documented): void {
     await refused(tills, 'page-invalid', { path: '/api/coupons/stats/tills?cursor=x' })
   })
 
+  scenario('a redemption at a till that the merchant did not authorise', async () => {
+    const { ask, refused, mint } = await withCoupon(service)
+    await ask('PATCH /api/shop', { body: { onlyAuthorizedTills: true } })
+    const body = { nonce: await mint() }
+    await refused('POST /api/coupons/claim', 'till-not-allowed', { body, token: '' })
+  })
+
   scenario('a voucher is voided by its nonce', async () => {
     const { ask, refused, mint, mints } = await withCoupon(service)
     const nonce = await mint()
