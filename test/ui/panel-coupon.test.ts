@@ -142,7 +142,7 @@ test('the user’s own change with a lost answer is not taken for a change made 
   await page.route('**/api/coupons/live', (route) => route.abort())
   await page.reload()
   await editTerms(page)
-  await page.getByLabel('Condiciones').fill('De mañana.')
+  await page.getByLabel('Descripción').fill('De mañana.')
   const answerLost = async (route: Route) => {
     if (route.request().method() !== 'PATCH') return route.continue()
     await route.fetch()
@@ -165,7 +165,7 @@ test('a new name does not change the expiry: a day that was not edited keeps its
     await page.getByLabel(label).fill(text)
     await save(page)
   }
-  await edit('Condiciones', 'De tarde.')
+  await edit('Descripción', 'De tarde.')
   expect(await stored()).toMatchObject({ description: 'De tarde.', expiresAt })
   await edit('Vence el', '')
   expect((await stored()).expiresAt).toBeNull()

@@ -30,3 +30,89 @@ test('a description that turns the text behind it is reported, too', () => {
   const copied = 'Al \u202a+54 9 11\u202c'
   expect(outcome({ description: copied }).authored?.description).toBe(copied)
 })
+
+const rules = (typed: Partial<ReturnType<typeof rulesDraft>>, fields: object = {}) =>
+  checks.authoredOf({
+    ...drafts.emptyDraft,
+    percent: '10',
+    ...fields,
+    rules: { ...rulesDraft(), ...typed },
+  })
+const rulesDraft = () => drafts.emptyDraft.rules
+const window = { days: [1, 2, 3], from: '15:00', to: '18:00' }
+
+test('a draft without rules has none', () => {
+  expect(rules({}).authored?.rules).toBeNull()
+  expect(rules({ conditions: ' \n' }).authored?.rules).toBeNull()
+})
+
+test('typed rules are sent in the form of the service, and read back as typed', () => {
+  const timeZone = 'America/Argentina/Buenos_Aires'
+  const typed = {
+    starts: '2026-12-01',
+    timeZone,
+    windows: [window, { days: [6], from: '', to: '' }],
+    minimum: '10.000,5',
+    conditions: 'En efectivo ',
+  }
+  const startsAt = new Date(2026, 11, 1).getTime() / 1000
+  const sent = rules(typed).authored?.rules
+  expect(sent).toEqual({
+    startsAt,
+    times: { timeZone, windows: [window, { days: [6], from: '00:00', to: '00:00' }] },
+    minimum: { amount: 10_000.5, currency: 'ARS' },
+    conditions: 'En efectivo',
+  })
+  const again = drafts.draftOf({ ...definition, rules: sent ?? {} }).rules
+  expect(again).toEqual({
+    ...rulesDraft(),
+    ...typed,
+    startsAt,
+    minimum: '10000,5',
+    conditions: 'En efectivo',
+  })
+  expect(rules(again).authored?.rules).toEqual(sent)
+})
+
+test('a start keeps its time of the day while its day stays', () => {
+  const startsAt = new Date(2026, 11, 1, 15, 30).getTime() / 1000
+  const { rules: draft } = drafts.draftOf({ ...definition, rules: { startsAt } })
+  expect(rules(draft).authored?.rules).toEqual({ startsAt })
+  const moved = rules({ ...draft, starts: '2026-12-02' }).authored?.rules
+  expect(moved).toEqual({ startsAt: new Date(2026, 11, 2).getTime() / 1000 })
+})
+
+test('rules that make no sense are reported beside their field', () => {
+  const wrongs = (typed: Parameters<typeof rules>[0], fields = {}) => rules(typed, fields).wrongs
+  expect(wrongs({ windows: [window, { ...window, days: [] }] })).toEqual({
+    'rules.times.windows.1.days': 'wrong.days',
+  })
+  expect(wrongs({ windows: [{ ...window, to: '' }] })).toEqual({
+    'rules.times.windows.0.to': 'wrong.clock',
+  })
+  expect(wrongs({ minimum: 'mucho' })).toEqual({ 'rules.minimum.amount': 'wrong.amount' })
+  expect(wrongs({ conditions: 'a\u202eb' })).toEqual({ 'rules.conditions': 'wrong.hidden' })
+  const late = wrongs({ starts: '2999-12-02' }, { expires: '2999-12-01' })
+  expect(late).toEqual({ 'rules.startsAt': 'wrong.starts' })
+  expect(rules({ starts: '2999-12-01' }, { expires: '2999-12-01' }).wrongs).toEqual({})
+})
+
+test('a change of language rewrites the minimum', () => {
+  const draft = { ...drafts.emptyDraft, rules: { ...rulesDraft(), minimum: '1.500,5' } }
+  expect(drafts.retyped(draft, 'es').rules.minimum).toBe('1500,5')
+})
+
+const definition = {
+  id: 'x',
+  name: 'Café',
+  description: '',
+  image: null,
+  benefit: { type: 'percent' as const, percent: 10 },
+  maxUses: null,
+  minted: 0,
+  claimed: 0,
+  expiresAt: null,
+  archivedAt: null,
+  createdAt: 1,
+  updatedAt: 1,
+}

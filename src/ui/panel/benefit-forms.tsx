@@ -2,14 +2,13 @@ import type { ComponentChild } from 'preact'
 import { limits } from '../../base/limits.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
 import { Button, IconButton } from '../parts/button.tsx'
-import { Check, Field, Select } from '../parts/field.tsx'
+import { Check, Field } from '../parts/field.tsx'
 import { parseAmount, typed } from '../words/amount.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import type { Wrongs } from './draft-check.ts'
+import { type Currency, MoneyField } from './money-field.tsx'
 
 type BenefitType = Benefit['type']
-type Currency = NonNullable<Benefit['cap']>['currency']
-const currencies: readonly Currency[] = ['ARS', 'USD', 'SAT']
 type Benefits = { [T in BenefitType]: Extract<Benefit, { type: T }> }
 
 /** The fields of a benefit as typed, of all types: a change of type and back loses nothing. */
@@ -143,7 +142,7 @@ const forms: { [T in BenefitType]: Form<T> } = {
     typed: ({ amount, currency }) => ({ amount: typed(amount), currency }),
     sent: ({ amount, currency }) => ({ amount: parseAmount(amount), currency }),
     Inputs: ({ draft, wrong, onChange }) => (
-      <Money
+      <MoneyField
         label={t('field.amount')}
         amount={draft.amount}
         currency={draft.currency}
@@ -244,7 +243,7 @@ export function BenefitFields({ draft, wrongs, onChange }: Props) {
             onChange={(capped) => onChange({ capped })}
           />
           {draft.capped && (
-            <Money
+            <MoneyField
               label={t('field.cap.amount')}
               amount={draft.capAmount}
               currency={draft.capCurrency}
@@ -255,37 +254,6 @@ export function BenefitFields({ draft, wrongs, onChange }: Props) {
           )}
         </>
       )}
-    </div>
-  )
-}
-
-type MoneyProps = {
-  label: string
-  amount: string
-  currency: Currency
-  error: string | null
-  onAmount: (text: string) => void
-  onCurrency: (currency: Currency) => void
-}
-
-/** An amount with its currency; SAT stands for satoshis. */
-function Money({ label, amount, currency, error, onAmount, onCurrency }: MoneyProps) {
-  return (
-    <div class="money">
-      <Field
-        label={label}
-        inputMode="decimal"
-        placeholder="5000"
-        value={amount}
-        onText={onAmount}
-        error={error}
-      />
-      <Select
-        label={t('field.currency')}
-        value={currency}
-        options={currencies.map((one) => [one, t(`currency.${one}`)])}
-        onChoose={onCurrency}
-      />
     </div>
   )
 }

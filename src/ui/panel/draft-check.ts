@@ -8,7 +8,9 @@ import { type Benefit, parseBenefit } from '../../coupons/benefit.ts'
 import { parseAmount } from '../words/amount.ts'
 import { plainBenefitText } from '../words/benefit-text.ts'
 import { sentBenefit } from './benefit-forms.tsx'
-import { type Draft, dayOf } from './draft.ts'
+import { dayOf, endOf } from './days.ts'
+import type { Draft } from './draft.ts'
+import { rulesOf } from './rules-draft.ts'
 
 /** Validation errors by path of the field, as keys of the sentences. */
 export type Wrongs = Readonly<Record<string, WrongKey>>
@@ -25,6 +27,9 @@ type WrongKey =
   | 'wrong.image'
   | 'wrong.max'
   | 'wrong.expires'
+  | 'wrong.starts'
+  | 'wrong.days'
+  | 'wrong.clock'
 
 /** The benefit of a draft, or its validation errors. */
 export function benefitOf(draft: Draft): { benefit: Benefit | null; wrongs: Wrongs } {
@@ -46,6 +51,13 @@ function wrongOf(field: string): WrongKey {
   if (/ProductD$|\.d$/.test(field)) return 'wrong.product'
   if (/qty$/i.test(field)) return 'wrong.quantity'
   return 'wrong.items'
+}
+
+function wrongRule(path: string): WrongKey {
+  if (path === 'startsAt') return 'wrong.starts'
+  if (path === 'conditions') return 'wrong.hidden'
+  if (path.startsWith('minimum')) return 'wrong.amount'
+  return path.endsWith('.days') ? 'wrong.days' : 'wrong.clock'
 }
 
 /** The typed name, else one made from the benefit. */
@@ -80,9 +92,15 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   const past = expiresAt !== null && !(expiresAt > systemClock())
   // An expiry that nobody touched may be past: a new name must not move it.
   if (past && expiresAt !== draft.expiresAt) found.expires = 'wrong.expires'
+  const { rules, wrong } = rulesOf(draft.rules)
+  if (wrong !== null) found[`rules.${wrong}`] = wrongRule(wrong)
+  const startsAt = rules?.startsAt
+  if (startsAt !== undefined && expiresAt !== null && startsAt >= expiresAt) {
+    found['rules.startsAt'] = 'wrong.starts'
+  }
   if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
   const terms = { name, description, image: image === '' ? null : image }
-  return { authored: { ...terms, benefit, maxUses, expiresAt }, wrongs: {} }
+  return { authored: { ...terms, benefit, maxUses, expiresAt, rules }, wrongs: {} }
 }
 
 /** The expiry of a draft; null for never, NaN for an invalid day. */
@@ -90,10 +108,4 @@ export function expiryOf({ expires, expiresAt }: Draft): number | null {
   if (expires === '') return null
   // The form shows a day. As long as it is the same one, the coupon keeps its clock time.
   return expiresAt !== null && dayOf(expiresAt) === expires ? expiresAt : endOf(expires)
-}
-
-/** The last second of a day on the clock of this device; NaN for an invalid day. */
-function endOf(day: string): number {
-  const [year = Number.NaN, month = 1, date = 1] = day.split('-').map(Number)
-  return Math.floor(new Date(year, month - 1, date, 23, 59, 59).getTime() / 1000)
 }

@@ -2,6 +2,8 @@ import type { Definition } from '../../client/models.ts'
 import type { Language } from '../browser/language.ts'
 import { parseAmount, typed } from '../words/amount.ts'
 import { type BenefitDraft, emptyBenefit, retypedBenefit, typedBenefit } from './benefit-forms.tsx'
+import { dayOf } from './days.ts'
+import { emptyRules, type RulesDraft, retypedRules, typedRules } from './rules-draft.ts'
 
 /** The fields of the wizard as typed. Numbers stay text until they are checked: `1,` is on its way to `1,5`. */
 export type Draft = BenefitDraft & {
@@ -13,6 +15,7 @@ export type Draft = BenefitDraft & {
   expires: string
   /** The stored expiry. It stays, with its clock time, while `expires` is still the same day. */
   expiresAt: number | null
+  rules: RulesDraft
 }
 
 export const emptyDraft: Draft = {
@@ -23,6 +26,7 @@ export const emptyDraft: Draft = {
   maxUses: '',
   expires: '',
   expiresAt: null,
+  rules: emptyRules,
 }
 
 /** The draft of an existing definition. */
@@ -33,6 +37,7 @@ export function draftOf({
   benefit,
   maxUses,
   expiresAt,
+  rules,
 }: Definition): Draft {
   return {
     ...emptyDraft,
@@ -43,6 +48,7 @@ export function draftOf({
     maxUses: maxUses === null ? '' : String(maxUses),
     expires: expiresAt === null ? '' : dayOf(expiresAt),
     expiresAt,
+    rules: typedRules(rules),
   }
 }
 
@@ -53,12 +59,6 @@ export function retyped(draft: Draft, before: Language): Draft {
     // An unfinished number stays as it was typed.
     return Number.isNaN(value) ? text : typed(value)
   }
-  return { ...draft, ...retypedBenefit(draft, again), maxUses: again(draft.maxUses) }
-}
-
-/** `YYYY-MM-DD` on the clock of this device. */
-export function dayOf(seconds: number): string {
-  const date = new Date(seconds * 1000)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  const rules = retypedRules(draft.rules, again)
+  return { ...draft, ...retypedBenefit(draft, again), maxUses: again(draft.maxUses), rules }
 }

@@ -4,6 +4,7 @@ import { Notice } from '../parts/notice.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import type { Draft } from './draft.ts'
 import { benefitOf, expiryOf, nameOf } from './draft-check.ts'
+import { rulesOf } from './rules-draft.ts'
 
 type Props = {
   draft: Draft
@@ -25,6 +26,7 @@ export function EditorPreview({ draft, saved }: Props) {
             description: draft.description,
             benefit,
             expiresAt: expiryOf(draft),
+            rules: rulesOf(draft.rules).rules,
             // A new address shows no picture before the save, see below.
             image: chosen === saved ? imagePath(saved) : null,
           }}

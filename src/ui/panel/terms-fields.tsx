@@ -3,6 +3,7 @@ import { Field, TextArea } from '../parts/field.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import type { Draft } from './draft.ts'
 import { nameOf, type Wrongs } from './draft-check.ts'
+import { RulesFields } from './rules-fields.tsx'
 
 type Props = {
   draft: Draft
@@ -10,7 +11,7 @@ type Props = {
   onChange: (changes: Partial<Draft>) => void
 }
 
-/** The fields of the last step: name, conditions, limits and picture. */
+/** The fields of the last step: name, description, limits, picture and rules. */
 export function TermsFields({ draft, wrongs, onChange }: Props) {
   const wrong = (field: string) => {
     const key = wrongs[field]
@@ -64,6 +65,7 @@ export function TermsFields({ draft, wrongs, onChange }: Props) {
         onText={(image) => onChange({ image })}
         error={wrong('image')}
       />
+      <RulesFields rules={draft.rules} wrongs={wrongs} onChange={(rules) => onChange({ rules })} />
     </div>
   )
 }

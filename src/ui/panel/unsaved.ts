@@ -6,6 +6,7 @@ import { type Language, language } from '../browser/language.ts'
 import { tab } from '../browser/storage.ts'
 import { benefitTypes } from './benefit-forms.tsx'
 import { type Draft, emptyDraft, retyped } from './draft.ts'
+import { isRulesDraft } from './rules-draft.ts'
 
 type Unsaved = {
   draft: Draft
@@ -60,11 +61,12 @@ function isKept(value: unknown): value is Kept {
 function isDraft(value: unknown): boolean {
   const record = asObject(value)
   if (!record) return false
-  const { expiresAt, items, type } = record
-  const { expiresAt: _, items: __, ...plain } = emptyDraft
+  const { expiresAt, items, rules, type } = record
+  const { expiresAt: _, items: __, rules: ___, ...plain } = emptyDraft
   return (
     Object.entries(plain).every(([field, empty]) => typeof record[field] === typeof empty) &&
     (expiresAt === null || typeof expiresAt === 'number') &&
+    isRulesDraft(rules) &&
     benefitTypes.some((known) => known === type) &&
     Array.isArray(items) &&
     items.every(isItem)

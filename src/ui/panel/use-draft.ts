@@ -73,11 +73,19 @@ function freshDraft(coupon: Definition | null): Draft {
   return coupon ? draftOf(coupon) : emptyDraft
 }
 
-/** Whether two have the same terms. Comparing texts works: a benefit always has its fields in the same order. */
+/** Whether two have the same terms. Comparing texts works: benefits and rules always have their fields in the same order. */
 function sameTerms(one: Authored, other: Authored | null): boolean {
   return other !== null && textOf(one) === textOf(other)
 }
 
-function textOf({ name, description, image, benefit, maxUses, expiresAt }: Authored): string {
-  return JSON.stringify([name, description, image, benefit, maxUses, expiresAt])
+function textOf({
+  name,
+  description,
+  image,
+  benefit,
+  maxUses,
+  expiresAt,
+  rules,
+}: Authored): string {
+  return JSON.stringify([name, description, image, benefit, maxUses, expiresAt, rules ?? null])
 }

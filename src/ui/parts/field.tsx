@@ -14,7 +14,7 @@ type Shared = {
 type FieldProps = Shared & {
   value: string
   onText: (text: string) => void
-  type?: 'text' | 'password' | 'date' | 'search' | 'url' | 'tel'
+  type?: 'text' | 'password' | 'date' | 'time' | 'search' | 'url' | 'tel'
   inputMode?: 'text' | 'decimal' | 'numeric' | 'url' | 'tel'
   maxLength?: number
   min?: string

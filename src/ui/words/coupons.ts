@@ -94,10 +94,10 @@ export const couponWords = createWords(
     'field.cap.amount': ['Tope', 'Maximum'],
     'field.name': ['Nombre del cupón', 'Name of the coupon'],
     'field.name.hint': ['Es lo primero que se lee.', 'It is the first thing people read.'],
-    'field.description': ['Condiciones (opcional)', 'Terms (optional)'],
+    'field.description': ['Descripción (opcional)', 'Description (optional)'],
     'field.description.example': [
-      'Ej.: de lunes a jueves, de 15 a 19.',
-      'E.g. Monday to Thursday, 3 to 7 pm.',
+      'Ej.: con leche o solo, del tamaño que quieras.',
+      'E.g. with or without milk, in any size.',
     ],
     'field.image': ['Imagen (opcional)', 'Image (optional)'],
     'field.image.hint': ['La dirección https de una foto.', 'The https address of a picture.'],
@@ -130,6 +130,43 @@ export const couponWords = createWords(
     'wrong.max': [
       'Un número entero de 1 a 1.000.000, o vacío.',
       'A whole number from 1 to 1,000,000, or empty.',
+    ],
+    rules: ['Reglas (opcional)', 'Rules (optional)'],
+    'rules.hint': [
+      'La caja las controla sola: fuera de ellas, el cupón no se canjea.',
+      'The till checks them by itself: outside them, the coupon is not redeemed.',
+    ],
+    'rules.starts': ['Vale desde el (opcional)', 'Valid from (optional)'],
+    'rules.starts.hint': ['Desde que empieza ese día.', 'From the beginning of that day.'],
+    'rules.window': ['Días y horario {n}', 'Days and hours {n}'],
+    'rules.window.first': ['Elegir días y horarios', 'Choose days and hours'],
+    'rules.window.add': ['Agregar otro horario', 'Add other hours'],
+    'rules.window.remove': ['Quitar el horario {n}', 'Remove hours {n}'],
+    'rules.window.from': ['Desde las', 'From'],
+    'rules.window.to': ['Hasta las', 'To'],
+    'rules.window.hint': [
+      'Vacío: todo el día. Si termina antes de lo que empieza, sigue después de la medianoche.',
+      'Leave both empty for the whole day. If it ends before it begins, it goes on past midnight.',
+    ],
+    'rules.zone': ['Los horarios son en la {zone}.', 'The hours are in {zone}.'],
+    'rules.minimum': ['Compra mínima (opcional)', 'Minimum purchase (optional)'],
+    'rules.minimum.hint': [
+      'La caja la muestra y pregunta el monto de la compra.',
+      'The till shows it and asks for the amount of the purchase.',
+    ],
+    'rules.conditions': ['Otras condiciones (opcional)', 'Other conditions (optional)'],
+    'rules.conditions.hint': [
+      'Las lee la persona que atiende: la caja no las puede controlar.',
+      'For the person at the till to read: the till cannot check them.',
+    ],
+    'wrong.starts': [
+      'Elegí una fecha anterior al vencimiento.',
+      'Choose a date before it expires.',
+    ],
+    'wrong.days': ['Elegí al menos un día.', 'Choose at least one day.'],
+    'wrong.clock': [
+      'Completá las dos horas, o dejá las dos vacías.',
+      'Fill in both hours, or leave both empty.',
     ],
     'wrong.expires': ['Elegí una fecha futura.', 'Choose a date in the future.'],
 
