@@ -5,7 +5,7 @@ import type { TextStore } from '../../src/client/texts.ts'
 import { npubOf, parsePubkey } from '../../src/nostr/keys.ts'
 import { type Held, openHoldings, type Status, statusNow } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
-import { createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
+import { type Alone, createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
 import { newKey, newSigner } from '../support/client.ts'
 
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
@@ -42,15 +42,24 @@ function newStore(full = false): TextStore & { map: Map<string, string> } {
 
 type Asked = { path: string; body?: unknown; key: string | undefined; kept: string | undefined }
 
-type Alone = Parameters<typeof createRedeemer>[0]['alone']
-
 /** The locks that the pages of one browser share. */
 function newLocks(): Alone {
-  let last = Promise.resolve()
-  return (_nonce, work) => {
-    last = last.then(work)
-    return last
+  const held = new Map<string, Promise<void>>()
+  return async (code, when, work) => {
+    const before = held.get(code)
+    if (before && when === 'now-or-never') return false
+    const mine = before === undefined ? work() : before.then(work)
+    held.set(code, mine)
+    await mine
+    if (held.get(code) === mine) held.delete(code)
+    return true
   }
+}
+
+/** As where a browser gives no locks. */
+const unlocked: Alone = async (_nonce, _when, work) => {
+  await work()
+  return true
 }
 
 /** A till before a service that gives these answers in turn. */
@@ -59,7 +68,7 @@ function newTill(
   store = newStore(),
   manager: string | null = null,
   shops: readonly string[] = [terms.npub],
-  alone: Alone = (_nonce, work) => work(),
+  alone: Alone = unlocked,
 ) {
   const asked: Asked[] = []
   const seen: Redemption[] = []
@@ -155,7 +164,7 @@ test('lost answers are requested again with the same key, and shown as unconfirm
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
   expect(new Set(asked.slice(1).map(({ key }) => key)).size).toBe(1)
   const shown = seen.flatMap((state) => (state.step === 'redeeming' ? [state.lost] : []))
-  expect(shown).toEqual([0, 1, 2, 3, 4, 5])
+  expect([...new Set(shown)]).toEqual([0, 1, 2, 3, 4, 5])
   expect(seen.filter(({ step }) => step === 'done')).toHaveLength(1)
 })
 
@@ -326,9 +335,52 @@ test.each([['waits for its answer'], ['puts it aside']])(
   },
 )
 
+test.each(['look', 'redeem', 'settle'] as const)(
+  'a second page that would %s says that another page waits, and the first ends in green',
+  async (step) => {
+    const [store, alone] = [newStore(), newLocks()]
+    const answer = Promise.withResolvers<Answer>()
+    const second = newTill([minted, success], store, null, [terms.npub], alone)
+    if (step === 'redeem') await second.redeemer.look(nonce)
+    const first = newTill([minted, answer.promise], store, null, [terms.npub], alone)
+    await first.redeemer.look(nonce)
+    const out = first.redeemer.redeem()
+    const asked = second.asked.length
+    if (step === 'settle') await second.redeemer.settle(second.pending.all()[0]!)
+    else await second.redeemer[step](nonce)
+    expect(second.redeemer.state()).toEqual({ step: 'other-page', nonce })
+    expect(second.asked).toHaveLength(asked)
+    answer.resolve(success)
+    await out
+    expect(first.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
+  },
+)
+
+test('a second page takes a redemption over from one that is gone', async () => {
+  const [store, alone] = [newStore(), newLocks()]
+  const open = newTill([], store).pending.open(nonce, terms.name)
+  const second = newTill([success], store, null, [terms.npub], alone)
+  await second.redeemer.look(nonce)
+  expect(second.asked[0]?.key).toBe(open.key)
+  expect(second.redeemer.state()).toMatchObject({ outcome: 'settled' })
+})
+
+test('a second tap while the lock is on its way asks once', async () => {
+  const locks = newLocks()
+  const slow: Alone = async (...lock) => {
+    await Promise.resolve()
+    return locks(...lock)
+  }
+  const { redeemer, asked } = newTill([minted, success], newStore(), null, [terms.npub], slow)
+  await redeemer.look(nonce)
+  await Promise.all([redeemer.redeem(), redeemer.redeem()])
+  expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview', '/api/coupons/claim'])
+  expect(redeemer.state()).toMatchObject({ outcome: 'success' })
+})
+
 test('a second page goes on when the first is gone, unless it has a coupon on its screen', async () => {
   const gone = Promise.withResolvers<void>()
-  const wait: Alone = (_nonce, work) => gone.promise.then(work)
+  const wait: Alone = (code, when, work) => gone.promise.then(() => unlocked(code, when, work))
   const store = newStore()
   const open = newTill([], store).pending.open(nonce, terms.name)
   const free = newTill([success], store, null, [terms.npub], wait)
@@ -346,8 +398,8 @@ test('a second page that waited longer than a customer does leaves the redemptio
   const gone = Promise.withResolvers<void>()
   const store = newStore()
   const open = newTill([], store).pending.open(nonce, terms.name)
-  const late = newTill([success], store, null, [terms.npub], (_nonce, work) =>
-    gone.promise.then(work),
+  const late = newTill([success], store, null, [terms.npub], (code, when, work) =>
+    gone.promise.then(() => unlocked(code, when, work)),
   )
   const out = late.redeemer.resume(open)
   late.clock.seconds += 15 * 60

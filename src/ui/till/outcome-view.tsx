@@ -53,6 +53,20 @@ export function OutcomeView({ state }: { state: RedemptionUnderWay }) {
       return <Shown state={state} />
     case 'redeeming':
       return <Redeeming state={state} />
+    case 'other-page':
+      return (
+        <Banner tone="wait" icon="clock" title={t('page.title')}>
+          <p>{t('page.detail')}</p>
+          <div class="row middle">
+            <RestingButton kind="primary" big onClick={retry}>
+              {t('again')}
+            </RestingButton>
+            <RestingButton big onClick={goOn}>
+              {t('next')}
+            </RestingButton>
+          </div>
+        </Banner>
+      )
     case 'done':
       return <Done state={state} />
     case 'unreachable':

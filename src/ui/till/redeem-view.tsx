@@ -10,7 +10,16 @@ import { moment } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { OutcomeView, outcomeTone } from './outcome-view.tsx'
 import { ScannerView } from './scanner-view.tsx'
-import { cameraOpen, notCoupon, recent, redemption, settle, take, unsettled } from './state.ts'
+import {
+  cameraOpen,
+  notCoupon,
+  openScanner,
+  recent,
+  redemption,
+  settle,
+  take,
+  unsettled,
+} from './state.ts'
 import { TlsHelp } from './tls-help.tsx'
 
 /** Redeeming: the ways to enter a code, open redemptions, and recent outcomes. */
@@ -46,16 +55,7 @@ function Ways() {
             {t(`camera.${trouble}`)} {trouble === 'insecure' && <TlsHelp />}
           </Notice>
         ) : (
-          <Button
-            kind="primary"
-            icon="camera"
-            wide
-            class="huge"
-            onClick={() => {
-              notCoupon.value = null
-              cameraOpen.value = true
-            }}
-          >
+          <Button kind="primary" icon="camera" wide class="huge" onClick={openScanner}>
             {t('redeem.camera')}
           </Button>
         )}

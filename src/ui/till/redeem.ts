@@ -35,8 +35,20 @@ export type RedemptionUnderWay =
   | { step: 'looking'; nonce: string }
   /** Valid at the time of the preview. A tap redeems it, if its shop is one of this till's. */
   | { step: 'shown'; nonce: string; terms: VoucherTerms }
-  /** The claim is sent. With `lost` answers, the service may or may not have redeemed it. */
-  | { step: 'redeeming'; nonce: string; terms: VoucherTerms | null; name: string; lost: number }
+  /**
+   * The claim is sent. With `lost` answers, the service may or may not have redeemed it. `told`: its answer
+   * came late, and was reported then.
+   */
+  | {
+      step: 'redeeming'
+      nonce: string
+      terms: VoucherTerms | null
+      name: string
+      lost: number
+      told: boolean
+    }
+  /** Another page of this till waits for the answer to its claim of this coupon. */
+  | { step: 'other-page'; nonce: string }
   | {
       step: 'done'
       nonce: string
@@ -77,6 +89,16 @@ type Redeemer = {
   leave(): void
 }
 
+/**
+ * Runs `work` while no other page of this till runs work for this nonce: after it, or at once, or not at all.
+ * False when it did not run.
+ */
+export type Alone = (
+  nonce: string,
+  when: 'afterwards' | 'now-or-never',
+  work: () => Promise<void>,
+) => Promise<boolean>
+
 type Wiring = {
   ask: Ask
   pause: Pause
@@ -89,8 +111,7 @@ type Wiring = {
   /** The pinned key of the manager; null where this device never reached the service. */
   manager: () => string | null
   onChange: (state: Redemption) => void
-  /** Runs `work` when no other page of this till runs work for this nonce. */
-  alone: (nonce: string, work: () => Promise<void>) => Promise<void>
+  alone: Alone
   /** Called with the answer of a redemption that is no longer on the screen. */
   onLate: (name: string, outcome: Redemption) => void
 }
@@ -119,7 +140,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
   }
   /** Whether a read of this nonce is only a repetition of the read that led to the screen. */
   const repeated = (nonce: string) => {
-    if (state.step === 'idle' || state.step === 'unreachable' || state.nonce !== nonce) return false
+    if (state.step === 'idle' || state.nonce !== nonce) return false
+    if (state.step === 'unreachable' || state.step === 'other-page') return false
     const over = state.step === 'done' || state.step === 'refused'
     return !over || nowMs() - shownAtMs < debounceMs
   }
@@ -129,11 +151,12 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     const mine = ++turn
     const { nonce, key, name, owner } = open
     const body = { nonce, ...(owner !== undefined && { owner }) }
-    show({ step: 'redeeming', nonce, terms, name, lost: 0 })
+    const waiting = { step: 'redeeming', nonce, terms, name, told: open.answered === true } as const
+    show({ ...waiting, lost: 0 })
     const answer = await persist(() => ask('/api/coupons/claim', body, key), {
       pause,
       onLost: (lost) => {
-        if (turn === mine) show({ step: 'redeeming', nonce, terms, name, lost })
+        if (turn === mine) show({ ...waiting, lost })
       },
       goOn: () => turn === mine,
     })
@@ -152,10 +175,25 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     if (onScreen) show(outcome)
     else onLate(name, outcome)
   }
+  /** Claim a coupon, unless another page of this till waits for the answer to its own claim of it. */
+  const claimAlone = async (nonce: string, name: string, work: () => Promise<void>) => {
+    const mine = ++turn
+    // Before the lock is there: a second tap must not ask for it again.
+    show({ step: 'redeeming', nonce, terms: null, name, lost: 0, told: false })
+    const ran = await alone(nonce, 'now-or-never', async () => {
+      if (turn === mine) await work()
+    })
+    if (!ran && turn === mine) show({ step: 'other-page', nonce })
+  }
   /** Fetch the answer of an entry whose customer may have left. Not green after a reload, either. */
   const settle = (open: Pending) => {
-    pending.putAside(open.nonce)
-    return claim(open, null)
+    // The page that put it aside may still hold its lock for a moment, and waits for nothing.
+    if (open.aside) return claim(open, null)
+    const { nonce, name } = open
+    return claimAlone(nonce, name, () => {
+      pending.putAside(nonce)
+      return claim(open, null)
+    })
   }
 
   return {
@@ -181,11 +219,12 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const { nonce, terms } = state
       const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
       if (owner === null) return
-      // Another page of this till claimed it since the preview.
-      if (pending.find(nonce)) pending.putAside(nonce)
-      // The key is stored before the request leaves: a reload retries with the same one.
-      const out = claim(pending.open(nonce, terms.name, owner), terms)
-      await Promise.all([out, alone(nonce, () => out)])
+      await claimAlone(nonce, terms.name, () => {
+        // Another page of this till claimed it since the preview, and is gone.
+        if (pending.find(nonce)) pending.putAside(nonce)
+        // The key is stored before the request leaves: a reload retries with the same one.
+        return claim(pending.open(nonce, terms.name, owner), terms)
+      })
     },
     disown() {
       if (state.step !== 'shown') return
@@ -193,12 +232,13 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       show({ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null })
     },
     settle,
-    resume: ({ nonce }) =>
-      alone(nonce, async () => {
+    async resume({ nonce }) {
+      await alone(nonce, 'afterwards', async () => {
         // Another page may have finished it or put it aside, and this one may have a coupon on the screen.
         const open = pending.find(nonce)
         if (open && resumable(open, now()) && state.step === 'idle') await claim(open, null)
-      }),
+      })
+    },
     leave() {
       if (state.step === 'redeeming') pending.putAside(state.nonce)
       turn++

@@ -9,6 +9,7 @@ import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, shops } from '../state/shops.ts'
+import { alone } from './alone.ts'
 import { createRedeemer, type Outcome, type Redemption, resumable } from './redeem.ts'
 import { play } from './sound.ts'
 
@@ -57,11 +58,6 @@ const redeemer = createRedeemer({
   },
 })
 
-/** Browsers give no locks to a page on plain http, and old ones have none. */
-async function alone(nonce: string, work: () => Promise<void>): Promise<void> {
-  await ('locks' in navigator ? navigator.locks.request(`till:${nonce}`, work) : work())
-}
-
 /** The pending list without the coupon on the screen. */
 function pendingElsewhere(shown: Redemption): Pending[] {
   return list.all().filter(({ nonce }) => !('nonce' in shown) || nonce !== shown.nonce)
@@ -83,7 +79,7 @@ function show(next: Redemption): void {
   if (next.step !== 'done') return
   play(next.outcome)
   // A preview decided nothing, so it is no recent outcome.
-  if (before.step !== 'redeeming') return
+  if (before.step !== 'redeeming' || before.told) return
   note(next.outcome, next.terms?.name ?? before.name)
 }
 
@@ -104,8 +100,18 @@ export function takeFilmed(text: string | null | undefined): void {
 
 /** Go on to the next customer, with the camera if it read the last coupon. */
 export function goOn(): void {
-  leave()
-  cameraOpen.value = film.last() !== null
+  const byCamera = film.last() !== null
+  // The service said nothing about this coupon, so another read of it asks again.
+  if (redemption.peek().step === 'refused') film.forget()
+  putAway()
+  cameraOpen.value = byCamera
+}
+
+/** Open the camera, which reads whatever is before it. */
+export function openScanner(): void {
+  notCoupon.value = null
+  film.forget()
+  cameraOpen.value = true
 }
 
 /** Take the readings of a scan, a photo or a typed text. */
@@ -149,9 +155,16 @@ export function retry(): void {
   if (step === 'redeeming') pauses.wake()
   const now = redemption.peek()
   if (now.step === 'unreachable') void redeemer.look(now.nonce, now.voucher)
+  if (now.step === 'other-page') void redeemer.look(now.nonce)
 }
 
+/** Put the coupon on the screen away. The camera reads it again, unless its outcome was shown. */
 export function leave(): void {
+  if (redemption.peek().step !== 'done') film.forget()
+  putAway()
+}
+
+function putAway(): void {
   redeemer.leave()
   pauses.wake()
   elsewhere.value = null
@@ -188,6 +201,11 @@ export function resume(): void {
   if (open) void redeemer.resume(open)
   effect(() => {
     if (reachable.value) retry()
+  })
+  // Another page of this till works on the same lists.
+  window.addEventListener('storage', () => {
+    unsettled.value = pendingElsewhere(redemption.peek())
+    recent.value = parseList<Recent>(recentPlace)
   })
 }
 

@@ -175,6 +175,11 @@ export const tillWords = createWords({
     'No pudimos preguntar por este cupón y NO se canjeó. Probá de nuevo cuando vuelva la conexión.',
     'We could not ask about this coupon and it was NOT redeemed. Try again when the connection is back.',
   ],
+  'page.title': ['Se está canjeando en otra ventana', 'Another window is redeeming it'],
+  'page.detail': [
+    'Otra ventana de esta caja espera la respuesta de este cupón. El resultado aparece ahí.',
+    'Another window of this till is waiting for the answer for this coupon. The outcome appears there.',
+  ],
   'busy.title': ['El servicio no puede responder', 'The service cannot answer'],
   'busy.detail': ['Este cupón NO se canjeó.', 'This coupon was NOT redeemed.'],
   'offline.banner': [

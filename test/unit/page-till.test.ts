@@ -1,0 +1,117 @@
+/** The till without a browser: its camera, its lists, and the locks between its pages. */
+import { beforeEach, expect, test } from 'bun:test'
+import { pretendPage } from '../support/fake-browser.ts'
+import { until } from '../support/until.ts'
+
+const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
+const npub = 'npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql'
+const page = pretendPage(() => {})
+page.texts.set('cuponera:till:shops', JSON.stringify([npub]))
+const till = await import('../../src/ui/till/state.ts')
+const { alone } = await import('../../src/ui/till/alone.ts')
+till.resume()
+
+const answer = (status: string) => () =>
+  Response.json({
+    ...{ couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4', name: 'Medialuna', description: '' },
+    ...{ coupon: { type: 'percent', percent: 25 }, npub, image: null, expiresAt: null },
+    ...{ nonce, status, claimedAt: status === 'minted' ? null : 1_795_270_913 },
+  })
+const refusal = () => Response.json({ code: 'field-invalid', error: 'No.' }, { status: 400 })
+const step = () => till.redemption.peek().step
+const reach = (wanted: string) => until(wanted, () => step() === wanted)
+const link = `http://127.0.0.1:3000/c#${nonce}`
+
+beforeEach(() => {
+  till.leave()
+  till.openScanner()
+})
+
+async function film(wanted: string, given: () => Response | Promise<Response>) {
+  page.state.answer = given
+  till.takeFilmed(link)
+  await reach(wanted)
+}
+
+test.each([
+  ['was cancelled', 'shown', answer('minted'), till.leave],
+  ['got no answer', 'unreachable', () => Promise.reject(new TypeError('down')), till.leave],
+  ['was refused', 'refused', refusal, till.goOn],
+] as const)(
+  'the camera reads a coupon again that %s and stayed in the picture',
+  async (_did, wanted, given, leave) => {
+    await film(wanted, given)
+    leave()
+    expect(step()).toBe('idle')
+    await film('shown', answer('minted'))
+  },
+)
+
+test('the camera does not read a redeemed coupon again while it stays in the picture', async () => {
+  await film('shown', answer('minted'))
+  page.state.answer = answer('success')
+  till.redeem()
+  await reach('done')
+  till.goOn()
+  expect([step(), till.cameraOpen.peek()]).toEqual(['idle', true])
+  till.takeFilmed(link)
+  expect(step()).toBe('idle')
+  // A person who opens the camera wants to know about the code before it.
+  till.openScanner()
+  await film('done', answer('claimed'))
+  expect(till.redemption.peek()).toMatchObject({ outcome: 'already' })
+})
+
+test('a redemption whose answer came late is listed once among the recent ones', async () => {
+  const before = till.recent.peek().length
+  await film('shown', answer('minted'))
+  const late = Promise.withResolvers<Response>()
+  page.state.answer = () => late.promise
+  till.redeem()
+  await reach('redeeming')
+  till.leave()
+  late.resolve(answer('success')())
+  await until('the late answer', () => till.recent.peek().length === before + 1)
+  await film('done', answer('success'))
+  expect(till.redemption.peek()).toMatchObject({ outcome: 'settled' })
+  expect(till.recent.peek()).toHaveLength(before + 1)
+})
+
+test('another page’s work shows among the open and the recent redemptions', () => {
+  const open = { nonce, key: 'k'.repeat(24), startedAt: 1, name: 'Medialuna' }
+  page.texts.set('cuponera:till:pending', JSON.stringify([open]))
+  page.texts.set('cuponera:till:recent', '[]')
+  page.changed('cuponera:till:pending')
+  expect(till.unsettled.peek()).toEqual([open])
+  expect(till.recent.peek()).toEqual([])
+  page.texts.delete('cuponera:till:pending')
+  page.changed('cuponera:till:pending')
+  expect(till.unsettled.peek()).toEqual([])
+})
+
+test('a browser that refuses a lock lets the work run once', async () => {
+  const locks = navigator.locks
+  let count = 0
+  const work = async () => {
+    count++
+  }
+  const refuse = () => Promise.reject(new DOMException('not active', 'InvalidStateError'))
+  Object.assign(navigator, { locks: { request: refuse } })
+  expect(await alone(nonce, 'now-or-never', work)).toBe(true)
+  expect(count).toBe(1)
+  // The lock breaks off after the work began.
+  const breakOff = async (_name: string, _options: object, run: (lock: object) => unknown) => {
+    await run({})
+    await refuse()
+  }
+  Object.assign(navigator, { locks: { request: breakOff } })
+  expect(await alone(nonce, 'afterwards', work)).toBe(true)
+  expect(count).toBe(2)
+  // Another page has it.
+  const take = (_name: string, { ifAvailable }: LockOptions, run: (lock: null) => unknown) =>
+    ifAvailable ? Promise.resolve(run(null)) : Promise.reject(new Error('it waits'))
+  Object.assign(navigator, { locks: { request: take } })
+  expect(await alone(nonce, 'now-or-never', work)).toBe(false)
+  expect(count).toBe(2)
+  Object.assign(navigator, { locks })
+})
