@@ -1,6 +1,7 @@
 /** Texts that a scanner, a camera, a photo or a person gives, and the coupon in them. */
 import { asObject, parseJson } from '../base/json.ts'
 import { type NostrEvent, parseEvent } from '../nostr/event.ts'
+import { readTyped } from './typed-code.ts'
 
 /** `host`: of the address in the code, if it had one. `voucher`: the signed event in the code, if it had one. */
 type ScannedCoupon = {
@@ -142,8 +143,11 @@ export function swapCase(text: string): string {
 }
 
 function couponIn(text: string): ScannedCoupon | null {
-  if (isNonce(text)) return { kind: 'coupon', nonce: text, host: null, voucher: null }
   if (text.startsWith('{')) return couponInJson(text)
+  // A field that groups what is typed may have put spaces into a nonce.
+  const bare = text.replace(/\s/g, '')
+  const nonce = isNonce(bare) ? bare : readTyped(text).nonce
+  if (nonce !== null) return { kind: 'coupon', nonce, host: null, voucher: null }
   return couponInAddress(text)
 }
 
