@@ -11,7 +11,7 @@ const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 const dataChars = 26
 const codeChars = dataChars + 2
 const groupChars = 4
-export const groupCount = codeChars / groupChars
+const groupCount = codeChars / groupChars
 const nonceBits = 128
 const nonceChars = 22
 
@@ -69,42 +69,62 @@ export function typedGroups(nonce: string): string[] | null {
   return grouped(code)
 }
 
-/** The typed form as one text. */
-export function typedText(nonce: string): string | null {
-  return typedGroups(nonce)?.join(' ') ?? null
+/**
+ * Not the whole code of a coupon. `groups`: those to look at first, counted from one; none where nobody can
+ * tell. `count`: characters too few or too many. A typed code is never corrected.
+ */
+export type TypedSlip = {
+  nonce: null
+  wrong: 'sign' | 'short' | 'long' | 'sum'
+  groups: number[]
+  count: number
 }
 
-export type TypedReading =
-  | { nonce: string }
-  /**
-   * Not the whole code of a coupon. `groups`: those to look at first, counted from one; none where nobody can
-   * tell. A typed code is never corrected.
-   */
-  | { nonce: null; wrong: 'sign' | 'short' | 'long' | 'sum'; groups: number[] }
-
 /** Read a typed code: in any case, with O for 0 and I or L for 1, with spaces and dashes anywhere. */
-export function readTyped(text: string): TypedReading {
+export function readTyped(text: string): { nonce: string } | TypedSlip {
   const chars = charsOf(text)
   const strange = chars.findIndex((char) => !letters.includes(char))
-  if (strange >= 0 && strange < codeChars) return wrong('sign', [groupAt(strange)])
+  if (strange >= 0 && strange < codeChars) return slip('sign', [groupAt(strange)])
   if (chars.length !== codeChars) {
-    return wrong(chars.length < codeChars ? 'short' : 'long', oddGroups(text))
+    const missing = codeChars - chars.length
+    return slip(missing > 0 ? 'short' : 'long', oddGroups(text), Math.abs(missing))
   }
   const symbols = chars.map((char) => letters.indexOf(char))
   const [plain, placed] = sumsOf(symbols)
-  if (padding(symbols) !== 0) return wrong('sum', [groupAt(dataChars - 1)])
-  if (plain !== 0 || placed !== 0) return wrong('sum', suspects(symbols, plain, placed))
+  if (padding(symbols) !== 0) return slip('sum', [groupAt(dataChars - 1)])
+  if (plain !== 0 || placed !== 0) return slip('sum', suspects(symbols, plain, placed))
   const bits = symbols.slice(0, dataChars).map((symbol) => bitsOf(symbol, 5))
   const sextets = numbersOf(bits.join('').slice(0, nonceBits), 6)
   return { nonce: sextets.map((sextet) => base64[sextet]).join('') }
 }
 
-/** A text in groups, as far as it may be the beginning of a typed code; else as it stands. */
+/** A shorter text is something else, and no code with a slip. */
+const triedChars = 3 * groupChars
+
+/** The reason why a text is no code; null while it may become one. `whole`: the person has finished it. */
+export function slipOf(text: string, whole: boolean): TypedSlip | null {
+  const count = charsOf(text).length
+  // A dash may be a character of a nonce, until the text is longer than one.
+  if (!unlikeNonce(text) || (text.includes('-') && count < codeChars)) return null
+  const reading = readTyped(text)
+  if (reading.nonce !== null) return null
+  if (count >= (whole ? triedChars : codeChars)) return reading
+  const [group = 0] = reading.groups
+  return reading.wrong === 'sign' && count >= group * groupChars ? reading : null
+}
+
+/** A text in groups, as far as it may be the beginning of a typed code; else without them. */
 export function groupTyped(text: string): string {
-  // One case only: a nonce has both, and needs each of its characters.
-  const typed = /^[\dA-TV-Z\s]*$/.test(text) || /^[\da-tv-z\s]*$/.test(text)
   const bare = text.replace(/\s/g, '')
-  return typed && bare.length <= codeChars ? grouped(bare).join(' ') : text
+  if (/^[\dA-Z]*$/i.test(bare) && unlikeNonce(bare)) return grouped(bare).join(' ')
+  // A voucher in JSON may have spaces of its own.
+  return text.startsWith('{') ? text : bare
+}
+
+/** Letters and digits in one case, or more of them than a nonce has: a nonce needs each character in its case. */
+function unlikeNonce(text: string): boolean {
+  if (/^[\dA-ZÑ\s-]*$/.test(text) || /^[\da-zñ\s-]*$/.test(text)) return true
+  return charsOf(text).length > nonceChars && /^[\dA-ZÑ\s-]*$/i.test(text)
 }
 
 function charsOf(text: string): string[] {
@@ -112,8 +132,8 @@ function charsOf(text: string): string[] {
   return [...bare.replaceAll('O', '0').replace(/[IL]/g, '1')]
 }
 
-function wrong(why: Extract<TypedReading, { nonce: null }>['wrong'], groups: number[]) {
-  return { nonce: null, wrong: why, groups }
+function slip(wrong: TypedSlip['wrong'], groups: number[], count = 0): TypedSlip {
+  return { nonce: null, wrong, groups, count }
 }
 
 function groupAt(place: number): number {
@@ -126,6 +146,9 @@ function oddGroups(text: string): number[] {
   const odd = groups.findIndex((group) => group.length !== groupChars)
   return groups.length === groupCount && odd >= 0 ? [odd + 1] : []
 }
+
+/** More groups than this are no help. */
+const suspectsMax = 3
 
 /** The groups of the one wrong symbol, or of two neighbours that changed places, that explain the sums. */
 function suspects(symbols: readonly number[], plain: number, placed: number): number[] {
@@ -143,8 +166,8 @@ function suspects(symbols: readonly number[], plain: number, placed: number): nu
     const right = symbols.with(at, next).with(at + 1, symbol)
     return change === placed && padding(right) === 0 ? [[groupAt(at), groupAt(at + 1)]] : []
   })
-  const [only] = swaps
-  return only && swaps.length === 1 ? [...new Set(only)] : []
+  const groups = [...new Set(swaps.flat())]
+  return groups.length <= suspectsMax ? groups : []
 }
 
 /** The two bits behind the nonce, which are zero. */

@@ -26,6 +26,6 @@ export async function next(page: Page): Promise<void> {
 
 /** The address that the shown QR carries. */
 export async function shownAddress(page: Page): Promise<string> {
-  await page.getByText('Dirección del cupón').click()
-  return ((await page.locator('.hand .mono').textContent()) ?? '').trim()
+  await page.getByText('Enlace y código para escribir').click()
+  return ((await page.locator('.hand .mono.small').textContent()) ?? '').trim()
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { limits } from '../../src/base/limits.ts'
+import { readTyped } from '../../src/client/typed-code.ts'
 import type { PrintFormat } from '../../src/ui/parts/print-fit.ts'
 import { closeBrowser, picture, qrInPicture, shownQr } from '../support/browser.ts'
 import { call } from '../support/client.ts'
@@ -82,7 +83,7 @@ const cases: Case[] = [
 ]
 
 const papers = [
-  { format: 'a4', label: 'Hoja A4, para recortar', wide: 190, code: 46 },
+  { format: 'a4', label: 'Hoja A4, para recortar', wide: 190, code: 44 },
   { format: '80', label: 'Ticket de 80 mm', wide: 74, code: 64 },
   { format: '58', label: 'Ticket de 58 mm', wide: 54, code: 50 },
 ] as const
@@ -166,7 +167,10 @@ for (const { what, fields, fits } of cases) {
         .locator('.paper .qr')
         .evaluateAll((codes) => codes.map((one) => one.getBoundingClientRect().width))
       for (const side of sides) expect(side).toBeCloseTo((code / 25.4) * 96, 0)
-      expect(await shownQr(page, '.paper')).toStartWith(`${server.url}/c#`)
+      const address = await shownQr(page, '.paper')
+      expect(address).toStartWith(`${server.url}/c#`)
+      const typed = await page.locator('.paper .code-text').first().textContent()
+      expect(readTyped(typed ?? '')).toEqual({ nonce: new URL(address).hash.slice(1) })
       const name = `print-${what.replaceAll(' ', '-')}-${format}`
       await picture(page, name)
       await page.emulateMedia({ media: null })
@@ -214,6 +218,7 @@ test('a shop without a known name has nothing in its place, on paper and in the 
     '2x1',
     'Café de a dos',
     '2x1 en café, hasta $5.000',
+    expect.stringMatching(/^(\w{4} ){6}\w{4}$/),
     'No vence',
   ])
 })

@@ -19,7 +19,7 @@ test('a message tells the whole promise, and the network that its link needs', (
       percent: 25,
       cap: { amount: 5000, currency: 'ARS' as const },
     },
-    nonce: 'a',
+    nonce: 'A'.repeat(22),
     npub: 'npub1',
     expiresAt: null,
     rules: { minimum: { amount: 10_000, currency: 'ARS' as const }, conditions: 'En efectivo' },
@@ -36,5 +36,8 @@ test('a message tells the whole promise, and the network that its link needs', (
   ]
   const opening = 'Te paso un cupón de Bar «Sur»:'
   expect(message('public')).toEqual([opening, ...promise, '', 'Abrilo en tu teléfono:', link])
-  expect(message('network').at(-2)).toBe('Abrilo en tu teléfono, en el Wi-Fi del local:')
+  // A till reads the code where the phone cannot open the link.
+  const code = ['', 'O mostrá este código en la caja:', '0000 0000 0000 0000 0000 0000 0000']
+  const where = 'Abrilo en tu teléfono, en el Wi-Fi del local:'
+  expect(message('network').slice(-5)).toEqual([where, link, ...code])
 })

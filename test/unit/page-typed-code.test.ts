@@ -1,12 +1,13 @@
 /** The typed form of a nonce: what it says about a slip of the finger, and that it never guesses. */
 import { expect, test } from 'bun:test'
 import { isNonce, parseScan } from '../../src/client/scan.ts'
-import { groupTyped, readTyped, typedGroups, typedText } from '../../src/client/typed-code.ts'
+import { groupTyped, readTyped, slipOf, typedGroups } from '../../src/client/typed-code.ts'
 import { createNonce } from '../../src/coupons/nonce.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const seed = chooseSeed()
+const typedText = (nonce: string) => typedGroups(nonce)!.join(' ')
 const zero = 'A'.repeat(22)
 
 test('a nonce has one typed form, of seven groups of four', () => {
@@ -22,6 +23,12 @@ test('a nonce has one typed form, of seven groups of four', () => {
   }
 })
 
+test('the typed form of the documentation is the one of its nonce', async () => {
+  const text = await Bun.file(new URL('../../docs/protocol.md', import.meta.url)).text()
+  const [, code = '', nonce = ''] = /`((?:\w{4} ){6}\w{4})` for `([\w-]{22})`/.exec(text) ?? []
+  expect([typedText(nonce), readTyped(code)]).toEqual([code, { nonce }])
+})
+
 test.each(['', 'A'.repeat(21), 'A'.repeat(23), `${'A'.repeat(21)}B`, `${'A'.repeat(21)}=`, 'ñ'])(
   'a code of another service that is no nonce has no typed form: %p',
   (code) => {
@@ -32,7 +39,7 @@ test.each(['', 'A'.repeat(21), 'A'.repeat(23), `${'A'.repeat(21)}B`, `${'A'.repe
 test('a typed code is read in any case and grouping, with letters for the digits they look like', () => {
   for (let at = 0; at < 100; at++) {
     const nonce = createNonce()
-    const code = typedText(nonce)!
+    const code = typedText(nonce)
     const forms = [code.toLowerCase(), code.replaceAll(' ', '-'), code.replaceAll(' ', '')]
     forms.push(` ${code.replaceAll(' ', ' – ')}\n`, code.replaceAll('0', 'o').replaceAll('1', 'l'))
     forms.push(code.replaceAll('0', 'O').replaceAll('1', 'I'))
@@ -50,7 +57,11 @@ test('one wrong character is found, wherever it is', () => {
       for (const letter of letters) {
         if (letter === code[place]) continue
         const typed = code.slice(0, place) + letter + code.slice(place + 1)
-        expect(readTyped(typed)).toEqual({ nonce: null, wrong: 'sum', groups: [group(place)] })
+        expect(readTyped(typed)).toMatchObject({
+          nonce: null,
+          wrong: 'sum',
+          groups: [group(place)],
+        })
       }
     }
   }
@@ -85,14 +96,14 @@ test('neighbours that changed places are noticed, and mostly found', () => {
           .join(''),
       )
       if (reading.nonce !== null) throw new Error('it is taken for a code')
-      const groups = [...new Set([group(place), group(place + 1)])]
       swaps++
-      // The bits behind the nonce may show the group first.
-      if (reading.groups.length > 0 && reading.groups.every((at) => groups.includes(at))) found++
-      else expect(reading.groups).toEqual([])
+      if (reading.groups.length === 0) continue
+      found++
+      const at = [group(place), group(place + 1)]
+      expect(reading.groups.some((one) => at.includes(one))).toBe(true)
     }
   }
-  expect(found / swaps).toBeGreaterThan(0.3)
+  expect(found / swaps).toBeGreaterThan(0.8)
 })
 
 test.each([
@@ -127,7 +138,7 @@ test.each([
   ['a long text', () => 'A'.repeat(10_000), 'long', []],
 ] as const)('%s is reported', (_what, spoil, why, groups) => {
   const code = typedGroups(createNonce())!.join('')
-  expect(readTyped(spoil(code))).toEqual({ nonce: null, wrong: why, groups: [...groups] })
+  expect(readTyped(spoil(code))).toMatchObject({ nonce: null, wrong: why, groups: [...groups] })
 })
 
 function nonceOf(code: string): string {
@@ -140,8 +151,8 @@ test('a code is grouped while it is typed, and a nonce stays as it is', () => {
   expect(groupTyped('7K3F ')).toBe('7K3F')
   for (let at = 0; at < 100; at++) {
     const code = typedGroups(createNonce())!.join('')
-    expect(groupTyped(code)).toBe(typedText(nonceOf(code))!)
-    expect(groupTyped(groupTyped(code).toLowerCase())).toBe(typedText(nonceOf(code))!.toLowerCase())
+    expect(groupTyped(code)).toBe(typedText(nonceOf(code)))
+    expect(groupTyped(groupTyped(code).toLowerCase())).toBe(typedText(nonceOf(code)).toLowerCase())
   }
   for (const text of [
     'Anf-OSv8elgEZg1_GQowWQ',
@@ -150,6 +161,27 @@ test('a code is grouped while it is typed, and a nonce stays as it is', () => {
     'AB-CD',
   ]) {
     expect(groupTyped(text)).toBe(text)
+  }
+})
+
+test('a slip is told as soon as it can be known, and a nonce is no slip', () => {
+  const code = typedGroups(createNonce())!.join('')
+  const typed = (text: string, whole = false) => slipOf(groupTyped(text), whole)
+  for (let count = 0; count <= 28; count++) expect(typed(code.slice(0, count))).toBeNull()
+  expect(typed(code.slice(0, 20), true)).toMatchObject({ wrong: 'short', count: 8 })
+  expect(typed('hola', true)).toBeNull()
+  // A group that is not complete may still be changed.
+  expect([typed('abcdu'), typed('abcdu23')]).toEqual([null, null])
+  expect(typed('abcdu234')).toMatchObject({ wrong: 'sign', groups: [2] })
+  expect(typed('ABÑD')).toMatchObject({ wrong: 'sign', groups: [1] })
+  const wrong = code.slice(0, 13) + (code[13] === '7' ? '8' : '7') + code.slice(14)
+  expect(typed(wrong)).toMatchObject({ wrong: 'sum', groups: [4] })
+  expect(typed(wrong.replace(/.{4}/g, '$&-'))).toMatchObject({ wrong: 'sum', groups: [4] })
+  expect(typed(`${code}0`)).toMatchObject({ wrong: 'long', count: 1 })
+  for (const text of ['Anf-OSv8elgEZg1_GQowWQ', 'https://cupones.example/c#x', 'Hola']) {
+    for (let count = 6; count <= text.length; count++) {
+      expect(typed(text.slice(0, count), true)).toBeNull()
+    }
   }
 })
 

@@ -15,6 +15,7 @@ import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
+import { WrittenCode } from '../parts/written-code.tsx'
 import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
@@ -197,6 +198,7 @@ function ShownQr({ held }: { held: Held }) {
         )}
       </button>
       <p class="soft">{t(signed ? 'qr.signed.detail' : 'status.minted.detail')}</p>
+      {!big && <WrittenCode nonce={held.nonce} />}
       {voucher && (
         <Button
           kind="quiet"

@@ -3,8 +3,8 @@ import { systemClock } from '../../base/clock.ts'
 import { parseScan } from '../../client/scan.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
+import { CodeField, slipIn } from '../parts/code-field.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { Field } from '../parts/field.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { reachable } from '../state/reach.ts'
@@ -131,16 +131,14 @@ function TypedCode() {
         setWrong(!openScanned(parseScan(text)))
       }}
     >
-      <Field
+      <CodeField
         label={t('open.code')}
-        error={wrong ? t('open.wrong') : null}
+        error={wrong ? (slipIn(text) ?? t('open.wrong')) : null}
         value={text}
         onText={(typed) => {
           setWrong(false)
           setText(typed)
         }}
-        autoComplete="off"
-        spellcheck={false}
         beside={<Button type="submit">{t('open.action')}</Button>}
       />
     </form>

@@ -1,5 +1,6 @@
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Reach } from '../browser/host-reach.ts'
+import { codeTextOf } from '../parts/code-text.tsx'
 import { plainBenefitText } from '../words/benefit-text.ts'
 import { handWords as t } from '../words/hand.ts'
 import { rulesLines } from '../words/rules-text.ts'
@@ -19,7 +20,7 @@ type Sent = { shop: string | null; link: string; reach: Reach; held?: boolean }
 
 /** The text that goes with the link of a coupon in a message. */
 export function couponMessage(
-  { coupon, description, expiresAt, rules }: Handed,
+  { coupon, description, expiresAt, rules, nonce }: Handed,
   { shop, link, reach, held = false }: Sent,
 ): string {
   const opening = shop === null ? t('message.opening') : t('message.shop', { shop })
@@ -28,5 +29,7 @@ export function couponMessage(
   const promise = [plainBenefitText(coupon), description.trim(), ...limits]
   const where = reach === 'public' ? 'anywhere' : 'network'
   const open = held ? t(`message.take.${where}`) : t(`message.open.${where}`)
-  return [opening, ...promise.filter(Boolean), '', open, link].join('\n')
+  // A till reads the code also where the phone of the customer cannot open the link.
+  const code = held || reach === 'public' ? [] : ['', t('message.code'), codeTextOf(nonce)]
+  return [opening, ...promise.filter(Boolean), '', open, link, ...code].join('\n')
 }

@@ -4,6 +4,7 @@ import { canShare, couponLink, linkReach, shareLink, whatsappLink } from '../bro
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { saveImage } from '../parts/coupon-picture.ts'
 import { say } from '../parts/toast.tsx'
+import { WrittenCode } from '../parts/written-code.tsx'
 import { knownColor } from '../state/merchant-names.ts'
 import { handWords as t } from '../words/hand.ts'
 import { couponMessage, type Handed } from './message.ts'
@@ -75,6 +76,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{t('hand.url')}</summary>
         <p class="mono small">{link}</p>
+        <WrittenCode nonce={handed.nonce} />
       </details>
     </>
   )

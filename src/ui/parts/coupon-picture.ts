@@ -7,6 +7,7 @@ import { couponLink } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
+import { codeTextOf } from './code-text.tsx'
 import { drawQr } from './qr-code.tsx'
 import { shopShades } from './shop-shade.ts'
 
@@ -51,6 +52,7 @@ function paint(
     promise.push(fitted(context, benefit, { largest: 42, smallest: 30, lines: 2, weight: 500 }))
   }
   const terms = [
+    fitted(context, codeTextOf(nonce), { largest: 40, smallest: 32, lines: 1, weight: 600 }),
     fitted(context, untilText(expiresAt), { largest: 40, smallest: 40, lines: 1, weight: 500 }),
     ...rulesLines(rules).map((line) =>
       fitted(context, line, { largest: 34, smallest: 28, lines: 2, weight: 500 }),

@@ -20,7 +20,9 @@ type FieldProps = Shared & {
   min?: string
   placeholder?: string
   autoComplete?: string
-  autoCapitalize?: 'characters'
+  autoCapitalize?: 'characters' | 'none'
+  /** Writes the typed text in another form, such as in groups. It changes white space only. */
+  reshape?: (text: string) => string
   /** Screen readers say so, and the browser marks an empty field. */
   required?: boolean
   spellcheck?: boolean
@@ -29,12 +31,19 @@ type FieldProps = Shared & {
 }
 
 /** One line of text, a number or a date, with its label. */
-export function Field({ label, hint, error, beside, onText, ...input }: FieldProps) {
+export function Field({ label, hint, error, beside, onText, reshape, ...input }: FieldProps) {
   const id = useId()
   // The types of Preact want one literal for each kind of input.
   const attributes = { ...input, ...described(id, hint, error) } as object
   const control = (
-    <input {...attributes} class="input" onInput={(event) => onText(event.currentTarget.value)} />
+    <input
+      {...attributes}
+      class="input"
+      onInput={({ currentTarget: input }) => {
+        if (reshape) reshapeInput(input, reshape(input.value))
+        onText(input.value)
+      }}
+    />
   )
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
@@ -48,6 +57,19 @@ export function Field({ label, hint, error, beside, onText, ...input }: FieldPro
       )}
     </Labelled>
   )
+}
+
+/** Write the new form of a text into its input. The caret stays behind the character that it was behind. */
+function reshapeInput(input: HTMLInputElement, text: string): void {
+  if (text === input.value) return
+  const typed = input.value.slice(0, input.selectionStart ?? input.value.length)
+  const before = typed.replace(/\s/g, '').length
+  input.value = text
+  let [caret, passed] = [0, 0]
+  while (passed < before && caret < text.length) {
+    if (text[caret++] !== ' ') passed++
+  }
+  input.setSelectionRange(caret, caret)
 }
 
 type TextAreaProps = Shared & {

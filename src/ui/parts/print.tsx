@@ -8,6 +8,7 @@ import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
 import { rulesLines } from '../words/rules-text.ts'
+import { CodeText } from './code-text.tsx'
 import { type Fit, measureFit, type PrintFormat, paperLook } from './print-fit.ts'
 import { QrCode } from './qr-code.tsx'
 
@@ -119,6 +120,7 @@ function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
     <section class="paper-coupon">
       <div class="paper-qr">
         <QrCode text={couponLink(nonce)} label={t('qr.coupon')} />
+        <CodeText nonce={nonce} />
         {more && <p class="paper-fine paper-more">{t('print.more')}</p>}
       </div>
       <div class="paper-words">

@@ -3,7 +3,7 @@ import { cameraTrouble } from '../browser/camera.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
+import { CodeField, slipIn } from '../parts/code-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { moment } from '../words/format.ts'
@@ -117,17 +117,15 @@ function TypedCode() {
         if (take([text]).kind === 'coupon') setText('')
       }}
     >
-      <Field
+      <CodeField
         label={t('redeem.code')}
         hint={t('redeem.code.hint')}
-        error={looks && t(`redeem.other.${looks}`)}
+        error={looks && ((looks === 'text' && slipIn(text)) || t(`redeem.other.${looks}`))}
         value={text}
         onText={(typed) => {
           notCoupon.value = null
           setText(typed)
         }}
-        autoComplete="off"
-        spellcheck={false}
         beside={<Button type="submit">{t('redeem.look')}</Button>}
       />
     </form>

@@ -49,6 +49,31 @@ export const commonWords = createWords(
     'shop.unnamed': ['un negocio sin nombre', 'a shop without a name'],
     'shop.key.show': ['Ver clave', 'Show its key'],
     'qr.coupon': ['Código QR del cupón', 'QR code of the coupon'],
+    'typed.title': ['Código para escribir', 'Code to type'],
+    'typed.sign': [
+      'Revisá el grupo {where}: tiene un signo que los códigos no llevan.',
+      'Check group {where}: it has a character that no code has.',
+    ],
+    'typed.short': [
+      'Al código le falta un carácter.|Al código le faltan {n} caracteres.',
+      'The code is one character short.|The code is {n} characters short.',
+    ],
+    'typed.long': [
+      'Al código le sobra un carácter.|Al código le sobran {n} caracteres.',
+      'The code is one character too long.|The code is {n} characters too long.',
+    ],
+    'typed.length': [
+      'Revisá el grupo {where}: cada grupo lleva 4 caracteres.',
+      'Check group {where}: each group has 4 characters.',
+    ],
+    'typed.sum': [
+      'Algo no coincide. Comparalo con el cupón, grupo por grupo.',
+      'Something does not match. Compare it with the coupon, group by group.',
+    ],
+    'typed.sum.at': [
+      'Algo no coincide. Revisá primero el grupo {where}.|Algo no coincide. Revisá primero los grupos {where}.',
+      'Something does not match. Check group {where} first.|Something does not match. Check groups {where} first.',
+    ],
     'local.only': [
       'Esta dirección se abre solo en este equipo. Para que la abra otro, entrá acá por la dirección que usan los demás equipos del local.',
       'This address opens on this device only. For another one to open it, come in here by the address that the other devices of the shop use.',

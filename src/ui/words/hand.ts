@@ -22,7 +22,7 @@ export const handWords = createWords(
     'hand.share': ['Compartir', 'Share'],
     'hand.whatsapp': ['WhatsApp', 'WhatsApp'],
     'hand.image': ['Guardar imagen', 'Save image'],
-    'hand.url': ['Dirección del cupón', 'Address of the coupon'],
+    'hand.url': ['Enlace y código para escribir', 'Link and code to type'],
     'number.offer': ['WhatsApp a un número', 'WhatsApp to a number'],
     'number.label': ['Número de teléfono', 'Phone number'],
     'number.hint': [
@@ -76,6 +76,7 @@ export const handWords = createWords(
     'message.opening': ['Te paso un cupón:', 'Here is a coupon for you:'],
     'message.shop': ['Te paso un cupón de {shop}:', 'Here is a coupon for you from {shop}:'],
     'message.open.anywhere': ['Abrilo en tu teléfono:', 'Open it on your phone:'],
+    'message.code': ['O mostrá este código en la caja:', 'Or show this code at the till:'],
     'message.open.network': [
       'Abrilo en tu teléfono, en el Wi-Fi del local:',
       'Open it on your phone, on the shop’s Wi-Fi:',
