@@ -1,4 +1,4 @@
-PRAGMA user_version = 25;
+PRAGMA user_version = 26;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -23,7 +23,8 @@ CREATE TABLE definitions (
   owner BLOB NOT NULL CHECK (length(owner) = 32),
   revision_id INTEGER NOT NULL,
   max_uses INTEGER CHECK (max_uses BETWEEN 1 AND 1000000),
-  -- issued = open + claimed + voided, where a refresh does not count. `minted` on the wire is issued - voided.
+  -- issued = open + expired + claimed + voided, where a refresh does not count. `expiries` has the expired
+  -- ones. `minted` on the wire is issued - voided.
   issued INTEGER NOT NULL DEFAULT 0 CHECK (issued >= 0),
   claimed INTEGER NOT NULL DEFAULT 0 CHECK (claimed >= 0),
   voided INTEGER NOT NULL DEFAULT 0 CHECK (voided >= 0),
@@ -195,6 +196,14 @@ CREATE TABLE hourly (
   minted INTEGER NOT NULL CHECK (minted >= 0),
   claimed INTEGER NOT NULL CHECK (claimed >= 0),
   PRIMARY KEY (definition_id, hour)
+) STRICT, WITHOUT ROWID;
+
+-- Open vouchers that expire, by definition and expiry, so that a count of expired ones reads no vouchers.
+CREATE TABLE expiries (
+  definition_id INTEGER NOT NULL REFERENCES definitions (id),
+  expires_at INTEGER NOT NULL,
+  open INTEGER NOT NULL CHECK (open >= 0),
+  PRIMARY KEY (definition_id, expires_at)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE minters (

@@ -30,7 +30,7 @@ export type StoredDefinition = Definition & {
   rowId: number
   revisionId: number
   issued: number
-  /** Vouchers that were issued, and neither claimed nor voided. A refresh does not count as an issue. */
+  /** Vouchers that were issued, and neither claimed nor voided; expired ones, too. A refresh is no issue. */
   open: number
 }
 
@@ -100,6 +100,13 @@ export function createDefinitionStore(sql: Sql) {
   const countMinted = sql.query<null, [number, number, number]>(
     `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, ?3, 0)
      ON CONFLICT (definition_id, hour) DO UPDATE SET minted = hourly.minted + excluded.minted`,
+  )
+  const findExpiry = sql.query<{ expires_at: number | null }, [number]>(
+    'SELECT r.expires_at FROM definitions d JOIN revisions r ON r.id = d.revision_id WHERE d.id = ?',
+  )
+  const countExpiring = sql.query<null, [number, number, number]>(
+    `INSERT INTO expiries (definition_id, expires_at, open) VALUES (?, ?, ?)
+     ON CONFLICT (definition_id, expires_at) DO UPDATE SET open = expiries.open + excluded.open`,
   )
   const deleteRevisions = sql.query<null, [number]>('DELETE FROM revisions WHERE definition_id = ?')
   const deleteDefinition = sql.query<null, [number]>('DELETE FROM definitions WHERE id = ?')
@@ -188,6 +195,8 @@ export function createDefinitionStore(sql: Sql) {
       if ((await take.changes(count, rowId, now)) !== 1) return false
       countTotal.run(count)
       countMinted.run(rowId, hourOf(now), count)
+      const expiresAt = (await findExpiry.get(rowId))?.expires_at ?? null
+      if (expiresAt !== null) countExpiring.run(rowId, expiresAt, count)
       return true
     },
 

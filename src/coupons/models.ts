@@ -250,6 +250,15 @@ export const StatisticsAskedModel = request({
   cursor: t.Optional(t.String()),
 })
 
+/** The figures of a coupon: issued = open + expired + claimed + voided. */
+export const FiguresModel = t.Object({
+  issued: t.Integer({ description: 'Ever minted; a refresh is no mint' }),
+  open: t.Integer({ description: 'Can be redeemed' }),
+  expired: t.Integer({ description: 'Expired before they were redeemed or voided' }),
+  claimed: t.Integer(),
+  voided: t.Integer(),
+})
+
 /** Answer of GET /api/coupons/stats. Days without counts are absent. */
 export const StatisticsModel = t.Object({
   from: day,
@@ -258,6 +267,7 @@ export const StatisticsModel = t.Object({
   coupons: t.Array(
     t.Object({
       couponId: t.String({ format: 'uuid' }),
+      figures: FiguresModel,
       days: t.Array(t.Object({ day, minted: t.Integer(), claimed: t.Integer() })),
     }),
   ),

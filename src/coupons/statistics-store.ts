@@ -8,8 +8,16 @@ export type StatisticsStore = ReturnType<typeof createStatisticsStore>
 
 /** Store of the hourly counters, read as days. */
 export function createStatisticsStore(sql: Sql) {
-  const listOwned = sql.query<{ id: number; uuid: string }, [Uint8Array, number]>(
-    'SELECT id, uuid FROM definitions WHERE owner = ? AND id < ? ORDER BY id DESC',
+  const listOwned = sql.query<
+    { id: number; uuid: string; issued: number; claimed: number; voided: number },
+    [Uint8Array, number]
+  >(
+    `SELECT id, uuid, issued, claimed, voided FROM definitions
+     WHERE owner = ? AND id < ? ORDER BY id DESC`,
+  )
+  const countExpired = sql.query<{ expired: number }, [number, number]>(
+    `SELECT CAST(coalesce(sum(open), 0) AS BIGINT) AS expired FROM expiries
+     WHERE definition_id = ? AND expires_at <= ?`,
   )
   // Counters are hourly, so that a day can begin at any offset from UTC.
   const listDays = sql.query<DayRow, [number, number, number, number]>(
@@ -20,9 +28,14 @@ export function createStatisticsStore(sql: Sql) {
 
   return {
     /** Definitions of an owner with a row id below `before`, newest first. */
-    async listOwned(owner: string, before: number): Promise<{ rowId: number; couponId: string }[]> {
+    async listOwned(owner: string, before: number) {
       const rows = await listOwned.all(bytesOf(owner), before)
-      return rows.map(({ id, uuid }) => ({ rowId: id, couponId: uuid }))
+      return rows.map(({ id, uuid, ...counted }) => ({ rowId: id, couponId: uuid, ...counted }))
+    },
+
+    /** Vouchers of a definition that expired at `now` or before, and were neither claimed nor voided. */
+    async expired(rowId: number, now: number): Promise<number> {
+      return (await countExpired.get(rowId, now))?.expired ?? 0
     },
 
     /** Days with counts, from hour `from` up to before hour `to`. A day begins `offset` hours before the UTC day. */

@@ -15,8 +15,8 @@ export function hourOf(seconds: number): number {
 }
 
 /**
- * Counts of minted and redeemed vouchers, by coupon and day, newest coupon first. A page holds whole coupons.
- * A refresh counts as neither. Refuses `field-invalid`, `page-invalid`, `merchant-not-allowed`.
+ * The figures of each coupon as they are now, and its vouchers minted and redeemed by day, newest coupon first.
+ * A page holds whole coupons. A refresh changes no figure. Refuses `field-invalid`, `page-invalid`, `merchant-not-allowed`.
  */
 export async function statistics(service: CouponService, caller: Caller, asked: Asked) {
   const { hours, before, ...range } = parseRange(service, asked)
@@ -24,7 +24,12 @@ export async function statistics(service: CouponService, caller: Caller, asked: 
     await service.requireMerchant(tx, caller)
     const owned = await tx.statistics.listOwned(caller.pubkey, before)
     const { found, next } = await pageOfDays(owned, ({ rowId }) => tx.statistics.days(rowId, hours))
-    const coupons = found.map(({ of, days }) => ({ couponId: of.couponId, days }))
+    const now = service.now()
+    const coupons = []
+    for (const { of, days } of found) {
+      const figures = figuresOf(of, await tx.statistics.expired(of.rowId, now))
+      coupons.push({ couponId: of.couponId, figures, days })
+    }
     return { ...range, coupons, next }
   })
 }
@@ -40,11 +45,20 @@ export async function tillStatistics(service: CouponService, caller: Caller, ask
     const listed = await tx.tills.list(caller.pubkey, before, limits.statisticsRowsMax)
     const page = await pageOfDays(listed, ({ rowId }) => tx.tills.days(rowId, hours))
     const last = listed.length === limits.statisticsRowsMax ? listed.at(-1) : undefined
-    const tills = page.found.map(({ of: { pubkey, label }, days }) => {
+    const shown = page.found.filter(({ days }) => days.length > 0)
+    const tills = shown.map(({ of: { pubkey, label }, days }) => {
       return { pubkey, npub: pubkey && npubOf(pubkey), label, days }
     })
     return { ...range, tills, next: page.next ?? (last ? cursorOf(last.rowId) : null) }
   })
+}
+
+/** The five figures of a coupon. Each of its vouchers counts in one of the last four. */
+function figuresOf(
+  { issued, claimed, voided }: { issued: number; claimed: number; voided: number },
+  expired: number,
+) {
+  return { issued, open: issued - expired - claimed - voided, expired, claimed, voided }
 }
 
 function parseRange(service: CouponService, asked: Asked) {
@@ -69,10 +83,8 @@ async function pageOfDays<Row extends { rowId: number }, Counts extends object>(
   let counted = 0
   for (const [at, of] of rows.entries()) {
     const days = await daysOf(of)
-    if (days.length > 0) {
-      found.push({ of, days: days.map(({ day, ...counts }) => ({ day: dayText(day), ...counts })) })
-    }
-    counted += days.length
+    found.push({ of, days: days.map(({ day, ...counts }) => ({ day: dayText(day), ...counts })) })
+    counted += Math.max(days.length, 1)
     if (counted >= limits.statisticsRowsMax && at < rows.length - 1) {
       return { found, next: cursorOf(of.rowId) }
     }

@@ -9,6 +9,19 @@ export const openRow = `phase = 'minted' AND NOT EXISTS (
   SELECT 1 FROM kills k WHERE k.definition_id = vouchers.definition_id
     AND k.upto_voucher_id >= vouchers.id)`
 
+/** The counter of open vouchers that expire. */
+export function createExpiryCounter(sql: Sql) {
+  const close = sql.query<null, [number, number]>(
+    'UPDATE expiries SET open = open - 1 WHERE definition_id = ? AND expires_at = ?',
+  )
+  return {
+    /** An open voucher was claimed or voided. */
+    close({ definitionRowId, terms }: Voucher): void {
+      if (terms.expiresAt !== null) close.run(definitionRowId, terms.expiresAt)
+    },
+  }
+}
+
 /** The part of the voucher store that voids: one voucher, or all of a definition by the kill switch. */
 export function createVoidStore(sql: Sql) {
   const voidOne = sql.query<null, [number, number]>(
@@ -18,6 +31,8 @@ export function createVoidStore(sql: Sql) {
     'UPDATE definitions SET voided = voided + ? WHERE id = ?',
   )
   const countTotal = sql.query<null, [number]>('UPDATE totals SET voided = voided + ? WHERE id = 1')
+  const expiries = createExpiryCounter(sql)
+  const closeAll = sql.query<null, [number]>('DELETE FROM expiries WHERE definition_id = ?')
   const newest = sql.query<{ id: number }, [number]>(
     'SELECT id FROM vouchers WHERE definition_id = ? ORDER BY id DESC LIMIT 1',
   )
@@ -55,6 +70,7 @@ export function createVoidStore(sql: Sql) {
     async void(voucher: Voucher, now: number): Promise<boolean> {
       if ((await voidOne.changes(now, voucher.rowId)) !== 1) return false
       countVoided.run(1, voucher.definitionRowId)
+      expiries.close(voucher)
       countTotal.run(1)
       return true
     },
@@ -66,6 +82,8 @@ export function createVoidStore(sql: Sql) {
       if (!last) return
       insertKill.run(definitionRowId, last.id, now)
       countVoided.run(openCount, definitionRowId)
+      // A row for each expiry that the definition had, not for each voucher.
+      closeAll.run(definitionRowId)
       countTotal.run(openCount)
     },
 

@@ -5,7 +5,7 @@ import type { Terms } from './definition.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'
 import { createTillStore } from './till-store.ts'
-import { createVoidStore, openRow } from './void-store.ts'
+import { createExpiryCounter, createVoidStore, openRow } from './void-store.ts'
 import type { FrozenVoucher, ListedVoucher, Phase, Voucher } from './voucher.ts'
 
 type Redemption = {
@@ -158,6 +158,7 @@ export function createVoucherStore(sql: Sql) {
      WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
   )
   const tills = createTillStore(sql)
+  const expiries = createExpiryCounter(sql)
   // Counters change in the transaction of the row that they count, so they are exact after any crash.
   const countClaimed = sql.query<null, [number]>(
     'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
@@ -251,6 +252,7 @@ export function createVoucherStore(sql: Sql) {
         by?.listed ? tillId : null,
       )
       countClaimed.run(voucher.definitionRowId)
+      expiries.close(voucher)
       countRedeemed.run(voucher.definitionRowId, hour)
       addTotals.run(1, 0)
       return true

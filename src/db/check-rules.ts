@@ -301,6 +301,24 @@ export function countSlice(sql: Sqlite) {
   }
 }
 
+/** Count the open vouchers of a range of ids that expire, by definition and expiry. */
+export function countExpiries(sql: Sqlite) {
+  const count = sql.query<{ id: number; expires_at: number; open: number }, [number, number]>(
+    `SELECT v.definition_id AS id, r.expires_at, count(*) AS open
+     FROM vouchers v JOIN revisions r ON r.id = v.revision_id
+     WHERE v.id > ? AND v.id <= ? AND v.phase = 'minted' AND r.expires_at IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM kills k
+         WHERE k.definition_id = v.definition_id AND k.upto_voucher_id >= v.id)
+     GROUP BY v.definition_id, r.expires_at`,
+  )
+  return (counted: Map<string, number>, after: number, upto: number): void => {
+    for (const { id, expires_at, open } of count.all(after, upto)) {
+      const name = `${id} ${expires_at}`
+      counted.set(name, (counted.get(name) ?? 0) + open)
+    }
+  }
+}
+
 /** Count the redemptions of a range of ids by the name of their till (owner and key, hex) and hour. */
 export function countTills(sql: Sqlite) {
   const count = sql.query<{ till: string; hour: number; claimed: number }, [number, number]>(

@@ -3,6 +3,7 @@ import { limits } from '../base/limits.ts'
 import { checkLedger } from './check-ledger.ts'
 import {
   type Counts,
+  countExpiries,
   countHours,
   countSlice,
   countTills,
@@ -131,6 +132,8 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
   const tills = new Map<string, Map<number, number>>()
   const count = countSlice(sql)
   const countByTill = countTills(sql)
+  const expiring = new Map<string, number>()
+  const countByExpiry = countExpiries(sql)
   const countByHour = countHours(sql)
   for (const table of tables) {
     const rules = rowRules[table].map(({ where, says }) => ({
@@ -148,12 +151,14 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
       if (table === 'vouchers') {
         count(counted, after, upto)
         countByHour(hours, after, upto)
+        countByExpiry(expiring, after, upto)
       }
       if (table === 'redemptions') countByTill(tills, after, upto)
       await pause(performance.now() - started)
     }
   }
   checkTills(sql, tills, add)
+  checkExpiries(sql, expiring, add)
   checkKills(sql, add)
   checkLoad(sql, add)
   await checkHours(sql, hours, { add, rows, pause })
@@ -175,6 +180,25 @@ function* slices(sql: Sqlite, table: string) {
     yield { after, upto, size }
     after = upto
   }
+}
+
+/** Check the counters of open vouchers that expire against the vouchers. */
+function checkExpiries(sql: Sqlite, counted: Map<string, number>, add: Add): void {
+  const says = sql.query<{ name: string; open: number }, []>(
+    "SELECT definition_id || ' ' || expires_at AS name, open FROM expiries",
+  )
+  const differs = (name: string, open: number, real: number) => {
+    const [id, expiresAt] = name.split(' ')
+    if (open === real) return
+    add(
+      `definitions row ${id}: ${open} open vouchers expire at ${expiresAt}, but the vouchers are ${real}`,
+    )
+  }
+  for (const { name, open } of says.iterate()) {
+    differs(name, open, counted.get(name) ?? 0)
+    counted.delete(name)
+  }
+  for (const [name, real] of counted) differs(name, 0, real)
 }
 
 /** Check the hourly counters of the tills against the redemptions. */

@@ -11,6 +11,7 @@ import rules from './migrations/step-22-rules.sql' with { type: 'text' }
 import redeemers from './migrations/step-23-redeemers.sql' with { type: 'text' }
 import posters from './migrations/step-24-posters.sql' with { type: 'text' }
 import authorizedTills from './migrations/step-25-authorized-tills.sql' with { type: 'text' }
+import expiries from './migrations/step-26-expiries.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -35,6 +36,7 @@ export const couponSchema: Schema = {
     22: redeemers,
     23: posters,
     24: authorizedTills,
+    25: expiries,
   },
 }
 

@@ -190,6 +190,16 @@ describe('the check finds', () => {
       /^redemptions row 1: it counts for a till of another owner or key$/,
     ],
     [
+      'a counter of vouchers that expire that is wrong',
+      'UPDATE expiries SET open = 3',
+      /^definitions row 2: 3 open vouchers expire at 4102444800, but the vouchers are 1$/,
+    ],
+    [
+      'a counter of vouchers that expire that is missing',
+      'DELETE FROM expiries',
+      /^definitions row 2: 0 open vouchers expire at 4102444800, but the vouchers are 1$/,
+    ],
+    [
       'an hour of a till that says other than its redemptions',
       'UPDATE till_hours SET claimed = 5',
       /^till [0-9a-f]{64} 0{64}: hour \d+ says 5 redeemed, but the redemptions are 1$/,

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
   at,
+  bytes,
   count,
   defined,
   filed,
@@ -360,7 +361,8 @@ export function statistics(it: It<CouponTx>): void {
       return rows
     })
     const [one = 0, two = 0, three = 0] = ids
-    const row = (rowId: number, number: number) => ({ rowId, couponId: uuid(number) })
+    const counted = { issued: 0, claimed: 0, voided: 0 }
+    const row = (rowId: number, number: number) => ({ rowId, couponId: uuid(number), ...counted })
     await stores.read(async (tx) => {
       expect(await tx.statistics.listOwned(key(1), most)).toEqual([
         row(three, 3),
@@ -371,6 +373,40 @@ export function statistics(it: It<CouponTx>): void {
       expect(await tx.statistics.listOwned(key(1), one)).toEqual([])
       expect(await tx.statistics.listOwned(key(3), most)).toEqual([])
     })
+  })
+
+  it('expired vouchers are those that were open at their expiry, of every revision', async (stores) => {
+    const { rowId } = await stores.write(async (tx) => {
+      const definition = await defined(tx, 1, { expiresAt: at + 10 })
+      const [claimed, voided, old] = await issued(tx, definition, [1, 2, 3, 4])
+      await tx.vouchers.claim(found(claimed), filed, at)
+      await tx.vouchers.void(found(voided), at)
+      const by = { handle: handle(9), keyMac: bytes(32, 9), sealed: bytes(40, 9), now: at }
+      await tx.vouchers.replace(found(old), by)
+      const later = { ...definition, issued: 4, expiresAt: at + 20 }
+      await tx.definitions.update(later, true)
+      await issued(tx, found(await tx.definitions.find(uuid(1))), [5, 6, 7])
+      const without = found(await tx.definitions.find(uuid(1)))
+      await tx.definitions.update({ ...without, expiresAt: null }, true)
+      await issued(tx, found(await tx.definitions.find(uuid(1))), [8])
+      await issued(tx, await defined(tx, 2, { expiresAt: at + 10 }), [10])
+      return definition
+    })
+    const expired = (now: number) => stores.read((tx) => tx.statistics.expired(rowId, now))
+    const times = [at + 9, at + 10, at + 19, at + 20, most]
+    expect(await Promise.all(times.map(expired))).toEqual([0, 2, 2, 5, 5])
+    await stores.write(async (tx) => {
+      await tx.vouchers.void(found(await tx.vouchers.find(handle(9))), at + 30)
+    })
+    expect(await expired(at + 30)).toBe(4)
+    await stores.write(async (tx) => {
+      const { open } = found(await tx.definitions.find(uuid(1)))
+      await tx.vouchers.kill(rowId, open, at + 30)
+      expect(await tx.statistics.listOwned(key(1), rowId + 1)).toEqual([
+        { rowId, couponId: uuid(1), issued: 8, claimed: 1, voided: 7 },
+      ])
+    })
+    expect(await expired(most)).toBe(0)
   })
 
   it('hours are summed to days that begin where the shop is, from the first hour to before the last', async (stores) => {

@@ -4,7 +4,19 @@ import couponText from '../../schema.sql' with { type: 'text' }
 import type { SqlValue } from '../../src/db/sql.ts'
 import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { written } from './cards.ts'
-import { at, bytes, defined, event, found, handle, issued, key, terms, uuid } from './fixtures.ts'
+import {
+  at,
+  bytes,
+  defined,
+  event,
+  found,
+  handle,
+  issued,
+  key,
+  most,
+  terms,
+  uuid,
+} from './fixtures.ts'
 import type { CouponTx, It, RelayTx, Stores } from './harness.ts'
 import { hung, took } from './posters.ts'
 
@@ -54,6 +66,7 @@ const couponRows: Record<string, Change[]> = {
     ...wrong('owner', 'claimed_by'),
     ...set('amount_msat = -1', 'voucher_id = 999', 'till_id = 999', 'claimed_by = NULL'),
   ],
+  expiries: set('definition_id = 999', 'open = -1'),
   kills: set('definition_id = 999'),
   totals: set('id = 2'),
   hourly: set('minted = -1', 'claimed = -1', 'definition_id = 999'),
@@ -196,7 +209,11 @@ function unchecked(schema: string, rows: Record<string, Change[]>): string[] {
 function fill(stores: Stores<CouponTx>): Promise<void> {
   return stores.write(async (tx) => {
     await tx.facts.pin('manager', key(80))
-    const definition = await defined(tx, 1, { image: 'https://example.com/1', maxUses: 9 })
+    const definition = await defined(tx, 1, {
+      image: 'https://example.com/1',
+      maxUses: 9,
+      expiresAt: most,
+    })
     const [claimed, old] = await issued(tx, definition, [1, 2, 3])
     const by = { pubkey: key(1), listed: true }
     const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5, by }

@@ -22,7 +22,7 @@ export function modelVouchers(it: It<CouponTx>): void {
     const random = new Random(seed)
     const vouchers = new Map<number, ModelVoucher>()
     const limits = [null, 5, 40, null]
-    const expiries = [null, null, null, at + 200]
+    const expiries = [null, null, at + 100, at + 200]
     const issuedOf = [0, 0, 0, 0]
     const refreshed = { count: 0 }
     let now = at
@@ -110,6 +110,10 @@ export function modelVouchers(it: It<CouponTx>): void {
             issuedOf[number] ?? 0,
             ...counts,
           ])
+          const expired = of(number, 'minted').filter(
+            (one) => one.expiresAt !== null && one.expiresAt <= now,
+          )
+          expect(await tx.statistics.expired(stored.rowId, now)).toBe(expired.length)
           claimed += counts[0]
           voided += counts[1]
         }

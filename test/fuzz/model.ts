@@ -13,6 +13,7 @@ import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
 import type { Rules } from '../../src/coupons/rules.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
+import { statistics } from '../../src/coupons/statistics.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
 import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
@@ -660,6 +661,21 @@ class World {
       minted: issued - voided,
     }))
     this.#same('overview', shown, wanted)
+
+    const figures = mine.map((definition) => {
+      const expiredNow = [...this.#vouchers.values()].filter(
+        (one) => one.definition === definition.id && this.#status(one) === 'expired',
+      ).length
+      const { issued, claimed, voided } = definition
+      const open = issued - expiredNow - claimed - voided
+      return [definition.id, { issued, open, expired: expiredNow, claimed, voided }]
+    })
+    const { coupons: counted } = await statistics(this.service, caller, {})
+    this.#same(
+      'figures',
+      counted.map((one) => [one.couponId, one.figures]),
+      figures,
+    )
 
     const allowed = [...this.#definitions.values()].filter(
       (one) =>

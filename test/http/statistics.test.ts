@@ -9,6 +9,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -25,7 +26,12 @@ async function merchant() {
   const token = await openSession(server.url, newSigner())
   const ask = (path: string) => call(server.url, `/api/coupons/${path}`, { token })
   const stats = async (query = '') => (await ask(`stats${query}`)).json as Json
-  return { token, ask, stats, define: () => createDefinition(server.url, token) }
+  return {
+    token,
+    ask,
+    stats,
+    define: (fields: Json = {}) => createDefinition(server.url, token, fields),
+  }
 }
 
 /** Counts as if they had been written in that hour; the row ids follow the definitions. */
@@ -57,11 +63,20 @@ describe('GET /api/coupons/stats', () => {
     }
     await call(server.url, `/api/coupons/${second}/mints`, { method: 'DELETE', token })
     const { coupons, from, to, offset, next } = await stats()
+    const none = { issued: 0, open: 0, expired: 0, claimed: 0, voided: 0 }
     expect(coupons).toEqual([
-      { couponId: second, days: [{ day: to, minted: 5, claimed: 0 }] },
-      { couponId: first, days: [{ day: to, minted: 1, claimed: 1 }] },
+      {
+        couponId: second,
+        figures: { ...none, issued: 5, voided: 5 },
+        days: [{ day: to, minted: 5, claimed: 0 }],
+      },
+      {
+        couponId: first,
+        figures: { ...none, issued: 1, claimed: 1 },
+        days: [{ day: to, minted: 1, claimed: 1 }],
+      },
+      { couponId: quiet, figures: none, days: [] },
     ])
-    expect(coupons.map((one: Json) => one.couponId)).not.toContain(quiet)
     expect([offset, next]).toEqual([-3, null])
     expect(Date.parse(to) - Date.parse(from)).toBe(29 * 86_400_000)
   })
@@ -113,6 +128,36 @@ describe('GET /api/coupons/stats', () => {
     expect(seen).toEqual([coupons.toReversed().slice(0, 3), coupons.slice(0, 1)])
     expect(second.next).toBeNull()
     expect(second.coupons[0].days).toHaveLength(365)
+  })
+
+  test('the figures of a coupon add up at every moment', async () => {
+    const { token, stats, define } = await merchant()
+    const expiresAt = secondsNow() + briefSeconds
+    const couponId = await define({ expiresAt })
+    const figures = async () => {
+      const { couponId: id, figures: found } = (await stats('?from=2026-01-01&to=2026-01-01'))
+        .coupons[0]
+      expect(id).toBe(couponId)
+      const { issued, ...parts } = found
+      expect(Object.values(parts).reduce((sum: number, one) => sum + Number(one), 0)).toBe(issued)
+      return parts
+    }
+    const mint = async () => (await mintOne(server.url, token, couponId)).nonce as string
+    const remove = (name = '') =>
+      call(server.url, `/api/coupons/${couponId}/mints${name}`, { method: 'DELETE', token })
+    const [claimed, voided, moved] = [await mint(), await mint(), await mint()]
+    await call(server.url, '/api/coupons/claim', { body: { nonce: claimed } })
+    await remove(`/${voided}`)
+    await refresh(moved)
+    expect(await figures()).toEqual({ open: 1, expired: 0, claimed: 1, voided: 1 })
+    await untilSecond(expiresAt)
+    expect(await figures()).toEqual({ open: 0, expired: 1, claimed: 1, voided: 1 })
+    const later = { method: 'PATCH', body: { expiresAt: null }, token }
+    await call(server.url, `/api/coupons/${couponId}`, later)
+    await mint()
+    expect(await figures()).toEqual({ open: 1, expired: 1, claimed: 1, voided: 1 })
+    await remove()
+    expect(await figures()).toEqual({ open: 0, expired: 0, claimed: 1, voided: 3 })
   })
 
   test('another merchant sees none of it', async () => {

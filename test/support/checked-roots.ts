@@ -35,6 +35,10 @@ const rules: Rule[] = [
   },
   { on: 'DELETE ON definitions', needs: `'definition ' || ROW.id` },
   ...all('revisions').map((on) => ({ on, needs: `'definition ' || ROW.definition_id` })),
+  ...all('expiries').map((on) => ({
+    on,
+    needs: `'shared ' || ROW.definition_id, 'definition ' || ROW.definition_id`,
+  })),
   ...all('kills').map((on) => ({ on, needs: `'definition ' || ROW.definition_id` })),
   {
     on: 'INSERT ON vouchers',

@@ -40,7 +40,8 @@ export async function createPopulated(): Promise<Populated> {
   const { url, dataDir } = server
   const token = await openSession(url, newSigner())
   const couponId = await createDefinition(url, token)
-  const other = await createDefinition(url, token, { name: 'Otro' })
+  const fields = { name: 'Otro', expiresAt: 4_102_444_800 }
+  const other = await createDefinition(url, token, fields)
   const mint = async () => (await mintOne(url, token, couponId)).nonce as string
   const [open, claimed, refreshed, voided] = [
     await mint(),

@@ -277,6 +277,41 @@ test('redemptions of a file of version 15 count for a till without a key', () =>
   ])
 })
 
+test('open vouchers of a file of version 15 are counted by their expiry', () => {
+  const old = new Sqlite(':memory:')
+  old.run(oldestSchema)
+  old.run('PRAGMA foreign_keys = OFF')
+  for (const [id, expiresAt] of [
+    [1, '50'],
+    [2, '60'],
+    [3, 'NULL'],
+    [4, '50'],
+  ]) {
+    old.run(`INSERT INTO revisions (id, definition_id, issued_before, name, description, benefit, expires_at)
+      VALUES (${id}, ${id === 4 ? 2 : 1}, 0, 'x', '', '{}', ${expiresAt})`)
+  }
+  const voucher = (id: number, revision: number, phase = 'minted') =>
+    old.run(`INSERT INTO vouchers (id, handle, definition_id, revision_id, minted_by, minted_at, phase, ended_at)
+      VALUES (${id}, randomblob(16), ${revision === 4 ? 2 : 1}, ${revision}, zeroblob(32), 1, '${phase}',
+        ${phase === 'minted' ? 'NULL' : 1})`)
+  for (const [id, revision] of [
+    [1, 4],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [5, 3],
+  ] as const)
+    voucher(id, revision)
+  for (const [index, phase] of ['claimed', 'voided', 'refreshed'].entries())
+    voucher(6 + index, 1, phase)
+  old.run('INSERT INTO kills VALUES (2, 1, 1, 0), (1, 2, 1, 0)')
+  migrate(old, couponSchema)
+  expect(old.query('SELECT * FROM expiries').all()).toEqual([
+    { definition_id: 1, expires_at: 50, open: 1 },
+    { definition_id: 1, expires_at: 60, open: 1 },
+  ])
+})
+
 test('an unknown version stops the start and changes nothing', () => {
   const connection = new Sqlite(':memory:')
   connection.run('PRAGMA user_version = -1')
