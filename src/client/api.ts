@@ -25,9 +25,17 @@ const answerMs = 20_000
 
 /** Send one request to this service and parse its answer. Throws ApiError, or the reason of `signal`. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  return (await requestWhole<T>(path, options)).value
+}
+
+/** The same, with the headers of the answer. */
+export async function requestWhole<T>(
+  path: string,
+  options: RequestOptions = {},
+): Promise<{ value: T; headers: Headers }> {
   const response = await send(path, options)
   const value = await bodyOf(response)
-  if (response.ok) return value as T
+  if (response.ok) return { value: value as T, headers: response.headers }
   throw refusalOf(value, response.status)
 }
 

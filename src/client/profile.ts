@@ -4,25 +4,30 @@ import { isPlainName } from '../base/words.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
 import { parsePubkey } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { request } from './api.ts'
-import type { EventTemplate } from './signer.ts'
+import { request, requestWhole } from './api.ts'
+import type { EventTemplate, PageSigner } from './signer.ts'
 
 const nameCharsMax = 60
 
-/** Events of a key that carry its name: its profile and its announcement. Throws ApiError. */
-export async function fetchNaming(pubkey: string): Promise<NostrEvent[]> {
+/** The newest events of a key that carry its name. `whole`: every relay answered. Throws ApiError. */
+async function fetchNaming(pubkey: string): Promise<{ events: NostrEvent[]; whole: boolean }> {
   const filter = { kinds: [kinds.profile, kinds.announcement], authors: [pubkey], limit: 10 }
-  const events = await request<unknown>('/nostr/fetch', { method: 'POST', body: filter })
-  const parsed = Array.isArray(events) ? events.map(parseEvent) : []
-  return parsed.filter(
+  const { value, headers } = await requestWhole<unknown>('/nostr/fetch', {
+    method: 'POST',
+    body: filter,
+  })
+  const parsed = Array.isArray(value) ? value.map(parseEvent) : []
+  const events = parsed.filter(
     (event) => event !== null && event.pubkey === pubkey && verifyEvent({ ...event }),
   ) as NostrEvent[]
+  // The service names the relays only where one of them was silent.
+  return { events, whole: !headers.has('X-Nostr-Relays') }
 }
 
 /** The name that a merchant signed; null where relays know none. Throws ApiError. */
 export async function fetchName(npub: string): Promise<string | null> {
   const pubkey = parsePubkey(npub)
-  return pubkey === null ? null : nameIn(await fetchNaming(pubkey))
+  return pubkey === null ? null : nameIn((await fetchNaming(pubkey)).events)
 }
 
 /** The name in the announcement, else in the profile: an announcement is meant for customers. */
@@ -40,17 +45,13 @@ function nameOf({ content }: NostrEvent): string {
 }
 
 /** The newest profile among events, or null. */
-export function profileIn(events: readonly NostrEvent[]): NostrEvent | null {
+function profileIn(events: readonly NostrEvent[]): NostrEvent | null {
   const profiles = events.filter(({ kind }) => kind === kinds.profile)
   return profiles.toSorted((one, other) => other.created_at - one.created_at)[0] ?? null
 }
 
 /** The unsigned profile with a new name. Fields and tags of the one before stay. */
-export function profileTemplate(
-  before: NostrEvent | null,
-  name: string,
-  now: number,
-): EventTemplate {
+function profileTemplate(before: NostrEvent | null, name: string, now: number): EventTemplate {
   const fields = contentObject(before?.content ?? '') ?? {}
   // Programs prefer `display_name`, so an old one would hide the new name.
   const shown = 'display_name' in fields ? { display_name: name } : {}
@@ -63,7 +64,25 @@ export function profileTemplate(
   }
 }
 
-/** Hand a signed profile to the service, which delivers it to the relays. Throws ApiError. */
-export async function publishProfile(event: NostrEvent): Promise<void> {
-  await request('/nostr/publish', { body: event })
+type Publishing = {
+  /** The key was made on this device, so that it may have no profile yet. */
+  fresh: boolean
+  now: number
+}
+
+/**
+ * Publish a name in the profile of the signer's key. Nothing is published where the profile of a key from elsewhere
+ * could not be read, since that would lose its other fields. Throws ApiError and SignerError.
+ */
+export async function publishName(
+  signer: PageSigner,
+  name: string,
+  { fresh, now }: Publishing,
+): Promise<void> {
+  const { events, whole } = await fetchNaming(signer.pubkey)
+  const before = profileIn(events)
+  if (!fresh && (before === null || !whole)) return
+  if (before && nameOf(before) === name) return
+  const body = await signer.sign(profileTemplate(before, name, now))
+  await request('/nostr/publish', { body })
 }

@@ -24,6 +24,8 @@ export type Session = {
   renew(refused: string): Promise<string>
   /** The signer. Asks the person for it where this page lost it, such as a PIN key after a reload. */
   needSigner(): Promise<PageSigner>
+  /** The signer of the identity, where this page has it without asking anyone. */
+  heldSigner(): PageSigner | null
 }
 
 type Wiring = {
@@ -107,6 +109,7 @@ export function createSession(wiring: Wiring): Session {
   return {
     identity: () => identity,
     needSigner,
+    heldSigner: () => signer,
     async signIn(chosen) {
       await open(chosen)
       onAsk(null)

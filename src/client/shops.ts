@@ -1,7 +1,8 @@
 /** Names and colours of shops, as this service keeps them. */
 import { asObject } from '../base/json.ts'
 import { isShopColor, type ShopColor } from '../shops/color.ts'
-import { request } from './api.ts'
+import { request, requestAs } from './api.ts'
+import type { Session } from './session.ts'
 
 /** A shop as people see it. Unset is null. */
 export type ShopLook = { name: string | null; color: ShopColor | null }
@@ -9,6 +10,11 @@ export type ShopLook = { name: string | null; color: ShopColor | null }
 /** Throws ApiError. */
 export async function fetchShop(npub: string): Promise<ShopLook> {
   return parseLook(await request(`/api/shops/${npub}`))
+}
+
+/** Change the shop of the session's key; its settings afterwards. Throws ApiError and SignerError. */
+export async function changeShop(session: Session, changes: Partial<ShopLook>): Promise<ShopLook> {
+  return parseLook(await requestAs(session, '/api/shop', { method: 'PATCH', body: changes }))
 }
 
 /** Read a look from an answer or from the storage of a device. Anything else in it counts as unset. */

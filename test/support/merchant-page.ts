@@ -7,6 +7,7 @@ export const pin = '246810'
 /** Make a key under a PIN. */
 export async function chooseKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Crear mi clave acá/ }).click()
+  await page.getByLabel('¿Cómo se llama tu negocio?').fill('Café Ñandú')
   await page.getByLabel('Elegí un PIN').fill(pin)
   await page.getByRole('button', { name: 'Crear mi clave' }).click()
 }

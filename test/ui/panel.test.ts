@@ -7,6 +7,7 @@ import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openPanel, openWithKey, signIn } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 
@@ -31,8 +32,34 @@ test('a stranger gets an introduction, and creates a key under a PIN', async () 
   await page.getByLabel('Elegí un PIN').waitFor()
   await checkPage(page, 'panel-new-key')
   await press('Entrar de otra forma')
+  await press(/^Crear mi clave acá/)
+  await page.getByLabel('Elegí un PIN').fill('246810')
+  await press('Crear mi clave')
+  await page.getByText('Escribí el nombre de tu negocio').waitFor()
+  await press('Entrar de otra forma')
   await makeKey(page)
   await checkEveryWidth(page, 'panel-first-steps')
+  // The name that was asked for is in the header, with the service, and in the profile that others read.
+  await page.locator('.top').getByText('Café Ñandú').waitFor()
+  expect(await page.title()).toBe('Inicio · Café Ñandú')
+  const { pubkey } = await page.evaluate(() =>
+    JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}'),
+  )
+  const shop = async () => (await call(server.url, `/api/shops/${pubkey}`)).json
+  const filter = { kinds: [0], authors: [pubkey] }
+  const profiles = async () => (await call(server.url, '/nostr/fetch', { body: filter })).json
+  await until('the profile', async () => (await profiles()).length > 0)
+  expect(JSON.parse((await profiles())[0].content)).toEqual({ name: 'Café Ñandú' })
+
+  await press('Tu clave y sesión')
+  await page.getByRole('dialog').getByLabel('¿Cómo se llama tu negocio?').fill('Café del Ñandú')
+  await page.getByLabel('Azul').check()
+  await checkEveryWidth(page, 'panel-own-shop')
+  await press('Guardar los cambios')
+  await until('the new look', async () => (await shop()).name === 'Café del Ñandú')
+  expect((await shop()).color).toBe('blue')
+  const renamed = async () => JSON.parse((await profiles())[0].content).name === 'Café del Ñandú'
+  await until('the new profile', renamed)
 })
 
 test('the announcement is signed, and its arrival at the relay is shown', async () => {

@@ -119,6 +119,7 @@ test('a remote signer scans our address, and signs over the relay of this servic
   await signer.scan(address)
   await inside()
   await press('Tu clave y sesión')
+  await page.getByText('Ver clave').click()
   await page.getByText(signer.npub).waitFor()
 })
 
@@ -190,6 +191,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await press('Entrar')
   await inside()
   await press('Tu clave y sesión')
+  await page.getByText('Ver clave').click()
   await page.getByText('npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg').waitFor()
   await press('Salir')
   await page.getByLabel('PIN').fill('999999')
@@ -252,6 +254,7 @@ test('the backup of the panel brings the key back: pasted whole, chosen, dropped
     await press('Entrar')
     await inside()
     await press('Tu clave y sesión')
+    await page.getByText('Ver clave').click()
     await page.getByText(publicKey ?? '').waitFor()
   }
 })

@@ -980,7 +980,7 @@ test('the till speaks English, too, and breaks words that are wider than a small
   expect(await page.locator('html').getAttribute('lang')).toBe('en-GB')
   await page.getByRole('button', { name: 'ES: Pasar a español' }).click()
   await title(page, 'Canjear un cupón').waitFor()
-  expect(await page.title()).toBe('Cuponera · Caja')
+  expect(await page.title()).toBe('Café Azul · Caja')
   await page.reload()
   await title(page, 'Canjear un cupón').waitFor()
 })

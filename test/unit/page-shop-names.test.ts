@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { profileIn, profileTemplate } from '../../src/client/profile.ts'
+import { publishName } from '../../src/client/profile.ts'
+import type { EventTemplate } from '../../src/client/signer.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { shopColors } from '../../src/shops/color.ts'
 import { shopShades } from '../../src/ui/parts/shop-shade.ts'
@@ -69,16 +71,37 @@ test('a name is kept on the device: it shows at once, and while nothing answers'
   expect(look).toEqual({ name: 'Café Luna', color: 'blue' })
 })
 
-test('a profile with a new name keeps every other field, and is newer than the one before', () => {
+test('a profile with a new name keeps every other field, and is newer than the one before', async () => {
   const now = secondsNow()
   const fields = { name: 'Sol', display_name: 'El Sol', about: 'pan', lud16: 'sol@x.example' }
-  const [older, newer] = [profileOf(profiled, {}, now), profileOf(profiled, fields, now + 5)]
-  const found = profileIn([older, newer])
-  expect(found).toEqual(newer)
-  const { content, created_at: at, kind } = profileTemplate(found, 'Luna', now)
-  expect({ kind, at }).toEqual({ kind: 0, at: now + 6 })
-  expect(JSON.parse(content)).toEqual({ ...fields, name: 'Luna', display_name: 'Luna' })
-  expect(JSON.parse(profileTemplate(null, 'Luna', now).content)).toEqual({ name: 'Luna' })
+  const found = [profileOf(profiled, {}, now), profileOf(profiled, fields, now + 5)]
+  type Case = { fresh: boolean; found: typeof found; silent?: boolean; name?: string }
+  const publish = async ({ fresh, found, silent = false, name = 'Luna' }: Case) => {
+    const published: NostrEvent[] = []
+    const headers = silent ? { 'X-Nostr-Relays': 'answered=1 silent=1' } : {}
+    const before = page.state.answer
+    page.state.answer = (path, body: never) => {
+      if (path === '/nostr/fetch') return Response.json(found, { headers })
+      published.push(body)
+      return new Response(null, { status: 202 })
+    }
+    const signer = {
+      ...profiled,
+      kind: 'local' as const,
+      sign: async (one: EventTemplate) => profiled.sign(one),
+    }
+    await publishName(signer, name, { fresh, now })
+    page.state.answer = before
+    return published.map(({ content, created_at }) => ({ at: created_at, ...JSON.parse(content) }))
+  }
+  const merged = { ...fields, at: now + 6, name: 'Luna', display_name: 'Luna' }
+  expect(await publish({ fresh: false, found })).toEqual([merged])
+  expect(await publish({ fresh: true, found })).toEqual([merged])
+  expect(await publish({ fresh: true, found: [] })).toEqual([{ at: now, name: 'Luna' }])
+  // Its other fields would be lost.
+  expect(await publish({ fresh: false, found: [] })).toEqual([])
+  expect(await publish({ fresh: false, found, silent: true })).toEqual([])
+  expect(await publish({ fresh: false, found, name: 'El Sol' })).toEqual([])
 })
 
 test('white text is legible on both ends of every colour of a shop', () => {

@@ -7,11 +7,14 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
+import { ownShopWords as own } from '../words/own-shop.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
 import { backupText } from './backup-text.ts'
 import { ChangePin } from './change-pin.tsx'
 import { Merchants } from './merchants.tsx'
+import { ShopForm } from './shop-form.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
 
 /** The dialog about the merchant's key: backup, announcement, other merchants, sign-out. */
@@ -26,9 +29,15 @@ export function Account() {
       {open && (
         <Dialog title={t('me.title')} onClose={() => setOpen(false)}>
           <div class="stack wide">
+            {overview.value && (
+              <section class="stack tight" aria-label={own('shop.title')}>
+                <h2>{own('shop.title')}</h2>
+                <ShopForm colors />
+              </section>
+            )}
             <div class="stack tight">
               <p>{t('me.public')}</p>
-              <p class="mono small">{npub}</p>
+              <ShopKey npub={npub} />
               <div>
                 <CopyButton text={npub} />
               </div>

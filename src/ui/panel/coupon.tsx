@@ -16,6 +16,7 @@ import { failureText } from '../words/signer.ts'
 import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
+import { ownColor } from './own-shop.ts'
 import { changeCoupon, deleteCoupon, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
 
@@ -52,6 +53,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
       <div class="coupon-top">
         <CouponCard
           coupon={{ ...coupon, image: imagePath(image) }}
+          color={ownColor()}
           spent={over}
           onLost={() => void lookAt(image)}
         />

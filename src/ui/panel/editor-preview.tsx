@@ -4,6 +4,8 @@ import { Notice } from '../parts/notice.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import type { Draft } from './draft.ts'
 import { benefitOf, expiryOf, nameOf } from './draft-check.ts'
+
+import { ownColor } from './own-shop.ts'
 import { rulesOf } from './rules-draft.ts'
 
 type Props = {
@@ -21,6 +23,7 @@ export function EditorPreview({ draft, saved }: Props) {
       <p class="soft small">{t('preview')}</p>
       {benefit ? (
         <CouponCard
+          color={ownColor()}
           coupon={{
             name: nameOf(draft),
             description: draft.description,

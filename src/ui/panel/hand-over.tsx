@@ -21,6 +21,7 @@ import { useStaying } from '../parts/staying.ts'
 import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
+import { ownColor } from './own-shop.ts'
 import { mint } from './state.ts'
 
 type Props = {
@@ -69,7 +70,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
             issue()
           }}
         >
-          <CouponCard coupon={{ ...coupon, image: imagePath(coupon.image) }} />
+          <CouponCard coupon={{ ...coupon, image: imagePath(coupon.image) }} color={ownColor()} />
           {many && (
             <Field
               data-begin

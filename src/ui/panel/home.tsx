@@ -3,11 +3,14 @@ import type { Overview } from '../../client/models.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Badge } from '../parts/notice.tsx'
 import { moment } from '../words/format.ts'
+import { ownShopWords as own } from '../words/own-shop.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { Backup, needsBackup } from './account.tsx'
 import { Chart } from './chart.tsx'
 import { Checklist } from './checklist.tsx'
 import { listening, liveEvents } from './live-stream.ts'
+import { unnamed } from './own-shop.ts'
+import { ShopForm } from './shop-form.tsx'
 import { findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
 
@@ -27,6 +30,12 @@ export function Home({ overview }: { overview: Overview }) {
       <h1 ref={heading}>{t('home.title')}</h1>
       {backup && urgent && (
         <Backup pubkey={who.pubkey} onDone={() => setAsked((times) => times + 1)} />
+      )}
+      {unnamed.value && (
+        <section class="sheet stack" aria-label={own('shop.missing')}>
+          <h2>{own('shop.missing')}</h2>
+          <ShopForm />
+        </section>
       )}
       <Checklist overview={overview} />
       {minted > 0 && <Totals minted={minted} claimed={claimed} remaining={null} />}

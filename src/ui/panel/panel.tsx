@@ -17,6 +17,7 @@ import { Coupons } from './coupons.tsx'
 import { Editor } from './editor.tsx'
 import { Home } from './home.tsx'
 import { follow, outOfReach } from './live-stream.ts'
+import { ownName, syncShop } from './own-shop.ts'
 import { Redemptions } from './redemptions.tsx'
 import { NotAllowed, Setup } from './setup.tsx'
 import { readSetupCode } from './setup-code.ts'
@@ -34,6 +35,11 @@ function Panel() {
   useEffect(() => {
     if (pubkey) void loadOverview()
   }, [pubkey])
+  // The overview shows that this key may manage.
+  const seen = overview.value
+  useEffect(() => {
+    if (seen) void syncShop()
+  }, [seen])
   // A stream that was refused starts again as soon as the key is let in.
   const times = letIn.value
   useEffect(() => {
@@ -50,7 +56,7 @@ function Panel() {
     )
   }
   return (
-    <Frame home="#/" actions={<Account />} sections={<Sections />}>
+    <Frame home="#/" name={ownName()} actions={<Account />} sections={<Sections />}>
       {/* Removed while at work: what is on the screen stays, see `refused`. */}
       {overview.value && refused(failure.value) && (
         <div class="lost">
@@ -172,7 +178,7 @@ window.addEventListener('hashchange', readSetupCode)
 followRoute()
 effect(() => {
   const section = session.who.value ? t(`nav.${sectionOf(route.value)}`) : t('nav.panel')
-  document.title = `${section} · Cuponera`
+  document.title = t('title.of', { section, who: ownName() ?? 'Cuponera' })
 })
 const app = document.getElementById('app')
 if (app) render(<Panel />, app)

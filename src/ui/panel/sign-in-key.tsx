@@ -12,10 +12,12 @@ import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { PinField } from '../parts/pin-field.tsx'
-import { short } from '../words/format.ts'
+import { knownName } from '../state/merchant-names.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
+import { forgetMade, startShop } from './own-shop.ts'
+import { NameField, nameError } from './shop-form.tsx'
 import { keyBox } from './state.ts'
 
 type UnlockProps = EnterProps & {
@@ -39,7 +41,11 @@ export function Unlock({ pubkey, asked, enter, onBack }: UnlockProps) {
       }}
     >
       <h2 ref={heading}>{t('in.unlock')}</h2>
-      <p class="soft small mono">{short(npubOf(pubkey))}</p>
+      {knownName(npubOf(pubkey)) !== null && (
+        <p class="soft">
+          <bdi>{knownName(npubOf(pubkey))}</bdi>
+        </p>
+      )}
       <Field
         data-begin
         label={t('pin')}
@@ -96,6 +102,8 @@ type NewKeyProps = EnterProps & { bring?: boolean; only?: string | undefined }
 /** Signing in by a new key, or by one that the person has. Both are stored under a PIN. */
 export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const heading = useArrival()
+  const [name, setName] = useState('')
+  const [nameWrong, setNameWrong] = useState<string | null>(null)
   const [text, setText] = useState('')
   const [pin, setPin] = useState('')
   /** Outcome of the file that was opened last. */
@@ -115,10 +123,18 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     if (busy) return
+    const wrong = bring ? null : nameError(name)
+    setNameWrong(wrong)
+    if (wrong !== null) return
     void attempt(async () => {
-      if (bring) return enter(await keyBox.bring(text, pin, only))
+      if (bring) {
+        const brought = await keyBox.bring(text, pin, only)
+        forgetMade()
+        return enter(brought)
+      }
       const signer = await (made.current ? keyBox.unlock(pin, made.current) : keyBox.create(pin))
       made.current = signer.pubkey
+      startShop(signer.pubkey, name.trim())
       await enter(signer)
     })
   }
@@ -140,6 +156,16 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
       <h2 ref={heading}>{bring ? t('key.bring') : t('in.local')}</h2>
       {/* Before the key is made: in a private window it is lost with the page. */}
       {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
+      {!bring && (
+        <NameField
+          value={name}
+          onText={(typed) => {
+            setNameWrong(null)
+            setName(typed)
+          }}
+          error={nameWrong}
+        />
+      )}
       {bring && (
         <>
           {/* Several lines: a key that a mail broke in two is found by its line breaks. */}

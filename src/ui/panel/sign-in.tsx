@@ -9,7 +9,7 @@ import { CouponCard } from '../parts/coupon-card.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { short } from '../words/format.ts'
+import { knownName } from '../state/merchant-names.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
 import { heldCode } from './setup-code.ts'
@@ -87,7 +87,7 @@ export function SignIn({ only }: { only?: string }) {
         <MethodButton
           icon="lock"
           title={t('in.unlock')}
-          why={short(npubOf(kept.pubkey))}
+          why={knownName(npubOf(kept.pubkey)) ?? ''}
           onClick={() => setMethod('local')}
         />
       ) : (

@@ -190,6 +190,45 @@ export function Choices<Value extends string>({
   )
 }
 
+type SwatchesProps<Value extends string> = {
+  label: string
+  value: Value
+  /** `shade` is a CSS background. */
+  options: readonly { value: Value; text: string; shade: string }[]
+  onChoose: (value: Value) => void
+}
+
+/** A choice of a colour, each with its name for those who cannot tell it from others. */
+export function Swatches<Value extends string>({
+  label,
+  value,
+  options,
+  onChoose,
+}: SwatchesProps<Value>) {
+  const name = useId()
+  return (
+    <fieldset class="field">
+      <legend>{label}</legend>
+      <div class="swatches">
+        {options.map((option) => (
+          <label key={option.value} class="swatch">
+            <input
+              type="radio"
+              name={name}
+              checked={option.value === value}
+              onChange={() => onChoose(option.value)}
+            />
+            <span class="swatch-shade" style={{ background: option.shade }} aria-hidden="true">
+              {option.value === value && <Icon name="check" size={20} />}
+            </span>
+            <span class="small">{option.text}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
 type LabelledProps = Omit<Shared, 'beside'> & {
   id: string
   quiet?: boolean

@@ -30,7 +30,7 @@ export function knownColor(npub: string): ShopColor | null {
 }
 
 /** Keep the look of a shop on this device. */
-function keepLook(npub: string, look: ShopLook): void {
+export function keepLook(npub: string, look: ShopLook): void {
   // The newest entry last: the oldest ones go when there are too many.
   const { [npub]: _, ...others } = looks.peek()
   looks.value = Object.fromEntries([...Object.entries(others), [npub, look]].slice(-looksMax))

@@ -4,6 +4,7 @@ import { createWords } from './words.ts'
 /** Sentences of the panel: its frame, its first page, and signing in. */
 export const panelWords = createWords(
   {
+    'title.of': ['{section} · {who}', '{section} · {who}'],
     'nav.label': ['Secciones', 'Sections'],
     'nav.panel': ['Panel', 'Panel'],
     'nav.home': ['Inicio', 'Home'],
@@ -202,7 +203,7 @@ export const panelWords = createWords(
       'Your signer asks you to approve on its page',
     ],
 
-    'me.title': ['Tu clave', 'Your key'],
+    'me.title': ['Ajustes', 'Settings'],
     'me.open': ['Tu clave y sesión', 'Your key and session'],
     'me.public': [
       'Tu clave pública: con ella te reconocen las cajas.',

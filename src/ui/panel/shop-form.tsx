@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import { limits } from '../../base/limits.ts'
+import { isPlainName } from '../../base/words.ts'
+import { type ShopColor, shopColors } from '../../shops/color.ts'
+import { useAttempt } from '../parts/attempt.ts'
+import { Button } from '../parts/button.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Field, Swatches } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { worthOf } from '../parts/shop-shade.ts'
+import { say } from '../parts/toast.tsx'
+import { ownShopWords as t } from '../words/own-shop.ts'
+import { ownColor, ownName, saveShop, unpublished } from './own-shop.ts'
+
+/** The sentence about a name that the service would refuse; null for a good one. */
+export function nameError(name: string): string | null {
+  const trimmed = name.trim()
+  if (trimmed === '') return t('shop.name.missing')
+  if ([...trimmed].length > limits.nameCharsMax) {
+    return t('shop.name.long', { n: limits.nameCharsMax })
+  }
+  return isPlainName(trimmed) ? null : t('shop.name.strange')
+}
+
+type NameProps = { value: string; onText: (name: string) => void; error: string | null }
+
+export function NameField({ value, onText, error }: NameProps) {
+  return (
+    <Field
+      label={t('shop.name')}
+      hint={t('shop.name.hint')}
+      autoComplete="organization"
+      value={value}
+      onText={onText}
+      error={error}
+    />
+  )
+}
+
+/** Changes the name of the merchant's shop; with `colors`, its colour as well. */
+export function ShopForm({ colors = false }: { colors?: boolean }) {
+  const [typed, setTyped] = useState<string | null>(null)
+  const [chosen, setChosen] = useState<ShopColor | null>(null)
+  const [wrong, setWrong] = useState<string | null>(null)
+  const { busy, failure, attempt } = useAttempt()
+  // The stored values may arrive after the form: they show until the person changes them.
+  const name = typed ?? ownName() ?? ''
+  const color = chosen ?? ownColor() ?? 'green'
+  const save = () => {
+    const error = nameError(name)
+    setWrong(error)
+    if (error !== null || busy) return
+    void attempt(async () => {
+      const stored = await saveShop({ name: name.trim(), ...(chosen && { color: chosen }) })
+      say(t(stored ? 'shop.saved' : 'shop.later'), stored ? 'good' : 'wait')
+    })
+  }
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <NameField
+        value={name}
+        onText={(text) => {
+          setWrong(null)
+          setTyped(text)
+        }}
+        error={wrong}
+      />
+      {colors && (
+        <Swatches
+          label={t('shop.color')}
+          value={color}
+          options={shopColors.map((one) => ({
+            value: one,
+            text: t(`color.${one}`),
+            shade: worthOf(one) ?? '',
+          }))}
+          onChoose={setChosen}
+        />
+      )}
+      {unpublished.value && <Notice tone="idle">{t('shop.unpublished')}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
+      <div>
+        <Button kind="primary" type="submit" icon="check" busy={busy}>
+          {t('shop.save')}
+        </Button>
+      </div>
+    </form>
+  )
+}
