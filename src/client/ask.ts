@@ -12,9 +12,12 @@ type Wiring = {
 
 /** Requests that never throw ApiError: a failure is an answer with the code of the failure. */
 export function createAsk({ describe, onReached }: Wiring): Ask {
-  return async (path, body, key, patience = {}) => {
+  return async (path, body, key, { authorization, ...patience } = {}) => {
     try {
-      const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key }
+      const headers: Record<string, string> = {
+        ...(key !== undefined && { 'Idempotency-Key': key }),
+        ...(authorization !== undefined && { Authorization: authorization }),
+      }
       const answer = await request<unknown>(path, { method: 'POST', body, headers, ...patience })
       onReached(true)
       return { status: 200, body: asObject(answer) ?? {}, retryAfter: null }

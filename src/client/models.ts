@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type * as models from '../coupons/models.ts'
 import type { MerchantModel } from '../merchants/models.ts'
+import type * as posterModels from '../posters/models.ts'
 
 // The answers of the service, from its own models.
 
@@ -16,3 +17,5 @@ export type Manager = Static<typeof models.ManagerModel>
 export type Announced = Static<typeof models.AnnouncementModel>
 /** A key that may manage coupons on this service. */
 export type Merchant = Static<typeof MerchantModel>
+/** A poster as its page shows it. */
+export type ShownPoster = Static<typeof posterModels.ShownPosterModel>

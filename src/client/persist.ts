@@ -8,7 +8,7 @@ export type Ask = (
   path: string,
   body: unknown,
   key?: string,
-  patience?: { patienceMs?: number },
+  how?: { patienceMs?: number; authorization?: string },
 ) => Promise<Answer>
 
 /** Resolves after so many seconds, or sooner when a person cuts the pause short. */
@@ -47,16 +47,18 @@ type Persistence = {
   onLost(tries: number, answer: Answer): void
   /** Called before every further attempt; false gives up, and the last answer is returned. */
   goOn(): boolean
+  /** Whether an answer is final, where that is not as `settles` says. */
+  settled?: (answer: Answer) => boolean
 }
 
 /** Repeat `attempt` until its answer is final. `attempt` must send the same body and key each time. */
 export async function persist(
   attempt: () => Promise<Answer>,
-  { pause, onLost, goOn }: Persistence,
+  { pause, onLost, goOn, settled = settles }: Persistence,
 ): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const answer = await attempt()
-    if (settles(answer)) return answer
+    if (settled(answer)) return answer
     onLost(tries, answer)
     await pause(pauseAfter(tries, answer))
     if (!goOn()) return answer

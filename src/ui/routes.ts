@@ -29,7 +29,10 @@ type Site = {
   worker: string
 }
 
-const pages = feature({ tag: 'Service', parameters: { file: 'A name that a page gives' } })
+const pages = feature({
+  tag: 'Service',
+  parameters: { file: 'A name that a page gives', id: 'A poster: UUID' },
+})
 
 const described = (summary: string) =>
   route({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
@@ -84,6 +87,11 @@ export function pageRoutes(place: () => PagePlace) {
     .get('/panel', ({ request }) => page('panel', request), described('The merchant’s panel'))
     .get('/caja', ({ request }) => page('caja', request), described('The till'))
     .get('/c', ({ request }) => page('c', request), described('A coupon, for whoever holds it'))
+    .get(
+      '/c/p/:id',
+      ({ request }) => page('c', request),
+      described('A poster, from which a visitor takes a coupon'),
+    )
     .get(
       '/ui/:file',
       async ({ params, request }) => {

@@ -1,3 +1,4 @@
+type Answer = (path: string, body: never, headers: Headers) => Response | Promise<Response>
 type Listener = (event: { key?: string | null }) => void
 
 /** As much of a browser as the words of the pages ask for. */
@@ -15,7 +16,7 @@ export type FakePage = {
   /** The texts of its storage. */
   texts: Map<string, string>
   /** Whether its storage takes no more texts. */
-  state: { full: boolean; answer: (path: string, body: never) => Response | Promise<Response> }
+  state: { full: boolean; answer: Answer }
   /** Open an address in this tab, as a tap on a link does. */
   visit(address: string): void
   back(): void
@@ -61,6 +62,9 @@ export function pretendPage(onMove: () => void): FakePage {
       get hash() {
         return last().url.hash
       },
+      get pathname() {
+        return last().url.pathname
+      },
       host: '127.0.0.1:3000',
       origin: 'http://127.0.0.1:3000',
     },
@@ -74,8 +78,8 @@ export function pretendPage(onMove: () => void): FakePage {
         put(address, kept)
       },
     },
-    fetch: async (path: string, { body }: RequestInit) =>
-      state.answer(path, JSON.parse(String(body)) as never),
+    fetch: async (path: string, { body, headers }: RequestInit) =>
+      state.answer(path, JSON.parse(String(body ?? null)) as never, new Headers(headers)),
   })
   return {
     texts,

@@ -1,24 +1,43 @@
-import { effect } from '@preact/signals'
+import { effect, untracked } from '@preact/signals'
 import { render } from 'preact'
 import { keepOffline } from '../browser/install.ts'
 import { Frame } from '../parts/frame.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
+import { posterWords as p } from '../words/poster.ts'
 import { CouponView } from './coupon-view.tsx'
 import { MineView } from './mine-view.tsx'
-import { follow, openNonce, readAddress, resume, view } from './state.ts'
+import { posterView, showPoster, watchPosters } from './poster-state.ts'
+import { PosterView } from './poster-view.tsx'
+import { follow, openNonce, openPoster, readAddress, resume, view } from './state.ts'
 
-/** The shop of the coupon on the screen, or null. */
+/** The shop of the coupon or the poster on the screen, or null. */
 function shopName(): string | null {
+  if (openPoster.value !== null) {
+    const now = posterView.value
+    return now.step === 'shown' ? knownName(now.shown.npub) : null
+  }
   const now = view.value
   return openNonce.value !== null && now.step === 'shown' ? knownName(now.held.npub) : null
+}
+
+function pageTitle(): string {
+  const who = shopName()
+  if (openPoster.value !== null) return who === null ? p('title') : p('title.of', { who })
+  if (openNonce.value === null) return t('mine')
+  return who === null ? t('title') : t('title.of', { who })
+}
+
+function Content() {
+  if (openPoster.value !== null) return <PosterView key={openPoster.value} id={openPoster.value} />
+  return openNonce.value === null ? <MineView /> : <CouponView key={openNonce.value} />
 }
 
 function Page() {
   return (
     <Frame home="/c" name={shopName()} narrow>
-      {openNonce.value === null ? <MineView /> : <CouponView key={openNonce.value} />}
+      <Content />
     </Frame>
   )
 }
@@ -30,11 +49,14 @@ window.addEventListener('popstate', readAddress)
 const app = document.getElementById('app')
 if (app) render(<Page />, app)
 effect(() => {
-  const who = shopName()
-  const title = who === null ? t('title') : t('title.of', { who })
-  document.title = openNonce.value === null ? t('mine') : title
+  document.title = pageTitle()
+})
+effect(() => {
+  const id = openPoster.value
+  if (id !== null) untracked(() => showPoster(id))
 })
 watchService()
 resume()
 follow()
+watchPosters()
 void keepOffline()

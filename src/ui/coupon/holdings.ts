@@ -18,7 +18,7 @@ export type Held = VoucherTerms & {
   addedAt: number
   /** The signed event, if the device has it. A till can verify it without a connection. */
   voucher: NostrEvent | null
-  /** True after a refresh on this device: nobody else has its nonce. */
+  /** True after a refresh on this device, or a take from a poster: nobody else has its nonce. */
   own: boolean
   /** The last transfer to an address. */
   sent: { to: string; at: number; outcome: 'trying' | 'sent' | 'unknown' } | null

@@ -38,6 +38,8 @@ const pending = openPendingList({
 
 /** The nonce of the coupon on the screen; null shows the list, empty a code that is none. */
 export const openNonce = signal<string | null>(null)
+/** The id of the poster on the screen; null without one. */
+export const openPoster = signal<string | null>(null)
 export const view = signal<View>({ step: 'looking' })
 export const kept = signal<readonly Held[]>(holdings.all())
 /** Codes of this device whose coupons are not known yet. */
@@ -81,11 +83,17 @@ export function readAddress(): void {
   const known = typeof state?.nonce === 'string' && isNonce(state.nonce) ? state.nonce : null
   if (code === '') {
     show(known)
+    openPoster.value = known === null ? posterIn(location.pathname) : null
   } else {
     const nonce = isNonce(code) ? code : null
     remember(nonce, true)
     show(nonce, nonce === null)
   }
+}
+
+/** The id in the address of a poster, or null. */
+function posterIn(path: string): string | null {
+  return /^\/c\/p\/([^/]+)\/?$/.exec(path)?.[1]?.toLowerCase() ?? null
 }
 
 /** `arriving`: the page has not kept the coupon of this entry yet. A reload and "back" keep nothing twice. */
@@ -115,6 +123,17 @@ export function openScanned(scanned: Scanned): boolean {
   return true
 }
 
+/**
+ * Show a coupon that was taken from the poster on the screen, in place of it: "back" would lead to the poster and
+ * from there to this coupon again.
+ */
+export function openTaken(held: Held): void {
+  const known = holdings.find(held.nonce)
+  remember(held.nonce, !known && !keep(held))
+  show(held.nonce)
+  view.value = { step: 'shown', held: known ?? held, fresh: true }
+}
+
 /** Another page of this device may have changed its lists. */
 function readDevice(): void {
   kept.value = holdings.all()
@@ -123,6 +142,7 @@ function readDevice(): void {
 
 function show(nonce: string | null, wrong = false): void {
   taking.value = null
+  openPoster.value = null
   openNonce.value = nonce
   readDevice()
   if (nonce !== null) {

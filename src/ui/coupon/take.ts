@@ -51,6 +51,19 @@ const reasons: Record<string, Extract<Taking, { step: 'gone' }>['why']> = {
   'nonce-invalid': 'unknown',
 }
 
+/** The coupon in an answer that only this device gets; null when there is none. `at`: Unix seconds. */
+export function ownCoupon(answer: Answer, at: number): Held | null {
+  const terms = termsOf(answer)
+  return (
+    terms && {
+      ...terms,
+      ...{ status: 'minted', claimedAt: null, checkedAt: at, addedAt: at },
+      voucher: parseEvent(answer.body.voucher),
+      ...{ own: true, sent: null },
+    }
+  )
+}
+
 export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wiring): Taker {
   const running = new Map<string, Promise<Taking | null>>()
   /** The open swap of each new nonce that the device did not store. */
@@ -79,21 +92,8 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
   }
 
   const outcomeOf = (nonce: string, answer: Answer): Taking => {
-    const terms = termsOf(answer)
-    if (terms) {
-      const at = now()
-      const held: Held = {
-        ...terms,
-        status: 'minted',
-        claimedAt: null,
-        checkedAt: at,
-        addedAt: at,
-        voucher: parseEvent(answer.body.voucher),
-        own: true,
-        sent: null,
-      }
-      return { step: 'mine', old: nonce, held, kept: holdings.put(held, nonce) }
-    }
+    const held = ownCoupon(answer, now())
+    if (held) return { step: 'mine', old: nonce, held, kept: holdings.put(held, nonce) }
     const why = reasons[codeOf(answer)]
     if (why) return { step: 'gone', nonce, why }
     return { step: 'refused', nonce, message: messageOf(answer) }

@@ -18,6 +18,7 @@ export const alwaysGood = [
   'GET /caja.webmanifest',
   'GET /sw.js',
   'GET /c',
+  'GET /c/p/{id}',
   'GET /.well-known/nostr.json',
 ]
 

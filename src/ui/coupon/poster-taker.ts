@@ -1,0 +1,83 @@
+/** Takes a coupon from a poster, and asks again with the same key until the answer is there. */
+
+import {
+  type Answer,
+  type Ask,
+  codeOf,
+  type Pause,
+  persist,
+  settles,
+} from '../../client/persist.ts'
+import { takePath } from '../../client/poster.ts'
+import { messageOf } from '../../client/voucher-terms.ts'
+import type { Held } from './holdings.ts'
+import type { PosterTake, PosterTakes } from './poster-takes.ts'
+import { ownCoupon } from './take.ts'
+
+export type PosterTaking = { poster: string } & (
+  | { step: 'taking'; lost: number; retryAfter: number | null }
+  | { step: 'taken'; held: Held }
+  | { step: 'refused'; code: string; message: string | null }
+)
+
+type Wiring = {
+  ask: Ask
+  /** The Authorization header of a POST of `body`; null while it cannot be made. */
+  authorize: (path: string, body: string) => Promise<string | null>
+  pause: Pause
+  takes: PosterTakes
+  now: () => number
+  onChange: (state: PosterTaking) => void
+}
+
+/** Refusals that the same request would get again. A full day of the service is over tomorrow only. */
+const final = /^(poster-[a-z]+|not-now|coupon-[a-z]+|auth-[a-z-]+|(vouchers|bytes)-day-full)$/
+const noAnswer: Answer = { status: 0, body: {}, retryAfter: null }
+const body = '{}'
+
+export function createPosterTaker({ ask, authorize, pause, takes, now, onChange }: Wiring) {
+  const running = new Map<string, Promise<void>>()
+
+  const finish = async (take: PosterTake): Promise<void> => {
+    const { poster, key } = take
+    const path = takePath(poster)
+    onChange({ poster, step: 'taking', lost: 0, retryAfter: null })
+    const attempt = async () => {
+      const authorization = await authorize(path, body)
+      return authorization === null ? noAnswer : ask(path, body, key, { authorization })
+    }
+    const answer = await persist(attempt, {
+      pause,
+      onLost(lost, answer) {
+        const retryAfter = codeOf(answer) === 'rate-limited' ? answer.retryAfter : null
+        onChange({ poster, step: 'taking', lost, retryAfter })
+      },
+      goOn: () => true,
+      settled: (answer) => settles(answer) || final.test(codeOf(answer)),
+    })
+    const held = ownCoupon(answer, now())
+    if (!held) {
+      takes.close(take)
+      onChange({ poster, step: 'refused', code: codeOf(answer), message: messageOf(answer) })
+      return
+    }
+    // The listener stores the coupon before the take counts as answered: a crash in between asks once more.
+    onChange({ poster, step: 'taken', held })
+    takes.settle(take, held.nonce)
+  }
+
+  const once = (take: PosterTake): Promise<void> => {
+    const known = running.get(take.key)
+    if (known !== undefined) return known
+    const started = finish(take).finally(() => running.delete(take.key))
+    running.set(take.key, started)
+    return started
+  }
+
+  return {
+    /** Take a coupon, or get the one again that this browser took before; `another`: one more after that. */
+    take: (poster: string, another = false) => once(takes.open(poster, another)),
+    /** Finish the takes that an earlier page left open. */
+    resume: () => Promise.all(takes.waiting().map(once)),
+  }
+}

@@ -1,0 +1,159 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { imagePath } from '../../client/images.ts'
+import type { ShownPoster } from '../../client/models.ts'
+import { useArrival } from '../parts/arrival.ts'
+import { Button } from '../parts/button.tsx'
+import { CouponCard } from '../parts/coupon-card.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
+import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
+import { couponWords } from '../words/coupon.ts'
+import { moment } from '../words/format.ts'
+import { posterWords as t } from '../words/poster.ts'
+import {
+  hasTaken,
+  lookAtPoster,
+  posterTaking,
+  posterView,
+  takeCoupon,
+  takeNow,
+  takesLast,
+} from './poster-state.ts'
+import { openList } from './state.ts'
+
+/** A poster: its coupon, and the button that takes one. */
+export function PosterView({ id }: { id: string }) {
+  const now = posterView.value
+  const heading = useArrival()
+  const who = now.step === 'shown' ? knownName(now.shown.npub) : null
+  return (
+    <div class="stack wide">
+      <h1 ref={heading} tabIndex={-1}>
+        {who === null ? t('title') : t('title.of', { who })}
+      </h1>
+      {now.step === 'looking' && (
+        <div class="row middle" aria-busy="true">
+          <span class="spinner huge-spinner" aria-hidden="true" />
+        </div>
+      )}
+      {now.step === 'unknown' && (
+        <Empty icon="search" title={t('unknown')}>
+          <p>{t('unknown.detail')}</p>
+        </Empty>
+      )}
+      {now.step === 'unreachable' && (
+        <Empty icon="warning" title={t(now.message ? 'busy.title' : 'offline.title')}>
+          <p>{now.message ?? t('offline.detail')}</p>
+          <Button kind="primary" onClick={() => void lookAtPoster(id)}>
+            {t('again')}
+          </Button>
+        </Empty>
+      )}
+      {now.step === 'shown' && <Shown id={id} shown={now.shown} />}
+      <div>
+        <Button kind="quiet" icon="ticket" onClick={openList}>
+          {t('mine')}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function Shown({ id, shown }: { id: string; shown: ShownPoster }) {
+  const { name, description, coupon: benefit, expiresAt, rules, npub, image, poster } = shown
+  return (
+    <>
+      <CouponCard
+        coupon={{ name, description, benefit, expiresAt, rules, image: imagePath(image) }}
+        color={knownColor(npub)}
+        spent={poster.state === 'ended' || poster.state === 'exhausted'}
+      />
+      <p class="with-icon">
+        <Icon name="shop" />
+        <span class="grow">
+          {couponWords('by', { who: merchantName(npub) })}
+          <ShopKey npub={npub} />
+        </span>
+      </p>
+      <Progress />
+      {posterTaking.value?.step !== 'taking' && <Offer id={id} poster={poster} />}
+    </>
+  )
+}
+
+/** The take that is under way, or the reason why it was refused. */
+function Progress() {
+  const now = posterTaking.value
+  const box = useRef<HTMLDivElement>(null)
+  const step = now?.step
+  // The button that was pressed has left the page.
+  useEffect(() => {
+    if (step) box.current?.focus()
+  }, [step])
+  if (!now || now.step === 'taken') return null
+  return (
+    <div ref={box} tabIndex={-1}>
+      {now.step === 'taking' && (
+        <Notice tone="wait" icon={now.lost > 0 ? 'warning' : 'clock'}>
+          <div class="stack">
+            <p>
+              {now.retryAfter !== null
+                ? t('take.often', { n: now.retryAfter })
+                : t(now.lost > 0 ? 'take.lost' : 'take.working')}
+            </p>
+            {now.lost > 0 && now.retryAfter === null && (
+              <Button onClick={takeNow}>{t('again')}</Button>
+            )}
+          </div>
+        </Notice>
+      )}
+      {now.step === 'refused' && (
+        <Notice tone={now.code === 'poster-taken' ? 'idle' : 'bad'}>
+          {now.message ?? t('state.ended')}
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+type OfferProps = { id: string; poster: ShownPoster['poster'] }
+
+/** The state of the poster in words, and the actions that it allows. */
+function Offer({ id, poster }: OfferProps) {
+  const { state, startsAt, endsAt } = poster
+  const open = state === 'open'
+  const had = hasTaken(id)
+  const taking = posterTaking.value
+  // The refusal says it already, and another one would be refused, too.
+  const full = taking?.step === 'refused' && taking.code === 'poster-taken'
+  return (
+    <section class="stack">
+      {had && !full && <Notice tone="idle">{t('taken.had')}</Notice>}
+      {!open && (
+        <Notice tone={state === 'ended' || state === 'exhausted' ? 'idle' : 'wait'}>
+          {t(`state.${state}`, { when: moment(startsAt ?? 0) })}
+        </Notice>
+      )}
+      {open && endsAt !== null && <p class="soft">{t('state.until', { when: moment(endsAt) })}</p>}
+      {open && !takesLast() && <Notice tone="wait">{t('take.unkept')}</Notice>}
+      {had && (
+        <Button kind="primary" big wide icon="ticket" onClick={() => takeCoupon()}>
+          {t('taken.show')}
+        </Button>
+      )}
+      {open && !had && !full && (
+        <Button kind="primary" big wide icon="ticket" onClick={() => takeCoupon()}>
+          {t('take')}
+        </Button>
+      )}
+      {open && had && !full && (
+        <Button big wide onClick={() => takeCoupon(true)}>
+          {t('take.another')}
+        </Button>
+      )}
+      {open && !had && takesLast() && <p class="soft small">{t('take.how')}</p>}
+    </section>
+  )
+}
