@@ -1,9 +1,9 @@
 import { bech32 } from 'bech32'
-import { decrypt, encrypt } from 'nostr-tools/nip49'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseSecret } from '../nostr/keys.ts'
 import { parseRecord } from './json.ts'
 import { findKey } from './key-text.ts'
+import type { KeyCipher } from './key-work.ts'
 import { createPinTries } from './pin-tries.ts'
 import { type PageSigner, SignerError } from './signer.ts'
 import type { LastingStore } from './texts.ts'
@@ -17,27 +17,46 @@ type Opened = { stored: string | null; kept: KeptKey; secret: Uint8Array }
 /** A thief who copies the device's storage guesses a PIN of fewer digits in minutes. */
 export const pinCharsMin = 6
 
+/** The number of scrypt's rounds in an ncryptsec, as a power of two: 64 MB, and 0.2 to 1 second. */
+const costLog = 16
+
 type Wiring = {
   /** Tells keys apart: one device may hold the merchant's and a till's. */
   name: string
   store: LastingStore
-  /** Awaited before each encryption, which takes a second and holds the thread (scrypt). */
-  beforeWork: () => Promise<void>
+  cipher: KeyCipher
   /** Unix milliseconds. */
   now: () => number
 }
 
+/** A new key on its way into the box. */
+type Coming = { pin: string; secret: Uint8Array; ncryptsec: Promise<string>; drop(): void }
+
 /** One key of this device. Its methods throw SignerError. */
-export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
+export function createKeyBox({ name, store, cipher, now }: Wiring) {
   const place = `key:${name}`
   const tries = createPinTries(`key-tries:${name}`, store, now)
+  let coming: Coming | null = null
 
-  const keep = async (secret: Uint8Array, pin: string): Promise<PageSigner> => {
-    if (pin.length < pinCharsMin) throw new SignerError('pin-short')
-    await beforeWork()
-    const kept: KeptKey = { pubkey: getPublicKey(secret), ncryptsec: encrypt(secret, pin) }
+  const begin = (pin: string): Coming => {
+    const secret = generateSecretKey()
+    const stop = new AbortController()
+    const drop = () => {
+      stop.abort()
+      secret.fill(0)
+    }
+    return { pin, secret, ncryptsec: cipher.encrypt(secret, pin, stop.signal), drop }
+  }
+
+  const keep = (secret: Uint8Array, ncryptsec: string): PageSigner => {
+    const pubkey = getPublicKey(secret)
+    const stored = store.read(place)
+    const other = parseKept(stored)
+    // It may be the only copy of a key, so that only the person can remove it.
+    if (stored !== null && !other) throw new SignerError('key-unreadable')
     // Another key may be stored since before, or since this began (another tab), and it may have no backup.
-    if ((find()?.pubkey ?? kept.pubkey) !== kept.pubkey) throw new SignerError('key-kept')
+    if (other && other.pubkey !== pubkey) throw new SignerError('key-kept')
+    const kept: KeptKey = { pubkey, ncryptsec }
     store.write(place, JSON.stringify(kept))
     tries.forget()
     return signerOf(secret)
@@ -51,12 +70,11 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     const kept = parseKept(stored)
     // The page showed a key: another tab removed or replaced it.
     if (!kept || (only !== undefined && kept.pubkey !== only)) throw new SignerError('key-changed')
-    if (!isWhole(kept.ncryptsec)) throw new SignerError('key-invalid')
+    if (!isWhole(kept.ncryptsec)) throw new SignerError('key-unreadable')
     const wait = tries.waitSeconds()
     if (wait > 0) throw new SignerError('pin-wait', wait)
     tries.count()
-    await beforeWork()
-    const secret = decryptOrNull(kept.ncryptsec, pin)
+    const secret = await cipher.decrypt(kept.ncryptsec, pin)
     if (!secret) throw new SignerError('pin-wrong', tries.waitSeconds())
     tries.forget()
     return { stored, kept, secret }
@@ -66,8 +84,23 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     find,
     /** False where the browser stores nothing: closing the page loses the key. */
     lasts: () => store.lasts(place),
+    /** Begin `create` while the person is still typing. Each call replaces the one before. */
+    prepare(pin: string): void {
+      if (coming?.pin === pin) return
+      coming?.drop()
+      coming = pin.length < pinCharsMin ? null : begin(pin)
+      // `create` meets the failure again.
+      coming?.ncryptsec.catch(() => undefined)
+    },
     /** Create a key and store it under a PIN. */
-    create: (pin: string) => keep(generateSecretKey(), pin),
+    async create(pin: string): Promise<PageSigner> {
+      checkLength(pin)
+      const ready = coming?.pin === pin ? coming : null
+      if (!ready) coming?.drop()
+      coming = null
+      const { secret, ncryptsec } = ready ?? begin(pin)
+      return keep(secret, await ncryptsec)
+    },
     /**
      * Store the key in a text that a person has. An encrypted one opens by its password, which stays its PIN.
      * `only`: refuse another key.
@@ -75,14 +108,20 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
     async bring(text: string, pin: string, only?: string): Promise<PageSigner> {
       const key = findKey(text)
       if (!key) throw new SignerError('key-invalid')
-      if (key.form === 'ncryptsec') {
-        if (!isWhole(key.text)) throw new SignerError('key-invalid')
-        await beforeWork()
-        return keep(expected(opened(key.text, pin), only), pin)
+      if (key.form !== 'ncryptsec') {
+        const secret = parseSecret(key.text)
+        if (!secret) throw new SignerError('key-invalid')
+        checkLength(pin)
+        return keep(expected(secret, only), await cipher.encrypt(secret, pin))
       }
-      const secret = parseSecret(key.text)
-      if (!secret) throw new SignerError('key-invalid')
-      return keep(expected(secret, only), pin)
+      if (!isWhole(key.text)) throw new SignerError('key-invalid')
+      checkLength(pin)
+      const secret = await cipher.decrypt(key.text, pin)
+      if (!secret) throw new SignerError('pin-wrong')
+      expected(secret, only)
+      // Another program may have written it at a lower cost.
+      const enough = costOf(key.text) === costLog
+      return keep(secret, enough ? key.text : await cipher.encrypt(secret, pin))
     },
     /** Decrypt the stored key. `only`: refuse another key. */
     unlock: async (pin: string, only?: string) => signerOf((await open(pin, only)).secret),
@@ -91,16 +130,14 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
      * `only`: refuse another key.
      */
     async changePin(pin: string, fresh: string, only?: string): Promise<void> {
-      if (fresh.length < pinCharsMin) throw new SignerError('pin-short')
+      checkLength(fresh)
       const { stored: before, kept, secret } = await open(pin, only)
       const held = store.holds(place)
       try {
-        await beforeWork()
-        const ncryptsec = encrypt(secret, fresh)
-        await beforeWork()
-        const proof = decrypt(ncryptsec, fresh)
-        const same = getPublicKey(proof) === kept.pubkey
-        proof.fill(0)
+        const ncryptsec = await cipher.encrypt(secret, fresh)
+        const proof = await cipher.decrypt(ncryptsec, fresh)
+        const same = proof !== null && getPublicKey(proof) === kept.pubkey
+        proof?.fill(0)
         if (!same) throw new Error('the key does not open by its new PIN')
         // Another tab may have stored another key, or forgotten this one. No await from here to the write.
         if (store.read(place) !== before) throw new SignerError('key-changed')
@@ -122,12 +159,22 @@ export function createKeyBox({ name, store, beforeWork, now }: Wiring) {
 }
 
 function parseKept(stored: string | null): KeptKey | null {
-  return parseRecord(stored, 'pubkey', 'ncryptsec') as KeptKey | null
+  const kept = parseRecord(stored, 'pubkey', 'ncryptsec') as KeptKey | null
+  return kept && /^[0-9a-f]{64}$/.test(kept.pubkey) ? kept : null
+}
+
+function checkLength(pin: string): void {
+  if (pin.length < pinCharsMin) throw new SignerError('pin-short')
 }
 
 /** Whether the checksum of an ncryptsec is right. No PIN opens a damaged one, and the person should know why. */
 function isWhole(ncryptsec: string): boolean {
   return bech32.decodeUnsafe(ncryptsec, ncryptsec.length) !== undefined
+}
+
+/** The second byte of an ncryptsec. */
+function costOf(ncryptsec: string): number | undefined {
+  return bech32.fromWords(bech32.decode(ncryptsec, ncryptsec.length).words)[1]
 }
 
 function signerOf(secret: Uint8Array): PageSigner {
@@ -142,19 +189,4 @@ function signerOf(secret: Uint8Array): PageSigner {
 function expected(secret: Uint8Array, only: string | undefined): Uint8Array {
   if (only !== undefined && getPublicKey(secret) !== only) throw new SignerError('other-key')
   return secret
-}
-
-function opened(ncryptsec: string, pin: string): Uint8Array {
-  const secret = decryptOrNull(ncryptsec, pin)
-  if (!secret) throw new SignerError('pin-wrong')
-  return secret
-}
-
-function decryptOrNull(ncryptsec: string, pin: string): Uint8Array | null {
-  try {
-    return decrypt(ncryptsec, pin)
-  } catch {
-    // The library throws plain errors ("invalid tag"), and nearly all of them mean a wrong PIN.
-    return null
-  }
 }

@@ -28,6 +28,7 @@ export class SignerError extends Error {
     | 'key-invalid'
     | 'key-changed'
     | 'key-kept'
+    | 'key-unreadable'
     | 'cancelled'
     | 'other-key'
 

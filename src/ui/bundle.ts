@@ -10,6 +10,7 @@ const entries = {
 const boot = new URL('./browser/boot.ts', import.meta.url)
 const style = new URL('./style/style.css', import.meta.url)
 const worker = new URL('./till/service-worker.ts', import.meta.url)
+const keyWorker = new URL('./browser/key-worker.ts', import.meta.url)
 /** Made for this project; the PNGs are pictures of the SVG. */
 const icons = {
   drawn: new URL('./icons/icon.svg', import.meta.url),
@@ -31,6 +32,8 @@ export type Bundle = {
   /** The script of the service worker, and the addresses of the files it stores. */
   worker: string
   offline: string[]
+  /** Address of the script that encrypts keys in its own thread. */
+  keyWorker: string
   /** Files under `/ui/`, by name. A name has a hash of the content. */
   files: Record<string, { type: string; gzip: string }>
 }
@@ -46,7 +49,9 @@ const types: Record<string, string> = {
 /** The scripts and styles of the pages; the metafile lists their sources. */
 export function buildPages(): Promise<Bun.BuildOutput> {
   return Bun.build({
-    entrypoints: [...Object.values(entries), boot, style, worker].map((url) => fileURLToPath(url)),
+    entrypoints: [...Object.values(entries), boot, style, worker, keyWorker].map((url) =>
+      fileURLToPath(url),
+    ),
     target: 'browser',
     format: 'esm',
     splitting: true,
@@ -93,7 +98,7 @@ export async function bundlePages(): Promise<Bundle> {
     files[file.name] = file.content
     addresses[name as keyof typeof icons] = `/ui/${file.name}`
   }
-  const kept = new Set([named('till'), named('coupon'), named('boot'), named('style')])
+  const kept = new Set(['till', 'coupon', 'boot', 'style', 'key-worker'].map(named))
   for (const name of [...kept]) for (const part of everyImportOf(name, texts)) kept.add(part)
   const offline = [...[...kept].map((name) => `/ui/${name}`), addresses.drawn, addresses.small]
   const script = texts.get(named('service-worker')) ?? ''
@@ -103,6 +108,7 @@ export async function bundlePages(): Promise<Bundle> {
     icons: addresses,
     worker: script,
     offline,
+    keyWorker: `/ui/${named('key-worker')}`,
     files,
   }
 }

@@ -29,6 +29,8 @@ export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Pa
     `data-page="${name}"`,
     ...(couponOrigin === null ? [] : [`data-coupon-origin="${new URL(couponOrigin).origin}"`]),
     ...(relay === null || name !== 'panel' ? [] : [`data-relay="${escaped(relay)}"`]),
+    // The coupon page has no key.
+    ...(name === 'c' ? [] : [`data-key-worker="${bundle.keyWorker}"`]),
     ...(httpPort === null ? [] : [`data-http-port="${httpPort}"`]),
   ]
   const html = `<!doctype html>

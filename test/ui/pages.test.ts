@@ -99,13 +99,23 @@ test('the coupon page starts without the code of signatures', async () => {
   const parts = new Set<string>()
   for (const file of scripts) {
     const script = (await call(server.url, file)).text
-    expect(script).not.toMatch(curve)
+    expect(curve.test(script)).toBe(false)
     for (const [part] of script.matchAll(/\/ui\/[\w-]+\.js/g)) parts.add(part)
   }
   // It loads with the first name that is checked.
   const later = [...parts].filter((part) => !scripts.includes(part))
   const texts = await Promise.all(later.map(async (part) => (await call(server.url, part)).text))
   expect(texts.some((one) => curve.test(one))).toBe(true)
+})
+
+test('the till keeps the script that encrypts its key for without a connection', async () => {
+  const { text } = await call(server.url, '/caja')
+  const [script = ''] = /\/ui\/key-worker-\w+\.js/.exec(text) ?? []
+  expect(script).not.toBe('')
+  const kept = (await call(server.url, '/sw.js')).text
+  for (const file of [script, ...filesOf((await call(server.url, script)).text)]) {
+    expect(kept).toContain(file)
+  }
 })
 
 test.each(pages)('%s opens without an error and speaks both languages', async (path) => {

@@ -261,7 +261,11 @@ test('the backup of the panel brings the key back: pasted whole, chosen, dropped
 
 test('a PIN is changed in the account, and wrong PINs make the next try wait', async () => {
   await open()
+  const threads: string[] = []
+  page.on('worker', (thread) => threads.push(new URL(thread.url()).pathname))
   await makeKey(page)
+  // One, which began when the PIN was typed.
+  expect(threads).toEqual([expect.stringMatching(/^\/ui\/key-worker-/)])
   await press('Tu clave y sesión')
   await press('Cambiar PIN')
   const dialog = page.getByRole('dialog', { name: 'Cambiar PIN' })
@@ -319,6 +323,8 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
 
 test('a browser that stores nothing gets a warning that the key will be lost, and a backup at once', async () => {
   await open(keepNothing)
+  // Where the worker does not load, the page does its work.
+  await page.route('**/ui/key-worker-*', (route) => route.abort())
   await press(/^Crear mi clave acá/)
   const lost = page.getByRole('alert').getByText('Tu clave se pierde al cerrar')
   await lost.waitFor()
@@ -409,13 +415,16 @@ test('the page shows the setting that helps when the service does not know its a
   await alert.getByText('Quien instaló el servicio lo tiene que iniciar').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)
   await checkEveryWidth(page, 'panel-address-unknown')
-  // The next try signs in by the key that was made, and makes no other.
+  // The next try signs in by the key that was made, under the PIN that the form has now, and makes no other.
   const storedKey = () => page.evaluate(() => localStorage.getItem('cuponera:key:merchant'))
-  const made = await storedKey()
+  const made = JSON.parse((await storedKey()) ?? '')
+  const other = '135791'
+  await page.getByLabel('Elegí un PIN').fill(other)
   await page.locator('button[type="submit"]').click()
   await page.locator('button[type="submit"][aria-busy="false"]').waitFor()
   await alert.getByText('El servicio no reconoce esta dirección como propia').waitFor()
-  expect(await storedKey()).toBe(made)
+  const now = JSON.parse((await storedKey()) ?? '')
+  expect([now.pubkey === made.pubkey, now.ncryptsec === made.ncryptsec]).toEqual([true, false])
   await page.evaluate(() => {
     document.addEventListener('copy', () => {
       document.title = String(document.getSelection())
@@ -426,7 +435,7 @@ test('the page shows the setting that helps when the service does not know its a
   // The same when a key is unlocked, in English, and at a till.
   await press('EN: Switch to English')
   await page.reload()
-  await page.getByLabel('PIN').fill(pin)
+  await page.getByLabel('PIN').fill(other)
   await page.keyboard.press('Enter')
   await alert.getByText('does not recognise this address').waitFor()
   expect(await alert.locator('code').textContent()).toBe(setting)

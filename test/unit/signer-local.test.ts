@@ -1,6 +1,7 @@
 /** The key of a device: its PIN, a new PIN, and the wait after wrong ones. */
 import { expect, test } from 'bun:test'
-import { decrypt } from 'nostr-tools/nip49'
+import { decrypt, encrypt } from 'nostr-tools/nip49'
+import { doKeyWork, type KeyCipher, type KeyWork } from '../../src/client/key-work.ts'
 import { createPinTries } from '../../src/client/pin-tries.ts'
 import { SignerError } from '../../src/client/signer.ts'
 import { createKeyBox, type KeptKey } from '../../src/client/signer-local.ts'
@@ -36,18 +37,24 @@ function createStore() {
   return { store, texts, writes, state }
 }
 
-function openBox() {
+/** `dear`: at the cost of the pages; else cheaper, which saves a test its seconds. */
+function openBox({ dear = false } = {}) {
   const kept = createStore()
   const clock = { now: 1_000_000 }
   const meanwhile = { run: async () => {} }
-  const open = () =>
-    createKeyBox({
-      name: 'test',
-      store: kept.store,
-      beforeWork: () => meanwhile.run(),
-      now: () => clock.now,
-    })
-  return { ...kept, clock, meanwhile, open, box: open() }
+  const works: KeyWork[] = []
+  const run = async <Outcome>(work: KeyWork) => {
+    works.push(work)
+    await meanwhile.run()
+    const cheap = work.step === 'encrypt' && !dear
+    return (cheap ? encrypt(work.secret, work.password, 4) : doKeyWork(work)) as Outcome
+  }
+  const cipher: KeyCipher = {
+    encrypt: (secret, password) => run({ step: 'encrypt', secret, password }),
+    decrypt: (ncryptsec, password) => run({ step: 'decrypt', ncryptsec, password }),
+  }
+  const open = () => createKeyBox({ name: 'test', store: kept.store, cipher, now: () => clock.now })
+  return { ...kept, clock, meanwhile, works, open, box: open() }
 }
 
 async function failure(action: Promise<unknown>): Promise<[code: string, waitSeconds: number]> {
@@ -62,7 +69,7 @@ async function failure(action: Promise<unknown>): Promise<[code: string, waitSec
 const storedIn = (store: LastingStore) => JSON.parse(store.read(place) ?? '') as KeptKey
 
 test('a new PIN opens the same key at the same cost, and the old one opens it no longer', async () => {
-  const { box, store } = openBox()
+  const { box, store } = openBox({ dear: true })
   const { pubkey } = await box.create(pin)
   const before = storedIn(store)
   await box.changePin(pin, '135791')
@@ -111,7 +118,7 @@ test('a damaged key is called so, and its tries are not counted', async () => {
   const damaged = ncryptsec.slice(0, 50) + (ncryptsec[50] === 'q' ? 'p' : 'q') + ncryptsec.slice(51)
   store.write(place, JSON.stringify({ pubkey, ncryptsec: damaged }))
   writes.length = 0
-  expect(await failure(box.unlock(pin))).toEqual(['key-invalid', 0])
+  expect(await failure(box.unlock(pin))).toEqual(['key-unreadable', 0])
   expect(writes).toEqual([])
   box.remove()
   expect(await failure(open().bring(damaged, pin))).toEqual(['key-invalid', 0])
@@ -163,6 +170,54 @@ test('a new or brought key does not replace another one; the same one gets a new
   expect(store.read(place)).toBe(stored)
   await box.bring(nsecOf(secret), '135791')
   expect((await box.unlock('135791')).pubkey).toBe(pubkey)
+})
+
+test('a stored text that is no key is never replaced, only removed', async () => {
+  for (const spoilt of ['', '{"half', '{"ncryptsec":"x"}', '{"pubkey":"x","ncryptsec":"y"}']) {
+    const { box, store } = openBox()
+    store.write(place, spoilt)
+    expect(box.find()).toBeNull()
+    expect(await failure(box.create(pin))).toEqual(['key-unreadable', 0])
+    const secret = new Uint8Array(32).fill(7)
+    expect(await failure(box.bring(nsecOf(secret), pin))).toEqual(['key-unreadable', 0])
+    expect(store.read(place)).toBe(spoilt)
+    box.remove()
+    await box.create(pin)
+    expect(box.find()).not.toBeNull()
+  }
+})
+
+test('a key is encrypted while its PIN is typed, and once', async () => {
+  const { box, works, store } = openBox()
+  box.prepare('24681')
+  expect(works).toHaveLength(0)
+  box.prepare(pin)
+  box.prepare(pin)
+  expect(works).toHaveLength(1)
+  const { pubkey } = await box.create(pin)
+  expect(works).toHaveLength(1)
+  expect(decrypt(storedIn(store).ncryptsec, pin)).toHaveLength(32)
+  expect(storedIn(store).pubkey).toBe(pubkey)
+  // Another PIN than the prepared one, and a key that was used already.
+  box.remove()
+  box.prepare('135791')
+  const other = await box.create(pin)
+  expect((await box.unlock(pin)).pubkey).toBe(other.pubkey)
+  expect(other.pubkey).not.toBe(pubkey)
+})
+
+test('a backup of the same cost is stored as it is, a cheaper one is encrypted anew', async () => {
+  const { box, works, store } = openBox({ dear: true })
+  const secret = new Uint8Array(32).fill(7)
+  const cheap = encrypt(secret, pin, 4)
+  await box.bring(cheap, pin)
+  expect(works.map(({ step }) => step)).toEqual(['decrypt', 'encrypt'])
+  const { ncryptsec } = storedIn(store)
+  expect(ncryptsec).toStartWith('ncryptsec1qgg')
+  works.length = 0
+  await box.bring(ncryptsec, pin)
+  expect(works.map(({ step }) => step)).toEqual(['decrypt'])
+  expect(storedIn(store).ncryptsec).toBe(ncryptsec)
 })
 
 test('wrong PINs make the next try wait, in a reloaded page too, and a right one ends it', async () => {

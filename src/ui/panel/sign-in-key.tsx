@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { findKey, keyTextCharsMax } from '../../client/key-text.ts'
-import { SignerError } from '../../client/signer.ts'
+import { type PageSigner, SignerError } from '../../client/signer.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { useArrival } from '../parts/arrival.ts'
@@ -109,7 +109,7 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
   /** Outcome of the file that was opened last. */
   const [file, setFile] = useState<FileWords | null>(null)
   /** The key that this form made, where signing in by it failed: the next try must not make another. */
-  const made = useRef<string | null>(null)
+  const made = useRef<{ signer: PageSigner; pin: string } | null>(null)
   const { busy, failure, attempt } = useAttempt()
   // An encrypted key has its password already, so there is no new one to choose.
   const encrypted = bring && findKey(text)?.form === 'ncryptsec'
@@ -132,9 +132,14 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
         forgetMade()
         return enter(brought)
       }
-      const signer = await (made.current ? keyBox.unlock(pin, made.current) : keyBox.create(pin))
-      made.current = signer.pubkey
+      const { signer, pin: first } = made.current ?? { signer: await keyBox.create(pin), pin }
+      made.current = { signer, pin: first }
       startShop(signer.pubkey, name.trim())
+      if (pin !== first) {
+        // The person chose another one since.
+        await keyBox.changePin(first, pin, signer.pubkey)
+        made.current = { signer, pin }
+      }
       await enter(signer)
     })
   }
@@ -202,7 +207,17 @@ export function NewKey({ bring = false, only, enter, onBack }: NewKeyProps) {
           onText={setPin}
         />
       ) : (
-        <PinField fresh label={t('pin.new')} hint={t('pin.hint')} value={pin} onText={setPin} />
+        <PinField
+          fresh
+          label={t('pin.new')}
+          hint={t('pin.hint')}
+          value={pin}
+          onText={(typed) => {
+            setPin(typed)
+            // It takes a slow phone seconds, and the person a few to reach the button.
+            if (!bring && !made.current) keyBox.prepare(typed)
+          }}
+        />
       )}
       {failure !== null && <Failure cause={failure} />}
       <Button kind="primary" wide type="submit" icon="key" busy={busy}>

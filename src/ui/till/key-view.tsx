@@ -80,7 +80,15 @@ function Create(attempt: AttemptProps) {
       {...attempt}
       open={() => keyBox.create(pin)}
     >
-      <PinField label={t('key.pin')} value={pin} onText={setPin} fresh />
+      <PinField
+        fresh
+        label={t('key.pin')}
+        value={pin}
+        onText={(typed) => {
+          setPin(typed)
+          keyBox.prepare(typed)
+        }}
+      />
       <Notice tone="wait" icon="key">
         {t('key.pin.note')}
       </Notice>

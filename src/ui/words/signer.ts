@@ -46,6 +46,10 @@ const signerWords = createWords({
     'En este equipo ya hay otra clave y no la reemplazamos. Recargá la página para usarla, u olvidala antes, con su copia guardada.',
     'This device already has another key, and we do not replace it. Reload the page to use it, or save its backup and then forget it.',
   ],
+  'key-unreadable': [
+    'En este equipo hay una clave guardada que no podemos leer: quizás la dañó el navegador. No la reemplazamos, por si es la única. Si tenés su copia, olvidala acá y entrá con la copia.',
+    'This device has a stored key that we cannot read: the browser may have damaged it. We do not replace it, in case it is the only one. If you have its backup, forget it here and sign in with the backup.',
+  ],
   cancelled: ['Lo cancelaste.', 'You cancelled it.'],
   'other-key': [
     'Esa es otra clave. Firmá con la misma con la que entraste, o salí y volvé a entrar.',
