@@ -49,7 +49,7 @@ async function save(page: Page): Promise<void> {
 test('a coupon is created in three steps, with a preview that grows', async () => {
   const { open } = await signIn(server)
   const { page, press, heading } = await open()
-  await page.getByRole('link', { name: 'Crear un cupón' }).click()
+  await page.getByRole('link', { name: 'Armar el mío' }).click()
   await checkEveryWidth(page, 'panel-wizard-type')
   await page.getByRole('radio', { name: 'Llevás más' }).check()
   await next(page)

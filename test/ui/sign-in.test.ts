@@ -351,7 +351,7 @@ test('an ended session is signed for again, and the typed input is still there',
   }
   await open()
   await makeKey(page)
-  await page.getByRole('link', { name: 'Crear un cupón' }).click()
+  await page.getByRole('link', { name: 'Armar el mío' }).click()
   await writeCoupon('Sin preguntar')
   await restart('uno más ')
   await press('Crear el cupón')

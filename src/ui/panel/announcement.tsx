@@ -56,12 +56,7 @@ export function Announcement({ announced, manage = false }: Props) {
     <div ref={place} tabIndex={-1} class="stack tight">
       {(announced === null || manage) && (
         <div class="row">
-          <Button
-            kind={announced === null ? 'primary' : 'plain'}
-            icon="send"
-            busy={busy}
-            onClick={go}
-          >
+          <Button icon="send" busy={busy} onClick={go}>
             {announced === null ? t('start.announce.do') : t('start.announce.again')}
           </Button>
           {announced !== null && (

@@ -1,16 +1,22 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Overview } from '../../client/models.ts'
-import { hrefTo } from '../browser/route.ts'
-import { Button, ButtonLink } from '../parts/button.tsx'
+import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { panelWords as t } from '../words/panel.ts'
+import { couponWords as t } from '../words/coupons.ts'
 import { Announcement } from './announcement.tsx'
+import { FirstCoupon } from './first-coupon.tsx'
 import { HandOver } from './hand-over.tsx'
 import { TillLink } from './till-link.tsx'
 
-/** The first four steps of a merchant, up to a redeemed coupon. The live stream ticks each one off. */
+/** Steps up to a redeemed coupon. */
+const all = 3
+
+/**
+ * The first steps of a merchant, up to a redeemed coupon, and the announcement, which many shops do not need.
+ * The live stream ticks each one off.
+ */
 export function Checklist({ overview }: { overview: Overview }) {
   const { coupons, discovery } = overview
   const [handing, setHanding] = useState(false)
@@ -19,44 +25,40 @@ export function Checklist({ overview }: { overview: Overview }) {
   const announced = discovery !== null
   const minted = coupons.some((coupon) => coupon.minted > 0)
   const redeemed = coupons.some((coupon) => coupon.claimed > 0)
-  const done = [announced, coupons.length > 0, minted, redeemed].filter(Boolean).length
+  const done = [coupons.length > 0, minted, redeemed].filter(Boolean).length
   const seen = useRef(done).current
   // Shown until the page is left: a merchant who finishes the last step should see it, a later visit need not.
-  if (done === 4 && seen === 4) return null
+  if (done === all && seen === all) return null
   return (
     <section class="sheet stack" aria-labelledby="first-steps">
       <div class="row apart">
         <h2 id="first-steps">{t('start.title')}</h2>
-        <span class="soft small">{t('start.of', { done, all: 4 })}</span>
+        <span class="soft small">{t('start.of', { done, all })}</span>
       </div>
-      <progress class="progress" value={done} max={4} aria-labelledby="first-steps" />
+      <progress class="progress" value={done} max={all} aria-labelledby="first-steps" />
       <ol class="steps">
-        <Step done={announced} title={t('start.announce')} why={t('start.announce.why')}>
-          <Announcement announced={discovery?.id ?? null} />
-        </Step>
         <Step done={coupons.length > 0} title={t('start.create')} why={t('start.create.why')}>
-          {coupons.length === 0 && (
-            <ButtonLink kind="primary" icon="plus" href={hrefTo('new')}>
-              {t('start.create.do')}
-            </ButtonLink>
-          )}
+          {coupons.length === 0 && <FirstCoupon />}
         </Step>
         <Step done={minted} title={t('start.mint')} why={t('start.mint.why')}>
-          {/* Its button goes when the step is done: the coupon's own page has it. */}
-          {active && !minted && (
-            <Button kind="primary" icon="qr" onClick={() => setHanding(true)}>
-              {t('start.mint.do')}
+          {/* Until one is redeemed, since a code that was put away cannot be shown again. */}
+          {active && !redeemed && (
+            <Button kind={minted ? 'plain' : 'primary'} icon="qr" onClick={() => setHanding(true)}>
+              {t(minted ? 'hand.another' : 'coupon.hand')}
             </Button>
           )}
         </Step>
         <Step done={redeemed} title={t('start.redeem')} why={t('start.redeem.why')}>
           {minted && !redeemed && <TillLink kind="primary">{t('start.redeem.do')}</TillLink>}
         </Step>
+        <Step done={announced} title={t('start.announce')} why={t('start.announce.why')}>
+          <Announcement announced={discovery?.id ?? null} />
+        </Step>
       </ol>
-      {done === 4 && <Notice tone="good">{t('start.all')}</Notice>}
+      {done === all && <Notice tone="good">{t('start.all')}</Notice>}
       {/* Outside of the step, whose button goes while the dialog is open. */}
       {handing && active && (
-        <HandOver coupon={active} many={false} onClose={() => setHanding(false)} />
+        <HandOver coupon={active} many={false} trial onClose={() => setHanding(false)} />
       )}
     </section>
   )

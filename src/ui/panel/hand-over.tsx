@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
 import { imagePath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
@@ -23,16 +23,19 @@ import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { ownColor } from './own-shop.ts'
 import { mint } from './state.ts'
+import { TillLink } from './till-link.tsx'
 
 type Props = {
   coupon: Definition
-  /** Asks for a number first. */
+  /** Asks for a number first. One is issued at once. */
   many: boolean
+  /** Offers to redeem the coupon at the till of this device: for a merchant who tries it out. */
+  trial?: boolean
   onClose: () => void
 }
 
 /** Issues vouchers, and hands them over on the screen, as links, as a picture or on paper. */
-export function HandOver({ coupon, many, onClose }: Props) {
+export function HandOver({ coupon, many, trial = false, onClose }: Props) {
   const [vouchers, setVouchers] = useState<readonly VoucherResult[]>([])
   const [count, setCount] = useState(many ? '10' : '1')
   const [wrong, setWrong] = useState(false)
@@ -53,16 +56,20 @@ export function HandOver({ coupon, many, onClose }: Props) {
       })
     }
   }
+  useEffect(() => {
+    if (!many) issue()
+  }, [])
   // Nobody has these codes yet, and the page cannot show them again: leaving asks first.
   const unprinted = vouchers.length > 1 && !given
   useStaying(unprinted, () => setLeaving(true))
   const close = () => {
     if (unprinted) setLeaving(true)
-    else onClose()
+    // A code on its way would be issued and never seen.
+    else if (!busy) onClose()
   }
   if (vouchers.length === 0) {
     return (
-      <Dialog title={many ? t('many.title') : t('hand.title')} onClose={onClose}>
+      <Dialog title={many ? t('many.title') : t('hand.title')} roomy={!many} onClose={close}>
         <form
           class="stack"
           onSubmit={(event) => {
@@ -84,7 +91,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
           )}
           {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
           <Button kind="primary" wide big type="submit" icon="ticket" busy={busy}>
-            {many ? t('many.do') : t('start.mint.do')}
+            {many ? t('many.do') : t(busy ? 'hand.working' : 'retry')}
           </Button>
         </form>
       </Dialog>
@@ -94,7 +101,12 @@ export function HandOver({ coupon, many, onClose }: Props) {
   const title = several ? t('hand.many.title', { n: vouchers.length }) : t('hand.title')
   return (
     <Dialog title={title} roomy onClose={close}>
-      <Given vouchers={vouchers} onGiven={() => setGiven(true)} />
+      <Given
+        vouchers={vouchers}
+        onGiven={() => setGiven(true)}
+        // After the click: the browser follows the link of a page that still has it.
+        onTrial={trial ? () => void setTimeout(onClose) : null}
+      />
       {/* At a counter one follows another; a batch is printed once. */}
       {!several && (
         <div class="dialog-foot">
@@ -119,10 +131,15 @@ export function HandOver({ coupon, many, onClose }: Props) {
   )
 }
 
-type GivenProps = { vouchers: readonly VoucherResult[]; onGiven: () => void }
+type GivenProps = {
+  vouchers: readonly VoucherResult[]
+  onGiven: () => void
+  /** The till of this device opened with the code; null where that is not offered. */
+  onTrial: (() => void) | null
+}
 
 /** The issued codes, one at a time, and the ways to hand them over. `onGiven`: all of them were. */
-function Given({ vouchers, onGiven }: GivenProps) {
+function Given({ vouchers, onGiven, onTrial }: GivenProps) {
   const [at, setAt] = useState(0)
   const heading = useArrival()
   const [format, setFormat] = useState<PrintFormat>('a4')
@@ -151,6 +168,11 @@ function Given({ vouchers, onGiven }: GivenProps) {
               onClick={() => setAt((at + 1) % vouchers.length)}
             />
           </div>
+        )}
+        {onTrial && (
+          <TillLink kind="primary" nonce={voucher.nonce} onOpen={onTrial}>
+            {t('hand.trial')}
+          </TillLink>
         )}
         <WifiBox />
       </div>

@@ -3,10 +3,16 @@ import { ButtonLink } from '../parts/button.tsx'
 import { adoptShop, tillAddress } from '../state/shops.ts'
 import { session } from './state.ts'
 
-type Props = { kind?: 'primary'; children: string }
+type Props = {
+  kind?: 'primary'
+  /** A coupon that the till shows at once. */
+  nonce?: string
+  onOpen?: () => void
+  children: string
+}
 
 /** Opens the till on this device. A till without a shop gets this merchant's: the sign-in here is the proof. */
-export function TillLink({ kind, children }: Props) {
+export function TillLink({ kind, nonce, onOpen, children }: Props) {
   const pubkey = session.who.value?.pubkey
   if (!pubkey) return null
   const npub = npubOf(pubkey)
@@ -14,9 +20,12 @@ export function TillLink({ kind, children }: Props) {
     <ButtonLink
       {...(kind && { kind })}
       icon="shop"
-      href={tillAddress(npub)}
+      href={tillAddress(npub, nonce)}
       newTab
-      onClick={() => adoptShop(npub)}
+      onClick={() => {
+        adoptShop(npub)
+        onOpen?.()
+      }}
     >
       {children}
     </ButtonLink>

@@ -7,6 +7,8 @@ import { device } from '../browser/storage.ts'
 const place = 'till:shops'
 /** Parameter of the fragment that sets up a till: `/caja#comercio=npub1…`. */
 const offerName = 'comercio'
+/** Parameter of the fragment with the code of a coupon, which the till shows. */
+const couponName = 'cupon'
 
 /** Their npubs. */
 export const shops = signal<readonly string[]>(parseShops(device.read(place)))
@@ -25,9 +27,10 @@ export function removeShop(npub: string): void {
   keep(shops.peek().filter((one) => one !== npub))
 }
 
-/** The address that sets up another device as a till of this shop. */
-export function tillAddress(npub: string): string {
-  return `${location.origin}/caja#${offerName}=${npub}`
+/** The address that sets up a device as a till of this shop. `nonce`: of a coupon that it shows at once. */
+export function tillAddress(npub: string, nonce?: string): string {
+  const coupon = nonce === undefined ? '' : `&${couponName}=${nonce}`
+  return `${location.origin}/caja#${offerName}=${npub}${coupon}`
 }
 
 /** The npub in a scanned or typed text: a key, or an address with one; else null. */
@@ -37,10 +40,11 @@ export function parseShop(text: string): string | null {
   return pubkey === null ? null : npubOf(pubkey)
 }
 
-/** The npub in the fragment of such an address, or null. */
-export function parseOffer(fragment: string): string | null {
-  const offered = new URLSearchParams(fragment.replace(/^#/, '')).get(offerName)
-  return offered === null ? null : parseShop(offered)
+/** The npub in the fragment of such an address and the text of its coupon; null for another fragment. */
+export function parseOffer(fragment: string): { npub: string; coupon: string | null } | null {
+  const named = new URLSearchParams(fragment.replace(/^#/, ''))
+  const npub = parseShop(named.get(offerName) ?? '')
+  return npub === null ? null : { npub, coupon: named.get(couponName) }
 }
 
 function keep(list: readonly string[]): void {

@@ -176,12 +176,14 @@ export function disown(): void {
   redeemer.disown()
 }
 
-/** Take the shop out of the address that the panel's QR opened, and ask the person about it. */
+/** Take the shop out of the address that the panel opened, and ask the person about it; show its coupon. */
 export function readOffer(): void {
-  const npub = parseOffer(location.hash)
-  if (npub === null) return
+  const offer = parseOffer(location.hash)
+  if (offer === null) return
+  // The code of a coupon is money, and the history keeps addresses.
   history.replaceState(null, '', '/caja')
-  if (!shops.peek().includes(npub)) offered.value = npub
+  if (!shops.peek().includes(offer.npub)) offered.value = offer.npub
+  if (offer.coupon !== null) take([offer.coupon])
 }
 
 /** The person accepts the shop of the QR. */

@@ -211,6 +211,8 @@ export const couponWords = createWords(
     'many.wrong': ['Un número entero de 1 a 500.', 'A whole number from 1 to 500.'],
 
     'hand.title': ['Entregá el cupón', 'Hand over the coupon'],
+    'hand.working': ['Un momento…', 'One moment…'],
+    'hand.trial': ['Canjear acá', 'Redeem it here'],
     'hand.many.title': ['{n} cupones listos', '{n} coupons ready'],
     'hand.how': [
       'Que tu cliente escanee este código con su cámara.',
