@@ -63,6 +63,11 @@ test.each(Object.entries(open))(
       ['walk:clicks', 'walk:fields'].map((name) => JSON.parse(localStorage.getItem(name) ?? '[]')),
     )
     expect(clicks).toHaveLength(6)
+    // A reload keeps the list of events.
+    await page.reload()
+    for (const event of ['creó', 'emitió', 'canjeó']) {
+      await page.getByText(`Se ${event} «10 % de descuento en toda tu compra»`).waitFor()
+    }
     expect(['Elegí un PIN', '¿Cómo se llama tu negocio?']).toEqual(expect.arrayContaining(fields))
   },
 )

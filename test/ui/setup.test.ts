@@ -56,6 +56,7 @@ test('the first sign-in asks for the setup code, accepts it in any notation, and
   await checkEveryWidth(page, 'panel-setup-wrong')
   // The operator can add the key, too.
   await page.getByText('No consigo el código').click()
+  await page.getByText('La clave como texto').click()
   await page.getByText(/^npub1/).waitFor()
   await checkEveryWidth(page, 'panel-setup-none')
   // With the keyboard only.

@@ -73,12 +73,19 @@ async function withExtension(secret: Uint8Array, asked: { times: number; refuse:
   await page.reload()
 }
 
+/** A way to sign in for people who know Nostr: it stands behind the one that a new merchant takes. */
+async function choose(way: RegExp): Promise<void> {
+  expect(await page.getByRole('button', { name: way }).count()).toBe(0)
+  await page.getByText('Otras formas (Nostr)').click()
+  await press(way)
+}
+
 test('a browser extension signs once for a session', async () => {
   await open()
   const asked = { times: 0, refuse: true }
   const secret = randomBytes(32)
   await withExtension(secret, asked)
-  await press(/^Con mi extensión/)
+  await choose(/^Con mi extensión/)
   await page.getByText('No se firmó').waitFor()
   asked.refuse = false
   await press('Entrar')
@@ -94,7 +101,7 @@ test('a browser extension signs once for a session', async () => {
 
 test('the page reports a missing extension', async () => {
   await open()
-  await press(/^Con mi extensión/)
+  await choose(/^Con mi extensión/)
   await press('Entrar')
   await page.getByText('no tiene una extensión de Nostr').waitFor()
   await checkEveryWidth(page, 'panel-extension')
@@ -102,7 +109,7 @@ test('the page reports a missing extension', async () => {
 
 test('a remote signer scans our address, and signs over the relay of this service', async () => {
   await open()
-  await press(/^Con mi firmador/)
+  await choose(/^Con mi firmador/)
   await page.getByText('Esperamos a que tu firmador lea el código').waitFor()
   await page.getByText(/Quedan 1\d\d s/).waitFor()
   await checkEveryWidth(page, 'panel-remote')
@@ -127,7 +134,7 @@ test('the page waits three minutes for a remote signer, then reports that nobody
   await open()
   await page.clock.install()
   await page.reload()
-  await press(/^Con mi firmador/)
+  await choose(/^Con mi firmador/)
   const left = page.getByText(/Quedan \d+ s/)
   await left.waitFor()
   // From here the test moves the clock of the page.
@@ -144,7 +151,7 @@ test('the page waits three minutes for a remote signer, then reports that nobody
 test('a bunker address connects, also when the signer refuses the first request', async () => {
   await open()
   await using signer = await startRemoteSigner(`${server.url.replace('http', 'ws')}/relay`)
-  await press(/^Con mi firmador/)
+  await choose(/^Con mi firmador/)
   await page.getByLabel('Dirección bunker://').fill('bunker://nada')
   await press('Conectar')
   await page.getByText('no es una dirección bunker://').waitFor()
@@ -398,6 +405,7 @@ test('a key that the operator did not enable is told whom to ask, and for what',
   page = opened.page
   await chooseKey(page)
   await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
+  await page.getByText('La clave como texto').click()
   await page.getByText(/^npub1/).waitFor()
   await checkEveryWidth(page, 'panel-not-allowed')
   await closed.stop()

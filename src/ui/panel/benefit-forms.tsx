@@ -79,7 +79,7 @@ const forms: { [T in BenefitType]: Form<T> } = {
       <Field
         label={t('field.percent')}
         inputMode="decimal"
-        placeholder="25"
+        placeholder={t('field.example', { text: '25' })}
         value={draft.percent}
         onText={(percent) => onChange({ percent })}
         error={wrong('percent')}

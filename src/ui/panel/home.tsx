@@ -8,7 +8,8 @@ import { panelWords as t } from '../words/panel.ts'
 import { Backup, needsBackup } from './account.tsx'
 import { Chart } from './chart.tsx'
 import { Checklist } from './checklist.tsx'
-import { listening, liveEvents } from './live-stream.ts'
+import { liveEvents, wordsOf } from './live-events.ts'
+import { listening } from './live-stream.ts'
 import { unnamed } from './own-shop.ts'
 import { ShopForm } from './shop-form.tsx'
 import { findCoupon, keyBox, session } from './state.ts'
@@ -22,15 +23,18 @@ export function Home({ overview }: { overview: Overview }) {
   const [, setAsked] = useState(0)
   const minted = overview.coupons.reduce((sum, coupon) => sum + coupon.minted, 0)
   const claimed = overview.coupons.reduce((sum, coupon) => sum + coupon.claimed, 0)
-  const backup = who?.kind === 'local' && needsBackup(who.pubkey)
   // A new merchant has nothing to lose yet, and other steps first. Where the browser stores no key, it is urgent.
-  const urgent = overview.coupons.length > 0 || !keyBox.lasts()
+  const fleeting = !keyBox.lasts()
+  const wanted = who?.kind === 'local' && needsBackup(who.pubkey)
+  const backup = wanted && (overview.coupons.length > 0 || fleeting) && (
+    <Backup pubkey={who.pubkey} onDone={() => setAsked((times) => times + 1)} />
+  )
+  // Below the first steps, it does not move the button of the next one away from the finger.
+  const beginning = claimed === 0 && !fleeting
   return (
     <div class="stack wide">
       <h1 ref={heading}>{t('home.title')}</h1>
-      {backup && urgent && (
-        <Backup pubkey={who.pubkey} onDone={() => setAsked((times) => times + 1)} />
-      )}
+      {!beginning && backup}
       {unnamed.value && (
         <section class="sheet stack" aria-label={own('shop.missing')}>
           <h2>{own('shop.missing')}</h2>
@@ -38,6 +42,7 @@ export function Home({ overview }: { overview: Overview }) {
         </section>
       )}
       <Checklist overview={overview} />
+      {beginning && backup}
       {minted > 0 && <Totals minted={minted} claimed={claimed} remaining={null} />}
       <div class="beside">
         <Now />
@@ -53,7 +58,11 @@ export function Home({ overview }: { overview: Overview }) {
 
 /** The latest events of the live stream. */
 function Now() {
-  const list = liveEvents.value
+  // A coupon that was deleted has no name any more.
+  const list = liveEvents.value.flatMap((event) => {
+    const coupon = findCoupon(event.couponId)
+    return coupon ? [{ event, coupon }] : []
+  })
   return (
     <section class="sheet stack" aria-labelledby="now">
       <div class="row apart">
@@ -67,10 +76,13 @@ function Now() {
       ) : (
         <ol class="feed" aria-live="polite">
           {/* Enough to see the shop at work; the lists have the rest. */}
-          {list.slice(0, 8).map(({ type, couponId, at, count = 1, handle }) => (
-            <li key={`${at}${type}${handle ?? couponId}`} class={`feed-${type}`}>
-              <span>{t(`now.${type}`, { name: findCoupon(couponId)?.name ?? '…', n: count })}</span>
-              <span class="soft small number">{moment(at)}</span>
+          {list.slice(0, 8).map(({ coupon, event }) => (
+            <li
+              key={`${event.at}${event.type}${event.handle ?? coupon.id}`}
+              class={`feed-${event.type}`}
+            >
+              <span>{t(wordsOf(event, coupon), { name: coupon.name, n: event.count ?? 1 })}</span>
+              <span class="soft small number">{moment(event.at)}</span>
             </li>
           ))}
         </ol>

@@ -3,29 +3,15 @@ import { parseJsonObject } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import { openStream } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
+import { keepEvent, type LiveEvent } from './live-events.ts'
 import { loadOverview, overview, session } from './state.ts'
 
-/** An event of the live stream about one of this merchant's coupons. */
-type LiveEvent = {
-  type: 'minted' | 'claimed' | 'refreshed' | 'voided' | 'coupon'
-  couponId: string
-  at: number
-  handle?: string | null
-  count?: number
-  mintedBy?: string
-}
-
-/** Events that stay in memory; the page shows fewer. */
-const keptMax = 30
 /** Backoff of reconnects. */
 const retryMs = 2000
 const retryMsMax = 30_000
 /** Debounce: a batch of events is one reload, and a busy shop causes at most two a second. */
 const debounceMs = 150
 const debounceMsBusy = 500
-
-/** The latest events, newest first. */
-export const liveEvents = signal<readonly LiveEvent[]>([])
 
 /** Counts changes. A list that is shown loads again when it counts up. */
 export const changes = signal(0)
@@ -75,8 +61,7 @@ function heard(name: string, data: string): void {
   const told = parseJsonObject(data, limits.liveUnreadBytesMax) as LiveEvent | null
   // `more` says only that events were left out: the reload below shows their result.
   if (name !== 'more' && told) {
-    const event = { ...told, type: name as LiveEvent['type'] }
-    liveEvents.value = [event, ...liveEvents.value].slice(0, keptMax)
+    keepEvent({ ...told, type: name as LiveEvent['type'] })
   }
   changed()
 }

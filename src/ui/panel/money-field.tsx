@@ -23,7 +23,7 @@ export function MoneyField({ label, hint, amount, currency, error, onAmount, onC
         label={label}
         hint={hint}
         inputMode="decimal"
-        placeholder="5000"
+        placeholder={t('field.example', { text: '5000' })}
         value={amount}
         onText={onAmount}
         error={error}

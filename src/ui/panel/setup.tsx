@@ -136,10 +136,13 @@ function OwnKey({ why }: { why: string }) {
       <div class="qr-box small-qr">
         <QrCode text={npub} label={t('key.qr')} />
       </div>
-      <p class="mono small">{npub}</p>
       <div>
         <CopyButton text={npub} />
       </div>
+      <details>
+        <summary>{t('key.text.show')}</summary>
+        <p class="mono small">{npub}</p>
+      </details>
     </div>
   )
 }

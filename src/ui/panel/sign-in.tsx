@@ -101,23 +101,29 @@ export function SignIn({ only }: { only?: string }) {
           />
         )
       )}
-      <MethodButton
-        icon="puzzle"
-        title={t('in.extension')}
-        why={t('in.extension.why')}
-        onClick={() => setMethod('extension')}
-      />
-      <MethodButton
-        icon="phone"
-        title={t('in.remote')}
-        why={t('in.remote.why')}
-        onClick={() => setMethod('remote')}
-      />
       {!kept && (
-        <Button kind="quiet" onClick={() => setMethod('bring')}>
+        <Button icon="download" onClick={() => setMethod('bring')}>
           {t('key.bring')}
         </Button>
       )}
+      {/* Asked again without a key of this device, the session came by one of these. */}
+      <details open={only !== undefined && !kept}>
+        <summary>{t('in.others')}</summary>
+        <div class="stack tight">
+          <MethodButton
+            icon="puzzle"
+            title={t('in.extension')}
+            why={t('in.extension.why')}
+            onClick={() => setMethod('extension')}
+          />
+          <MethodButton
+            icon="phone"
+            title={t('in.remote')}
+            why={t('in.remote.why')}
+            onClick={() => setMethod('remote')}
+          />
+        </div>
+      </details>
     </div>
   )
 }

@@ -20,6 +20,7 @@ import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
+import { forgetEvents } from './live-events.ts'
 import { remoteSigners } from './remote-signers.ts'
 import { forgetSetupCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'
@@ -90,9 +91,10 @@ async function mayManage(): Promise<boolean> {
 
 export function signOut(): void {
   session.signOut()
-  // The next person at this device must find no code and no draft.
+  // The next person at this device must find no code, no draft and no event.
   forgetSetupCode()
   forgetUnsaved()
+  forgetEvents()
   overview.value = null
   failure.value = null
 }

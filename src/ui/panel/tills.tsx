@@ -32,7 +32,6 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
         <p class="soft">{t('tills.lead')}</p>
       </div>
       <div class="beside">
-        <AddTill />
         <section class="sheet stack till-door">
           <p>{t('tills.how')}</p>
           <div class="qr-box small-qr">
@@ -43,6 +42,7 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
           {linkReach() === 'device' && <Notice tone="idle">{t('local.only')}</Notice>}
           <TillLink>{t('tills.open')}</TillLink>
         </section>
+        <AddTill />
       </div>
       {minters.length === 0 ? (
         <Empty icon="people" title={t('tills.empty')} />

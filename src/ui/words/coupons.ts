@@ -90,6 +90,7 @@ export const couponWords = createWords(
     'field.qty': ['Cantidad', 'Quantity'],
     'field.item.add': ['Agregar otro', 'Add another'],
     'field.item.remove': ['Quitar {item}', 'Remove {item}'],
+    'field.example': ['Ej.: {text}', 'E.g. {text}'],
     'field.cap': ['Poner un tope al descuento', 'Set a maximum discount'],
     'field.cap.amount': ['Tope', 'Maximum'],
     'field.name': ['Nombre del cupón', 'Name of the coupon'],

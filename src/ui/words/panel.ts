@@ -50,6 +50,7 @@ export const panelWords = createWords(
       'Quien maneja el servicio también te puede sumar con esta clave:',
       'Whoever runs the service can also add you with this key:',
     ],
+    'key.text.show': ['La clave como texto (Nostr)', 'The key as text (Nostr)'],
     'key.qr': ['QR de tu clave', 'QR code of your key'],
 
     'merchants.title': ['Comercios de este servicio', 'Shops on this service'],
@@ -113,6 +114,7 @@ export const panelWords = createWords(
       'Si tu navegador ya guarda tu clave de Nostr.',
       'If your browser already holds your Nostr key.',
     ],
+    'in.others': ['Otras formas (Nostr)', 'Other ways (Nostr)'],
     'in.remote': ['Con mi firmador', 'With my signer'],
     'in.remote.why': [
       'Tu clave queda en el teléfono: escaneás un QR o pegás su dirección.',
@@ -314,7 +316,8 @@ export const panelWords = createWords(
       'Se anuló «{name}»|Se anularon {n} de «{name}»',
       '“{name}” was voided|{n} of “{name}” were voided',
     ],
-    'now.coupon': ['Cambió «{name}»', '“{name}” was changed'],
+    'now.created': ['Se creó «{name}»', '“{name}” was created'],
+    'now.coupon': ['Se cambió «{name}»', '“{name}” was changed'],
   },
   commonWords,
 )
