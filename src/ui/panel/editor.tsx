@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
-import { go } from '../browser/route.ts'
+import { hrefTo } from '../browser/route.ts'
 import { Button } from '../parts/button.tsx'
 import { Choices } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -16,8 +16,9 @@ import { EditorPreview } from './editor-preview.tsx'
 import { changeCoupon, createCoupon, findCoupon, loadOverview } from './state.ts'
 import { TermsFields } from './terms-fields.tsx'
 import { useDraft } from './use-draft.ts'
+import { useSteps } from './wizard-steps.ts'
 
-const steps = ['type', 'benefit', 'terms'] as const
+const stepNames = ['type', 'benefit', 'terms'] as const
 
 type Props = {
   coupon: Definition | null
@@ -34,7 +35,7 @@ export function Editor({ coupon, place }: Props) {
   const [failure, setFailure] = useState<unknown>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const form = useRef<HTMLFormElement>(null)
-  const step = steps[at] ?? 'terms'
+  const step = stepNames[at] ?? 'terms'
 
   const change = (changes: Partial<Draft>) => {
     wizard.change(changes)
@@ -43,10 +44,11 @@ export function Editor({ coupon, place }: Props) {
   }
   // The focus follows to the new step, after it is rendered.
   const toHeading = () => void requestAnimationFrame(() => heading.current?.focus())
-  const show = (next: number) => {
-    wizard.setAt(next)
+  const steps = useSteps(place, at, (step) => {
+    wizard.setAt(step)
+    setWrongs({})
     toHeading()
-  }
+  })
   const goOn = (draftNow: Draft) => {
     wizard.goOn(draftNow)
     toHeading()
@@ -81,7 +83,7 @@ export function Editor({ coupon, place }: Props) {
       if (!saved) return setBusy(false)
       say(saved.text)
       wizard.forget()
-      go('coupons', saved.id)
+      steps.leave(hrefTo('coupons', saved.id))
     } catch (cause) {
       // Only here: after a success the button stays busy until the view changes. A second tap would create
       // another coupon.
@@ -97,7 +99,7 @@ export function Editor({ coupon, place }: Props) {
       setWrongs(found)
       if (Object.keys(found).length > 0) return toWrong()
     }
-    show(at + 1)
+    steps.forward(at + 1)
   }
   return (
     <div class="stack wide">
@@ -107,7 +109,7 @@ export function Editor({ coupon, place }: Props) {
       {wizard.resumed && !gone && (
         <ResumedNotice
           onDrop={() => {
-            wizard.beginAgain()
+            steps.restart(wizard.beginAgain())
             toHeading()
           }}
         />
@@ -115,8 +117,8 @@ export function Editor({ coupon, place }: Props) {
       <div class="wizard">
         <form ref={form} class="sheet stack wide" onSubmit={submit} noValidate>
           <div class="stack tight">
-            <p class="soft small">{t('step.of', { at: at + 1, all: steps.length })}</p>
-            <progress class="progress" aria-hidden="true" value={at + 1} max={steps.length} />
+            <p class="soft small">{t('step.of', { at: at + 1, all: stepNames.length })}</p>
+            <progress class="progress" aria-hidden="true" value={at + 1} max={stepNames.length} />
             <h2 ref={heading} tabIndex={-1}>
               {t(`step.${step}`)}
             </h2>
@@ -137,7 +139,7 @@ export function Editor({ coupon, place }: Props) {
           {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
           <div class="wizard-foot">
             {at > 0 ? (
-              <Button icon="back" onClick={() => show(at - 1)}>
+              <Button icon="back" onClick={steps.back}>
                 {t('step.back')}
               </Button>
             ) : (

@@ -57,12 +57,13 @@ export function useDraft(coupon: Definition | null, place: string) {
       setOpened(coupon)
       setDraft(draftNow)
     },
-    /** Drop the draft. */
+    /** Drop the draft; the step that a new one begins at. */
     beginAgain() {
       setResumed(null)
       setOpened(coupon)
       setDraft(freshDraft(coupon))
       setAt(first)
+      return first
     },
     /** Forget the stored draft, which was saved. */
     forget: () => keepUnsaved(place, null),
