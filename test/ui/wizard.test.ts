@@ -296,7 +296,7 @@ test('a coupon deleted elsewhere leaves the typed input in the form', async () =
   })
   await page.goto(`${server.url}/panel#/coupons/${json.coupon.id}/edit`)
   await next(page)
-  await fill('Nombre del cupón', 'Lo que escribí')
+  await fill('Nombre del cupón (opcional)', 'Lo que escribí')
   await call(server.url, `/api/coupons/${json.coupon.id}`, { method: 'DELETE', token })
   await page.getByText('Este cupón ya no está').waitFor()
   expect(await page.getByLabel('Nombre del cupón').inputValue()).toBe('Lo que escribí')

@@ -70,7 +70,6 @@ export function Setup() {
         <Field
           label={t('setup.code')}
           hint={t('setup.code.hint')}
-          placeholder="XXXX-XXXX-XXXX"
           autoComplete="off"
           autoCapitalize="characters"
           spellcheck={false}

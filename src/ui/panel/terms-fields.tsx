@@ -21,9 +21,8 @@ export function TermsFields({ draft, wrongs, onChange }: Props) {
     <div class="stack">
       <Field
         label={t('field.name')}
-        hint={t('field.name.hint')}
-        // An empty field gets this name.
-        placeholder={nameOf(draft)}
+        // Not as a placeholder, which looks filled in.
+        hint={t('field.name.hint', { name: nameOf({ ...draft, name: '' }) })}
         maxLength={limits.nameCharsMax}
         value={draft.name}
         onText={(name) => onChange({ name })}

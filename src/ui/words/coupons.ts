@@ -93,8 +93,8 @@ export const couponWords = createWords(
     'field.example': ['Ej.: {text}', 'E.g. {text}'],
     'field.cap': ['Poner un tope al descuento', 'Set a maximum discount'],
     'field.cap.amount': ['Tope', 'Maximum'],
-    'field.name': ['Nombre del cupón', 'Name of the coupon'],
-    'field.name.hint': ['Es lo primero que se lee.', 'It is the first thing people read.'],
+    'field.name': ['Nombre del cupón (opcional)', 'Name of the coupon (optional)'],
+    'field.name.hint': ['Vacío: «{name}».', 'Leave it empty for “{name}”.'],
     'field.description': ['Descripción (opcional)', 'Description (optional)'],
     'field.description.example': [
       'Ej.: con leche o solo, del tamaño que quieras.',
