@@ -85,6 +85,7 @@ export function SignIn({ only }: { only?: string }) {
       <h2 ref={heading}>{t('in.how')}</h2>
       {kept ? (
         <MethodButton
+          main
           icon="lock"
           title={t('in.unlock')}
           why={knownName(npubOf(kept.pubkey)) ?? ''}
@@ -94,6 +95,7 @@ export function SignIn({ only }: { only?: string }) {
         // During a request a new key would be another merchant.
         only === undefined && (
           <MethodButton
+            main
             icon="key"
             title={t('in.local')}
             why={t('in.local.why')}
@@ -128,11 +130,18 @@ export function SignIn({ only }: { only?: string }) {
   )
 }
 
-type MethodProps = { icon: IconName; title: string; why: string; onClick: () => void }
+type MethodProps = {
+  icon: IconName
+  title: string
+  why: string
+  /** The one that most people take. */
+  main?: boolean
+  onClick: () => void
+}
 
-function MethodButton({ icon, title, why, onClick }: MethodProps) {
+function MethodButton({ icon, title, why, main = false, onClick }: MethodProps) {
   return (
-    <button type="button" class="way" onClick={onClick}>
+    <button type="button" class={main ? 'way main' : 'way'} onClick={onClick}>
       <span class="way-icon">
         <Icon name={icon} size={24} />
       </span>

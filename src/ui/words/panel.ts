@@ -106,8 +106,8 @@ export const panelWords = createWords(
     'in.how': ['¿Cómo querés entrar?', 'How do you want to sign in?'],
     'in.local': ['Crear mi clave acá', 'Create my key here'],
     'in.local.why': [
-      'Lo más fácil: elegís un PIN y listo. Sin mail ni contraseñas.',
-      'The easy way: choose a PIN and go. No mail, no passwords.',
+      'El nombre de tu negocio, un PIN, y listo. Sin mail ni contraseñas.',
+      'Your shop’s name, a PIN, and you’re done. No email, no passwords.',
     ],
     'in.extension': ['Con mi extensión', 'With my browser extension'],
     'in.extension.why': [
