@@ -79,12 +79,13 @@ export function securityHeaders(name: PageName, host: string | null): Record<str
     "frame-ancestors 'none'",
   ]
   // The till scans coupons, the panel the QR of a till; the coupon page scans nothing.
-  const camera = name === 'c' ? '()' : '(self)'
+  // Both print tickets on a printer of their device.
+  const devices = name === 'c' ? '()' : '(self)'
   return {
     'Content-Security-Policy': policy.join('; '),
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
-    'Permissions-Policy': `camera=${camera}, microphone=(), geolocation=(), payment=()`,
+    'Permissions-Policy': `camera=${devices}, usb=${devices}, serial=${devices}, microphone=(), geolocation=(), payment=()`,
   }
 }
 

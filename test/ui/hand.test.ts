@@ -5,9 +5,12 @@ import { closeBrowser, shownQr } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { checkEveryWidth } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
+import { printReceipt } from '../support/receipt-printer.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { closePages, openPage } from '../support/shop-pages.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 
@@ -164,4 +167,93 @@ test('a holder who passes a coupon on is told that both have its code, and can t
   await page.getByRole('button', { name: 'Hacelo mío' }).click()
   await page.getByText('Ya es tuyo').waitFor()
   expect((await preview(passed)).status).toBe('refreshed')
+})
+
+/** A USB printer of the page's browser: its bytes, and its mood. */
+const usbPrinter = `
+  window.printed = []
+  const out = { endpointNumber: 1, direction: 'out', type: 'bulk' }
+  const alternates = [{ alternateSetting: 0, interfaceClass: 7, endpoints: [out] }]
+  const configuration = { configurationValue: 1, interfaces: [{ interfaceNumber: 0, alternates }] }
+  const done = async () => {}
+  const device = {
+    vendorId: 1, productId: 2, configuration, configurations: [configuration],
+    open: done, close: done, claimInterface: done, releaseInterface: done,
+    transferOut: async (_, data) => {
+      window.printed.push(...data)
+      return { status: 'ok' }
+    },
+    controlTransferIn: async () => ({
+      data: new DataView(Uint8Array.of(window.paperless ? 0x20 : 0x18).buffer),
+    }),
+  }
+  let chosen = []
+  Object.defineProperty(navigator, 'usb', {
+    value: {
+      getDevices: async () => chosen,
+      requestDevice: async () => {
+        chosen = [device]
+        return device
+      },
+    },
+  })
+`
+
+test('a ticket takes one tap on a printer that was chosen once, and paper that is missing is told', async () => {
+  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+  await page.addInitScript(usbPrinter)
+  await page.addInitScript('window.print = () => {}')
+  await page.reload()
+  /** The paper after so many cuts. */
+  const receipt = async (cuts = 1) => {
+    const printed = () => page.evaluate('window.printed') as Promise<number[]>
+    const isCut = (byte: number, at: number, all: number[]) => byte === 0x1d && all[at + 1] === 0x56
+    await until('the knife cut', async () => (await printed()).filter(isCut).length === cuts)
+    const bytes = await printed()
+    await page.evaluate('window.printed = []')
+    return printReceipt(Uint8Array.from(bytes), { columns: 32, dots: 384 })
+  }
+  await press('Entregar uno')
+  await press('Emitir uno')
+  await dialog().getByText('Copiar el enlace').waitFor()
+  expect(await dialog().getByRole('button', { name: 'Imprimir ticket' }).count()).toBe(0)
+  await page.keyboard.press('Escape')
+
+  await press('Tu clave y sesión')
+  await press('Elegir impresora USB')
+  await dialog().getByText('Está elegida una impresora USB').waitFor()
+  await expectToast(dialog().getByText('Ya está en la impresora'), () =>
+    press('Imprimir uno de prueba'),
+  )
+  expect((await receipt()).lines[1]?.text).toBe('Ticket de prueba')
+  await checkEveryWidth(page, 'printer-settings')
+  await page.keyboard.press('Escape')
+
+  await press('Entregar uno')
+  await press('Emitir uno')
+  await page.evaluate('window.paperless = true')
+  await press('Imprimir ticket')
+  await dialog().getByText('La impresora no tiene papel').waitFor()
+  await checkEveryWidth(page, 'hand-over-no-paper')
+  expect(await page.evaluate('window.printed.length')).toBe(0)
+  await press('Imprimir con el navegador')
+  await page.locator('.paper-58:not(.paper-measured)').waitFor({ state: 'attached' })
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+  await page.evaluate('window.paperless = false')
+  await press('Imprimir ticket')
+  const { lines, codes } = await receipt()
+  expect(lines.map(({ text }) => text)).toContain('2x1 en café, hasta $5.000')
+  expect(codes.map(({ text }) => text)).toEqual([await shownAddress(page)])
+  await page.keyboard.press('Escape')
+
+  // A batch prints one after the other.
+  await press('Emitir varios')
+  await page.getByLabel('¿Cuántos?').fill('3')
+  await press(/^Emitir$/)
+  await press('Imprimir 3 tickets')
+  const printed = (await receipt(3)).codes.map(({ text }) => text)
+  expect([printed.length, new Set(printed).size]).toEqual([3, 3])
+  // They are handed over: closing asks nothing.
+  await page.keyboard.press('Escape')
+  await dialog().waitFor({ state: 'detached' })
 })

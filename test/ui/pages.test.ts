@@ -49,7 +49,10 @@ test.each(pages)('%s allows only its own scripts and styles', async (path) => {
   })
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('referrer-policy')).toBe('no-referrer')
-  expect(headers.get('permissions-policy')).toContain(path === '/c' ? 'camera=()' : 'camera=(self)')
+  const devices = path === '/c' ? '()' : '(self)'
+  expect(headers.get('permissions-policy')).toBe(
+    `camera=${devices}, usb=${devices}, serial=${devices}, microphone=(), geolocation=(), payment=()`,
+  )
 })
 
 test('a Host header cannot change the policy', async () => {

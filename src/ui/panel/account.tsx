@@ -8,6 +8,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
+import { PrinterView } from '../printer/printer-view.tsx'
 import { ownShopWords as own } from '../words/own-shop.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
@@ -56,6 +57,7 @@ export function Account() {
                 <Announcement announced={overview.value.discovery?.id ?? null} manage />
               </section>
             )}
+            <PrinterView />
             <Merchants />
             <Button kind="danger" icon="exit" wide onClick={signOut}>
               {t('me.out')}

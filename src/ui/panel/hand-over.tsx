@@ -18,6 +18,7 @@ import { printVouchers } from '../parts/print.tsx'
 import { type PrintFormat, printFormats } from '../parts/print-fit.ts'
 import { QrCode } from '../parts/qr-code.tsx'
 import { useStaying } from '../parts/staying.ts'
+import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
@@ -183,6 +184,12 @@ function Given({ vouchers, onGiven, onTrial }: GivenProps) {
         <p>{t('hand.how')}</p>
         <ReachNotice />
         <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
+        <TicketButton
+          key={vouchers[0]?.nonce}
+          vouchers={vouchers}
+          shop={shop}
+          onPrinted={onGiven}
+        />
         <Select
           label={t('print.format')}
           value={format}

@@ -6,6 +6,7 @@ import { WifiBox } from '../hand/wifi-box.tsx'
 import { wifiForPrint } from '../hand/wifi-state.ts'
 import { PrintRoom, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { benefitText } from '../words/benefit-text.ts'
 import { tillWords as t } from '../words/till.ts'
@@ -40,6 +41,9 @@ export function IssuedView({ issued }: { issued: Issued }) {
       <ReachNotice />
       <WifiBox />
       <Ways handed={issued} shop={shop} rested={rested} />
+      <div class="actions" inert={!rested}>
+        <TicketButton vouchers={[issued]} shop={shop} />
+      </div>
       <div class="actions">
         <RestingButton
           icon="print"

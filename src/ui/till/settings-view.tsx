@@ -8,6 +8,8 @@ import { Confirm } from '../parts/dialog.tsx'
 import { Check } from '../parts/field.tsx'
 import { Badge } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { PrinterView } from '../printer/printer-view.tsx'
+import { printerCables } from '../printer/settings.ts'
 import { tillWords as t } from '../words/till.ts'
 import { hasKey, keyBox, signOut } from './issue-state.ts'
 import { Shops } from './shop-view.tsx'
@@ -29,6 +31,7 @@ export function SettingsView() {
           </Button>
         </div>
       </section>
+      <PrinterView />
       <Shops />
       <Key />
     </div>
@@ -43,6 +46,7 @@ function Able() {
     ['offline', canServeOffline()],
     ['install', installer.value !== null || installed()],
     ['share', canShare()],
+    ['ticket', printerCables().length > 0],
   ] as const
   const missing = rows.some(([, able]) => !able)
   return (

@@ -309,6 +309,7 @@ export const tillWords = createWords({
   'able.camera': ['Escanear con la cámara', 'Scan with the camera'],
   'able.offline': ['Abrir la caja sin conexión', 'Open the till while offline'],
   'able.install': ['Instalar como aplicación', 'Install as an app'],
+  'able.ticket': ['Imprimir un ticket con un toque', 'Print a ticket with one tap'],
   'able.share': ['Compartir desde la página', 'Share from the page'],
   'able.why.http': [
     'Falta https: los navegadores no lo permiten en una página con http.',

@@ -1,0 +1,106 @@
+/** Receipt printers by Web Serial: a serial cable, or Bluetooth as a serial port. */
+
+import { chunkBytes, chunksOf, type Printer, PrinterError, troubleOf, within } from './device.ts'
+import type { BaudRate } from './settings.ts'
+
+/** The parts of a port of Web Serial that printing takes; the types of the platform have none of it. */
+export type SerialPort = {
+  open(options: { baudRate: number; bufferSize: number }): Promise<void>
+  close(): Promise<void>
+  readable: ReadableStream<Uint8Array> | null
+  writable: WritableStream<Uint8Array> | null
+}
+export type Serial = {
+  getPorts(): Promise<SerialPort[]>
+  requestPort(): Promise<SerialPort>
+}
+
+/** `DLE EOT 4`: the printer answers at once with the state of its paper. */
+const askPaper = Uint8Array.from([0x10, 0x04, 0x04])
+/** Both bits are set without paper; the others of the answer tell that it is one. */
+const paperEnd = 0x60
+const [fixedBits, fixedValue] = [0x93, 0x12]
+const answerMs = 700
+
+export function openSerialPrinter(serial: Serial, baudRate: () => BaudRate): Printer {
+  /** The port that the person chose on this page: of several permitted ones, nothing else tells which it was. */
+  let chosen: SerialPort | null = null
+  const find = async () => {
+    const permitted = await serial.getPorts()
+    const port = permitted.find((one) => one === chosen) ?? permitted.at(-1)
+    if (!port) throw new PrinterError('gone')
+    return port
+  }
+  return {
+    async choose() {
+      try {
+        chosen = await serial.requestPort()
+        return true
+      } catch (cause) {
+        // The person closed the list.
+        if (cause instanceof DOMException && cause.name === 'NotFoundError') return false
+        throw troubleOf(cause)
+      }
+    },
+    async print(bytes) {
+      try {
+        await printOn(await find(), baudRate(), bytes)
+      } catch (cause) {
+        throw troubleOf(cause)
+      }
+    },
+  }
+}
+
+async function printOn(
+  port: SerialPort,
+  baudRate: BaudRate,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<void> {
+  try {
+    await port.open({ baudRate, bufferSize: chunkBytes })
+  } catch (cause) {
+    // Open in another page or program, or unplugged: a browser reports both as a failure of the network.
+    throw new PrinterError(
+      cause instanceof Error && cause.name === 'NetworkError' ? 'busy' : 'failed',
+      cause,
+    )
+  }
+  const writer = port.writable?.getWriter()
+  try {
+    if (!writer) throw new PrinterError('gone')
+    const send = (chunk: Uint8Array) => within(writer.write(chunk), stuck)
+    await send(askPaper)
+    if (await answersNoPaper(port)) throw new PrinterError('paper')
+    for (const chunk of chunksOf(bytes)) await send(chunk)
+    await within(writer.close(), stuck)
+  } catch (cause) {
+    // A port with a write that hangs does not close.
+    if (writer)
+      await within(
+        writer.abort().catch(() => undefined),
+        () => undefined,
+        answerMs,
+      )
+    throw cause
+  } finally {
+    writer?.releaseLock()
+    await port.close()
+  }
+}
+
+function stuck(): never {
+  throw new PrinterError('stuck')
+}
+
+/** Whether the printer says that it has no paper. Without an answer, it is taken to have some. */
+async function answersNoPaper({ readable }: SerialPort): Promise<boolean> {
+  const reader = readable?.getReader()
+  if (!reader) return false
+  const read = reader.read().catch(() => null)
+  const answer = await within(read, () => null, answerMs)
+  await reader.cancel().catch(() => undefined)
+  reader.releaseLock()
+  const state = answer?.value?.[0] ?? 0
+  return (state & fixedBits) === fixedValue && (state & paperEnd) === paperEnd
+}
