@@ -1,5 +1,6 @@
 /** Operations without an answer yet. They survive a reload and a dead battery. */
 import { asObject } from '../base/json.ts'
+import type { Money } from '../coupons/money.ts'
 import { parseStored } from './json.ts'
 import type { TextStore } from './texts.ts'
 
@@ -12,6 +13,8 @@ export type Pending = {
   name: string
   /** The shop's key in the request (hex). A retry must send the same body. */
   owner?: string
+  /** The purchase in the request, as the person named it. */
+  purchase?: Money
   /** The person went on without its answer. */
   aside?: boolean
   /** Its answer came after the person went on, and was not shown with its coupon yet. */
@@ -24,7 +27,7 @@ export type PendingList = {
   /** The entry of a nonce, also an answered one. */
   find(nonce: string): Pending | null
   /** The entry of a nonce: the stored one, else a new one, which is stored before it is returned. */
-  open(nonce: string, name: string, owner?: string): Pending
+  open(nonce: string, name: string, sent?: Pick<Pending, 'owner' | 'purchase'>): Pending
   /** Note that the person went on without the answer. */
   putAside(nonce: string): void
   /**
@@ -58,11 +61,10 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
   return {
     all: () => entries().filter(isOpen),
     find,
-    open(nonce, label, owner) {
+    open(nonce, label, sent = {}) {
       const known = find(nonce)
       if (known) return known
-      const named = owner === undefined ? {} : { owner }
-      const pending = { nonce, key: newKey(), startedAt: now(), name: label, ...named }
+      const pending = { nonce, key: newKey(), startedAt: now(), name: label, ...sent }
       const answered = entries().filter((one) => !isOpen(one))
       keep([...answered, ...entries().filter(isOpen), pending].slice(-pendingMax))
       return pending
@@ -82,7 +84,7 @@ function parsePendings(text: string | null): Pending[] {
 }
 
 function isPending(value: unknown): value is Pending {
-  const { nonce, key, startedAt, name, owner = '' } = asObject(value) ?? {}
+  const { nonce, key, startedAt, name, owner = '', purchase = {} } = asObject(value) ?? {}
   const texts = [nonce, key, name, owner].every((one) => typeof one === 'string')
-  return texts && typeof startedAt === 'number'
+  return texts && typeof startedAt === 'number' && asObject(purchase) !== null
 }

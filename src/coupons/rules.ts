@@ -45,10 +45,9 @@ type Ruled = { rules: Rules | null; expiresAt: number | null }
  */
 export function requireRules({ rules, expiresAt }: Ruled, purchase: Money | null, now: number) {
   if (!rules) return
-  const usableAt = nextUsable(rules, now)
+  const usableAt = nextUsable({ rules, expiresAt }, now)
   if (usableAt !== now) {
-    const never = usableAt === null || (expiresAt !== null && usableAt >= expiresAt)
-    throw new Refusal('not-now', never ? {} : { retryAfter: usableAt - now })
+    throw new Refusal('not-now', usableAt === null ? {} : { retryAfter: usableAt - now })
   }
   const { minimum } = rules
   if (!minimum || !purchase) return
@@ -57,10 +56,15 @@ export function requireRules({ rules, expiresAt }: Ruled, purchase: Money | null
   }
 }
 
-/** The first moment from `now` on, in Unix seconds, that start and hours allow. Null if there is none in sight. */
-function nextUsable({ startsAt, times }: Rules, now: number): number | null {
-  const begun = Math.max(now, startsAt ?? 0)
-  return times ? nextOpening(times, begun) : begun
+/**
+ * The first moment from `now` on, in Unix seconds, that start and hours allow. Null if there is none before the
+ * expiry.
+ */
+export function nextUsable({ rules, expiresAt }: Ruled, now: number): number | null {
+  const { startsAt = 0, times } = rules ?? {}
+  const begun = Math.max(now, startsAt)
+  const usableAt = times ? nextOpening(times, begun) : begun
+  return usableAt === null || (expiresAt !== null && usableAt >= expiresAt) ? null : usableAt
 }
 
 function parseStart(value: unknown): number | null {

@@ -1,11 +1,13 @@
 /** The rules of a coupon on the pages: in words, and as the wizard asks for them. */
 import { beforeAll, expect, test } from 'bun:test'
+import { openPendingList } from '../../src/client/pending.ts'
 import { settles } from '../../src/client/persist.ts'
 import { judgeVoucher } from '../../src/client/voucher-proof.ts'
 import { termsOf } from '../../src/client/voucher-terms.ts'
 import type { Rules } from '../../src/coupons/rules.ts'
 import { openHoldings } from '../../src/ui/coupon/holdings.ts'
-import { newSigner } from '../support/client.ts'
+import { createRedeemer } from '../../src/ui/till/redeem.ts'
+import { newKey, newSigner } from '../support/client.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 type Language = typeof import('../../src/ui/browser/language.ts')
@@ -172,4 +174,89 @@ test('a kept coupon has its rules after a reload, and none that cannot be read',
   const store = { read: () => JSON.stringify(list), write: () => true, remove() {} }
   const found = openHoldings(store, 'held', () => 1).all()
   expect(found.map(({ rules }) => rules)).toEqual([{ minimum }, undefined])
+})
+
+/** A till with a store, before a service that gives these answers in turn. */
+function newTill(answers: object[], store = new Map<string, string>()) {
+  const asked: unknown[] = []
+  const pending = openPendingList({
+    store: {
+      read: (name) => store.get(name) ?? null,
+      write: (name, text) => Boolean(store.set(name, text)),
+      remove: (name) => store.delete(name),
+    },
+    name: 'pending',
+    now: () => 1000,
+    newKey,
+  })
+  const redeemer = createRedeemer({
+    ask: async (path, body) => {
+      if (path.endsWith('claim')) asked.push(body)
+      const next = { status: 200, body: { ...answered, status: 'minted' }, retryAfter: null }
+      return { ...next, ...answers.shift() }
+    },
+    pause: () => new Promise(() => {}),
+    pending,
+    now: () => 1000,
+    nowMs: () => 0,
+    shops: () => [answered.npub],
+    manager: () => null,
+    alone: async (_nonce, _when, work) => {
+      await work()
+      return true
+    },
+    onChange: () => {},
+    onLate: () => {},
+  })
+  return { redeemer, asked, pending, store }
+}
+
+const { nonce } = answered
+const refusedBy = (code: string, retryAfter: number | null = null) => ({
+  status: 409,
+  body: { code },
+  retryAfter,
+})
+
+test('a claim names the purchase, and so does its retry after a reload', async () => {
+  const lost = { status: 0, body: {} }
+  const { redeemer, asked, store } = newTill([{}, lost])
+  await redeemer.look(nonce)
+  void redeemer.redeem(minimum)
+  while (asked.length === 0) await Bun.sleep(1)
+  const again = newTill([], store)
+  const [open] = again.pending.all()
+  if (open) void again.redeemer.resume(open)
+  while (again.asked.length === 0) await Bun.sleep(1)
+  expect(again.asked).toEqual(asked)
+  expect(asked).toMatchObject([{ nonce, purchase: minimum }])
+})
+
+test('a claim without a purchase sends none', async () => {
+  const { redeemer, asked } = newTill([{}, refusedBy('voucher-cancelled')])
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(asked.map((body) => Object.keys(body as object))).toEqual([['nonce', 'owner']])
+})
+
+test('a refusal by the rules is an outcome of its own, with the time at which the wait ends', async () => {
+  const outcomes = []
+  for (const refusal of [
+    refusedBy('not-now', 600),
+    refusedBy('not-now'),
+    refusedBy('minimum-not-met'),
+  ]) {
+    const { redeemer, pending } = newTill([{}, refusal])
+    await redeemer.look(nonce)
+    await redeemer.redeem()
+    // A new try has a new key, since nothing was redeemed.
+    expect(pending.all()).toEqual([])
+    outcomes.push(redeemer.state())
+  }
+  const done = { step: 'done', nonce, terms: answered, claimedAt: null } as const
+  expect(outcomes).toEqual([
+    { ...done, outcome: 'later', usableAt: 1600 },
+    { ...done, outcome: 'later' },
+    { ...done, outcome: 'small' },
+  ])
 })

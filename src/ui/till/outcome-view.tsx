@@ -6,11 +6,13 @@ import { knownName } from '../state/merchant-names.ts'
 import { shops } from '../state/shops.ts'
 import { benefitText, nameTells } from '../words/benefit-text.ts'
 import { moment } from '../words/format.ts'
-import { tillWords as t } from '../words/till.ts'
+import { laterText } from '../words/rules-text.ts'
+import { smallText, tillWords as t } from '../words/till.ts'
 import { Banner, WaitBanner } from './banner.tsx'
 import { PreviewView } from './preview-view.tsx'
 import type { Outcome, Redemption, RedemptionUnderWay } from './redeem.ts'
 import { RestingButton } from './resting.tsx'
+import { RuleLines } from './rules-view.tsx'
 import { ShopName } from './shop-view.tsx'
 import { elsewhere, goOn, leave, retry } from './state.ts'
 import { UnreachableView } from './unreachable-view.tsx'
@@ -24,6 +26,8 @@ export const outcomeTone: Record<Outcome, Tone> = {
   expired: 'wait',
   voided: 'idle',
   moved: 'moved',
+  later: 'wait',
+  small: 'wait',
   unknown: 'accent',
 }
 
@@ -35,6 +39,8 @@ const outcomeIcon: Record<Outcome, IconName> = {
   expired: 'clock',
   voided: 'stop',
   moved: 'people',
+  later: 'clock',
+  small: 'warning',
   unknown: 'search',
 }
 
@@ -113,8 +119,9 @@ function Redeeming({ state: { name, lost } }: StateProps<'redeeming'>) {
   )
 }
 
-function Done({ state: { outcome, terms, claimedAt } }: StateProps<'done'>) {
+function Done({ state: { outcome, terms, claimedAt, usableAt } }: StateProps<'done'>) {
   const host = elsewhere.value
+  const times = terms?.rules?.times
   const detail = () => {
     if (outcome === 'already' || outcome === 'settled') {
       return claimedAt === null ? null : t(`done.${outcome}.detail`, { when: moment(claimedAt) })
@@ -123,6 +130,13 @@ function Done({ state: { outcome, terms, claimedAt } }: StateProps<'done'>) {
       const at = terms?.expiresAt ?? null
       return at === null ? null : t('done.expired.detail', { when: moment(at) })
     }
+    if (outcome === 'later') {
+      return usableAt === undefined ? t('done.later.never') : laterText(usableAt)
+    }
+    if (outcome === 'small') {
+      const minimum = terms?.rules?.minimum
+      return minimum ? smallText(minimum) : t('done.small.detail')
+    }
     if (outcome === 'unknown' && host !== null) return t('done.unknown.elsewhere', { host })
     return t(`done.${outcome}.detail`)
   }
@@ -130,6 +144,7 @@ function Done({ state: { outcome, terms, claimedAt } }: StateProps<'done'>) {
     <Banner tone={outcomeTone[outcome]} icon={outcomeIcon[outcome]} title={t(`done.${outcome}`)}>
       {terms && <Terms terms={terms} />}
       <p>{detail()}</p>
+      {outcome === 'later' && times && <RuleLines rules={{ times }} />}
       {outcome === 'foreign' && terms && <Foreign npub={terms.npub} />}
       <Next />
     </Banner>

@@ -9,8 +9,9 @@ import { day } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { Heading } from './banner.tsx'
 import { RestingButton } from './resting.tsx'
+import { RedeemWithin, RuleLines } from './rules-view.tsx'
 import { ShopDoubt, ShopName } from './shop-view.tsx'
-import { disown, leave, redeem } from './state.ts'
+import { disown, leave } from './state.ts'
 
 /** A coupon that can be redeemed; where the till has no shop yet, a question whether this one is its own. */
 export function PreviewView({ terms }: { terms: VoucherTerms }) {
@@ -35,6 +36,7 @@ function Ours({ terms }: { terms: VoucherTerms }) {
       <div class="stack tight preview-words">
         {nameTells(terms.name, terms.coupon) && <p class="preview-name">{terms.name}</p>}
         {terms.description !== '' && <p class="soft pre">{terms.description}</p>}
+        <RuleLines rules={terms.rules} />
         <p class="preview-until">
           <Icon name="clock" />
           {terms.expiresAt === null
@@ -48,9 +50,7 @@ function Ours({ terms }: { terms: VoucherTerms }) {
           <ShopName npub={terms.npub} />
         </p>
       </Notice>
-      <RestingButton kind="primary" wide class="huge" icon="check" onClick={redeem}>
-        {t('shown.redeem')}
-      </RestingButton>
+      <RedeemWithin terms={terms} />
     </>
   )
 }

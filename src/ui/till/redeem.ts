@@ -11,12 +11,14 @@ import {
 } from '../../client/persist.ts'
 import { judgeVoucher, type Verdict } from '../../client/voucher-proof.ts'
 import { messageOf, termsOf, type VoucherTerms } from '../../client/voucher-terms.ts'
+import type { Money } from '../../coupons/money.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
 
 /**
  * `settled`: redeemed by a claim that was put aside, so its benefit may be handed over already. `foreign`: a
- * coupon of another shop. `moved`: refreshed, so another nonce is valid now.
+ * coupon of another shop. `moved`: refreshed, so another nonce is valid now. `later` and `small`: its rules do not
+ * allow it now, or not for this purchase.
  */
 export type Outcome =
   | 'success'
@@ -26,6 +28,8 @@ export type Outcome =
   | 'expired'
   | 'voided'
   | 'moved'
+  | 'later'
+  | 'small'
   | 'unknown'
 
 export type Redemption = { step: 'idle' } | RedemptionUnderWay
@@ -55,6 +59,8 @@ export type RedemptionUnderWay =
       outcome: Outcome
       terms: VoucherTerms | null
       claimedAt: number | null
+      /** The time from which a coupon that cannot be used now can be. */
+      usableAt?: number
     }
   /**
    * No preview: no answer, or a fault of the service with its sentence in `message`. `verdict`: the result
@@ -77,8 +83,11 @@ type Redeemer = {
    * An outcome gives way to a later read of its coupon: green must not stay for a copy of it.
    */
   look(nonce: string, voucher?: NostrEvent | null): Promise<void>
-  /** Redeem the coupon on the screen. Ignored unless its shop is one of this till's. */
-  redeem(): Promise<void>
+  /**
+   * Redeem the coupon on the screen. Ignored unless its shop is one of this till's. `purchase`: absent where
+   * nobody named it.
+   */
+  redeem(purchase?: Money): Promise<void>
   /** The person said that the coupon on the screen is of another shop. */
   disown(): void
   /** Fetch the answer of a redemption that was left open, for its record: it never ends in `success`. */
@@ -149,8 +158,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
   /** An entry that was put aside, or that another page closed meanwhile, does not end in green. */
   const claim = async (open: Pending, terms: VoucherTerms | null) => {
     const mine = ++turn
-    const { nonce, key, name, owner } = open
-    const body = { nonce, ...(owner !== undefined && { owner }) }
+    const { nonce, key, name, owner, purchase } = open
+    const body = { nonce, ...(owner !== undefined && { owner }), ...(purchase && { purchase }) }
     const waiting = { step: 'redeeming', nonce, terms, name, told: open.answered === true } as const
     show({ ...waiting, lost: 0 })
     const answer = await persist(() => ask('/api/coupons/claim', body, key), {
@@ -164,7 +173,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     const onScreen = turn === mine
     const entry = pending.find(nonce)
     const waited = onScreen && entry?.key === key && !entry.aside
-    const outcome = outcomeOf(nonce, answer, terms, waited ? 'success' : 'settled')
+    const redeemed = waited ? 'success' : 'settled'
+    const outcome = outcomeOf(nonce, answer, terms, { redeemed, now: now() })
     // The customer got nothing yet: the next scan needs the key, to show this redemption as settled.
     if (!onScreen && outcome.step === 'done' && outcome.outcome === 'settled') {
       pending.markAnswered(nonce, key)
@@ -214,7 +224,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
         voucher && key !== null ? judgeVoucher(voucher, { manager: key, nonce, now: now() }) : null
       show({ step: 'unreachable', nonce, message: messageOf(answer), verdict, voucher })
     },
-    async redeem() {
+    async redeem(purchase) {
       if (state.step !== 'shown') return
       const { nonce, terms } = state
       const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
@@ -223,7 +233,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
         // Another page of this till claimed it since the preview, and is gone.
         if (pending.find(nonce)) pending.putAside(nonce)
         // The key is stored before the request leaves: a reload retries with the same one.
-        return claim(pending.open(nonce, terms.name, owner), terms)
+        const sent = { owner, ...(purchase && { purchase }) }
+        return claim(pending.open(nonce, terms.name, sent), terms)
       })
     },
     disown() {
@@ -278,6 +289,8 @@ const outcomes: Record<string, Outcome> = {
   'voucher-moved': 'moved',
   'voucher-cancelled': 'voided',
   'voucher-expired': 'expired',
+  'not-now': 'later',
+  'minimum-not-met': 'small',
   'voucher-unknown': 'unknown',
   'nonce-invalid': 'unknown',
 }
@@ -287,18 +300,20 @@ function outcomeOf(
   nonce: string,
   answer: Answer,
   known: VoucherTerms | null,
-  whenRedeemed: 'success' | 'settled',
+  { redeemed, now }: { redeemed: 'success' | 'settled'; now: number },
 ): Redemption {
   const terms = termsOf(answer) ?? known
   const claimedAt = claimedAtOf(answer)
   if (answer.status < 300 && answer.body.status === 'success') {
-    return { step: 'done', nonce, outcome: whenRedeemed, terms, claimedAt }
+    return { step: 'done', nonce, outcome: redeemed, terms, claimedAt }
   }
   if (answer.status < 300 && answer.body.status === 'claimed') {
     return { step: 'done', nonce, outcome: 'already', terms, claimedAt }
   }
   const outcome = outcomes[codeOf(answer)]
-  if (outcome) return { step: 'done', nonce, outcome, terms, claimedAt: null }
+  const { retryAfter } = answer
+  const later = outcome === 'later' && retryAfter !== null && { usableAt: now + retryAfter }
+  if (outcome) return { step: 'done', nonce, outcome, terms, claimedAt: null, ...later }
   return refused(nonce, answer)
 }
 

@@ -6,6 +6,7 @@ import { createPauses } from '../../client/pause.ts'
 import { openPendingList, type Pending } from '../../client/pending.ts'
 import { randomText } from '../../client/random.ts'
 import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
+import type { Money } from '../../coupons/money.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, shops } from '../state/shops.ts'
@@ -140,8 +141,9 @@ function accept(scanned: Scanned): void {
   void redeemer.look(scanned.nonce, scanned.voucher)
 }
 
-export function redeem(): void {
-  void redeemer.redeem()
+/** `purchase`: absent where nobody named it. */
+export function redeem(purchase?: Money): void {
+  void redeemer.redeem(purchase)
 }
 
 export function settle(pending: Pending): void {

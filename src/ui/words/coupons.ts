@@ -151,10 +151,7 @@ export const couponWords = createWords(
     ],
     'rules.zone': ['Los horarios son en la {zone}.', 'The hours are in {zone}.'],
     'rules.minimum': ['Compra mínima (opcional)', 'Minimum purchase (optional)'],
-    'rules.minimum.hint': [
-      'La caja la muestra y pregunta el monto de la compra.',
-      'The till shows it and asks for the amount of the purchase.',
-    ],
+    'rules.minimum.hint': ['La caja pregunta el monto.', 'The till asks for the amount.'],
     'rules.conditions': ['Otras condiciones (opcional)', 'Other conditions (optional)'],
     'rules.conditions.hint': [
       'Las lee la persona que atiende: la caja no las puede controlar.',

@@ -1,3 +1,5 @@
+import type { Money } from '../../coupons/money.ts'
+import { money } from './format.ts'
 import { createWords } from './words.ts'
 
 export const tillWords = createWords({
@@ -68,6 +70,19 @@ export const tillWords = createWords({
   'shown.until': ['Vale hasta el {when}', 'Valid until {when}'],
   'shown.always': ['No vence', 'Does not expire'],
   'shown.ours': ['Es de este comercio', 'It belongs to this shop'],
+  'purchase.amount': [
+    '¿De cuánto es la compra? (opcional)',
+    'How much is the purchase? (optional)',
+  ],
+  'purchase.hint': [
+    'Si lo escribís, controlamos la compra mínima.',
+    'If you type it, we check the minimum purchase.',
+  ],
+  'purchase.wrong': ['Escribí un monto, o dejalo vacío.', 'Type an amount, or leave it empty.'],
+  'purchase.small': [
+    'La compra tiene que ser de {money} o más.',
+    'The purchase has to be {money} or more.',
+  ],
   'shown.redeem': ['Canjear', 'Redeem'],
   cancel: ['Cancelar', 'Cancel'],
   next: ['Otro cupón', 'Another coupon'],
@@ -157,6 +172,16 @@ export const tillWords = createWords({
   'done.moved.detail': [
     'Este código ya no vale: el cupón pasó a otra persona, que tiene el código nuevo.',
     'This code is no longer valid: the coupon has gone to somebody else, who has the new code.',
+  ],
+  'done.later': ['Ahora no se puede usar', 'Not valid right now'],
+  'done.later.never': [
+    'Vence antes de volver a estar en su horario.',
+    'It expires before its hours come round again.',
+  ],
+  'done.small': ['La compra no alcanza', 'The purchase is too small'],
+  'done.small.detail': [
+    'Es menos que la compra mínima de este cupón.',
+    'It is less than the minimum purchase for this coupon.',
   ],
   'done.unknown': ['No lo conocemos', 'We don’t know it'],
   'done.unknown.detail': [
@@ -324,3 +349,8 @@ export const tillWords = createWords({
   'update.ready': ['Hay una versión nueva de la caja.', 'There is a new version of the till.'],
   'update.action': ['Actualizar', 'Update'],
 })
+
+/** The sentence about a purchase below the minimum. */
+export function smallText(minimum: Money): string {
+  return tillWords('purchase.small', { money: money(minimum) })
+}
