@@ -405,7 +405,7 @@ test('a key that the operator did not enable is told whom to ask, and for what',
   page = opened.page
   await chooseKey(page)
   await page.getByRole('heading', { name: 'Falta que te habiliten' }).waitFor()
-  await page.getByText('La clave como texto').click()
+  await page.getByText('Ver clave').click()
   await page.getByText(/^npub1/).waitFor()
   await checkEveryWidth(page, 'panel-not-allowed')
   await closed.stop()

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
 import { listIssuances } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
-import { npubOf } from '../../nostr/keys.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -153,8 +152,8 @@ function Row({ issuance, onFollow, onVoid }: RowProps) {
   )
 }
 
-/** The issuer of a voucher: the merchant, a till by its label, or a key. */
+/** The issuer of a voucher: the merchant, or a till by its label. */
 function whoIs(pubkey: string): string {
   if (pubkey === session.who.value?.pubkey) return t('issued.me')
-  return nameOfKey(pubkey) ?? short(npubOf(pubkey))
+  return nameOfKey(pubkey) ?? t('issued.former')
 }

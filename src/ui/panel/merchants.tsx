@@ -11,9 +11,10 @@ import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge } from '../parts/notice.tsx'
 import { QrReader } from '../parts/qr-reader.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
 import { parseShop } from '../state/shops.ts'
-import { day, short } from '../words/format.ts'
+import { day } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { session } from './state.ts'
 
@@ -43,9 +44,9 @@ export function Merchants() {
                 <bdi>{merchant.label ?? t('merchants.unnamed')}</bdi>
               </strong>
               <span class="soft small">
-                <span class="mono">{short(merchant.npub)}</span> ·{' '}
                 {t('merchants.since', { day: day(merchant.createdAt) })}
               </span>
+              <ShopKey npub={merchant.npub} />
             </span>
             {/* The owner is removed on the machine of the service only, or nobody could let anyone in. */}
             {merchant.owner ? (
@@ -102,8 +103,8 @@ async function loadMerchants(): Promise<Merchant[] | null> {
 }
 
 /** The label of a merchant, else its key. */
-function nameOf({ label, npub }: Merchant): string {
-  return label ?? short(npub)
+function nameOf({ label }: Merchant): string {
+  return label ?? t('merchants.unnamed')
 }
 
 type AddProps = { onClose: () => void; onAdded: () => Promise<void> }

@@ -9,6 +9,7 @@ import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { QrReader } from '../parts/qr-reader.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
@@ -138,10 +139,7 @@ function OwnKey({ why }: { why: string }) {
       <div>
         <CopyButton text={npub} />
       </div>
-      <details>
-        <summary>{t('key.text.show')}</summary>
-        <p class="mono small">{npub}</p>
-      </details>
+      <ShopKey npub={npub} />
     </div>
   )
 }

@@ -12,9 +12,10 @@ import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { QrReader } from '../parts/qr-reader.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
 import { parseShop, tillAddress } from '../state/shops.ts'
-import { day, short } from '../words/format.ts'
+import { day } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { addMinter, removeMinter, session } from './state.ts'
@@ -55,15 +56,13 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
               </span>
               <span class="grow">
                 <strong>{minter.label ?? t('tills.unnamed')}</strong>
-                <span class="soft small">
-                  <span class="mono">{short(minter.npub)}</span> ·{' '}
-                  {t('tills.since', { day: day(minter.createdAt) })}
-                </span>
+                <span class="soft small">{t('tills.since', { day: day(minter.createdAt) })}</span>
+                <ShopKey npub={minter.npub} />
               </span>
               <button
                 type="button"
                 class="button quiet"
-                aria-label={t('tills.remove.label', { name: minter.label ?? short(minter.npub) })}
+                aria-label={t('tills.remove.label', { name: minter.label ?? t('tills.unnamed') })}
                 onClick={() => setRemoving(minter)}
               >
                 {t('tills.remove')}

@@ -247,6 +247,10 @@ export const couponWords = createWords(
     'issued.at': ['Cuándo', 'When'],
     'issued.actions': ['Acciones', 'Actions'],
     'issued.me': ['Vos', 'You'],
+    'issued.former': [
+      'Una caja sin nombre o que ya quitaste',
+      'A till without a name, or one that you removed',
+    ],
     'issued.more': ['Ver más', 'Show more'],
     'issued.follow': ['Seguir', 'Follow'],
     'issued.follow.label': ['Seguir el cupón {handle}', 'Follow coupon {handle}'],

@@ -50,7 +50,6 @@ export const panelWords = createWords(
       'Quien maneja el servicio también te puede sumar con esta clave:',
       'Whoever runs the service can also add you with this key:',
     ],
-    'key.text.show': ['La clave como texto (Nostr)', 'The key as text (Nostr)'],
     'key.qr': ['QR de tu clave', 'QR code of your key'],
 
     'merchants.title': ['Comercios de este servicio', 'Shops on this service'],
