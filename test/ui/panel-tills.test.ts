@@ -135,7 +135,8 @@ test('a till is authorised by its name (NIP-05), and issues until it is taken ba
   await page.getByLabel('¿Cómo la llamás?').fill('Caja con nombre')
   await press('Autorizar')
   const row = page.getByRole('listitem').filter({ hasText: 'Caja con nombre' })
-  await row.getByText(npubOf(till.pubkey).slice(0, 8)).waitFor()
+  await row.getByText('Ver clave').click()
+  await row.getByText(npubOf(till.pubkey)).waitFor()
   const { status, json } = await issue()
   const { nonce } = json
   const preview = await call(server.url, '/api/coupons/preview', { body: { nonce } })
