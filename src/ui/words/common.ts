@@ -76,7 +76,7 @@ export const commonWords = createWords(
     ],
     'local.only': [
       'Esta dirección se abre solo en este equipo. Para que la abra otro, entrá acá por la dirección que usan los demás equipos del local.',
-      'This address opens on this device only. For another one to open it, come in here by the address that the other devices of the shop use.',
+      'This address only opens on this device. For others to open it, use the address that the shop’s other devices use.',
     ],
     'status.minted': ['Sin usar', 'Not used yet'],
     'status.claimed': ['Canjeado', 'Redeemed'],

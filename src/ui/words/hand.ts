@@ -6,11 +6,11 @@ export const handWords = createWords(
   {
     'reach.network': [
       'Para abrirlo, tu cliente tiene que estar en el Wi-Fi del local, o guardar la imagen: la caja la lee igual.',
-      'To open it, your customer has to be on the shop’s Wi-Fi, or keep the picture: the till reads it just the same.',
+      'To open it, your customer has to be on the shop’s Wi-Fi, or save the picture: the till reads it just as well.',
     ],
     'reach.device': [
       'El teléfono de tu cliente no puede abrir este código, porque entraste por una dirección que es solo de este equipo. Entrá por la que usan los demás equipos del local, o dale la imagen: la caja la lee igual.',
-      'Your customer’s phone cannot open this code, since you came in by an address of this device alone. Come in by the one that the other devices of the shop use, or give them the picture: the till reads it just the same.',
+      'Your customer’s phone cannot open this code, because you opened this page at an address that only works on this device. Open it at the address that the shop’s other devices use, or give them the picture: the till reads it just as well.',
     ],
     'hand.link': ['Copiar el enlace', 'Copy the link'],
     'hand.links': ['Copiar los enlaces', 'Copy the links'],
@@ -27,14 +27,17 @@ export const handWords = createWords(
     'number.label': ['Número de teléfono', 'Phone number'],
     'number.hint': [
       'Con código de área, como 11 2345-6789. De otro país, con + adelante.',
-      'With its area code, such as 11 2345-6789. Of another country, with + in front.',
+      'With the area code, such as 11 2345-6789. For another country, begin with +.',
     ],
     'number.used': ['Va a {number}.', 'It goes to {number}.'],
     'number.area': [
       'Falta el código de área, como 11 o 351.',
-      'The area code is missing, such as 11 or 351.',
+      'The area code, such as 11 or 351, is missing.',
     ],
-    'number.wrong': ['Revisá el número: no puede ser ese.', 'Check the number: it cannot be that.'],
+    'number.wrong': [
+      'Revisá el número: no puede ser ese.',
+      'Check the number: it cannot be right.',
+    ],
     'number.do': ['Abrir WhatsApp', 'Open WhatsApp'],
     'number.recent': [
       'Los últimos, guardados solo en este equipo',
@@ -42,10 +45,10 @@ export const handWords = createWords(
     ],
     'number.forget': ['Quitar {number}', 'Remove {number}'],
     'wifi.title': ['El Wi-Fi del local', 'The shop’s Wi-Fi'],
-    'wifi.offer': ['Mostrar también un QR del Wi-Fi', 'Show a QR code of the Wi-Fi, too'],
+    'wifi.offer': ['Mostrar también un QR del Wi-Fi', 'Show a QR code for the Wi-Fi as well'],
     'wifi.how': [
       'Primero, que se conecte a «{network}» con este otro código.',
-      'First, have them join “{network}” with this other code.',
+      'First, let them join “{network}” with this other code.',
     ],
     'wifi.qr': ['Código QR del Wi-Fi {network}', 'QR code of the Wi-Fi {network}'],
     'wifi.settings': ['Imprimir o cambiar el Wi-Fi', 'Print or change the Wi-Fi'],
@@ -58,18 +61,21 @@ export const handWords = createWords(
     ],
     'wifi.unkept': [
       'Este navegador no lo guarda: lo vas a tener que escribir de nuevo la próxima vez.',
-      'This browser does not keep it: you will have to type it again next time.',
+      'This browser does not save it: you will have to type it again next time.',
     ],
     'wifi.network': ['Nombre de la red', 'Name of the network'],
     'wifi.network.wrong': [
       'Escribí el nombre tal como lo muestra el teléfono, de hasta 32 letras.',
-      'Type the name as phones show it, up to 32 letters.',
+      'Type the name as the phone shows it, with up to 32 letters.',
     ],
     'wifi.key': ['Contraseña del Wi-Fi (opcional)', 'Wi-Fi password (optional)'],
-    'wifi.key.hint': ['Vacía si la red no pide una.', 'Empty if the network asks for none.'],
+    'wifi.key.hint': [
+      'Vacía si la red no pide una.',
+      'Leave it empty if the network asks for none.',
+    ],
     'wifi.key.wrong': [
       'Una contraseña de Wi-Fi tiene de 8 a 63 letras, números o signos, sin acentos.',
-      'A Wi-Fi password has 8 to 63 letters, digits or signs, without accents.',
+      'A Wi-Fi password has 8 to 63 letters, digits or symbols, without accents.',
     ],
     'wifi.hidden': ['La red está oculta', 'The network is hidden'],
     'wifi.do': ['Mostrar el código', 'Show the code'],
