@@ -13,6 +13,7 @@ import { Badge } from '../parts/notice.tsx'
 import { QrReader } from '../parts/qr-reader.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
+import { knownName } from '../state/merchant-names.ts'
 import { parseShop } from '../state/shops.ts'
 import { day } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
@@ -41,7 +42,7 @@ export function Merchants() {
             <span class="grow">
               <strong>
                 {/* A label is a stranger's text and may be written from right to left. */}
-                <bdi>{merchant.label ?? t('merchants.unnamed')}</bdi>
+                <bdi>{nameOf(merchant)}</bdi>
               </strong>
               <span class="soft small">
                 {t('merchants.since', { day: day(merchant.createdAt) })}
@@ -102,9 +103,9 @@ async function loadMerchants(): Promise<Merchant[] | null> {
   }
 }
 
-/** The label of a merchant, else its key. */
-function nameOf({ label }: Merchant): string {
-  return label ?? t('merchants.unnamed')
+/** The label of a merchant, else the name that it gave itself. */
+function nameOf({ label, npub }: Merchant): string {
+  return label ?? knownName(npub) ?? t('merchants.unnamed')
 }
 
 type AddProps = { onClose: () => void; onAdded: () => Promise<void> }

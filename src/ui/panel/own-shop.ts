@@ -80,6 +80,9 @@ export async function syncShop(): Promise<void> {
   const { changes, publish: waits } = pendingOf(pubkey)
   const idle = Object.keys(changes).length === 0 && !(waits && session.heldSigner())
   if (asked === pubkey && idle) return
+  // Another merchant may have been here before.
+  if (asked !== pubkey) unnamed.value = false
+  unpublished.value = waits
   asked = pubkey
   running = true
   try {

@@ -1,6 +1,6 @@
 import { commonWords as t } from '../words/common.ts'
 
-/** The key of a shop, for those who ask: two shops may have the same name. */
+/** The key of a shop or a till, for those who ask: two may have the same name. */
 export function ShopKey({ npub, why }: { npub: string; why?: string }) {
   return (
     <details class="shop-key">

@@ -4,6 +4,7 @@ import type { Mintable } from '../../client/mint.ts'
 import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { merchantName } from '../state/merchant-names.ts'
 import { benefitBadge, benefitText } from '../words/benefit-text.ts'
 import { failureText } from '../words/signer.ts'
@@ -122,7 +123,7 @@ function Unauthorised({ npub }: { npub: string }) {
       <div class="qr-frame">
         <QrCode text={npub} label={t('issue.key.qr')} />
       </div>
-      <code class="small">{npub}</code>
+      <ShopKey npub={npub} />
       <Button kind="primary" onClick={() => void loadMintable()}>
         {t('issue.none.refresh')}
       </Button>

@@ -8,6 +8,7 @@ import { Confirm } from '../parts/dialog.tsx'
 import { Check } from '../parts/field.tsx'
 import { Badge } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { ShopKey } from '../parts/shop-key.tsx'
 import { PrinterView } from '../printer/printer-view.tsx'
 import { printerCables } from '../printer/settings.ts'
 import { tillWords as t } from '../words/till.ts'
@@ -100,7 +101,7 @@ function Key() {
       <div class="qr-frame">
         <QrCode text={npub} label={t('issue.key.qr')} />
       </div>
-      <code class="small">{npub}</code>
+      <ShopKey npub={npub} />
       <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
         {t('key.forget')}
       </Button>
