@@ -261,7 +261,13 @@ test('no refusal that a page repeats has such a word', async () => {
   const english = ours.slice(ours.indexOf('const english'))
   const told = refusalCodes.filter((code) => english.includes(`'${code}': `))
   expect(told.length).toBeGreaterThan(30)
-  expect(told.filter((code) => jargon.test(new Refusal(code).sentence))).toEqual([])
+  // The panel calls an announcement publishing, and a minter a till.
+  const wire = /\banuncio|método|emisores|encabezado|JSON/
+  const strange = told.filter((code) => {
+    const { sentence } = new Refusal(code)
+    return jargon.test(sentence) || wire.test(sentence)
+  })
+  expect(strange).toEqual([])
 })
 
 test('every sentence is used', () => {

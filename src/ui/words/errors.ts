@@ -32,6 +32,22 @@ const own = {
     'El servicio no reconoce esta dirección como propia. Abrilo por su dirección de siempre.',
     'The service does not recognise this address as its own. Open it at its usual address.',
   ],
+  'auth-url-mismatch': [
+    'La firma es para otra dirección. Entrá de nuevo.',
+    'The signature is for another address. Sign in again.',
+  ],
+  'announcement-future': [
+    'El reloj de tu equipo está adelantado. Ponelo en hora y publicá de nuevo.',
+    'Your device’s clock is ahead. Set it right and publish again.',
+  ],
+  'announcement-older': [
+    'Publicaste de nuevo mientras tanto. Recargá la página.',
+    'You published again in the meantime. Reload the page.',
+  ],
+  'minters-full': [
+    'No entran más cajas. Quitá alguna que no uses.',
+    'There is no room for more tills. Remove one that you do not use.',
+  ],
   refused: [
     'El servicio no lo aceptó ({code}).',
     'The service did not accept it ({code}). Check it and try again.',
@@ -46,7 +62,6 @@ const english = {
   'auth-missing': 'You are not signed in. Sign in.',
   'auth-malformed': 'The signature is not valid. Sign again.',
   'auth-expired': 'The signature is too old. Check your device’s clock and sign again.',
-  'auth-url-mismatch': 'The signature is for another address. Sign again.',
   'auth-replay': 'That signature has already been used. Sign again.',
   'auth-session-expired': 'Your session has ended. Sign in again.',
   'auth-session-invalid': 'Your session is not valid. Sign in again.',
@@ -63,7 +78,6 @@ const english = {
   'posters-full': 'You have as many posters as you can have. Delete one that you no longer use.',
   'minter-is-owner': 'That key is yours: you can already issue your coupons.',
   'nonce-invalid': 'That is not a coupon’s code. Scan it again.',
-  'announcement-future': 'Your device’s clock is ahead. Set it right and publish again.',
   'merchant-not-allowed': 'Your shop has not been added to this service.',
   'setup-code-wrong':
     'That code is wrong, or has already been used. Check it, or ask whoever runs the service for the current one.',
@@ -86,9 +100,7 @@ const english = {
   'coupon-archived': 'This coupon is archived and is no longer issued.',
   'coupon-expired': 'This coupon has expired and is no longer issued.',
   'coupon-exhausted': 'All of these coupons have been issued.',
-  'announcement-older': 'You published again in the meantime. Reload the page.',
   'definitions-full': 'There is no room for more coupons. Delete one that you do not use.',
-  'minters-full': 'There is no room for more tills. Remove one that you do not use.',
   'vouchers-day-full': 'No more coupons can be issued on this service today. Carry on tomorrow.',
   'bytes-day-full': 'Nothing more can be saved on this service today. Carry on tomorrow.',
   'clock-behind': 'The service’s clock is slow. Tell the shop.',
