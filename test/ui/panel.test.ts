@@ -160,7 +160,7 @@ test('the page switches to English at once', async () => {
   await press('Switch to English')
   await heading('Redemptions')
   await page.getByRole('link', { name: 'Coupons' }).click()
-  await page.getByText('2x1 on coffee').or(page.getByText('2x1 on café, up to $5,000')).waitFor()
+  await page.getByText('2 for 1 on café, up to $5,000').waitFor()
   await checkEveryWidth(page, 'panel-coupons-english')
   await press('Pasar a español')
   await heading('Cupones')

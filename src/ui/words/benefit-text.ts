@@ -4,16 +4,19 @@ import { createWords, isolated } from './words.ts'
 
 export const benefitWords = createWords({
   cap: [', hasta {money}', ', up to {money}'],
-  percent: ['{percent} de descuento{where}', '{percent} discount{where}'],
+  percent: ['{percent} de descuento{where}', '{percent} off{where}'],
   'percent.value': ['{value} %', '{value}%'],
-  'percent.all': ['Gratis{where}', 'Free{where}'],
-  fixed: ['{money} de descuento{where}', '{money} discount{where}'],
-  multibuy: ['{deal}{where}', '{deal}{where}'],
+  'percent.all': ['Gratis en toda tu compra', 'Everything you buy is free'],
+  'percent.all.of': ['Gratis en {products}', 'Free: {products}'],
+  fixed: ['{money} de descuento{where}', '{money} off{where}'],
+  deal: ['{buy}x{pay}', '{buy} for {pay}'],
+  multibuy: ['{deal} en toda tu compra', '{deal} on everything you buy'],
+  'multibuy.of': ['{deal} en {products}', '{deal} on {products}'],
   gift: ['Comprando {bought}, {gift} de regalo', 'Buy {bought}, get {gift} free'],
   'gift.same': ['Comprando {bought}, otro de regalo', 'Buy {bought}, get another one free'],
   free: ['Gratis: {items}', 'Free: {items}'],
-  where: [' en {products}', ' on {products}'],
-  'where.all': [' en toda tu compra', ' on everything you buy'],
+  where: [' en {products}', ' {products}'],
+  'where.all': [' en toda tu compra', ' everything you buy'],
   'badge.gift': ['De regalo', 'A gift'],
   'badge.free': ['Gratis', 'Free'],
 })
@@ -44,7 +47,7 @@ export function benefitBadge(benefit: Benefit): string {
     case 'fixed':
       return money(benefit)
     case 'multibuy':
-      return `${benefit.buyQty}x${benefit.payQty}`
+      return deal(benefit)
     case 'buyXgetY':
       return t('badge.gift')
     case 'freeItems':
@@ -61,15 +64,18 @@ export function badgeSize(badge: string): '' | 'long' | 'longest' {
 function promise(benefit: Benefit): string {
   switch (benefit.type) {
     case 'percent':
-      return benefit.percent === 100
-        ? t('percent.all', { where: where(benefit.productDs) })
-        : t('percent', { percent: percent(benefit.percent), where: where(benefit.productDs) })
+      if (benefit.percent < 100) {
+        return t('percent', { percent: percent(benefit.percent), where: where(benefit.productDs) })
+      }
+      return benefit.productDs
+        ? t('percent.all.of', { products: named(benefit.productDs) })
+        : t('percent.all')
     case 'fixed':
       return t('fixed', { money: money(benefit), where: where(benefit.productDs) })
-    case 'multibuy': {
-      const { buyQty, payQty, productDs } = benefit
-      return t('multibuy', { deal: `${buyQty}x${payQty}`, where: where(productDs) })
-    }
+    case 'multibuy':
+      return benefit.productDs
+        ? t('multibuy.of', { deal: deal(benefit), products: named(benefit.productDs) })
+        : t('multibuy', { deal: deal(benefit) })
     case 'buyXgetY': {
       const { buyProductD: bought, giftProductD: gift } = benefit
       return bought === gift ? t('gift.same', { bought }) : t('gift', { bought, gift })
@@ -85,10 +91,18 @@ function promise(benefit: Benefit): string {
   }
 }
 
+function deal({ buyQty, payQty }: Extract<Benefit, { type: 'multibuy' }>): string {
+  return t('deal', { buy: buyQty, pay: payQty })
+}
+
 function percent(value: number): string {
   return t('percent.value', { value })
 }
 
 function where(products: readonly string[] | undefined): string {
-  return products ? t('where', { products: list(products.map(isolated)) }) : t('where.all')
+  return products ? t('where', { products: named(products) }) : t('where.all')
+}
+
+function named(products: readonly string[]): string {
+  return list(products.map(isolated))
 }

@@ -268,7 +268,7 @@ export const panelWords = createWords(
     'start.create.do': ['Armar el mío', 'Make my own'],
     'ready.ten': ['10 % de descuento', '10% off'],
     'ready.twenty': ['20 % de descuento', '20% off'],
-    'ready.double': ['2x1', 'Two for one'],
+    'ready.double': ['2x1', '2 for 1'],
     'start.mint': ['Entregá uno', 'Hand one over'],
     'start.mint.why': [
       'Sale un QR en pantalla: lo escanea el teléfono de tu cliente.',
