@@ -97,6 +97,8 @@ const english = {
   'voucher-moved': 'This code is no longer valid: the coupon has changed hands.',
   'voucher-cancelled': 'The shop voided this coupon.',
   'voucher-expired': 'This coupon has expired.',
+  'not-now': 'This cannot be done now. Check from when and at what times it is valid.',
+  'minimum-not-met': 'The purchase is below the minimum for this coupon.',
   'coupon-archived': 'This coupon is archived and is no longer issued.',
   'coupon-expired': 'This coupon has expired and is no longer issued.',
   'coupon-exhausted': 'All of these coupons have been issued.',
