@@ -10,6 +10,8 @@ import type {
   Minter,
   Overview,
   Redemptions,
+  Statistics,
+  TillStatistics,
 } from './models.ts'
 import { once } from './once.ts'
 import type { Session } from './session.ts'
@@ -128,19 +130,12 @@ export async function removeMerchant(session: Session, npub: string): Promise<vo
   await requestAs(session, `${merchants}/${npub}`, { method: 'DELETE' })
 }
 
-export type DayCount = { day: string; minted: number; claimed: number }
-
-export type Statistics = {
-  from: string
-  to: string
-  coupons: { couponId: string; days: DayCount[] }[]
-  next: string | null
-}
+export type DayCount = Statistics['coupons'][number]['days'][number]
 
 /** Two days, `YYYY-MM-DD`. `offset`: hours east of UTC of the clock that a day is read from. */
 type Period = { from: string; to: string; offset: number }
 
-/** Fetch the counts by coupon and day: all pages of the answer as one. */
+/** Fetch the figures of every coupon, and its counts by day: all pages of the answer as one. */
 export async function fetchStatistics(session: Session, period: Period): Promise<Statistics> {
   const read = (cursor: string | null) =>
     requestAs<Statistics>(session, `${coupons}/stats${query({ ...period, cursor })}`)
@@ -148,6 +143,22 @@ export async function fetchStatistics(session: Session, period: Period): Promise
   for (let { next } = all; next !== null; ) {
     const page = await read(next)
     all.coupons.push(...page.coupons)
+    next = page.next
+  }
+  return all
+}
+
+/** Fetch the redemptions by till and day: all pages of the answer as one. */
+export async function fetchTillStatistics(
+  session: Session,
+  period: Period,
+): Promise<TillStatistics> {
+  const read = (cursor: string | null) =>
+    requestAs<TillStatistics>(session, `${coupons}/stats/tills${query({ ...period, cursor })}`)
+  const all = await read(null)
+  for (let { next } = all; next !== null; ) {
+    const page = await read(next)
+    all.tills.push(...page.tills)
     next = page.next
   }
   return all

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type DayCount, fetchStatistics, type Statistics } from '../../client/management.ts'
+import { type DayCount, fetchStatistics } from '../../client/management.ts'
+import type { Statistics } from '../../client/models.ts'
 import { language } from '../browser/language.ts'
 import { shownTheme } from '../browser/theme.ts'
 import { Select } from '../parts/field.tsx'
@@ -8,7 +9,7 @@ import { number } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { useReload } from './reload.ts'
-import { overview, session } from './state.ts'
+import { overview, session, takeFigures } from './state.ts'
 
 const ranges = ['7', '30', '90', '365'] as const
 type Range = (typeof ranges)[number]
@@ -25,7 +26,10 @@ export function Chart({ only }: { only?: string }) {
     // The service counts in UTC; the offset makes its days those of this device.
     const offset = Math.round(-new Date().getTimezoneOffset() / 60)
     const found = await fetchStatistics(session, { from, to, offset })
-    return () => setStatistics(found)
+    return () => {
+      setStatistics(found)
+      takeFigures(found)
+    }
   })
 
   // One answer has all coupons, so choosing another needs no request.

@@ -8,6 +8,7 @@ import { couponWords as t } from '../words/coupons.ts'
 import { Announcement } from './announcement.tsx'
 import { FirstCoupon } from './first-coupon.tsx'
 import { HandOver } from './hand-over.tsx'
+import { figuresOf } from './state.ts'
 import { TillLink } from './till-link.tsx'
 
 /** Steps up to a redeemed coupon. */
@@ -23,7 +24,7 @@ export function Checklist({ overview }: { overview: Overview }) {
   // An archived coupon cannot be issued.
   const active = coupons.find(({ archivedAt }) => archivedAt === null)
   const announced = discovery !== null
-  const minted = coupons.some((coupon) => coupon.minted > 0)
+  const minted = coupons.some(({ id }) => figuresOf(id).issued > 0)
   const redeemed = coupons.some((coupon) => coupon.claimed > 0)
   const done = [coupons.length > 0, minted, redeemed].filter(Boolean).length
   const seen = useRef(done).current

@@ -17,7 +17,7 @@ import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
 import { ownColor } from './own-shop.ts'
-import { changeCoupon, deleteCoupon, voidAll } from './state.ts'
+import { changeCoupon, deleteCoupon, figuresOf, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
 
 type Part = 'issued' | 'chart' | 'manage'
@@ -28,7 +28,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
   const [handing, setHanding] = useState<'one' | 'many' | null>(null)
   // The address of a picture, not a flag: a new address gets a new chance.
   const [pictureless, setPictureless] = useState<string | null>(null)
-  const { minted, claimed, maxUses, expiresAt, archivedAt, image } = coupon
+  const { minted, maxUses, expiresAt, archivedAt, image } = coupon
   const remaining = maxUses === null ? null : Math.max(0, maxUses - minted)
   const expired = expiresAt !== null && expiresAt <= systemClock()
   // The service would refuse to mint; the page says so before the tap.
@@ -63,7 +63,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
               {t('coupon.pictureless')}
             </Notice>
           )}
-          <Totals minted={minted} claimed={claimed} remaining={remaining} />
+          <Totals figures={figuresOf(coupon.id)} remaining={remaining} />
           {over ? (
             <p class="soft">{t('coupon.spent')}</p>
           ) : (
@@ -107,7 +107,7 @@ function Manage({ coupon }: { coupon: Definition }) {
   const close = () => setAsking(null)
   const archived = coupon.archivedAt !== null
   // Its vouchers stay valid, so the service archives it instead.
-  const used = coupon.minted > 0
+  const used = figuresOf(coupon.id).issued > 0
   const { busy, failure, attempt } = useAttempt()
   const setArchived = async (wanted: boolean) => {
     await changeCoupon(coupon.id, { archived: wanted })

@@ -9,6 +9,7 @@ import { Badge } from '../parts/notice.tsx'
 import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { day, number } from '../words/format.ts'
+import { figuresOf } from './state.ts'
 
 type Shown = 'active' | 'archived' | 'all'
 
@@ -79,7 +80,8 @@ export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
 }
 
 function CouponTile({ coupon }: { coupon: Definition }) {
-  const { name, benefit, minted, claimed, maxUses, expiresAt, archivedAt } = coupon
+  const { name, benefit, minted, maxUses, expiresAt, archivedAt } = coupon
+  const { issued, claimed } = figuresOf(coupon.id)
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
   const over = archivedAt !== null || (expiresAt !== null && expiresAt <= systemClock())
@@ -94,7 +96,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
         {/* A name made from the benefit says it already. */}
         {name !== plainBenefitText(benefit) && <span class="soft small">{worth}</span>}
         <span class="small number">
-          {number(minted)} {t('total.minted', { n: minted })} · {number(claimed)}{' '}
+          {number(issued)} {t('total.issued', { n: issued })} · {number(claimed)}{' '}
           {t('total.claimed', { n: claimed })}
         </span>
         <span class="row tight-row">

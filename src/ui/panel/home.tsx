@@ -12,7 +12,7 @@ import { liveEvents, wordsOf } from './live-events.ts'
 import { listening } from './live-stream.ts'
 import { unnamed } from './own-shop.ts'
 import { ShopForm } from './shop-form.tsx'
-import { findCoupon, keyBox, session } from './state.ts'
+import { allFigures, findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
 
 /** The first page: first steps, counters, latest events and the chart. */
@@ -21,8 +21,8 @@ export function Home({ overview }: { overview: Overview }) {
   const heading = useArrival()
   // Only renders again: whether a backup is needed is read from the storage.
   const [, setAsked] = useState(0)
-  const minted = overview.coupons.reduce((sum, coupon) => sum + coupon.minted, 0)
-  const claimed = overview.coupons.reduce((sum, coupon) => sum + coupon.claimed, 0)
+  const figures = allFigures()
+  const used = figures.issued > 0
   // A new merchant has nothing to lose yet, and other steps first. Where the browser stores no key, it is urgent.
   const fleeting = !keyBox.lasts()
   const wanted = who?.kind === 'local' && needsBackup(who.pubkey)
@@ -30,7 +30,7 @@ export function Home({ overview }: { overview: Overview }) {
     <Backup pubkey={who.pubkey} onDone={() => setAsked((times) => times + 1)} />
   )
   // Below the first steps, it does not move the button of the next one away from the finger.
-  const beginning = claimed === 0 && !fleeting
+  const beginning = figures.claimed === 0 && !fleeting
   return (
     <div class="stack wide">
       <h1 ref={heading}>{t('home.title')}</h1>
@@ -43,10 +43,10 @@ export function Home({ overview }: { overview: Overview }) {
       )}
       <Checklist overview={overview} />
       {beginning && backup}
-      {minted > 0 && <Totals minted={minted} claimed={claimed} remaining={null} />}
+      {used && <Totals figures={figures} remaining={null} />}
       <div class="beside">
         <Now />
-        {minted > 0 && (
+        {used && (
           <div class="sheet">
             <Chart />
           </div>

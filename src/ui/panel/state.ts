@@ -1,5 +1,5 @@
 /** The state of the panel: the session and the merchant's overview. Actions here also update it. */
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import * as announcement from '../../client/announcement.ts'
 import { request } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
@@ -8,9 +8,11 @@ import { mintMany } from '../../client/mint.ts'
 import type {
   Announced,
   Definition,
+  Figures,
   Issuance,
   Minter,
   Overview,
+  Statistics,
   VoucherResult,
 } from '../../client/models.ts'
 import { signPost } from '../../client/proof.ts'
@@ -34,6 +36,9 @@ export const session = openPageSession('panel', restore)
 /** The coupons, tills and announcement of the merchant; null before they are loaded. */
 export const overview = signal<Overview | null>(null)
 
+/** The figures of each coupon by its id, as of the last answer that had them. */
+const figures = signal<ReadonlyMap<string, Figures>>(new Map())
+
 /** The reason why the last load of the overview failed; null when it did not. */
 export const failure = signal<unknown>(null)
 
@@ -53,7 +58,17 @@ async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
 /** Load the overview. The old one stays until the new one is there. */
 export async function loadOverview(): Promise<void> {
   try {
-    overview.value = await management.fetchOverview(session)
+    // Only the figures of now are wanted, so that one day of counts is enough.
+    const today = new Date().toISOString().slice(0, 10)
+    const period = { from: today, to: today, offset: 0 }
+    const [loaded, counted] = await Promise.all([
+      management.fetchOverview(session),
+      management.fetchStatistics(session, period),
+    ])
+    batch(() => {
+      overview.value = loaded
+      takeFigures(counted)
+    })
     // This key has access, so a code in the address is used up or not needed.
     forgetSetupCode()
     const before = failure.peek()
@@ -62,6 +77,27 @@ export async function loadOverview(): Promise<void> {
   } catch (cause) {
     failure.value = cause
   }
+}
+
+/** Take the figures of an answer, so that every view of the page shows the same ones. */
+export function takeFigures({ coupons }: Statistics): void {
+  figures.value = new Map(coupons.map((coupon) => [coupon.couponId, coupon.figures]))
+}
+
+const none: Figures = { issued: 0, open: 0, expired: 0, claimed: 0, voided: 0 }
+
+/** The figures of a coupon; of a new one, zeros. */
+export function figuresOf(couponId: string): Figures {
+  return figures.value.get(couponId) ?? none
+}
+
+/** The figures of all coupons together. */
+export function allFigures(): Figures {
+  const sum = { ...none }
+  for (const one of figures.value.values()) {
+    for (const name of Object.keys(sum) as (keyof Figures)[]) sum[name] += one[name]
+  }
+  return sum
 }
 
 /** Become the first merchant of this service by its setup code. Throws ApiError and SignerError. */
@@ -96,6 +132,7 @@ export function signOut(): void {
   forgetUnsaved()
   forgetEvents()
   overview.value = null
+  figures.value = new Map()
   failure.value = null
 }
 

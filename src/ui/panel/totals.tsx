@@ -1,16 +1,20 @@
+import type { Figures } from '../../client/models.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { number } from '../words/format.ts'
 
 /** `remaining` is null where the coupon has no limit. */
-type Props = { minted: number; claimed: number; remaining: number | null }
+type Props = { figures: Figures; remaining: number | null }
 
-/** The counters in large numbers. */
-export function Totals({ minted, claimed, remaining }: Props) {
+/** The figures in large numbers. Those that a shop may never have are left out while they are zero. */
+export function Totals({ figures, remaining }: Props) {
+  const { issued, claimed, open, expired, voided } = figures
   return (
     <dl class="totals">
-      <Total value={minted} label={t('total.minted', { n: minted })} />
+      <Total value={issued} label={t('total.issued', { n: issued })} />
       <Total value={claimed} label={t('total.claimed', { n: claimed })} />
-      <Total value={minted - claimed} label={t('total.open')} />
+      <Total value={open} label={t('total.open')} />
+      {expired > 0 && <Total value={expired} label={t('total.expired', { n: expired })} />}
+      {voided > 0 && <Total value={voided} label={t('total.voided', { n: voided })} />}
       {remaining !== null && <Total value={remaining} label={t('total.left', { n: remaining })} />}
     </dl>
   )

@@ -294,9 +294,11 @@ export const panelWords = createWords(
     'relay.none': ['sin conexión', 'no connection'],
 
     'home.title': ['Hola', 'Hello'],
-    'total.minted': ['emitido|emitidos', 'issued'],
+    'total.issued': ['emitido|emitidos', 'issued'],
     'total.claimed': ['canjeado|canjeados', 'redeemed'],
     'total.open': ['sin usar', 'not used yet'],
+    'total.expired': ['vencido sin usar|vencidos sin usar', 'expired unused'],
+    'total.voided': ['anulado|anulados', 'voided'],
     'total.left': ['queda|quedan', 'left'],
     'home.now': ['Ahora', 'Now'],
     'home.now.on': ['en vivo', 'live'],
