@@ -115,6 +115,9 @@ test.each(times)('says the time %p as "%s"', (at, spanish, english) => {
     return format.moment(at.getTime() / 1000, now.getTime() / 1000)
   }
   expect([said('es'), said('en')]).toEqual([spanish, english])
+  // As in "valid until 20 November".
+  const after = format.momentAfter(at.getTime() / 1000, now.getTime() / 1000)
+  expect(after).toBe(english.replace('on ', ''))
 })
 
 test('a name from right to left, or one that would turn text, stays isolated in every sentence', () => {

@@ -10,7 +10,7 @@ import { Notice } from '../parts/notice.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
 import { couponWords } from '../words/coupon.ts'
-import { moment } from '../words/format.ts'
+import { momentAfter } from '../words/format.ts'
 import { posterWords as t } from '../words/poster.ts'
 import {
   hasTaken,
@@ -133,10 +133,12 @@ function Offer({ id, poster }: OfferProps) {
       {had && !full && <Notice tone="idle">{t('taken.had')}</Notice>}
       {!open && (
         <Notice tone={state === 'ended' || state === 'exhausted' ? 'idle' : 'wait'}>
-          {t(`state.${state}`, { when: moment(startsAt ?? 0) })}
+          {t(`state.${state}`, { when: momentAfter(startsAt ?? 0) })}
         </Notice>
       )}
-      {open && endsAt !== null && <p class="soft">{t('state.until', { when: moment(endsAt) })}</p>}
+      {open && endsAt !== null && (
+        <p class="soft">{t('state.until', { when: momentAfter(endsAt) })}</p>
+      )}
       {open && !takesLast() && <Notice tone="wait">{t('take.unkept')}</Notice>}
       {had && (
         <Button kind="primary" big wide icon="ticket" onClick={() => takeCoupon()}>

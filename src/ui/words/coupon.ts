@@ -54,7 +54,7 @@ export const couponWords = createWords({
   'status.voided': ['Anulado', 'Voided'],
   'status.expired': ['Vencido', 'Expired'],
   'status.unknown': ['No existe', 'Does not exist'],
-  'status.minted.detail': ['Mostrá este QR en la caja.', 'Show this QR at the till.'],
+  'status.minted.detail': ['Mostrá este QR en la caja.', 'Show this QR code at the till.'],
   'status.claimed.detail': ['Se canjeó {when}.', 'It was redeemed {when}.'],
   'status.refreshed.detail': [
     'Este código ya no vale: el cupón pasó a otra persona.',
@@ -132,7 +132,7 @@ export const couponWords = createWords({
   image: ['Guardar como imagen', 'Save as an image'],
   'image.network': [
     'Esta página solo se abre en el Wi-Fi del local. La imagen la tenés siempre, y la caja la lee igual.',
-    'This page opens on the shop’s Wi-Fi only. You always have the image, and the till reads it just the same.',
+    'This page opens on the shop’s Wi-Fi only. You always have the image, and the till reads it just as well.',
   ],
   more: ['Más opciones', 'More'],
 

@@ -61,6 +61,11 @@ export function moment(seconds: number, now = systemClock()): string {
   return t(date.getHours() === 1 ? 'moment.one' : 'moment.at', { when, time })
 }
 
+/** A time after a preposition, such as `desde` or `until`: English then says no `on`. */
+export function momentAfter(seconds: number, now = systemClock()): string {
+  return moment(seconds, now).replace(/^on /, '')
+}
+
 const nearDays = new Map<number, 'moment.yesterday' | 'moment.today' | 'moment.tomorrow'>([
   [-1, 'moment.yesterday'],
   [0, 'moment.today'],

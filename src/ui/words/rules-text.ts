@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts'
 import type { Rules, RuleTimes } from '../../coupons/rules.ts'
 import { language, locale } from '../browser/language.ts'
-import { day, list, moment, money } from './format.ts'
+import { day, list, momentAfter, money } from './format.ts'
 import { createWords } from './words.ts'
 
 const t = createWords({
@@ -36,7 +36,7 @@ export function minimumText(minimum: NonNullable<Rules['minimum']>): string {
 
 /** The moment from which a coupon can be used, in a sentence: `Se puede usar desde hoy a las 15:00.` */
 export function laterText(usableAt: number, now = systemClock()): string {
-  return t('rules.later', { when: moment(usableAt, now).replace(/^on /, '') })
+  return t('rules.later', { when: momentAfter(usableAt, now) })
 }
 
 /** The name of a time zone in words: `hora de Buenos Aires`. */

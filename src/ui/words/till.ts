@@ -23,7 +23,7 @@ export const tillWords = createWords({
   'redeem.code': ['Código del cupón', 'Coupon code'],
   'redeem.code.hint': [
     'Está debajo del QR, en 7 grupos de 4. Con un lector USB o Bluetooth no hace falta tocar nada: escaneá y listo.',
-    'It is below the QR, in 7 groups of 4. With a USB or Bluetooth scanner there is nothing to tap: just scan.',
+    'It is below the QR code, in 7 groups of 4. With a USB or Bluetooth scanner there is nothing to tap: just scan.',
   ],
   'redeem.look': ['Ver cupón', 'Look it up'],
   'redeem.other.nothing': ['Escribí o escaneá un código.', 'Type or scan a code.'],
@@ -38,7 +38,7 @@ export const tillWords = createWords({
   ],
   'redeem.other.text': [
     'Eso no es el código de un cupón. Está debajo de su QR, en 7 grupos de 4.',
-    'That is not the code of a coupon. It is below its QR, in 7 groups of 4.',
+    'That is not the code of a coupon. It is below its QR code, in 7 groups of 4.',
   ],
 
   'camera.aim': ['Apuntá al QR del cupón', 'Point at the coupon’s QR code'],
