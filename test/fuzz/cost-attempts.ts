@@ -195,6 +195,7 @@ function sampleOf(facts: Facts, asked: Schema, property = ''): Json {
   if (property === 'nonce') return facts.nonce()
   if (facts.values[property] !== undefined) return facts.values[property]
   if (property === 'benefit') return percentBenefit
+  if (property === 'purchase') return { amount: 1, currency: 'ARS' }
   if (schema.const !== undefined) return schema.const
   const option = schema.anyOf?.[0]
   if (option) return sampleOf(facts, option, property)

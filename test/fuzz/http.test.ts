@@ -24,12 +24,16 @@ test('a value that cannot be turned into text is refused like any other', async 
     ['', { name: hostile, benefit }],
     ['', { name: 'x', benefit: hostile }],
     ['', { name: 'x', benefit, description: hostile, image: hostile, maxUses: hostile }],
+    ['', { name: 'x', benefit, rules: hostile, maxUses: hostile }],
+    ['', { name: 'x', benefit, rules: { times: { timeZone: hostile, windows: hostile } } }],
+    ['', { name: 'x', benefit, rules: { minimum: { amount: hostile, currency: hostile } } }],
     ['/mint', { couponId: hostile }],
     ['/mint', { couponId: crypto.randomUUID(), count: hostile }],
     ['/minters', { pubkey: hostile }],
     ['/minters', { pubkey: newSigner().pubkey, label: hostile }],
     ['/preview', { nonce: hostile }],
     ['/claim', { nonce: hostile }],
+    ['/claim', { nonce: 'A'.repeat(22), purchase: { amount: hostile, currency: hostile } }],
   ]
   for (const [path, body] of bodies) {
     const answer = await call(server.url, `/api/coupons${path}`, { body, token })
