@@ -22,14 +22,33 @@ export async function keepOffline(): Promise<void> {
   const { serviceWorker } = navigator
   // Only a worker that replaces another means a new build.
   const before = serviceWorker.controller
-  serviceWorker.addEventListener('controllerchange', () => {
-    if (before) updated.value = true
+  serviceWorker.addEventListener('controllerchange', async () => {
+    if (before) updated.value = await isOld()
   })
   try {
     await serviceWorker.register('/sw.js', { scope, updateViaCache: 'none' })
   } catch (cause) {
     // The certificate is not trusted, or storage is switched off.
     if (!(cause instanceof DOMException || cause instanceof TypeError)) throw cause
+  }
+}
+
+/**
+ * Whether the service has another build of this page. A page that was loaded after the upgrade is the new one
+ * already, though its worker comes a moment later.
+ */
+async function isOld(): Promise<boolean> {
+  const files = [...document.querySelectorAll('script[src], link[rel=stylesheet]')].flatMap(
+    (one) => one.getAttribute('src') ?? one.getAttribute('href') ?? [],
+  )
+  try {
+    const answer = await fetch(location.pathname, { cache: 'no-store', credentials: 'omit' })
+    const page = await answer.text()
+    return answer.ok && files.some((path) => !page.includes(path))
+  } catch (cause) {
+    // No connection: a reload would show nothing new.
+    if (cause instanceof TypeError || cause instanceof DOMException) return false
+    throw cause
   }
 }
 
