@@ -13,6 +13,16 @@ export async function lookOnlyWhenAsked(page: Page): Promise<void> {
   })
 }
 
+/**
+ * The clock of a page moves only as the test wants, from now on. Its clock is set back before it stops now, so
+ * that now is in its future on a busy machine, too: a clock never goes back.
+ */
+export async function stopClock(page: Page): Promise<void> {
+  const now = Date.now()
+  await page.clock.install({ time: now - 60_000 })
+  await page.clock.pauseAt(now)
+}
+
 /** The next frame of a page is drawn: the focus has moved to its place. */
 export async function nextFrame(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))

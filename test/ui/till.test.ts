@@ -23,7 +23,7 @@ import {
 import { secondsNow } from '../support/clock.ts'
 import { expectAccessible } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { lookOnlyWhenAsked } from '../support/page-states.ts'
+import { lookOnlyWhenAsked, stopClock } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { until } from '../support/until.ts'
@@ -657,8 +657,7 @@ test('after a kill behind the redemption, a reloaded page asks again and it coun
   await title(page, 'Sin confirmar').waitFor()
   await checkPage(page, 'till-lost')
   // The clock of the page stands still: the till never asks again by itself, so that the tap does.
-  await page.clock.install()
-  await page.clock.pauseAt(Date.now() + 1000)
+  await stopClock(page)
   // The till opens without the server, and knows the redemption that is open.
   await page.reload()
   await title(page, 'Sin confirmar').waitFor()
@@ -742,8 +741,7 @@ test('without the service a voucher is checked by its signature, and not redeeme
 
 test('the banner goes within two seconds of the return of the connection', async () => {
   const { page } = await openTill()
-  await page.clock.install()
-  await page.clock.pauseAt(Date.now() + 1000)
+  await stopClock(page)
   await page.route('**/api/**', (route) => route.abort())
   await page.reload()
   const banner = page.getByText('No se puede canjear ni emitir hasta que vuelva')
