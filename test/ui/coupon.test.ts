@@ -16,7 +16,7 @@ import {
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { expectToast } from '../support/page-states.ts'
+import { expectToast, stopClock } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { addAccount, newHolder } from '../support/shops.ts'
@@ -69,8 +69,7 @@ test('a coupon on the screen says by itself that it was redeemed', async () => {
   const { page, complaints } = await open('/c')
   const claim = (nonce: string) => call(server.url, '/api/coupons/claim', { body: { nonce } })
   // Its clock moves only as the test wants, so that it looks again when its time has come.
-  await page.clock.install()
-  await page.clock.pauseAt(Date.now() + 1000)
+  await stopClock(page)
   const first = await mint()
   const openCoupon = async (nonce: string) => {
     await page.goto('about:blank')
@@ -187,6 +186,83 @@ test('the QR on a phone’s screen is readable for the till', async () => {
   await till.getByRole('heading', { name: 'Canjeado' }).waitFor()
   expect(await statusOf(nonce)).toBe('claimed')
 })
+
+test('an amount stays on one line within its box, in any font and at every width', async () => {
+  const ars = (amount: number) => ({ type: 'fixed', amount, currency: 'ARS' })
+  const benefits = [
+    ...[1_500, 15_000, 150_000, 1_500_000.5, 1_000_000_000_000].map(ars),
+    { type: 'fixed', amount: 2_100_000, currency: 'SAT' },
+    { type: 'buyXgetY', buyProductD: 'a', giftProductD: 'b' },
+  ]
+  const { page, complaints } = await open('/c')
+  let benefit: unknown
+  const npub = npubOf(merchant.pubkey)
+  await page.route('**/api/coupons/preview', (route) => {
+    const { nonce } = route.request().postDataJSON()
+    const terms = { couponId: definition, name: '', description: '', image: null, npub }
+    const json = { ...terms, nonce, coupon: benefit, expiresAt: null, status: 'minted' }
+    return route.fulfill({ json })
+  })
+  const sizes: Record<string, number[]> = {}
+  for (const [at, one] of benefits.entries()) {
+    benefit = one
+    await page.evaluate((code) => {
+      location.hash = `#${String(code).repeat(21)}A`
+    }, at)
+    await page.getByText('Sin usar').waitFor()
+    for (const font of ['', '"DejaVu Serif"', '"DejaVu Sans Mono"']) {
+      await page.evaluate((name) => {
+        document.documentElement.style.setProperty('--font', name)
+        if (name === '') document.documentElement.style.removeProperty('--font')
+      }, font)
+      for (const width of [320, 360, 768, 1440]) {
+        await page.setViewportSize({ width, height: 800 })
+        const { size, ...found } = await page.evaluate(measureHero)
+        const where = { one, width, font }
+        expect({ ...where, ...found }).toEqual({ ...where, broken: [], outside: 0 })
+        const key = `${width} ${font}`
+        sizes[key] = [...(sizes[key] ?? []), size]
+      }
+    }
+    await page.evaluate(() => history.back())
+  }
+  // A longer amount is smaller only where it must be, and $15.000 nearly as large as $1.500.
+  for (const [first = 0, second = 0, third = 0] of Object.values(sizes)) {
+    expect(second).toBeLessThanOrEqual(first)
+    expect(third).toBeLessThanOrEqual(second)
+    expect(second / first).toBeGreaterThan(0.75)
+  }
+  expect(complaints).toEqual([])
+})
+
+/** In the page: words of the large amount that are broken, and lines that reach out of its box. */
+async function measureHero() {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  await frame()
+  await frame()
+  const words = document.querySelector('.fitted > span')
+  const [text, box] = [words?.firstChild, words?.closest('.coupon-worth')]
+  if (!words || !text || !box) throw new Error('no amount')
+  const linesOf = (from: number, to: number) => {
+    const range = document.createRange()
+    range.setStart(text, from)
+    range.setEnd(text, to)
+    return [...range.getClientRects()]
+  }
+  const found = [...(text.textContent ?? '').matchAll(/\S+/g)]
+  const broken = found.filter(
+    ({ 0: word, index }) => linesOf(index, index + word.length).length > 1,
+  )
+  const { left, right } = box.getBoundingClientRect()
+  const outside = linesOf(0, text.textContent?.length ?? 0).filter(
+    (line) => line.left < left || line.right > right,
+  )
+  return {
+    broken: broken.map(([word]) => word),
+    outside: outside.length,
+    size: Number.parseFloat(getComputedStyle(words).fontSize),
+  }
+}
 
 test('a coupon that changed hands too often shows the wait, and continues by itself', async () => {
   const nonce = await mint()

@@ -284,3 +284,12 @@ test('every sentence is used', () => {
   )
   expect(silent.map(({ file, key }) => `${file}: ${key}`)).toEqual([])
 })
+
+test('a day on a pill is short, and an end stands out a week before it', async () => {
+  const { nearEnd } = await import('../../src/ui/words/until.ts')
+  const end = Date.UTC(2026, 10, 21, 15) / 1000
+  speech.language.value = 'es'
+  expect(format.shortDay(end)).toBe('21 nov 2026')
+  const week = 7 * 24 * 3600
+  expect([nearEnd(end, end - week), nearEnd(end, end - week + 1)]).toEqual([false, true])
+})

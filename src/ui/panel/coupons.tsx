@@ -5,10 +5,12 @@ import { hrefTo } from '../browser/route.ts'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field, Select } from '../parts/field.tsx'
+import { Fitted } from '../parts/fitted.tsx'
 import { Badge } from '../parts/notice.tsx'
-import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
-import { day, number } from '../words/format.ts'
+import { number, shortDay } from '../words/format.ts'
+import { nearEnd } from '../words/until.ts'
 import { figuresOf } from './state.ts'
 
 type Shown = 'active' | 'archived' | 'all'
@@ -84,12 +86,13 @@ function CouponTile({ coupon }: { coupon: Definition }) {
   const { issued, claimed } = figuresOf(coupon.id)
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
-  const over = archivedAt !== null || (expiresAt !== null && expiresAt <= systemClock())
+  const now = systemClock()
+  const over = archivedAt !== null || (expiresAt !== null && expiresAt <= now)
   return (
     <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
       {/* The sentence beside it has the same benefit. */}
-      <span class={`tile-badge ${badgeSize(badge)}`} aria-hidden="true">
-        {badge}
+      <span class="tile-badge" aria-hidden="true">
+        <Fitted>{badge}</Fitted>
       </span>
       <span class="stack tight grow">
         <span class="tile-name">{name}</span>
@@ -103,7 +106,9 @@ function CouponTile({ coupon }: { coupon: Definition }) {
           {archivedAt !== null && <Badge tone="idle">{t('archived')}</Badge>}
           {archivedAt === null && over && <Badge tone="bad">{t('status.expired')}</Badge>}
           {!over && expiresAt !== null && (
-            <Badge tone="wait">{t('coupon.until', { day: day(expiresAt) })}</Badge>
+            <Badge tone={nearEnd(expiresAt, now) ? 'wait' : 'idle'}>
+              {t('card.until', { day: shortDay(expiresAt) })}
+            </Badge>
           )}
           {!over && maxUses !== null && (
             <Badge tone="accent">{t('card.left', { n: Math.max(0, maxUses - minted) })}</Badge>

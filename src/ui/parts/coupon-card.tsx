@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Rules } from '../../coupons/rules.ts'
 import type { ShopColor } from '../../shops/color.ts'
-import { badgeSize, benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
 import { rulesLines } from '../words/rules-text.ts'
+import { Fitted } from './fitted.tsx'
 import { worthOf } from './shop-shade.ts'
 
 type CouponLook = {
@@ -46,9 +47,9 @@ export function CouponCard({ coupon, color = null, spent = false, onLost }: Prop
       class={spent ? 'coupon-card spent' : 'coupon-card'}
       style={{ '--worth': worthOf(color) }}
     >
-      <div class={`coupon-worth ${image ? 'pictured' : ''} ${badgeSize(badge)}`}>
+      <div class={image ? 'coupon-worth pictured' : 'coupon-worth'}>
         {image && <img src={image} alt="" onError={lose} />}
-        <span>{badge}</span>
+        <Fitted>{badge}</Fitted>
       </div>
       <div class="coupon-terms">
         {telling && <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>}

@@ -1,10 +1,11 @@
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
+import { Fitted } from '../parts/fitted.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { merchantName } from '../state/merchant-names.ts'
 import { addShop, shops } from '../state/shops.ts'
-import { badgeSize, benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
 import { day } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { Heading } from './banner.tsx'
@@ -63,7 +64,7 @@ function Worth({ benefit }: { benefit: Benefit }) {
   const rest = text.slice(badge.length).replace(/^: /, ' ')
   return (
     <>
-      <span class={`preview-amount ${badgeSize(badge)}`}>{badge}</span>
+      <Fitted class="preview-amount">{badge}</Fitted>
       <span class="preview-benefit">{rest}</span>
     </>
   )

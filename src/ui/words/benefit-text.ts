@@ -55,12 +55,6 @@ export function benefitBadge(benefit: Benefit): string {
   }
 }
 
-/** The class that keeps a long badge on one line: `$1.500,50` is long, `$1.500.000,50` longest. */
-export function badgeSize(badge: string): '' | 'long' | 'longest' {
-  const longest = Math.max(...badge.split(' ').map((word) => word.length))
-  return longest > 9 ? 'longest' : longest > 6 ? 'long' : ''
-}
-
 function promise(benefit: Benefit): string {
   switch (benefit.type) {
     case 'percent':

@@ -39,6 +39,11 @@ export function day(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(seconds * 1000)
 }
 
+/** A day in a few letters: `21 nov 2026`. */
+export function shortDay(seconds: number): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(seconds * 1000)
+}
+
 /**
  * A time on the clock of this device, as people say it within a sentence: `hoy a las 21:53`, `ayer a la 1:05`,
  * `el 3 de mayo a las 9:00`; with the year where it is not this one.

@@ -5,3 +5,10 @@ import { day } from './format.ts'
 export function untilText(expiresAt: number | null): string {
   return expiresAt === null ? t('always') : t('until', { when: day(expiresAt) })
 }
+
+const nearSeconds = 7 * 24 * 3600
+
+/** Whether the end is so near that a person should see it at a glance. */
+export function nearEnd(expiresAt: number, now: number): boolean {
+  return expiresAt - now < nearSeconds
+}
