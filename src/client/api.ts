@@ -58,6 +58,17 @@ export async function requestAs<T>(
   }
 }
 
+/** The text of one page of this service; null without an answer. */
+export async function fetchPage(path: string): Promise<string | null> {
+  try {
+    const answer = await fetch(path, { cache: 'no-store', credentials: 'omit' })
+    return answer.ok ? await answer.text() : null
+  } catch {
+    // The network fails in many ways, and each means the same.
+    return null
+  }
+}
+
 type StreamEvent = { name: string; data: string }
 
 /**

@@ -1,5 +1,6 @@
 /** Installation of the till as an application, and its service worker. */
 import { signal } from '@preact/signals'
+import { fetchPage } from '../../client/api.ts'
 
 /** The event of Chromium that can show its install dialog later. */
 type InstallEvent = Event & { prompt(): Promise<void> }
@@ -41,15 +42,9 @@ async function isOld(): Promise<boolean> {
   const files = [...document.querySelectorAll('script[src], link[rel=stylesheet]')].flatMap(
     (one) => one.getAttribute('src') ?? one.getAttribute('href') ?? [],
   )
-  try {
-    const answer = await fetch(location.pathname, { cache: 'no-store', credentials: 'omit' })
-    const page = await answer.text()
-    return answer.ok && files.some((path) => !page.includes(path))
-  } catch (cause) {
-    // No connection: a reload would show nothing new.
-    if (cause instanceof TypeError || cause instanceof DOMException) return false
-    throw cause
-  }
+  const page = await fetchPage(location.pathname)
+  // Without a connection a reload would show nothing new.
+  return page !== null && files.some((path) => !page.includes(path))
 }
 
 export function waitForInstaller(): void {
