@@ -1,5 +1,6 @@
 /** Vouchers in the panel: issued, handed over, followed, voided; and codes that nobody has yet. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { typedGroups } from '../../src/client/typed-code.ts'
 import { closeBrowser, qrInPicture, visit } from '../support/browser.ts'
 import { call, newKey } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
@@ -63,7 +64,9 @@ test('a voucher goes by WhatsApp in a written message, with the shop and the who
   const address = await shownAddress(page)
   // No name is better than a key.
   const open = 'Abrilo en tu teléfono, en el Wi-Fi del local:'
-  expect(unnamed).toEqual(['Te paso un cupón:', ...promise, open, address])
+  const typed = typedGroups(address.slice(address.indexOf('#') + 1))?.join(' ')
+  const code = ['', 'O mostrá este código en la caja:', typed ?? '']
+  expect(unnamed).toEqual(['Te paso un cupón:', ...promise, open, address, ...code])
   // The page stays open, and its address is not sent along.
   expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
     '_blank',
