@@ -1,5 +1,5 @@
-import { expect, test } from 'bun:test'
-import { whatsappLink } from '../../src/ui/browser/share.ts'
+import { describe, expect, test } from 'bun:test'
+import { canSharePictures, shareFile, whatsappLink } from '../../src/ui/browser/share.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 pretendBrowser()
@@ -40,4 +40,28 @@ test('a message tells the whole promise, and the network that its link needs', (
   const code = ['', 'O mostrá este código en la caja:', '0000 0000 0000 0000 0000 0000 0000']
   const where = 'Abrilo en tu teléfono, en el Wi-Fi del local:'
   expect(message('network').slice(-5)).toEqual([where, link, ...code])
+})
+
+describe('a shared picture', () => {
+  const file = new File(['x'], 'cupon.png', { type: 'image/png' })
+  const shareBy = (share: () => Promise<void>, takes = true) =>
+    Object.assign(navigator, { share, canShare: ({ files }: ShareData) => takes && !!files })
+
+  test('is offered where the dialog of the system takes pictures', () => {
+    expect(canSharePictures()).toBe(false)
+    shareBy(async () => undefined, false)
+    expect(canSharePictures()).toBe(false)
+    shareBy(async () => undefined)
+    expect(canSharePictures()).toBe(true)
+  })
+
+  test.each([
+    ['NotAllowedError', false],
+    ['AbortError', true],
+  ])('after a %s counts as handled: %p', async (name, handled) => {
+    shareBy(() => Promise.reject(new DOMException(name, name)))
+    expect(await shareFile(file)).toBe(handled)
+    shareBy(async () => undefined)
+    expect(await shareFile(file)).toBe(true)
+  })
 })

@@ -59,3 +59,20 @@ export async function shareLink(
     throw cause
   }
 }
+
+/** Whether the system's dialog takes pictures. */
+export function canSharePictures(): boolean {
+  const trial = { files: [new File([], 'x.png', { type: 'image/png' })] }
+  return 'canShare' in navigator && navigator.canShare(trial)
+}
+
+/** Share a file; false where the browser refuses. A person who closes the dialog has had their way. */
+export async function shareFile(file: File): Promise<boolean> {
+  try {
+    await navigator.share({ files: [file] })
+    return true
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    return cause.name === 'AbortError'
+  }
+}

@@ -1,8 +1,15 @@
 import { useState } from 'preact/hooks'
 import { copyText } from '../browser/clipboard.ts'
-import { canShare, couponLink, linkReach, shareLink, whatsappLink } from '../browser/share.ts'
+import {
+  canShare,
+  canSharePictures,
+  couponLink,
+  linkReach,
+  shareLink,
+  whatsappLink,
+} from '../browser/share.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
-import { saveImage } from '../parts/coupon-picture.ts'
+import { saveImage, shareImage } from '../parts/coupon-picture.ts'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
 import { knownColor } from '../state/merchant-names.ts'
@@ -45,14 +52,22 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
     setOpen(true)
     say(t('hand.uncopied'), 'wait')
   }
+  const kind = reach === 'public' ? 'plain' : 'primary'
   const image = (
-    <Button
-      kind={reach === 'public' ? 'plain' : 'primary'}
-      icon="image"
-      onClick={() => void saveImage(handed, shop, color)}
-    >
-      {t('hand.image')}
-    </Button>
+    <>
+      {canSharePictures() && (
+        <Button kind={kind} icon="share" onClick={() => void shareImage(handed, shop, color)}>
+          {t('hand.image.share')}
+        </Button>
+      )}
+      <Button
+        kind={canSharePictures() ? 'plain' : kind}
+        icon="image"
+        onClick={() => void saveImage(handed, shop, color)}
+      >
+        {t('hand.image')}
+      </Button>
+    </>
   )
   return (
     <>

@@ -18,6 +18,7 @@ import { printVouchers } from '../parts/print.tsx'
 import { type PrintFormat, printFormats } from '../parts/print-fit.ts'
 import { QrCode } from '../parts/qr-code.tsx'
 import { useStaying } from '../parts/staying.ts'
+import { hasPrinter } from '../printer/settings.ts'
 import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupons.ts'
@@ -197,7 +198,7 @@ function Given({ vouchers, onGiven, onTrial }: GivenProps) {
           onChoose={setFormat}
         />
         <Button
-          kind="primary"
+          kind={hasPrinter() ? 'plain' : 'primary'}
           icon="print"
           onClick={() => {
             // A page cannot learn whether the paper came out.

@@ -3,7 +3,7 @@
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { ShopColor } from '../../shops/color.ts'
 import { saveFile } from '../browser/clipboard.ts'
-import { couponLink } from '../browser/share.ts'
+import { couponLink, shareFile } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
@@ -29,12 +29,32 @@ export async function saveImage(
   shop: string | null,
   color: ShopColor | null,
 ): Promise<void> {
+  const blob = await pictureOf(held, shop, color)
+  if (blob) saveFile(`${fileName(held.name)}.png`, blob)
+}
+
+/** Hand the picture to another program of this device; download it where that fails. */
+export async function shareImage(
+  held: Pictured,
+  shop: string | null,
+  color: ShopColor | null,
+): Promise<void> {
+  const blob = await pictureOf(held, shop, color)
+  const name = `${fileName(held.name)}.png`
+  if (!blob || (await shareFile(new File([blob], name, { type: blob.type })))) return
+  saveFile(name, blob)
+}
+
+async function pictureOf(
+  held: Pictured,
+  shop: string | null,
+  color: ShopColor | null,
+): Promise<Blob | null> {
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')
-  if (!context) return
+  if (!context) return null
   paint(canvas, context, held, { shop, band: color ? shopShades[color][0] : '#0d6650' })
-  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
-  if (blob) saveFile(`${fileName(held.name)}.png`, blob)
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'))
 }
 
 /** As high as its words need: nothing that limits the benefit is cut. */
