@@ -63,9 +63,11 @@ function startText(startsAt: number, timeZone: string | undefined): string {
 }
 
 function timesText({ timeZone, windows }: RuleTimes): string {
-  const byDays = Map.groupBy(windows, ({ days }) => days.join())
-  const groups = [...byDays.values()].map((same) => {
-    const days = daysText(same[0]?.days ?? [])
+  // Phones of 2023 have no `Map.groupBy`.
+  const daysOf = new Map(windows.map(({ days }) => [days.join(), days]))
+  const groups = [...daysOf].map(([key, named]) => {
+    const same = windows.filter(({ days }) => days.join() === key)
+    const days = daysText(named)
     const hours = same.filter(({ from, to }) => from !== '00:00' || to !== '00:00').map(hoursText)
     return hours.length < same.length ? days : t('rules.at', { days, hours: list(hours) })
   })
