@@ -35,7 +35,9 @@ page.state.answer = (path, body: never) => {
   // Another key signed this one.
   return Response.json([profileOf(stored, { name: 'Impostor' })])
 }
-const { knownColor, knownName, merchantName } = await import('../../src/ui/state/merchant-names.ts')
+const { keepLook, knownColor, knownName, merchantName } = await import(
+  '../../src/ui/state/merchant-names.ts'
+)
 
 test('a shop goes by the name that it gave to the service, else by that of its profile', async () => {
   for (const [signer, name] of [
@@ -61,6 +63,23 @@ test('a shop without a name shows no key, whatever others signed', async () => {
     await Bun.sleep(0)
     expect(merchantName(npub)).toBe('un negocio sin nombre')
   }
+})
+
+test('an answer that comes after a change on this page does not bring the old name back', async () => {
+  const npub = npubOf(newSigner().pubkey)
+  const late = Promise.withResolvers<void>()
+  const before = page.state.answer
+  page.state.answer = async (path, body, init) => {
+    if (path !== `/api/shops/${npub}`) return before(path, body, init)
+    await late.promise
+    return Response.json({ name: 'De antes', color: null })
+  }
+  expect(knownName(npub)).toBeNull()
+  keepLook(npub, { name: 'De ahora', color: 'red' })
+  late.resolve()
+  await Bun.sleep(5)
+  expect([knownName(npub), knownColor(npub)]).toEqual(['De ahora', 'red'])
+  page.state.answer = before
 })
 
 test('a name is kept on the device: it shows at once, and while nothing answers', async () => {

@@ -46,9 +46,12 @@ function lookOf(npub: string): ShopLook | undefined {
 }
 
 async function lookUp(npub: string): Promise<void> {
+  const before = looks.peek()[npub]
   try {
     const { name, color } = await fetchShop(npub)
-    const found = name ?? (await signedName(npub)) ?? looks.peek()[npub]?.name ?? null
+    const found = name ?? (await signedName(npub)) ?? before?.name ?? null
+    // The merchant may have changed it meanwhile, in this panel.
+    if (looks.peek()[npub] !== before) return
     if (found !== null || color !== null) keepLook(npub, { name: found, color })
   } catch (cause) {
     // No relay or no connection (TypeError, where the code does not load): the page shows the look that it knows.
