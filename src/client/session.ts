@@ -3,7 +3,7 @@ import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { parseRecord } from './json.ts'
 import { signPost } from './proof.ts'
-import type { PageSigner, SignerKind } from './signer.ts'
+import { type PageSigner, SignerError, type SignerKind } from './signer.ts'
 import type { TextStore } from './texts.ts'
 
 /** The key that is signed in, and how it signs. */
@@ -20,6 +20,11 @@ export type Session = {
   signOut(): void
   /** A valid token. Asks the person for a signature where none is valid. Throws ApiError `signed-out`. */
   token(): Promise<string>
+  /**
+   * The token at hand, for a request that does not wait for one; null without. One that is over or ends soon is
+   * replaced in the background, where the signer is still here.
+   */
+  atHand(): string | null
   /** Another token, after the service refused this one. */
   renew(refused: string): Promise<string>
   /** The signer. Asks the person for it where this page lost it, such as a PIN key after a reload. */
@@ -40,6 +45,9 @@ type Wiring = {
   /** Called with the identity while a request waits for the person to sign again, with null afterwards. */
   onAsk: (identity: Identity | null) => void
 }
+
+/** A session that ends sooner is replaced while it still serves. */
+const quietSeconds = 3600
 
 export function createSession(wiring: Wiring): Session {
   const { name, store, origin, restore, onIdentity, onAsk } = wiring
@@ -106,8 +114,27 @@ export function createSession(wiring: Wiring): Session {
     return renewing
   }
 
+  /** Open another session without the person. Where that fails, the next request tries it again. */
+  const replaceQuietly = async () => {
+    if (signer === null || renewing !== null) return
+    try {
+      renewing = open(signer).finally(() => {
+        renewing = null
+      })
+      await renewing
+    } catch (cause) {
+      if (!(cause instanceof ApiError) && !(cause instanceof SignerError)) throw cause
+    }
+  }
+
   return {
     identity: () => identity,
+    atHand() {
+      const left = kept ? kept.expiresAt - systemClock() : 0
+      // An extension or another device may ask its person, who is busy with a customer.
+      if (left < quietSeconds && signer?.kind === 'local') void replaceQuietly()
+      return kept && left > 0 ? kept.token : null
+    },
     needSigner,
     heldSigner: () => signer,
     async signIn(chosen) {

@@ -141,6 +141,7 @@ test.each([
   [ok({ status: 'claimed', claimedAt: 7 }), 'already'],
   [no(410, 'voucher-moved'), 'moved'],
   [no(410, 'voucher-cancelled'), 'voided'],
+  [no(403, 'till-not-allowed'), 'barred'],
   [no(410, 'voucher-expired'), 'expired'],
   [no(404, 'voucher-unknown'), 'unknown'],
 ] as const)('each outcome between look and tap is told apart: %#', async (answer, outcome) => {

@@ -1,5 +1,7 @@
 /** The till without a browser: its camera, its lists, and the locks between its pages. */
 import { beforeEach, expect, test } from 'bun:test'
+import { newSigner } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { pretendPage } from '../support/fake-browser.ts'
 import { until } from '../support/until.ts'
 
@@ -7,6 +9,20 @@ const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
 const npub = 'npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql'
 const page = pretendPage(() => {})
 page.texts.set('cuponera:till:shops', JSON.stringify([npub]))
+const headersOf: (string | null)[] = []
+const answerWith = globalThis.fetch
+Object.assign(globalThis, {
+  fetch(path: string, init: RequestInit) {
+    headersOf.push(`${path} ${new Headers(init.headers).get('authorization')}`)
+    return answerWith(path, init)
+  },
+})
+const tillKey = newSigner().pubkey
+const expiresAt = secondsNow() + 30
+page.texts.set(
+  'cuponera:till:session',
+  JSON.stringify({ pubkey: tillKey, kind: 'local', token: 'abc', expiresAt }),
+)
 const till = await import('../../src/ui/till/state.ts')
 const { alone } = await import('../../src/ui/till/alone.ts')
 till.resume()
@@ -46,6 +62,30 @@ test.each([
     await film('shown', answer('minted'))
   },
 )
+
+test('a claim names the till by its session, a preview does not', async () => {
+  headersOf.length = 0
+  await film('shown', answer('minted'))
+  page.state.answer = answer('success')
+  till.redeem()
+  await reach('done')
+  expect(headersOf).toEqual(['/api/coupons/preview null', '/api/coupons/claim Bearer abc'])
+})
+
+test('a claim goes without a name when the session is over, and waits for no other', async () => {
+  await film('shown', answer('minted'))
+  headersOf.length = 0
+  const { now } = Date
+  try {
+    Date.now = () => now() + 60_000
+    page.state.answer = answer('success')
+    till.redeem()
+    await reach('done')
+  } finally {
+    Date.now = now
+  }
+  expect(headersOf).toEqual(['/api/coupons/claim null'])
+})
 
 test('the camera does not read a redeemed coupon again while it stays in the picture', async () => {
   await film('shown', answer('minted'))

@@ -15,6 +15,7 @@ import { RestingButton } from './resting.tsx'
 import { RuleLines } from './rules-view.tsx'
 import { ShopName } from './shop-view.tsx'
 import { elsewhere, goOn, leave, retry } from './state.ts'
+import { TillKey } from './till-key.tsx'
 import { UnreachableView } from './unreachable-view.tsx'
 
 /** Colours of outcomes. Word, icon and tune differ as well, for those who cannot tell colours apart. */
@@ -28,6 +29,7 @@ export const outcomeTone: Record<Outcome, Tone> = {
   moved: 'moved',
   later: 'wait',
   small: 'wait',
+  barred: 'wait',
   unknown: 'accent',
 }
 
@@ -41,6 +43,7 @@ const outcomeIcon: Record<Outcome, IconName> = {
   moved: 'people',
   later: 'clock',
   small: 'warning',
+  barred: 'lock',
   unknown: 'search',
 }
 
@@ -146,6 +149,7 @@ function Done({ state: { outcome, terms, claimedAt, usableAt } }: StateProps<'do
       <p>{detail()}</p>
       {outcome === 'later' && times && <RuleLines rules={{ times }} />}
       {outcome === 'foreign' && terms && <Foreign npub={terms.npub} />}
+      {outcome === 'barred' && <TillKey />}
       <Next />
     </Banner>
   )

@@ -18,7 +18,7 @@ import { parsePubkey } from '../../nostr/keys.ts'
 /**
  * `settled`: redeemed by a claim that was put aside, so its benefit may be handed over already. `foreign`: a
  * coupon of another shop. `moved`: refreshed, so another nonce is valid now. `later` and `small`: its rules do not
- * allow it now, or not for this purchase.
+ * allow it now, or not for this purchase. `barred`: its shop lets only authorised tills redeem.
  */
 export type Outcome =
   | 'success'
@@ -30,6 +30,7 @@ export type Outcome =
   | 'moved'
   | 'later'
   | 'small'
+  | 'barred'
   | 'unknown'
 
 export type Redemption = { step: 'idle' } | RedemptionUnderWay
@@ -286,6 +287,7 @@ function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Red
 
 const outcomes: Record<string, Outcome> = {
   'other-merchant': 'foreign',
+  'till-not-allowed': 'barred',
   'voucher-moved': 'moved',
   'voucher-cancelled': 'voided',
   'voucher-expired': 'expired',

@@ -59,6 +59,11 @@ const tunes: Record<Tune, readonly Note[]> = {
     [0, 0.05],
     [294, 0.3],
   ],
+  barred: [
+    [220, 0.2],
+    [0, 0.06],
+    [175, 0.34],
+  ],
   unknown: [[165, 0.55]],
   offline: [
     [392, 0.1],

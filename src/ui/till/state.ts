@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock.ts'
 import { parseStored } from '../../client/json.ts'
 import { createPauses } from '../../client/pause.ts'
 import { openPendingList, type Pending } from '../../client/pending.ts'
+import type { Ask } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
 import type { Money } from '../../coupons/money.ts'
@@ -11,6 +12,7 @@ import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, shops } from '../state/shops.ts'
 import { alone } from './alone.ts'
+import { session } from './issue-state.ts'
 import { createRedeemer, type Outcome, type Redemption, resumable } from './redeem.ts'
 import { play } from './sound.ts'
 
@@ -43,8 +45,15 @@ export const cameraOpen = signal(false)
 /** The npub in the QR that opened the till, until the person answers the question about it. */
 export const offered = signal<string | null>(null)
 
+/** The claims name this till by the session at hand. None of them waits for another. */
+const askNamed: Ask = (path, body, key, how = {}) => {
+  const token = path === '/api/coupons/claim' ? session.atHand() : null
+  const named = token === null ? how : { ...how, authorization: `Bearer ${token}` }
+  return ask(path, body, key, named)
+}
+
 const redeemer = createRedeemer({
-  ask,
+  ask: askNamed,
   pause: pauses.pause,
   pending: list,
   now: systemClock,

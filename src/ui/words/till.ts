@@ -183,6 +183,23 @@ export const tillWords = createWords({
     'Es menos que la compra mínima de este cupón.',
     'It is less than the minimum purchase for this coupon.',
   ],
+  'done.barred': ['Esta caja no está autorizada', 'This till is not authorised'],
+  'done.barred.detail': [
+    'Este comercio sólo canjea en sus cajas autorizadas. El cupón sigue sin usar.',
+    'This shop redeems only at its authorised tills. The coupon is still unused.',
+  ],
+  'done.barred.show': [
+    'Mostrale este QR al comercio: lo lee en su panel, en «Cajas», y la autoriza.',
+    'Show this QR code to the shop: it scans it in its panel, under “Tills”, and authorises this till.',
+  ],
+  'done.barred.locked': [
+    'Puede que ya esté autorizada: abrila con su PIN y volvé a leer el cupón.',
+    'It may be authorised already: open it with its PIN and scan the coupon again.',
+  ],
+  'done.barred.keyless': [
+    'Hacele una clave a esta caja: después el comercio la autoriza con el QR que muestra.',
+    'Create a key for this till: then the shop authorises it with the QR code that it shows.',
+  ],
   'done.unknown': ['No lo conocemos', 'We don’t know it'],
   'done.unknown.detail': [
     'Nadie emitió este código acá. Escanealo de nuevo.',
