@@ -76,8 +76,8 @@ describe.each([58, 80] as const)('on paper of %d mm', (width) => {
   })
 })
 
-test('a long address gets smaller modules, so that it fits', () => {
-  const long = `https://${'cupones.'.repeat(12)}example/c#3q2-7wEjRWeJq83vEjRWeA`
+test.each([12, 40])('an address of %d names gets smaller modules, so that it fits', (names) => {
+  const long = `https://${'cupones.'.repeat(names)}example/c#3q2-7wEjRWeJq83vEjRWeA`
   const one = { ...ticket, qr: { ...ticket.qr, text: long, modules: modules(long) } }
   expect(print(one, 58).codes.map(({ text }) => text)).toEqual([long])
 })
