@@ -53,8 +53,34 @@ export async function within<T, Late>(
   }
 }
 
+/** A printer from the steps of its cable, which may fail with an error of the browser. */
+export function createPrinter(steps: {
+  choose(): Promise<void>
+  print(bytes: Uint8Array<ArrayBuffer>): Promise<void>
+}): Printer {
+  return {
+    async choose() {
+      try {
+        await steps.choose()
+        return true
+      } catch (cause) {
+        // The person closed the list.
+        if (cause instanceof DOMException && cause.name === 'NotFoundError') return false
+        throw troubleOf(cause)
+      }
+    },
+    async print(bytes) {
+      try {
+        await steps.print(bytes)
+      } catch (cause) {
+        throw troubleOf(cause)
+      }
+    },
+  }
+}
+
 /** The trouble behind a failure of WebUSB or Web Serial. */
-export function troubleOf(cause: unknown): PrinterError {
+function troubleOf(cause: unknown): PrinterError {
   if (cause instanceof PrinterError) return cause
   // Both report by the name of a DOMException, or as a TypeError for a closed stream.
   const name = cause instanceof Error ? cause.name : ''

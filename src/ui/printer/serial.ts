@@ -1,6 +1,13 @@
 /** Receipt printers by Web Serial: a serial cable, or Bluetooth as a serial port. */
 
-import { chunkBytes, chunksOf, type Printer, PrinterError, troubleOf, within } from './device.ts'
+import {
+  chunkBytes,
+  chunksOf,
+  createPrinter,
+  type Printer,
+  PrinterError,
+  within,
+} from './device.ts'
 import type { BaudRate } from './settings.ts'
 
 /** The parts of a port of Web Serial that printing takes; the types of the platform have none of it. */
@@ -31,25 +38,14 @@ export function openSerialPrinter(serial: Serial, baudRate: () => BaudRate): Pri
     if (!port) throw new PrinterError('gone')
     return port
   }
-  return {
+  return createPrinter({
     async choose() {
-      try {
-        chosen = await serial.requestPort()
-        return true
-      } catch (cause) {
-        // The person closed the list.
-        if (cause instanceof DOMException && cause.name === 'NotFoundError') return false
-        throw troubleOf(cause)
-      }
+      chosen = await serial.requestPort()
     },
     async print(bytes) {
-      try {
-        await printOn(await find(), baudRate(), bytes)
-      } catch (cause) {
-        throw troubleOf(cause)
-      }
+      await printOn(await find(), baudRate(), bytes)
     },
-  }
+  })
 }
 
 async function printOn(

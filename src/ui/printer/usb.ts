@@ -1,5 +1,5 @@
 /** Receipt printers by WebUSB. */
-import { chunksOf, type Printer, PrinterError, troubleOf, within } from './device.ts'
+import { chunksOf, createPrinter, type Printer, PrinterError, within } from './device.ts'
 
 type Endpoint = { endpointNumber: number; direction: 'in' | 'out'; type: string }
 type Alternate = {
@@ -59,26 +59,15 @@ export function openUsbPrinter(
     if (!device) throw new PrinterError('gone')
     return device
   }
-  return {
+  return createPrinter({
     async choose() {
-      try {
-        const device = await usb.requestDevice({ filters: [{ classCode: printerClass }] })
-        chosen.write(nameOf(device))
-        return true
-      } catch (cause) {
-        // The person closed the list.
-        if (cause instanceof DOMException && cause.name === 'NotFoundError') return false
-        throw troubleOf(cause)
-      }
+      const device = await usb.requestDevice({ filters: [{ classCode: printerClass }] })
+      chosen.write(nameOf(device))
     },
     async print(bytes) {
-      try {
-        await printOn(await find(), bytes)
-      } catch (cause) {
-        throw troubleOf(cause)
-      }
+      await printOn(await find(), bytes)
     },
-  }
+  })
 }
 
 function nameOf({ vendorId, productId, serialNumber = '' }: UsbDevice): string {
