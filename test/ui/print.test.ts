@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { limits } from '../../src/base/limits.ts'
 import { readTyped } from '../../src/client/typed-code.ts'
+import type { Rules } from '../../src/coupons/rules.ts'
 import type { PrintFormat } from '../../src/ui/parts/print-fit.ts'
 import { closeBrowser, picture, qrInPicture, shownQr } from '../support/browser.ts'
 import { call } from '../support/client.ts'
@@ -42,12 +43,27 @@ const cap = { amount: 5000, currency: 'ARS' }
 const products = (length: number) =>
   Array.from({ length }, (_, at) => texted(`Producto ${at} `, limits.productCharsMax))
 
+/** Two windows a day, and every other rule. */
+const rules: Rules = {
+  startsAt: 1_900_000_000,
+  times: {
+    timeZone: 'UTC',
+    windows: [1, 2, 3, 4, 5, 6, 7].flatMap((day) => [
+      { days: [day], from: `0${day}:00`, to: '13:30' },
+      { days: [day], from: '15:00', to: '20:45' },
+    ]),
+  },
+  minimum: { amount: 10_000, currency: 'ARS' },
+  conditions: texted('Sólo en efectivo. ', limits.conditionsCharsMax),
+}
+
 type Case = {
   what: string
   fields: {
     name: string
     description: string
     benefit: { productDs?: string[]; [key: string]: unknown }
+    rules?: Rules
   }
   fits: { [F in PrintFormat]?: boolean }
 }
@@ -73,9 +89,10 @@ const cases: Case[] = [
     fits: { a4: true, '80': false, '58': false },
   },
   {
-    what: 'the longest list of products',
+    what: 'the longest list of products and rules',
     fields: {
       ...terms,
+      rules,
       benefit: { type: 'percent', percent: 25, cap, productDs: products(limits.productsMax) },
     },
     fits: { a4: false, '80': false, '58': false },
@@ -111,8 +128,11 @@ async function handOver(fields: Record<string, unknown>, count: number) {
   return panel
 }
 
-/** The sentence of the benefit, without the marks that isolate names. */
-const promised = ({ benefit }: Case['fields']) => [
+/** The sentences of the benefit and of the rules, without the marks that isolate names. */
+const promised = ({ benefit, rules: { conditions, times, minimum } = {} }: Case['fields']) => [
+  ...(conditions ? [conditions] : []),
+  ...(minimum ? ['Compra mínima $10.000', 'Desde el 17/3/2030'] : []),
+  ...(times ? ['Lunes de 1 a 13:30 h y de 15 a 20:45 h', 'domingos de 7 a 13:30 h'] : []),
   ...(benefit.productDs ?? ['en toda tu compra']),
   'hasta $5.000',
 ]
