@@ -106,10 +106,29 @@ function usbDevice(printer: FakePrinter, serialNumber: string): UsbDevice {
   return device
 }
 
-/** A serial port with a printer, and the speeds at which it was opened. */
-export function fakeSerial(): { serial: Serial; printer: FakePrinter; speeds: number[] } {
-  const printer = newPrinter()
+/** Serial ports with a printer each, and the speeds at which they were opened. */
+export function fakeSerial(count = 1): {
+  serial: Serial
+  printers: FakePrinter[]
+  speeds: number[]
+} {
   const speeds: number[] = []
+  const printers = Array.from({ length: count }, newPrinter)
+  const ports = printers.map((printer) => serialPort(printer, speeds))
+  const serial: Serial = {
+    getPorts: async () => ports.filter((_, at) => printers[at]?.permitted),
+    async requestPort() {
+      const at = printers.findIndex((one) => one.offered)
+      const [printer, port] = [printers[at], ports[at]]
+      if (!printer || !port) throw fail('NotFoundError')
+      printer.permitted = true
+      return port
+    },
+  }
+  return { serial, printers, speeds }
+}
+
+function serialPort(printer: FakePrinter, speeds: number[]): SerialPort {
   let answer: ((value: Uint8Array) => void) | null = null
   const port: SerialPort = {
     readable: null,
@@ -134,18 +153,13 @@ export function fakeSerial(): { serial: Serial; printer: FakePrinter; speeds: nu
         },
       })
     },
+    async forget() {
+      printer.permitted = false
+    },
     async close() {
       if (port.readable?.locked || port.writable?.locked) throw fail('InvalidStateError')
       printer.open = false
     },
   }
-  const serial: Serial = {
-    getPorts: async () => (printer.permitted ? [port] : []),
-    async requestPort() {
-      if (!printer.offered) throw fail('NotFoundError')
-      printer.permitted = true
-      return port
-    },
-  }
-  return { serial, printer, speeds }
+  return port
 }

@@ -33,9 +33,9 @@ const cables: [string, () => Opened][] = [
   [
     'a serial port',
     () => {
-      const { serial, printer: fake } = fakeSerial()
+      const { serial, printers } = fakeSerial()
       const again = () => openSerialPrinter(serial, () => 19200)
-      return { printer: again(), fake, again }
+      return { printer: again(), fake: printers[0]!, again }
     },
   ],
 ]
@@ -131,6 +131,17 @@ test('of two USB printers, the chosen one prints', async () => {
   await openUsbPrinter(usb, chosen).choose()
   await sooner(openUsbPrinter(usb, chosen).print(ticket))
   expect([first.bytes.length, second.bytes.length]).toEqual([0, ticket.length])
+})
+
+test('of two serial ports, the one that was chosen last prints, also on the next page', async () => {
+  const { serial, printers } = fakeSerial(2)
+  const [first, second] = printers as [FakePrinter, FakePrinter]
+  first.offered = false
+  await openSerialPrinter(serial, () => 9600).choose()
+  first.offered = true
+  await openSerialPrinter(serial, () => 9600).choose()
+  await sooner(openSerialPrinter(serial, () => 9600).print(ticket))
+  expect([first.bytes.length, second.bytes.length]).toEqual([ticket.length, 0])
 })
 
 test('a serial port is opened at the chosen speed', async () => {

@@ -9,11 +9,9 @@ import { openUsbPrinter } from './usb.ts'
 
 const chosenPlace = 'printer:usb'
 
-const printers = new Map<Cable, Printer>()
-
 /** Let the person choose a printer; false when they chose none. */
 export function choosePrinter(cable: Cable): Promise<boolean> {
-  return printerOf(cable).choose()
+  return openPrinter(cable).choose()
 }
 
 /** Print a ticket on the chosen printer. Throws `PrinterError`. */
@@ -23,16 +21,7 @@ export async function printTicket(ticket: Ticket): Promise<void> {
   const texts = [ticket.shop ?? '', ticket.title, ...ticket.lines]
   // A question mark in place of a word may hide what limits the benefit.
   if (!texts.every(hasLetters)) throw new PrinterError('letters')
-  await printerOf(cable).print(ticketBytes(ticket, { width, accents }))
-}
-
-/** One object a cable: a serial port is known to the page that chose it. */
-function printerOf(cable: Cable): Printer {
-  const known = printers.get(cable)
-  if (known) return known
-  const opened = openPrinter(cable)
-  printers.set(cable, opened)
-  return opened
+  await openPrinter(cable).print(ticketBytes(ticket, { width, accents }))
 }
 
 function openPrinter(cable: Cable): Printer {

@@ -14,6 +14,8 @@ import type { BaudRate } from './settings.ts'
 export type SerialPort = {
   open(options: { baudRate: number; bufferSize: number }): Promise<void>
   close(): Promise<void>
+  /** Missing in browsers before 2022. */
+  forget?(): Promise<void>
   readable: ReadableStream<Uint8Array> | null
   writable: WritableStream<Uint8Array> | null
 }
@@ -30,20 +32,17 @@ const [fixedBits, fixedValue] = [0x93, 0x12]
 const answerMs = 700
 
 export function openSerialPrinter(serial: Serial, baudRate: () => BaudRate): Printer {
-  /** The port that the person chose on this page: of several permitted ones, nothing else tells which it was. */
-  let chosen: SerialPort | null = null
-  const find = async () => {
-    const permitted = await serial.getPorts()
-    const port = permitted.find((one) => one === chosen) ?? permitted.at(-1)
-    if (!port) throw new PrinterError('gone')
-    return port
-  }
   return createPrinter({
     async choose() {
-      chosen = await serial.requestPort()
+      const chosen = await serial.requestPort()
+      // Ports have no names, so the next page takes the one that is still permitted.
+      const others = (await serial.getPorts()).filter((one) => one !== chosen)
+      await Promise.all(others.map((one) => one.forget?.()))
     },
     async print(bytes) {
-      await printOn(await find(), baudRate(), bytes)
+      const port = (await serial.getPorts()).at(-1)
+      if (!port) throw new PrinterError('gone')
+      await printOn(port, baudRate(), bytes)
     },
   })
 }
