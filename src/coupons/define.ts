@@ -65,9 +65,7 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     const edited = apply(definition, changes, now)
-    // Only the sent fields are checked, so that an archived coupon can still be renamed.
-    if (changes.rules !== undefined) requireStartFirst(edited, 'rules.startsAt')
-    else if (changes.expiresAt !== undefined) requireStartFirst(edited, 'expiresAt')
+    requireStartFirst(edited, changes.rules === undefined ? 'expiresAt' : 'rules.startsAt')
     // Equal terms make no new revision, because vouchers would point to two copies of the same promise.
     const revised = !isDeepStrictEqual(termsOf(definition), termsOf(edited))
     // New terms take room. Archiving takes none, and must work on a full disk, because it stops the minting.

@@ -412,8 +412,7 @@ class World {
     const expect = (): Expected => {
       if (replayed) return { refused: 'auth-replay' }
       if (Object.keys(fields).length === 0) return { refused: 'nothing-to-change' }
-      const timed = changes.rules !== undefined || changes.expiresAt !== undefined
-      if (timed && startsTooLate({ ...definition, ...changes })) return { refused: 'field-invalid' }
+      if (startsTooLate({ ...definition, ...changes })) return { refused: 'field-invalid' }
       Object.assign(definition, changes, archived === undefined ? {} : { archived })
       const { maxUses, name, issued, voided } = definition
       return {
