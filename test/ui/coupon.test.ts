@@ -107,7 +107,7 @@ test('a coupon on the screen says by itself that it was redeemed', async () => {
   expect(complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([])
 })
 
-test('the merchant is shown by the name in its own signed profile', async () => {
+test('the merchant is shown by the name that it gave to the service, else by that of its signed profile', async () => {
   const owner = newSigner()
   const session = await openSession(server.url, owner)
   const nonce = await mint(server.url, await createDefinition(server.url, session), session)
@@ -121,6 +121,19 @@ test('the merchant is shown by the name in its own signed profile', async () => 
   expect(await key.isVisible()).toBe(false)
   await page.getByText('Ver clave').click()
   await key.waitFor()
+  const body = { name: 'Café Sol', color: 'blue' }
+  await call(server.url, '/api/shop', { method: 'PATCH', body, token: session })
+  await page.reload()
+  await page.getByText('Lo da Café Sol').waitFor()
+  await page.locator('.top').getByText('Café Sol').waitFor()
+  expect(await page.title()).toBe('Tu cupón de Café Sol')
+  const worth = page.locator('.coupon-worth')
+  const shade = await worth.evaluate((element) => getComputedStyle(element).backgroundImage)
+  expect(shade).toContain('rgb(31, 95, 174)')
+  // Without a connection the device knows them.
+  await page.route('**/api/shops/*', (route) => route.abort())
+  await page.reload()
+  await page.getByText('Lo da Café Sol').waitFor()
 })
 
 test('a picture is loaded from this service only, and a coupon works without it', async () => {

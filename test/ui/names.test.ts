@@ -66,6 +66,7 @@ test('at the till a name from right to left stays isolated in the question, the 
   await straight(page, shop)
   await page.locator('.till-view').getByRole('button', { name: 'Canjear' }).click()
   await page.getByRole('heading', { name: 'Canjeado' }).waitFor()
+  await page.locator('.banner').getByText(shop).waitFor()
   await straight(page, coupon)
   await page.getByRole('button', { name: 'Otro cupón' }).click()
   await straight(page, coupon)

@@ -145,7 +145,7 @@ function Done({ state: { outcome, terms, claimedAt, usableAt } }: StateProps<'do
   }
   return (
     <Banner tone={outcomeTone[outcome]} icon={outcomeIcon[outcome]} title={t(`done.${outcome}`)}>
-      {terms && <Terms terms={terms} />}
+      {terms && <Terms terms={terms} ours={outcome !== 'foreign'} />}
       <p>{detail()}</p>
       {outcome === 'later' && times && <RuleLines rules={{ times }} />}
       {outcome === 'foreign' && terms && <Foreign npub={terms.npub} />}
@@ -174,11 +174,17 @@ function sounds(name: string | null): string | undefined {
   return name?.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 }
 
-function Terms({ terms }: { terms: VoucherTerms }) {
+function Terms({ terms, ours }: { terms: VoucherTerms; ours: boolean }) {
   return (
     <div>
       <p class="banner-name">{benefitText(terms.coupon)}</p>
       {nameTells(terms.name, terms.coupon) && <p>{terms.name}</p>}
+      {/* The shop of a foreign coupon stands below, with a warning. */}
+      {ours && (
+        <p class="small">
+          <ShopName npub={terms.npub} />
+        </p>
+      )}
     </div>
   )
 }
