@@ -70,6 +70,8 @@ export const limits = {
   mintableMax: 1000,
   mintableMerchantsMax: 200,
   mintablePerMerchantMax: 100,
+  /** Merchants in one answer of `authorizations`, of each kind. Any merchant may list any key. */
+  authorizationsMax: 200,
   pageDefault: 100,
   pageMax: 500,
   /** Days in one question for statistics, and the default without `from`. */

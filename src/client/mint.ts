@@ -2,7 +2,7 @@
 import type { Benefit } from '../coupons/benefit.ts'
 import type { Rules } from '../coupons/rules.ts'
 import { requestAs } from './api.ts'
-import type { VoucherResult } from './models.ts'
+import type { Authorization, VoucherResult } from './models.ts'
 import { once } from './once.ts'
 import type { Session } from './session.ts'
 import type { TextStore } from './texts.ts'
@@ -53,4 +53,10 @@ function sendOnce<T>(
   const send = (key: string) =>
     requestAs<T>(session, '/api/coupons/mint', { body, headers: { 'Idempotency-Key': key } })
   return once(`mint:${asked.couponId}`, body, send, store)
+}
+
+/** Fetch the merchants that list the session's key as a till. */
+export async function listAuthorizations(session: Session): Promise<Authorization[]> {
+  const path = '/api/coupons/authorizations'
+  return (await requestAs<{ authorizations: Authorization[] }>(session, path)).authorizations
 }

@@ -16,6 +16,7 @@ export type Redemptions = Static<typeof models.RedemptionsModel>
 export type Figures = Static<typeof models.FiguresModel>
 export type Statistics = Static<typeof models.StatisticsModel>
 export type TillStatistics = Static<typeof models.TillStatisticsModel>
+export type Authorization = Static<typeof models.AuthorizationsModel>['authorizations'][number]
 export type VoucherResult = Static<typeof models.VoucherResultModel>
 export type Manager = Static<typeof models.ManagerModel>
 export type Announced = Static<typeof models.AnnouncementModel>

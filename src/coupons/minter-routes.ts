@@ -4,8 +4,8 @@ import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
-import { authorizeMinter, listMinters, removeMinter } from './minters.ts'
-import { MinterModel, NewMinterModel } from './models.ts'
+import { authorizations, authorizeMinter, listMinters, removeMinter } from './minters.ts'
+import { AuthorizationsModel, MinterModel, NewMinterModel } from './models.ts'
 import type { CouponService } from './service.ts'
 
 const minters = feature({
@@ -17,6 +17,17 @@ const minters = feature({
 export function minterRoutes(service: CouponService, auth: Authenticator<Caller>) {
   return new Elysia({ name: 'minters', prefix: '/api/coupons', ...minters })
     .derive({ as: 'local' }, async ({ request }) => ({ caller: await auth.any(request) }))
+    .get(
+      '/authorizations',
+      async ({ caller }) => replyJson(200, await authorizations(service, caller)),
+      {
+        ...route({
+          summary: 'Merchants that list the caller as a till',
+          access: 'any',
+          answers: { 200: AuthorizationsModel },
+        }),
+      },
+    )
     .get('/minters', async ({ caller }) => replyJson(200, await listMinters(service, caller)), {
       ...route({
         summary: 'Keys that may mint the caller’s coupons',

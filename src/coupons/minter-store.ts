@@ -21,6 +21,10 @@ export function createMinterStore(sql: Sql) {
   const list = sql.query<MinterRow, [Uint8Array]>(
     'SELECT pubkey, label, created_at, may_mint FROM minters WHERE owner = ? ORDER BY id DESC',
   )
+  const listOf = sql.query<
+    { owner: Uint8Array; label: string | null },
+    [Uint8Array, number, number]
+  >('SELECT owner, label FROM minters WHERE pubkey = ? AND may_mint = ? ORDER BY id LIMIT ?')
   const count = sql.query<{ n: number }, [Uint8Array]>(
     'SELECT count(*) AS n FROM minters WHERE owner = ?',
   )
@@ -44,6 +48,12 @@ export function createMinterStore(sql: Sql) {
     async list(owner: string): Promise<Minter[]> {
       // No index has this order. A merchant has at most a thousand minters, so that a sort is cheap.
       return (await list.all(bytesOf(owner))).map(toMinter)
+    },
+
+    /** Up to `most` merchants that list a key with that permission, with the label that each gave it; oldest first. */
+    async listOf(pubkey: string, mint: boolean, most: number) {
+      const rows = await listOf.all(bytesOf(pubkey), mint ? 1 : 0, most)
+      return rows.map(({ owner, label }) => ({ owner: hexOf(owner), label }))
     },
 
     async count(owner: string): Promise<number> {

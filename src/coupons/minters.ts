@@ -23,6 +23,21 @@ export function minterView(minter: Minter) {
   }
 }
 
+/** Merchants that list the caller, those first that let it mint, each in the order in which they listed it. */
+export async function authorizations(service: CouponService, { pubkey }: Caller) {
+  const most = limits.authorizationsMax
+  const [minting, redeeming] = await service.database.snapshot(async (tx) => [
+    await tx.minters.listOf(pubkey, true, most),
+    await tx.minters.listOf(pubkey, false, most),
+  ])
+  const view = (mint: boolean) => (one: { owner: string; label: string | null }) => ({
+    npub: npubOf(one.owner),
+    label: one.label,
+    mint,
+  })
+  return { authorizations: [...minting.map(view(true)), ...redeeming.map(view(false))] }
+}
+
 /** Minters of the caller, newest first. Refuses `merchant-not-allowed`. */
 export async function listMinters(service: CouponService, caller: Caller) {
   const minters = await service.database.snapshot(async (tx) => {

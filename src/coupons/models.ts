@@ -131,6 +131,17 @@ export const MinterModel = t.Object({
   mint: t.Optional(t.Literal(false, { description: 'Present on a key that redeems only' })),
 })
 
+/** Answer of GET /api/coupons/authorizations. */
+export const AuthorizationsModel = t.Object({
+  authorizations: t.Array(
+    t.Object({
+      npub: t.String({ description: "The merchant's" }),
+      label: nullable(t.String({ description: 'What the merchant calls the caller' })),
+      mint: t.Boolean({ description: 'False: the caller redeems only' }),
+    }),
+  ),
+})
+
 /** Body of POST /api/coupons/minters. */
 export const NewMinterModel = request({
   pubkey: sentText({ description: 'npub, nprofile, hex, `nostr:` forms or a NIP-05 identifier' }),

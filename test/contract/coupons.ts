@@ -42,6 +42,9 @@ export function minters(it: It<CouponTx>): void {
       expect(await tx.minters.find(key(1), key(2))).toEqual({ ...minter(2), mint: false })
       expect(await tx.minters.find(key(9), key(2))).toEqual(minter(2, 'before'))
       expect(await tx.definitions.merchantsOf(key(2), 9)).toEqual([key(9)])
+      expect(await tx.minters.listOf(key(2), true, 9)).toEqual([{ owner: key(9), label: 'before' }])
+      expect(await tx.minters.listOf(key(2), false, 9)).toEqual([{ owner: key(1), label: null }])
+      expect(await tx.minters.listOf(key(2), true, 0)).toEqual([])
     })
   })
 

@@ -839,6 +839,7 @@ describe('every route that takes credentials', () => {
     ['GET', '/api/coupons/redemptions', true],
     ['GET', '/api/coupons/stats', true],
     ['GET', '/api/coupons/stats/tills', true],
+    ['GET', '/api/coupons/authorizations', true],
     ['GET', '/api/coupons/live', true],
   ]
   for (const [method, path, bearer] of routes) {

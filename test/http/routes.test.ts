@@ -44,6 +44,7 @@ const paths: [path: string, methods: string[]][] = [
   ['/api/coupons/redemptions', ['GET', 'HEAD']],
   ['/api/coupons/stats', ['GET', 'HEAD']],
   ['/api/coupons/stats/tills', ['GET', 'HEAD']],
+  ['/api/coupons/authorizations', ['GET', 'HEAD']],
   ['/api/coupons/live', ['GET', 'HEAD']],
   ['/api/shop', ['GET', 'PATCH', 'HEAD']],
   ['/api/shops/x', ['GET', 'HEAD']],

@@ -181,6 +181,24 @@ describe('a key that redeems only', () => {
     expect((await ask('mintable', session)).coupons).toHaveLength(1)
   })
 
+  test('learns which merchants list it, how, and under which name', async () => {
+    const { signer, minter: listed } = await minter({ mint: false, label: 'Caja 1' })
+    const session = await openSession(server.url, signer)
+    const other = newSigner()
+    const body = { pubkey: signer.pubkey }
+    const by = await openSession(server.url, other)
+    await call(server.url, '/api/coupons/minters', { body, token: by })
+    expect(await ask('authorizations', session)).toEqual({
+      authorizations: [
+        { npub: npubOf(other.pubkey), label: null, mint: true },
+        { npub: npubOf(owner.pubkey), label: 'Caja 1', mint: false },
+      ],
+    })
+    await call(server.url, `/api/coupons/minters/${listed.npub}`, { method: 'DELETE', token })
+    expect((await ask('authorizations', session)).authorizations).toHaveLength(1)
+    expect(await ask('authorizations')).toEqual({ authorizations: [] })
+  })
+
   const wrong: unknown[] = [null, 0, 'false', []]
   test('is named by a boolean', async () => {
     for (const mint of wrong) {

@@ -1,5 +1,6 @@
 /** The till without a browser: its camera, its lists, and the locks between its pages. */
 import { beforeEach, expect, test } from 'bun:test'
+import { npubOf } from '../../src/nostr/keys.ts'
 import { newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { pretendPage } from '../support/fake-browser.ts'
@@ -154,4 +155,23 @@ test('a browser that refuses a lock lets the work run once', async () => {
   expect(await alone(nonce, 'now-or-never', work)).toBe(false)
   expect(count).toBe(2)
   Object.assign(navigator, { locks })
+})
+
+test('the till goes by the name that its own shop gave it, and keeps it', async () => {
+  const issue = await import('../../src/ui/till/issue-state.ts')
+  const listed = (mint: boolean) => [
+    { npub: npubOf(newSigner().pubkey), label: 'De otro', mint: true },
+    { npub, label: 'Caja 1', mint },
+  ]
+  const load = async (authorizations: object[]) => {
+    page.state.answer = (path) =>
+      Response.json(path.endsWith('authorizations') ? { authorizations } : { coupons: [] })
+    await issue.loadMintable()
+    const stored = page.texts.get('cuponera:till:name') ?? null
+    return [issue.tillName.peek(), stored, issue.redeemsOnly()]
+  }
+  expect(await load(listed(false))).toEqual(['Caja 1', 'Caja 1', true])
+  expect(await load(listed(true))).toEqual(['Caja 1', 'Caja 1', false])
+  // A stranger may list any key.
+  expect(await load(listed(true).slice(0, 1))).toEqual([null, null, false])
 })

@@ -1,17 +1,18 @@
 /** The state of issuing: the session of the till's key, its coupons, and the voucher on the screen. */
 import { signal } from '@preact/signals'
 import { parseRecord } from '../../client/json.ts'
-import { listMintable, type Mintable, mintOne } from '../../client/mint.ts'
+import { listAuthorizations, listMintable, type Mintable, mintOne } from '../../client/mint.ts'
+import type { Authorization } from '../../client/models.ts'
 import type { Identity } from '../../client/session.ts'
 import { openExtension } from '../../client/signer-extension.ts'
 import { rulesIn } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Rules } from '../../coupons/rules.ts'
-import { tab } from '../browser/storage.ts'
+import { device, tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { reachable } from '../state/reach.ts'
 import { openPageSession } from '../state/session.ts'
-import { adoptShop } from '../state/shops.ts'
+import { adoptShop, shops } from '../state/shops.ts'
 
 /** An issued voucher that is not handed over yet. The screen has the only copy of its nonce. */
 export type Issued = {
@@ -25,6 +26,7 @@ export type Issued = {
 }
 
 const issuedPlace = 'till:issued'
+const tillNamePlace = 'till:name'
 
 export const keyBox = openKeyBox('till')
 /** Whether this device has a key of its own. */
@@ -32,6 +34,10 @@ export const hasKey = signal(keyBox.find() !== null)
 export const session = openPageSession('till:session', restore)
 /** The coupons that this key may issue; null before they are loaded. */
 export const mintable = signal<readonly Mintable[] | null>(null)
+/** The merchants that list this key; null before they are loaded. */
+export const authorizations = signal<readonly Authorization[] | null>(null)
+/** The name that the shop gave this till, as of the last answer; null without one. */
+export const tillName = signal<string | null>(device.read(tillNamePlace))
 /** The reason why the last request failed; null when it did not. */
 export const trouble = signal<unknown>(null)
 /** The id of the coupon that is being issued. */
@@ -45,16 +51,40 @@ async function restore({ kind }: Identity) {
 
 export async function loadMintable(): Promise<void> {
   try {
-    const coupons = await listMintable(session)
+    const [coupons, listed] = await Promise.all([
+      listMintable(session),
+      listAuthorizations(session),
+    ])
     reachable.value = true
     mintable.value = coupons
+    authorizations.value = listed
     trouble.value = null
     // Any merchant may add this key as a minter, so only a till without a shop trusts the list.
     const [npub, ...others] = new Set(coupons.map((one) => one.npub))
     if (npub && others.length === 0) adoptShop(npub)
+    nameTill(listed)
   } catch (cause) {
     trouble.value = cause
   }
+}
+
+/** Take the name that this till's shop gave it. A stranger may list any key, so other merchants name nothing. */
+function nameTill(listed: readonly Authorization[]): void {
+  const ours = listed.find(({ npub, label }) => label !== null && shops.peek().includes(npub))
+  tillName.value = ours?.label ?? null
+  if (tillName.value === null) device.remove(tillNamePlace)
+  else device.write(tillNamePlace, tillName.value)
+}
+
+/** Another key of this till has another name. */
+export function forgetName(): void {
+  nameTill([])
+}
+
+/** True if a shop of this till lets it redeem, and not issue. */
+export function redeemsOnly(): boolean {
+  const ours = authorizations.value?.filter(({ npub }) => shops.value.includes(npub)) ?? []
+  return ours.length > 0 && ours.every(({ mint }) => !mint)
 }
 
 /** Issue one voucher. After a lost answer, the next tap on the same coupon fetches it and issues no other. */
@@ -87,6 +117,7 @@ export function handedOver(): void {
 export function signOut(): void {
   session.signOut()
   mintable.value = null
+  authorizations.value = null
   trouble.value = null
 }
 

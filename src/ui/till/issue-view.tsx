@@ -15,6 +15,7 @@ import {
   mint,
   mintable,
   minting,
+  redeemsOnly,
   session,
   signOut,
   trouble,
@@ -59,7 +60,7 @@ function Mintables({ pubkey }: { pubkey: string }) {
           <Button onClick={() => void loadMintable()}>{t('again')}</Button>
         </Notice>
       )}
-      {none ? <Unauthorised npub={npubEncode(pubkey)} /> : <MintButtons list={list ?? []} />}
+      {none ? <NothingToIssue npub={npubEncode(pubkey)} /> : <MintButtons list={list ?? []} />}
       <div class="row">
         <Button kind="quiet" icon="lock" onClick={signOut}>
           {t('key.lock')}
@@ -110,6 +111,19 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
         </li>
       ))}
     </ul>
+  )
+}
+
+function NothingToIssue({ npub }: { npub: string }) {
+  if (!redeemsOnly()) return <Unauthorised npub={npub} />
+  return (
+    <section class="sheet stack center">
+      <h2>{t('issue.redeems.title')}</h2>
+      <p>{t('issue.redeems.detail')}</p>
+      <Button kind="primary" onClick={() => void loadMintable()}>
+        {t('again')}
+      </Button>
+    </section>
   )
 }
 

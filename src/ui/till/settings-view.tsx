@@ -12,7 +12,7 @@ import { ShopKey } from '../parts/shop-key.tsx'
 import { PrinterView } from '../printer/printer-view.tsx'
 import { printerCables } from '../printer/settings.ts'
 import { tillWords as t } from '../words/till.ts'
-import { hasKey, keyBox, signOut } from './issue-state.ts'
+import { forgetName, hasKey, keyBox, signOut, tillName } from './issue-state.ts'
 import { Shops } from './shop-view.tsx'
 import { play, soundOn, switchSound } from './sound.ts'
 import { TlsHelp } from './tls-help.tsx'
@@ -98,6 +98,7 @@ function Key() {
   return (
     <section class="sheet stack center" aria-labelledby="key">
       <h2 id="key">{t('key.title')}</h2>
+      {tillName.value !== null && <p>{t('key.named', { name: tillName.value })}</p>}
       <div class="qr-frame">
         <QrCode text={npub} label={t('issue.key.qr')} />
       </div>
@@ -114,6 +115,7 @@ function Key() {
           onConfirm={async () => {
             keyBox.remove()
             hasKey.value = false
+            forgetName()
             signOut()
             setAsking(false)
           }}

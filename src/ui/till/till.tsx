@@ -9,6 +9,7 @@ import { knownName } from '../state/merchant-names.ts'
 import { reachable, watchService } from '../state/reach.ts'
 import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
+import { tillName } from './issue-state.ts'
 import { IssueView } from './issue-view.tsx'
 import { AskPin } from './key-view.tsx'
 import { RedeemView } from './redeem-view.tsx'
@@ -30,10 +31,16 @@ function ownName(): string | null {
   return npub === undefined || others.length > 0 ? null : knownName(npub)
 }
 
+/** The shop, and the name that it gave to this till. */
+function shownName(): string | null {
+  const names = [ownName(), tillName.value].filter((name) => name !== null)
+  return names.length > 0 ? names.join(' · ') : null
+}
+
 function Till() {
   const shown = tab.value
   return (
-    <Frame home="/caja" name={ownName()} narrow>
+    <Frame home="/caja" name={shownName()} narrow>
       <nav class="till-tabs" aria-label={t('sections')}>
         {tabs.map(([name, icon]) => (
           <button

@@ -294,6 +294,11 @@ export const tillWords = createWords({
     'En el panel: «Cajas», «Autorizar una caja», y escaneá este QR. Los cupones van a aparecer acá solos.',
     'In the panel: “Tills”, “Authorise a till”, and scan this QR code. The coupons will appear here by themselves.',
   ],
+  'issue.redeems.title': ['Esta caja sólo canjea', 'This till only redeems'],
+  'issue.redeems.detail': [
+    'Está autorizada para canjear los cupones del comercio. Para entregarlos también, pedile que lo cambie en su panel, en «Cajas».',
+    'It is authorised to redeem the shop’s coupons. To hand them out as well, ask the shop to change that in its panel, under “Tills”.',
+  ],
   'issue.none.refresh': ['Ya me autorizaron', 'I have been authorised'],
   'issue.key.qr': ['QR de la clave de esta caja', 'QR code of this till’s key'],
   'issue.ready': ['Listo para el cliente', 'Ready for the customer'],
@@ -307,6 +312,7 @@ export const tillWords = createWords({
   'issue.done': ['Listo', 'Done'],
 
   'key.title': ['Clave de esta caja', 'This till’s key'],
+  'key.named': ['El comercio la llama «{name}».', 'The shop calls it “{name}”.'],
   'key.lead': [
     'Para emitir, esta caja necesita una clave propia. Se hace acá, queda en este equipo y la abre un PIN. El comercio la autoriza una vez y la puede quitar cuando quiera.',
     'To issue coupons, this till needs a key of its own. It is made here, stays on this device, and a PIN opens it. The shop authorises it once and can remove it at any time.',

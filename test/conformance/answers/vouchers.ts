@@ -96,6 +96,7 @@ export function testIssuing(service: Documented): void {
   scenario('the counts by till', async () => {
     const { ask, refused, mint } = await withCoupon(service)
     await ask('POST /api/coupons/claim', { body: { nonce: await mint() } })
+    await ask('GET /api/coupons/authorizations')
     const tills = 'GET /api/coupons/stats/tills'
     expect((await ask(tills)).tills).toHaveLength(1)
     await refused(tills, 'field-invalid', { path: '/api/coupons/stats/tills?from=x' })
