@@ -24,3 +24,4 @@ export type Announced = Static<typeof models.AnnouncementModel>
 export type Merchant = Static<typeof MerchantModel>
 /** A poster as its page shows it. */
 export type ShownPoster = Static<typeof posterModels.ShownPosterModel>
+export type Poster = Static<typeof posterModels.PosterModel>

@@ -6,6 +6,11 @@ export function couponLink(nonce: string): string {
   return `${couponOrigin()}/c#${nonce}`
 }
 
+/** The address of a poster, where a visitor takes a coupon. */
+export function posterLink(id: string): string {
+  return `${couponOrigin()}/c/p/${id}`
+}
+
 /**
  * The origin at which customers open a coupon: the public one of the service, if it has one. With the shop's
  * own certificate it is plain http, since customers' phones do not trust that. Else the origin of this page.

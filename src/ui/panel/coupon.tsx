@@ -17,10 +17,11 @@ import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
 import { ownColor } from './own-shop.ts'
+import { Posters } from './posters.tsx'
 import { changeCoupon, deleteCoupon, figuresOf, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
 
-type Part = 'issued' | 'chart' | 'manage'
+type Part = 'issued' | 'poster' | 'chart' | 'manage'
 
 /** One coupon: issue it, follow its vouchers, change it. */
 export function Coupon({ coupon }: { coupon: Definition }) {
@@ -84,11 +85,13 @@ export function Coupon({ coupon }: { coupon: Definition }) {
         onChoose={setPart}
         tabs={[
           ['issued', t('tab.issued')],
+          ['poster', t('tab.poster')],
           ['chart', t('tab.chart')],
           ['manage', t('tab.manage')],
         ]}
       >
         {part === 'issued' && <Issuances coupon={coupon} />}
+        {part === 'poster' && <Posters coupon={coupon} />}
         {part === 'chart' && <Chart only={coupon.id} />}
         {part === 'manage' && <Manage coupon={coupon} />}
       </Tabs>

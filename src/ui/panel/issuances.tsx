@@ -119,7 +119,7 @@ function Row({ issuance, onFollow, onVoid }: RowProps) {
       <td data-label={t('issued.status')}>
         <Badge tone={toneOf[issuance.status]}>{t(`status.${issuance.status}`)}</Badge>
       </td>
-      <td data-label={t('issued.by')}>{whoIs(issuance.mintedBy)}</td>
+      <td data-label={t('issued.by')}>{whoIs(issuance)}</td>
       <td data-label={t('issued.at')} class="number">
         {/* The time of the status beside it. */}
         {moment(
@@ -152,8 +152,9 @@ function Row({ issuance, onFollow, onVoid }: RowProps) {
   )
 }
 
-/** The issuer of a voucher: the merchant, or a till by its label. */
-function whoIs(pubkey: string): string {
+/** The issuer of a voucher: a poster, the merchant, or a till by its label. */
+function whoIs({ poster, mintedBy: pubkey }: Issuance): string {
+  if (poster !== undefined) return t('issued.poster')
   if (pubkey === session.who.value?.pubkey) return t('issued.me')
   return nameOfKey(pubkey) ?? t('issued.former')
 }

@@ -48,3 +48,26 @@ export function measureFit(element: HTMLElement, paper: Paper): Fit {
   }
   return smallest
 }
+
+export type PosterFormat = 'a4' | 'a5'
+
+/** Millimetres of height for a poster, as its page in `poster.css`. */
+const posterRooms: Record<PosterFormat, number> = { a4: 270, a5: 192 }
+
+/** The class and the style of a poster on paper; `measured`: laid out to be measured, and not shown. */
+export function posterLook(format: PosterFormat, scale: number, measured: boolean) {
+  return {
+    class: `paper poster-paper poster-${format}${measured ? ' paper-measured' : ''}`,
+    style: `--print-scale: ${scale}`,
+  }
+}
+
+/** The largest letters in which a poster that is laid out fits its page. Longer terms go on to another page. */
+export function measurePoster(element: HTMLElement, format: PosterFormat): number {
+  const room = posterRooms[format] * pixelsPerMillimetre
+  for (const scale of scales) {
+    element.style.cssText = posterLook(format, scale, true).style
+    if (element.getBoundingClientRect().height <= room) return scale
+  }
+  return smallest.scale
+}

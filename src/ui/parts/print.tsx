@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { createPortal } from 'preact/compat'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Rules } from '../../coupons/rules.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
@@ -10,6 +10,7 @@ import { day } from '../words/format.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { CodeText } from './code-text.tsx'
 import { type Fit, measureFit, type PrintFormat, paperLook } from './print-fit.ts'
+import { usePrinting } from './printing.ts'
 import { QrCode } from './qr-code.tsx'
 
 type Printed = {
@@ -54,16 +55,7 @@ export function PrintRoom() {
     if (!current || fit || !measured.current) return
     setFitted({ job: current, fit: measureFit(measured.current, paperOf(current)) })
   }, [current, fit])
-  useEffect(() => {
-    if (!current || !fit) return
-    const done = () => {
-      job.value = null
-    }
-    window.addEventListener('afterprint', done, { once: true })
-    // After the next paint: the print dialog takes the page as it is drawn.
-    requestAnimationFrame(() => window.print())
-    return () => window.removeEventListener('afterprint', done)
-  }, [current, fit])
+  usePrinting(job, fit !== undefined)
   if (!current) return null
   if (!fit) {
     return createPortal(

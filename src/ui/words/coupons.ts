@@ -200,6 +200,7 @@ export const couponWords = createWords(
     'coupon.spent': ['Ya no se emite', 'No longer issued'],
     'tab.label': ['Partes del cupón', 'Parts of the coupon'],
     'tab.issued': ['Emitidos', 'Issued'],
+    'tab.poster': ['Afiche', 'Poster'],
     'tab.chart': ['Movimiento', 'Activity'],
     'tab.manage': ['Administrar', 'Manage'],
 
@@ -252,6 +253,7 @@ export const couponWords = createWords(
       'Una caja sin nombre o que ya quitaste',
       'A till without a name, or one that you removed',
     ],
+    'issued.poster': ['Afiche', 'Poster'],
     'issued.more': ['Ver más', 'Show more'],
     'issued.follow': ['Seguir', 'Follow'],
     'issued.follow.label': ['Seguir el cupón {handle}', 'Follow coupon {handle}'],
