@@ -2,7 +2,7 @@ import { bech32 } from 'bech32'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseSecret } from '../nostr/keys.ts'
 import { parseRecord } from './json.ts'
-import { findKey } from './key-text.ts'
+import { findKey, keyTrouble } from './key-text.ts'
 import type { KeyCipher } from './key-work.ts'
 import { createPinTries } from './pin-tries.ts'
 import { type PageSigner, SignerError } from './signer.ts'
@@ -27,6 +27,14 @@ type Wiring = {
   cipher: KeyCipher
   /** Unix milliseconds. */
   now: () => number
+}
+
+type Bringing = {
+  /** Opens the text where it is an encrypted key. */
+  password: string
+  /** Opens the key on this device from now on. */
+  pin: string
+  only?: string | undefined
 }
 
 /** A new key on its way into the box. */
@@ -102,26 +110,26 @@ export function createKeyBox({ name, store, cipher, now }: Wiring) {
       return keep(secret, await ncryptsec)
     },
     /**
-     * Store the key in a text that a person has. An encrypted one opens by its password, which stays its PIN.
+     * Store the key in a text that a person has, under a PIN. An encrypted one opens by its password.
      * `only`: refuse another key.
      */
-    async bring(text: string, pin: string, only?: string): Promise<PageSigner> {
+    async bring(text: string, { password, pin, only }: Bringing): Promise<PageSigner> {
       const key = findKey(text)
-      if (!key) throw new SignerError('key-invalid')
+      if (!key) throw new SignerError(keyTrouble(text))
       if (key.form !== 'ncryptsec') {
         const secret = parseSecret(key.text)
-        if (!secret) throw new SignerError('key-invalid')
+        if (!secret) throw new SignerError(key.form === 'nsec' ? 'key-cut' : 'key-invalid')
         checkLength(pin)
         return keep(expected(secret, only), await cipher.encrypt(secret, pin))
       }
-      if (!isWhole(key.text)) throw new SignerError('key-invalid')
+      if (!isWhole(key.text)) throw new SignerError('key-cut')
       checkLength(pin)
-      const secret = await cipher.decrypt(key.text, pin)
-      if (!secret) throw new SignerError('pin-wrong')
+      const secret = await cipher.decrypt(key.text, password)
+      if (!secret) throw new SignerError('copy-wrong')
       expected(secret, only)
       // Another program may have written it at a lower cost.
-      const enough = costOf(key.text) === costLog
-      return keep(secret, enough ? key.text : await cipher.encrypt(secret, pin))
+      const same = pin === password && costOf(key.text) === costLog
+      return keep(secret, same ? key.text : await cipher.encrypt(secret, pin))
     },
     /** Decrypt the stored key. `only`: refuse another key. */
     unlock: async (pin: string, only?: string) => signerOf((await open(pin, only)).secret),

@@ -1,4 +1,5 @@
 import type { NostrEvent } from '../nostr/event.ts'
+import type { KeyTrouble } from './key-text.ts'
 
 export type SignerKind = 'extension' | 'remote' | 'local'
 
@@ -25,7 +26,8 @@ export class SignerError extends Error {
     | 'pin-wait'
     | 'pin-not-stored'
     | 'pin-short'
-    | 'key-invalid'
+    | KeyTrouble
+    | 'copy-wrong'
     | 'key-changed'
     | 'key-kept'
     | 'key-unreadable'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
 import type { Page } from 'playwright-core'
-import { closeBrowser, keepNothing, type Visit, visit } from '../support/browser.ts'
+import { closeBrowser, keepNothing, showToCamera, type Visit, visit } from '../support/browser.ts'
 import { chooseKey, makeKey, next, pin } from '../support/merchant-page.ts'
 import { checkEveryWidth } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
@@ -188,7 +188,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   expect(await typed.getAttribute('type')).toBe('password')
   await press('Mostrar')
   await press('Entrar')
-  await page.getByText('Eso no es una clave').waitFor()
+  await page.getByText('le falta una parte').waitFor()
   await page
     .getByLabel('Tu clave')
     .fill('nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5')
@@ -206,7 +206,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await page.getByText('Ese PIN no es').waitFor()
 })
 
-test('the backup of the panel brings the key back: pasted whole, chosen, dropped, as a photo of its QR', async () => {
+test('the backup of the panel brings the key back: pasted whole, chosen, dropped, as a photo of its QR, by camera', async () => {
   await open()
   await makeKey(page)
   await press('Tu clave y sesión')
@@ -230,9 +230,17 @@ test('the backup of the panel brings the key back: pasted whole, chosen, dropped
   const ways: (() => Promise<unknown>)[] = [
     async () => {
       const field = page.getByLabel('Tu clave o tu copia')
-      await field.fill(backup)
-      // A key that a mail broke is found by its line breaks.
-      expect(await field.inputValue()).toBe(backup.replaceAll('\r\n', '\n'))
+      expect(await field.getAttribute('type')).toBe('password')
+      // A key that a mail broke is found by its line breaks, which the field itself would lose.
+      const key = /ncryptsec1\w+/.exec(backup)?.[0] ?? ''
+      const broken = backup.replace(key, `${key.slice(0, 76)}=\r\n${key.slice(76)}`)
+      await field.evaluate((shown, text) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text', text)
+        const options = { clipboardData, bubbles: true, cancelable: true }
+        shown.dispatchEvent(new ClipboardEvent('paste', options))
+      }, broken)
+      expect(await field.inputValue()).toBe(key)
     },
     async () => {
       await chosen('otra.txt', 'text/plain', 'nada')
@@ -240,6 +248,11 @@ test('the backup of the panel brings the key back: pasted whole, chosen, dropped
       await chosen('cuponera-clave.txt', 'text/plain', backup)
     },
     () => chosen('qr.png', 'image/png', photo),
+    async () => {
+      // In capitals a QR is smaller, so that it fits the picture of the camera.
+      showToCamera((/ncryptsec1\w+/.exec(backup)?.[0] ?? '').toUpperCase())
+      await press('Escanear el QR')
+    },
     async () => {
       const dataTransfer = await page.evaluateHandle((text) => {
         const dragged = new DataTransfer()
@@ -257,7 +270,7 @@ test('the backup of the panel brings the key back: pasted whole, chosen, dropped
     await give()
     if (at > 0) await page.getByText('Leímos tu copia').waitFor()
     if (at === 1) await checkEveryWidth(page, 'panel-bring-backup')
-    await page.getByLabel('PIN', { exact: true }).fill(pin)
+    await page.getByLabel('Lo que abre esta copia').fill(pin)
     await press('Entrar')
     await inside()
     await press('Tu clave y sesión')
@@ -323,6 +336,10 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await tryPin('135791')
   await page.getByText(/Esperá [23]\d\d segundos/).waitFor()
   await checkEveryWidth(page, 'panel-pin-wait')
+  await press('Me olvidé el PIN')
+  await page.getByText('Nadie puede recuperar tu PIN').waitFor()
+  await checkEveryWidth(page, 'panel-pin-forgotten')
+  await press('Entrar de otra forma')
   await ago(400)
   await tryPin('135791')
   await inside()

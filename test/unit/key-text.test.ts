@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { encrypt } from 'nostr-tools/nip49'
 import { getPublicKey } from 'nostr-tools/pure'
-import { findKey, keyTextCharsMax } from '../../src/client/key-text.ts'
+import { findKey, keyTextCharsMax, keyTrouble } from '../../src/client/key-text.ts'
 import { npubOf, nsecOf } from '../../src/nostr/keys.ts'
 
 const secret = new Uint8Array(32).fill(7)
@@ -47,6 +47,9 @@ describe('a key is found', () => {
       'hex',
       hex,
     ],
+    ['as hex in quotes', `"${hex}"`, 'hex', hex],
+    ['as hex that a program marks', `0x${hex}`, 'hex', hex],
+    ['as hex in a short field', `{"sk": "0x${hex}"}`, 'hex', hex],
     ['as hex in JSON', JSON.stringify({ privateKey: hex }), 'hex', hex],
   ]
   test.each(cases)('%s', (_, text, form, key) => {
@@ -70,6 +73,24 @@ describe('no key is found', () => {
     ['beyond the longest text', ' '.repeat(keyTextCharsMax) + nsec],
   ]
   test.each(cases)('%s', (_, text) => expect(findKey(text)).toBeNull())
+})
+
+describe('the reason why no key is found', () => {
+  const cases: [where: string, text: string, why: string][] = [
+    ['in nothing', '', 'key-invalid'],
+    ['in a letter', 'Hola, te paso la copia.', 'key-invalid'],
+    ['in two different keys', `${nsec} ${other}`, 'key-several'],
+    ['in half a key', ncryptsec.slice(0, 100), 'key-cut'],
+    ['in a key with a letter that none has', nsec.replace(/.$/, 'b'), 'key-cut'],
+    ['in a public key', `nostr:${npub}`, 'key-public'],
+    ['in two lines of hex', `secret: ${hex}\npubkey: ${publicHex}`, 'key-unsure'],
+    ['in hex that JSON calls public', JSON.stringify({ pubkey: publicHex }), 'key-unsure'],
+    ['in the password of a signer', JSON.stringify({ secret: hex }), 'key-unsure'],
+  ]
+  test.each(cases)('%s', (_, text, why) => {
+    expect(findKey(text)).toBeNull()
+    expect(keyTrouble(text)).toBe(why as never)
+  })
 })
 
 test('a long text is searched in milliseconds', () => {

@@ -121,8 +121,8 @@ test('a damaged key is called so, and its tries are not counted', async () => {
   expect(await failure(box.unlock(pin))).toEqual(['key-unreadable', 0])
   expect(writes).toEqual([])
   box.remove()
-  expect(await failure(open().bring(damaged, pin))).toEqual(['key-invalid', 0])
-  expect((await open().bring(ncryptsec.toUpperCase(), pin)).pubkey).toBe(pubkey)
+  expect(await failure(open().bring(damaged, { password: pin, pin }))).toEqual(['key-cut', 0])
+  expect((await open().bring(ncryptsec.toUpperCase(), { password: pin, pin })).pubkey).toBe(pubkey)
 })
 
 test('a new PIN does not replace a key that another tab stored meanwhile, nor bring back a removed one', async () => {
@@ -163,12 +163,14 @@ test('a PIN opens or changes only the key that the page shows', async () => {
 test('a new or brought key does not replace another one; the same one gets a new PIN', async () => {
   const { box, store } = openBox()
   const secret = new Uint8Array(32).fill(7)
-  const { pubkey } = await box.bring(nsecOf(secret), pin)
+  const { pubkey } = await box.bring(nsecOf(secret), { password: pin, pin })
   const stored = store.read(place)
   expect(await failure(box.create(pin))).toEqual(['key-kept', 0])
-  expect(await failure(box.bring(nsecOf(new Uint8Array(32).fill(8)), pin))).toEqual(['key-kept', 0])
+  expect(
+    await failure(box.bring(nsecOf(new Uint8Array(32).fill(8)), { password: pin, pin })),
+  ).toEqual(['key-kept', 0])
   expect(store.read(place)).toBe(stored)
-  await box.bring(nsecOf(secret), '135791')
+  await box.bring(nsecOf(secret), { password: '135791', pin: '135791' })
   expect((await box.unlock('135791')).pubkey).toBe(pubkey)
 })
 
@@ -179,7 +181,10 @@ test('a stored text that is no key is never replaced, only removed', async () =>
     expect(box.find()).toBeNull()
     expect(await failure(box.create(pin))).toEqual(['key-unreadable', 0])
     const secret = new Uint8Array(32).fill(7)
-    expect(await failure(box.bring(nsecOf(secret), pin))).toEqual(['key-unreadable', 0])
+    expect(await failure(box.bring(nsecOf(secret), { password: pin, pin }))).toEqual([
+      'key-unreadable',
+      0,
+    ])
     expect(store.read(place)).toBe(spoilt)
     box.remove()
     await box.create(pin)
@@ -206,16 +211,31 @@ test('a key is encrypted while its PIN is typed, and once', async () => {
   expect(other.pubkey).not.toBe(pubkey)
 })
 
+test('a copy under a password of its own comes in under a new PIN, for the expected key alone', async () => {
+  const { box } = openBox()
+  const { pubkey } = await box.create(pin)
+  const copy = encrypt(new Uint8Array(32).fill(7), 'seis palabras', 4)
+  const other = openBox().box
+  const password = 'seis palabras'
+  const bring = (text: string, opens: string, only?: string) =>
+    other.bring(text, { password: opens, pin: '135791', only })
+  expect(await failure(bring(copy, pin))).toEqual(['copy-wrong', 0])
+  expect(await failure(bring(copy, password, pubkey))).toEqual(['other-key', 0])
+  const brought = await bring(copy, password)
+  expect((await other.unlock('135791')).pubkey).toBe(brought.pubkey)
+  expect(await failure(other.unlock(password))).toEqual(['pin-wrong', 0])
+})
+
 test('a backup of the same cost is stored as it is, a cheaper one is encrypted anew', async () => {
   const { box, works, store } = openBox({ dear: true })
   const secret = new Uint8Array(32).fill(7)
   const cheap = encrypt(secret, pin, 4)
-  await box.bring(cheap, pin)
+  await box.bring(cheap, { password: pin, pin })
   expect(works.map(({ step }) => step)).toEqual(['decrypt', 'encrypt'])
   const { ncryptsec } = storedIn(store)
   expect(ncryptsec).toStartWith('ncryptsec1qgg')
   works.length = 0
-  await box.bring(ncryptsec, pin)
+  await box.bring(ncryptsec, { password: pin, pin })
   expect(works.map(({ step }) => step)).toEqual(['decrypt'])
   expect(storedIn(store).ncryptsec).toBe(ncryptsec)
 })

@@ -11,14 +11,15 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { panelWords as t } from '../words/panel.ts'
+import { BringKey } from './bring-key.tsx'
 import { BackButton, type EnterProps } from './enter.tsx'
 import { heldCode } from './setup-code.ts'
-import { NewKey, Unlock } from './sign-in-key.tsx'
+import { Forgotten, NewKey, Unlock } from './sign-in-key.tsx'
 import { RemoteSignIn } from './sign-in-remote.tsx'
 import { keyBox, session } from './state.ts'
 
 /** The chosen method of signing in. Null shows the choice. */
-type SignInMethod = SignerKind | 'bring' | null
+type SignInMethod = SignerKind | 'bring' | 'forgotten' | null
 
 /** The page without a session. */
 export function Welcome() {
@@ -72,10 +73,19 @@ export function SignIn({ only }: { only?: string }) {
   }
   if (method === 'extension') return <ExtensionSignIn enter={enter} onBack={back} />
   if (method === 'remote') return <RemoteSignIn enter={enter} onBack={back} />
-  if (method === 'bring') return <NewKey bring only={only} enter={enter} onBack={back} />
+  if (method === 'bring') return <BringKey only={only} enter={enter} onBack={back} />
+  if (method === 'forgotten') {
+    return <Forgotten onBring={() => setMethod('bring')} onBack={() => setMethod('local')} />
+  }
   if (method === 'local') {
     return kept ? (
-      <Unlock pubkey={kept.pubkey} asked={only !== undefined} enter={enter} onBack={back} />
+      <Unlock
+        pubkey={kept.pubkey}
+        asked={only !== undefined}
+        enter={enter}
+        onForgotten={() => setMethod('forgotten')}
+        onBack={back}
+      />
     ) : (
       <NewKey enter={enter} onBack={back} />
     )

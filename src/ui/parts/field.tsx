@@ -21,6 +21,8 @@ type FieldProps = Shared & {
   placeholder?: string
   autoComplete?: string
   autoCapitalize?: 'characters' | 'none'
+  autoCorrect?: 'off'
+  onPaste?: (event: ClipboardEvent) => void
   /** Writes the typed text in another form, such as in groups. It changes white space only. */
   reshape?: (text: string) => string
   /** Screen readers say so, and the browser marks an empty field. */
@@ -77,21 +79,17 @@ type TextAreaProps = Shared & {
   onText: (text: string) => void
   maxLength?: number
   placeholder?: string
-  autoComplete?: string
-  spellcheck?: boolean
-  /** Shows dots, as a password field does. */
-  veiled?: boolean
 }
 
 /** Several lines of text. */
-export function TextArea({ label, hint, error, onText, veiled = false, ...input }: TextAreaProps) {
+export function TextArea({ label, hint, error, onText, ...input }: TextAreaProps) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
       <textarea
         {...input}
         {...described(id, hint, error)}
-        class={veiled ? 'input veiled' : 'input'}
+        class="input"
         onInput={(event) => onText(event.currentTarget.value)}
       />
     </Labelled>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Camera, cameraTrouble, openCamera } from '../browser/camera.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
@@ -10,38 +11,62 @@ type Props = { onRead: (text: string) => void }
 
 /** Reads a QR code by photo, and by camera where the browser allows it. */
 export function QrReader({ onRead }: Props) {
-  const [filming, setFilming] = useState(false)
-  const [trouble, setTrouble] = useState<'unread' | 'camera' | null>(null)
+  const [unread, setUnread] = useState(false)
   const photo = async (picked: File) => {
-    setTrouble(null)
+    setUnread(false)
     const text = await readPhoto(picked)
     if (text) onRead(text)
-    else setTrouble('unread')
-  }
-  const finish = (text: string | null) => {
-    setFilming(false)
-    if (text === null) setTrouble('camera')
-    else onRead(text)
+    else setUnread(true)
   }
   return (
     <div class="stack tight">
-      <div class="actions">
-        {cameraTrouble() === null && !filming && (
-          <Button icon="camera" onClick={() => setFilming(true)}>
-            {t('read.scan')}
-          </Button>
-        )}
+      <CameraReader onRead={onRead} onBegin={() => setUnread(false)}>
         <FileButton
           icon="image"
           label={t('read.photo')}
           accept="image/*"
           onFile={(picked) => void photo(picked)}
         />
+      </CameraReader>
+      {unread && <Notice tone="bad">{t('read.none')}</Notice>}
+    </div>
+  )
+}
+
+type CameraProps = Props & {
+  onBegin?: () => void
+  /** Buttons beside that of the camera. */
+  children: ComponentChildren
+}
+
+/** Reads a QR code by camera where the browser allows it, beside other ways. */
+export function CameraReader({ onRead, onBegin, children }: CameraProps) {
+  const [filming, setFilming] = useState(false)
+  const [closed, setClosed] = useState(false)
+  const finish = (text: string | null) => {
+    setFilming(false)
+    setClosed(text === null)
+    if (text !== null) onRead(text)
+  }
+  return (
+    <>
+      <div class="actions">
+        {cameraTrouble() === null && !filming && (
+          <Button
+            icon="camera"
+            onClick={() => {
+              onBegin?.()
+              setFilming(true)
+            }}
+          >
+            {t('read.scan')}
+          </Button>
+        )}
+        {children}
       </div>
       {filming && <Film onEnd={finish} />}
-      {trouble === 'unread' && <Notice tone="bad">{t('read.none')}</Notice>}
-      {trouble === 'camera' && <Notice tone="bad">{t('read.camera.none')}</Notice>}
-    </div>
+      {closed && <Notice tone="bad">{t('read.camera.none')}</Notice>}
+    </>
   )
 }
 

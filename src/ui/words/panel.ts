@@ -130,8 +130,8 @@ export const panelWords = createWords(
     'in.again.leave': ['Salir y descartarlo', 'Sign out and discard it'],
     'pin.new': ['Elegí un PIN', 'Choose a PIN'],
     'pin.hint': [
-      'Seis números o más. Lo vas a necesitar para entrar desde este equipo: no lo podemos recuperar.',
-      'At least six digits. You need it to sign in on this device, and we cannot recover it.',
+      'Seis números o más. Lo vas a necesitar para entrar. Si te lo olvidás, nadie lo puede recuperar: sólo una segunda copia, que hacés en «Tu clave y sesión», te devuelve el negocio.',
+      'At least six digits. You need it to sign in. If you forget it, nobody can recover it: only a second copy, which you make under “Your key and session”, gives you back your shop.',
     ],
     pin: ['PIN', 'PIN'],
     'pin.change': ['Cambiar PIN', 'Change the PIN'],
@@ -156,8 +156,8 @@ export const panelWords = createWords(
     ],
     'key.file': ['Abrir el archivo o la foto', 'Open the file or photo'],
     'key.file.found': [
-      'Leímos tu copia. Ahora poné su PIN.',
-      'We read your backup. Now enter its PIN.',
+      'Leímos tu copia. Ahora poné lo que la abre.',
+      'We read your backup. Now enter what opens it.',
     ],
     'key.file.open': [
       'Leímos tu clave. Ahora elegí un PIN.',

@@ -35,8 +35,28 @@ const signerWords = createWords({
   ],
   'pin-short': ['El PIN lleva 6 números o más.', 'A PIN has at least 6 digits.'],
   'key-invalid': [
-    'Eso no es una clave: ahí tiene que haber una sola, entera. Pegá la copia como la guardaste.',
-    'That is not a key: there has to be exactly one, complete. Paste the backup as you saved it.',
+    'Ahí no hay una clave. Pegá la copia como la guardaste, o abrí su archivo.',
+    'There is no key in that. Paste the backup as you saved it, or open its file.',
+  ],
+  'key-several': [
+    'Ahí hay más de una clave, y no sabemos cuál es la tuya. Pegá una sola.',
+    'That holds more than one key, and we cannot tell which is yours. Paste just one.',
+  ],
+  'key-cut': [
+    'A esa clave le falta una parte, o tiene alguna letra cambiada. Copiala entera.',
+    'That key lacks a part, or has a wrong letter. Copy the whole of it.',
+  ],
+  'key-public': [
+    'Esa es la clave pública: sirve para que te reconozcan, no para entrar. Buscá la copia que guardaste.',
+    'That is the public key: others know you by it, but it does not sign you in. Look for the backup that you saved.',
+  ],
+  'key-unsure': [
+    'Ahí hay algo que puede ser una clave, pero no sabemos si es la secreta o la pública. Si es la secreta, pegala sola, sin nada más.',
+    'That holds what may be a key, but we cannot tell whether it is the secret or the public one. If it is the secret one, paste it alone, with nothing else.',
+  ],
+  'copy-wrong': [
+    'Esa copia no se abre así. La que guardaste con tu PIN se abre con el PIN de ese día; la segunda copia, con sus palabras o tu contraseña.',
+    'That does not open this backup. The one you saved with your PIN opens with the PIN of that day; the second copy opens with its words or your password.',
   ],
   'key-changed': [
     'La clave de este equipo cambió o se borró mientras tanto, quizás en otra pestaña. Acá no se cambió nada: recargá la página.',

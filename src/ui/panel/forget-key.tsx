@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks'
+import { SignerError } from '../../client/signer.ts'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { panelWords as t } from '../words/panel.ts'
+import { keyBox } from './state.ts'
+
+/** Whether this device has a stored text that is no key. */
+export function isUnreadable(failure: unknown): boolean {
+  return failure instanceof SignerError && failure.code === 'key-unreadable'
+}
+
+/** Removes the key of this device, after a question: without a copy it is gone for ever. */
+export function ForgetKey({ onDone }: { onDone: () => void }) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setAsking(true)}>
+        {t('key.forget')}
+      </Button>
+      {asking && (
+        <Confirm
+          title={t('key.forget.title')}
+          action={t('key.forget')}
+          danger
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            keyBox.remove()
+            setAsking(false)
+            onDone()
+          }}
+        >
+          <p>{t('key.forget.why')}</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
