@@ -185,12 +185,7 @@ function Given({ vouchers, onGiven, onTrial }: GivenProps) {
         <p>{t('hand.how')}</p>
         <ReachNotice />
         <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
-        <TicketButton
-          key={vouchers[0]?.nonce}
-          vouchers={vouchers}
-          shop={shop}
-          onPrinted={onGiven}
-        />
+        <TicketButton key={vouchers[0]?.nonce} vouchers={vouchers} onPrinted={onGiven} />
         <Select
           label={t('print.format')}
           value={format}
@@ -203,7 +198,7 @@ function Given({ vouchers, onGiven, onTrial }: GivenProps) {
           onClick={() => {
             // A page cannot learn whether the paper came out.
             onGiven()
-            printVouchers(format, vouchers, shop, wifiForPrint())
+            void printVouchers(format, vouchers, wifiForPrint())
           }}
         >
           {t('hand.print')}

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Rules } from '../../coupons/rules.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
+import { nameSoon } from '../state/merchant-names.ts'
 import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
@@ -36,12 +37,13 @@ const job = signal<Job | null>(null)
 const perSheet = 10
 
 /** Print the vouchers of one shop: sheets to cut, or a ticket each. */
-export function printVouchers(
+export async function printVouchers(
   format: PrintFormat,
-  vouchers: readonly Printed[],
-  shop: string | null,
+  vouchers: readonly (Printed & { npub: string })[],
   wifi: PrintedWifi | null,
-): void {
+): Promise<void> {
+  const [first] = vouchers
+  const shop = first ? await nameSoon(first.npub) : null
   job.value = { format, vouchers, shop, wifi: format === 'a4' ? null : wifi }
 }
 

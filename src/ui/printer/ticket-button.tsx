@@ -5,6 +5,7 @@ import { Button } from '../parts/button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { printVouchers } from '../parts/print.tsx'
 import { say } from '../parts/toast.tsx'
+import { nameSoon } from '../state/merchant-names.ts'
 import { printerWords as t } from '../words/printer.ts'
 import { couponTicket } from './coupon-ticket.ts'
 import { PrinterError, type PrinterTrouble } from './device.ts'
@@ -12,14 +13,12 @@ import { hasPrinter, printerSettings } from './settings.ts'
 
 type Props = {
   vouchers: readonly Handed[]
-  /** Null where its name is unknown. */
-  shop: string | null
   /** Called when all of them are on paper, as far as a page can know. */
   onPrinted?: () => void
 }
 
 /** Prints a ticket each with one tap, where a printer was chosen. */
-export function TicketButton({ vouchers, shop, onPrinted }: Props) {
+export function TicketButton({ vouchers, onPrinted }: Props) {
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<PrinterTrouble | null>(null)
   const [done, setDone] = useState(0)
@@ -30,7 +29,7 @@ export function TicketButton({ vouchers, shop, onPrinted }: Props) {
     setBusy(true)
     setTrouble(null)
     const begun = all - waiting.length
-    const failed = await printAll(waiting, shop, (count) => setDone(begun + count))
+    const failed = await printAll(waiting, (count) => setDone(begun + count))
     setBusy(false)
     setTrouble(failed)
     if (failed !== null) return
@@ -39,7 +38,7 @@ export function TicketButton({ vouchers, shop, onPrinted }: Props) {
   }
   const byBrowser = () => {
     onPrinted?.()
-    printVouchers(`${printerSettings.peek().width}`, waiting, shop, wifiForPrint())
+    void printVouchers(`${printerSettings.peek().width}`, waiting, wifiForPrint())
   }
   const label = all > 1 ? t('ticket.do.many', { n: all }) : t('ticket.do')
   return (
@@ -63,12 +62,12 @@ export function TicketButton({ vouchers, shop, onPrinted }: Props) {
 /** Print one after the other, until one fails: the trouble, or null. */
 async function printAll(
   vouchers: readonly Handed[],
-  shop: string | null,
   onCount: (count: number) => void,
 ): Promise<PrinterTrouble | null> {
   try {
     const { printTicket } = await import('./printing.ts')
     for (const [at, voucher] of vouchers.entries()) {
+      const shop = await nameSoon(voucher.npub)
       await printTicket(couponTicket(voucher, shop, wifiForPrint()))
       onCount(at + 1)
     }

@@ -12,7 +12,8 @@ const place = 'merchants'
 const looksMax = 200
 
 const looks = signal<Readonly<Record<string, ShopLook>>>(parseLooks(device.read(place)))
-const asked = new Set<string>()
+/** The look-ups of this page, by npub. */
+const asked = new Map<string, Promise<void>>()
 
 /** The name of a merchant, else words for one without a name. */
 export function merchantName(npub: string): string {
@@ -37,11 +38,18 @@ export function keepLook(npub: string, look: ShopLook): void {
   device.write(place, JSON.stringify(looks.peek()))
 }
 
+/** Nobody waits longer for the name of a shop on a paper. */
+const nameWaitMs = 2000
+
+/** The name of a merchant for something that cannot be changed later, such as paper: waits for the look-up, for a while. */
+export async function nameSoon(npub: string, waitMs = nameWaitMs): Promise<string | null> {
+  if (knownName(npub) === null)
+    await Promise.race([asked.get(npub), new Promise((resolve) => setTimeout(resolve, waitMs))])
+  return knownName(npub)
+}
+
 function lookOf(npub: string): ShopLook | undefined {
-  if (!asked.has(npub)) {
-    asked.add(npub)
-    void lookUp(npub)
-  }
+  if (!asked.has(npub)) asked.set(npub, lookUp(npub))
   return looks.value[npub]
 }
 

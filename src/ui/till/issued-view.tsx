@@ -42,18 +42,18 @@ export function IssuedView({ issued }: { issued: Issued }) {
       <WifiBox />
       <Ways handed={issued} shop={shop} rested={rested} />
       <div class="actions" inert={!rested}>
-        <TicketButton vouchers={[issued]} shop={shop} />
+        <TicketButton vouchers={[issued]} />
       </div>
       <div class="actions">
         <RestingButton
           icon="print"
-          onClick={() => printVouchers('58', [issued], shop, wifiForPrint())}
+          onClick={() => void printVouchers('58', [issued], wifiForPrint())}
         >
           {t('issue.print58')}
         </RestingButton>
         <RestingButton
           icon="print"
-          onClick={() => printVouchers('80', [issued], shop, wifiForPrint())}
+          onClick={() => void printVouchers('80', [issued], wifiForPrint())}
         >
           {t('issue.print80')}
         </RestingButton>
