@@ -420,10 +420,24 @@ test('kept coupons are refreshed from the service, open without a connection, an
   await page.getByText('Lo que ves es lo que sabíamos').waitFor()
   await page.getByRole('img', { name: 'QR de Medialuna de regalo' }).waitFor()
   await checkPage(page, 'coupon-offline')
-  await context.setOffline(false)
-  await call(server.url, '/api/coupons/claim', { body: { nonce } })
+  // A code that nobody can ask about is listed, and asked about when the service is back.
+  const unseen = await mint()
+  await page.evaluate((code) => {
+    location.hash = `#${code}`
+  }, unseen)
+  await page.getByText('El código ya está en tus cupones').waitFor()
+  await checkPage(page, 'coupon-unseen')
   await button(page, 'Volver a mis cupones').click()
-  await page.getByText('Canjeado').waitFor()
+  await page.getByText('Cupón sin revisar').waitFor()
+  await checkEveryWidth(page, 'coupon-unseen-list')
+  await call(server.url, '/api/coupons/claim', { body: { nonce } })
+  await context.setOffline(false)
+  await page.getByText('Cupón sin revisar').waitFor({ state: 'detached' })
+  expect(new Set(await keptCodes(page))).toEqual(new Set([nonce, unseen]))
+  await call(server.url, '/api/coupons/claim', { body: { nonce: unseen } })
+  await button(page, 'Revisar de nuevo').click()
+  await page.getByText('Canjeado').nth(1).waitFor()
+  await page.getByRole('button', { name: 'Quitar de este equipo' }).first().click()
   // Nothing is lost with it, so no question.
   await page.getByRole('button', { name: 'Quitar de este equipo' }).click()
   await page.getByText('Todavía no tenés cupones').waitFor()
