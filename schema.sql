@@ -1,4 +1,4 @@
-PRAGMA user_version = 26;
+PRAGMA user_version = 27;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -120,7 +120,9 @@ CREATE TABLE redemptions (
   amount_msat INTEGER CHECK (amount_msat >= 0),
   -- The key that authenticated the claim, and its till if it was the owner's or a minter's at that time.
   claimed_by BLOB CHECK (length(claimed_by) = 32),
-  till_id INTEGER REFERENCES tills (id) CHECK (till_id IS NULL OR claimed_by IS NOT NULL)
+  till_id INTEGER REFERENCES tills (id) CHECK (till_id IS NULL OR claimed_by IS NOT NULL),
+  -- The purchase that the till named: its amount and currency (JSON).
+  purchase TEXT CHECK (json_valid(purchase))
 ) STRICT;
 CREATE INDEX redemptions_by_owner ON redemptions (owner, id);
 

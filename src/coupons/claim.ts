@@ -63,6 +63,7 @@ export async function claim(
         zapRequest: order?.json ?? null,
         zapRequestId: order?.id ?? null,
         amountMsat: parseAmountMsat(input.amountMsat),
+        purchase: input.purchase,
         by,
       }
       const success = answer(service, 'success', voucher, input.nonce, now)

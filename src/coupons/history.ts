@@ -111,6 +111,7 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
       claimedBy: row.claimedBy,
       claimedByNpub: row.claimedBy && npubOf(row.claimedBy),
       claimedByLabel: row.label,
+      ...(row.purchase && { purchase: row.purchase }),
     })),
     next,
   }

@@ -325,6 +325,7 @@ export const RedemptionsModel = t.Object({
       claimedBy: nullable(pubkey),
       claimedByNpub: nullable(t.String()),
       claimedByLabel: nullable(t.String({ description: 'The label of the minter entry' })),
+      purchase: t.Optional(t.Object(money, { description: 'Absent if the till named none' })),
     }),
   ),
   next,

@@ -2,6 +2,7 @@ import { bytesOf, hexOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Terms } from './definition.ts'
+import type { Money } from './money.ts'
 import type { Page } from './page.ts'
 import { hourOf } from './statistics.ts'
 import { createTillStore } from './till-store.ts'
@@ -17,6 +18,8 @@ type Redemption = {
   zapRequest: string | null
   zapRequestId: string | null
   amountMsat: number | null
+  /** The purchase that the till named, or null. */
+  purchase: Money | null
   /** The key that authenticated the claim, in hex, with the label of its minter entry. */
   claimedBy: string | null
   label: string | null
@@ -124,13 +127,14 @@ export function createVoucherStore(sql: Sql) {
       string | null,
       string | null,
       number | null,
+      string | null,
       Uint8Array | null,
       number | null,
     ]
   >(
     `INSERT INTO redemptions (voucher_id, owner, zap_request, zap_request_id, amount_msat,
-       claimed_by, till_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+       purchase, claimed_by, till_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const listRedemptions = sql.query<
     {
@@ -143,13 +147,14 @@ export function createVoucherStore(sql: Sql) {
       zap_request: string | null
       zap_request_id: string | null
       amount_msat: number | null
+      purchase: string | null
       claimed_by: Uint8Array | null
       label: string | null
     },
     [Uint8Array, number, number]
   >(
     `SELECT x.id, v.handle, v.ended_at, d.uuid, r.name, r.benefit, x.zap_request, x.zap_request_id,
-       x.amount_msat, x.claimed_by, m.label
+       x.amount_msat, x.purchase, x.claimed_by, m.label
      FROM redemptions x
      JOIN vouchers v ON v.id = x.voucher_id
      JOIN revisions r ON r.id = v.revision_id
@@ -248,6 +253,7 @@ export function createVoucherStore(sql: Sql) {
         filed.zapRequest,
         filed.zapRequestId,
         filed.amountMsat,
+        filed.purchase && JSON.stringify(filed.purchase),
         by && bytesOf(by.pubkey),
         by?.listed ? tillId : null,
       )
@@ -286,6 +292,7 @@ export function createVoucherStore(sql: Sql) {
         zapRequest: row.zap_request,
         zapRequestId: row.zap_request_id,
         amountMsat: row.amount_msat,
+        purchase: row.purchase === null ? null : (JSON.parse(row.purchase) as Money),
         claimedBy: row.claimed_by && hexOf(row.claimed_by),
         label: row.label,
       }))
@@ -307,6 +314,7 @@ type Filed = {
   zapRequest: string | null
   zapRequestId: string | null
   amountMsat: number | null
+  purchase: Money | null
   /** The key that authenticated the claim. `listed`: it is the owner's or a minter's. */
   by: { pubkey: string; listed: boolean } | null
 }

@@ -12,6 +12,7 @@ import redeemers from './migrations/step-23-redeemers.sql' with { type: 'text' }
 import posters from './migrations/step-24-posters.sql' with { type: 'text' }
 import authorizedTills from './migrations/step-25-authorized-tills.sql' with { type: 'text' }
 import expiries from './migrations/step-26-expiries.sql' with { type: 'text' }
+import purchases from './migrations/step-27-purchases.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -37,6 +38,7 @@ export const couponSchema: Schema = {
     23: posters,
     24: authorizedTills,
     25: expiries,
+    26: purchases,
   },
 }
 

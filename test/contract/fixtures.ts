@@ -82,7 +82,13 @@ export function found<T>(row: T | null | undefined): T {
 }
 
 /** A redemption of an anonymous till that nobody paid for over lightning. */
-export const filed = { zapRequest: null, zapRequestId: null, amountMsat: null, by: null }
+export const filed = {
+  zapRequest: null,
+  zapRequestId: null,
+  amountMsat: null,
+  purchase: null,
+  by: null,
+}
 
 /** True when it does not throw. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {

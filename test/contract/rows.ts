@@ -65,6 +65,7 @@ const couponRows: Record<string, Change[]> = {
   redemptions: [
     ...wrong('owner', 'claimed_by'),
     ...set('amount_msat = -1', 'voucher_id = 999', 'till_id = 999', 'claimed_by = NULL'),
+    ...set("purchase = '{'"),
   ],
   expiries: set('definition_id = 999', 'open = -1'),
   kills: set('definition_id = 999'),
@@ -216,7 +217,7 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
     })
     const [claimed, old] = await issued(tx, definition, [1, 2, 3])
     const by = { pubkey: key(1), listed: true }
-    const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5, by }
+    const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5, purchase: null, by }
     await tx.vouchers.claim(found(claimed), filed, at)
     const successor = { handle: handle(4), keyMac: bytes(32, 4), sealed: bytes(9, 4), now: at }
     await tx.vouchers.replace(found(old), successor)

@@ -78,7 +78,8 @@ export function vouchers(it: It<CouponTx>): void {
 
   it('a voucher is claimed once, and the redemption is filed with its payment', async (stores) => {
     await prepared(stores, [1])
-    const paid = { zapRequest: '{"ñ":1}', zapRequestId: key(5), amountMsat: most }
+    const purchase = { amount: 12_500.5, currency: 'ARS' } as const
+    const paid = { zapRequest: '{"ñ":1}', zapRequestId: key(5), amountMsat: most, purchase }
     const claim = (now: number) =>
       stores.write(async (tx) =>
         tx.vouchers.claim(await voucher(tx, 1), { ...paid, by: null }, now),

@@ -184,6 +184,9 @@ describe('the claim of a coupon with rules', () => {
     expect((await buy(10_000, 'ARS')()).json.status).toBe('success')
     const silent = await issue({ rules: { minimum } })
     expect((await claim(silent.nonce, { purchase: null })).json.status).toBe('success')
+    const listed = await call(server.url, '/api/coupons/redemptions?limit=2', { token })
+    const purchases = listed.json.redemptions.map((one: Json) => one.purchase)
+    expect(purchases).toEqual([undefined, { amount: 10_000, currency: 'ARS' }])
   })
 
   const malformed: [unknown, string][] = [

@@ -1,0 +1,1 @@
+ALTER TABLE redemptions ADD COLUMN purchase TEXT CHECK (json_valid(purchase));
