@@ -2,8 +2,8 @@
 import type { Serial, SerialPort } from '../../src/ui/printer/serial.ts'
 import type { Usb, UsbDevice } from '../../src/ui/printer/usb.ts'
 
-/** `stuck`: takes no more bytes. `gone`: unplugged. `busy`: another program has it. `mute`: answers no question. */
-export type Mood = 'fine' | 'paperless' | 'stuck' | 'gone' | 'busy' | 'mute'
+/** `stuck`: takes no more bytes. `gone`: unplugged; `pulled`: just now, in the middle of a ticket. `busy`: another program has it. `mute`: answers no question. */
+export type Mood = 'fine' | 'paperless' | 'stuck' | 'gone' | 'pulled' | 'busy' | 'mute'
 export type FakePrinter = {
   mood: Mood
   /** All bytes that came in, and the sizes of their pieces. */
@@ -75,6 +75,7 @@ function usbDevice(printer: FakePrinter, serialNumber: string): UsbDevice {
       printer.open = true
     },
     async close() {
+      if (printer.mood === 'pulled') throw fail('InvalidStateError')
       printer.open = false
       claimed = -1
     },
@@ -93,6 +94,7 @@ function usbDevice(printer: FakePrinter, serialNumber: string): UsbDevice {
     async transferOut(endpoint, data) {
       if (claimed !== 1 || endpoint !== 3) throw fail('InvalidAccessError')
       if (printer.mood === 'stuck') return never()
+      if (printer.mood === 'pulled') throw fail('NetworkError')
       take(printer, new Uint8Array(data as ArrayBuffer | Uint8Array<ArrayBuffer>))
       return { status: 'ok' }
     },
@@ -146,6 +148,7 @@ function serialPort(printer: FakePrinter, speeds: number[]): SerialPort {
       port.writable = new WritableStream({
         write(chunk) {
           if (printer.mood === 'stuck') return never()
+          if (printer.mood === 'pulled') throw fail('NetworkError')
           const asked = chunk.length === 3 && chunk[0] === 0x10
           if (!asked) return take(printer, chunk)
           if (printer.mood === 'mute') return
@@ -157,6 +160,7 @@ function serialPort(printer: FakePrinter, speeds: number[]): SerialPort {
       printer.permitted = false
     },
     async close() {
+      if (printer.mood === 'pulled') throw fail('InvalidStateError')
       if (port.readable?.locked || port.writable?.locked) throw fail('InvalidStateError')
       printer.open = false
     },

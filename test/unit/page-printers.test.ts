@@ -105,6 +105,13 @@ describe.each(cables)('by %s', (_, open) => {
     expect(fake.bytes).toEqual([...ticket])
   })
 
+  test('one that is pulled out in the middle of a ticket is gone', async () => {
+    const { printer, fake } = open()
+    await printer.choose()
+    fake.mood = 'pulled'
+    expect(await troubleOf(sooner(printer.print(ticket)))).toBe('gone')
+  })
+
   test('one that answers no question prints all the same', async () => {
     const { printer, fake } = open()
     await printer.choose()

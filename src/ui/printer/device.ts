@@ -27,6 +27,8 @@ export const chunkBytes = 1024
 /** Time for a chunk. A printer of 9600 baud takes 1.1 s; one that takes longer has stopped. */
 const chunkMs = 8000
 
+const closeMs = 2000
+
 /** The parts of a text of bytes, in order. */
 export function chunksOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   const count = Math.ceil(bytes.length / chunkBytes)
@@ -50,6 +52,15 @@ export async function within<T, Late>(
     return first === 'late' ? await late() : first.value
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Let other programs have the printer again. One that was pulled out or hangs does not close, and needs not. */
+export async function putAway(closed: Promise<void>): Promise<void> {
+  try {
+    await within(closed, () => undefined, closeMs)
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
   }
 }
 
@@ -84,7 +95,8 @@ function troubleOf(cause: unknown): PrinterError {
   if (cause instanceof PrinterError) return cause
   // Both report by the name of a DOMException, or as a TypeError for a closed stream.
   const name = cause instanceof Error ? cause.name : ''
-  if (name === 'NotFoundError') return new PrinterError('gone', cause)
+  // Pulled out before or during a ticket.
+  if (/^(NotFoundError|NetworkError)$/.test(name)) return new PrinterError('gone', cause)
   if (/^(SecurityError|InvalidStateError|NotAllowedError)$/.test(name)) {
     return new PrinterError('busy', cause)
   }

@@ -6,6 +6,7 @@ import {
   createPrinter,
   type Printer,
   PrinterError,
+  putAway,
   within,
 } from './device.ts'
 import type { BaudRate } from './settings.ts'
@@ -71,16 +72,11 @@ async function printOn(
     await within(writer.close(), stuck)
   } catch (cause) {
     // A port with a write that hangs does not close.
-    if (writer)
-      await within(
-        writer.abort().catch(() => undefined),
-        () => undefined,
-        answerMs,
-      )
+    if (writer) await putAway(writer.abort())
     throw cause
   } finally {
     writer?.releaseLock()
-    await port.close()
+    await putAway(port.close())
   }
 }
 

@@ -1,5 +1,5 @@
 /** Receipt printers by WebUSB. */
-import { chunksOf, createPrinter, type Printer, PrinterError, within } from './device.ts'
+import { chunksOf, createPrinter, type Printer, PrinterError, putAway, within } from './device.ts'
 
 type Endpoint = { endpointNumber: number; direction: 'in' | 'out'; type: string }
 type Alternate = {
@@ -113,7 +113,7 @@ async function printOn(device: UsbDevice, bytes: Uint8Array<ArrayBuffer>): Promi
     await device.releaseInterface(part.at)
   } finally {
     // It also ends a transfer that hangs, and lets other programs have the printer.
-    await device.close()
+    await putAway(device.close())
   }
 }
 

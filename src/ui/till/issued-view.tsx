@@ -4,8 +4,10 @@ import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
 import { WifiBox } from '../hand/wifi-box.tsx'
 import { wifiForPrint } from '../hand/wifi-state.ts'
+import { Button } from '../parts/button.tsx'
 import { PrintRoom, printVouchers } from '../parts/print.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
+import { hasPrinter } from '../printer/settings.ts'
 import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { benefitText } from '../words/benefit-text.ts'
@@ -43,20 +45,16 @@ export function IssuedView({ issued }: { issued: Issued }) {
       <Ways handed={issued} shop={shop} rested={rested} />
       <div class="actions" inert={!rested}>
         <TicketButton vouchers={[issued]} />
-      </div>
-      <div class="actions">
-        <RestingButton
-          icon="print"
-          onClick={() => void printVouchers('58', [issued], wifiForPrint())}
-        >
-          {t('issue.print58')}
-        </RestingButton>
-        <RestingButton
-          icon="print"
-          onClick={() => void printVouchers('80', [issued], wifiForPrint())}
-        >
-          {t('issue.print80')}
-        </RestingButton>
+        {!hasPrinter() &&
+          (['58', '80'] as const).map((width) => (
+            <Button
+              key={width}
+              icon="print"
+              onClick={() => void printVouchers(width, [issued], wifiForPrint())}
+            >
+              {t(`issue.print.${width}`)}
+            </Button>
+          ))}
       </div>
       <RestingButton kind="primary" icon="check" wide class="huge" onClick={handedOver}>
         {t('issue.done')}

@@ -307,8 +307,8 @@ export const tillWords = createWords({
     'Let them scan it with their phone’s camera.',
   ],
   'issue.qr': ['QR del cupón {name}', 'QR code of the coupon {name}'],
-  'issue.print58': ['Ticket de 58 mm', '58 mm ticket'],
-  'issue.print80': ['Ticket de 80 mm', '80 mm ticket'],
+  'issue.print.58': ['Ticket de 58 mm', '58 mm ticket'],
+  'issue.print.80': ['Ticket de 80 mm', '80 mm ticket'],
   'issue.done': ['Listo', 'Done'],
 
   'key.title': ['Clave de esta caja', 'This till’s key'],
