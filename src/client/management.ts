@@ -109,9 +109,20 @@ export function listRedemptions(
   return requestAs(session, `${coupons}/redemptions${query({ limit, cursor })}`)
 }
 
-export async function addMinter(session: Session, pubkey: string, label: string): Promise<Minter> {
-  const options = { body: named(pubkey, label) }
+/** With `mint` false the key only redeems. */
+export async function addMinter(
+  session: Session,
+  pubkey: string,
+  label: string,
+  mint: boolean,
+): Promise<Minter> {
+  const options = { body: { ...named(pubkey, label), mint } }
   return (await requestAs<{ minter: Minter }>(session, `${coupons}/minters`, options)).minter
+}
+
+/** Let a listed key mint, or only redeem. */
+export async function permitMinter(session: Session, pubkey: string, mint: boolean): Promise<void> {
+  await requestAs(session, `${coupons}/minters`, { body: { pubkey, mint } })
 }
 
 export async function removeMinter(session: Session, pubkey: string): Promise<void> {

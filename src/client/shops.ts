@@ -17,6 +17,24 @@ export async function changeShop(session: Session, changes: Partial<ShopLook>): 
   return parseLook(await requestAs(session, '/api/shop', { method: 'PATCH', body: changes }))
 }
 
+/** Whether only authorised tills redeem the coupons of the session's key. Throws ApiError and SignerError. */
+export async function fetchOnlyAuthorizedTills(session: Session): Promise<boolean> {
+  return demandIn(await requestAs(session, '/api/shop'))
+}
+
+/** Throws ApiError and SignerError. */
+export async function changeOnlyAuthorizedTills(
+  session: Session,
+  onlyAuthorizedTills: boolean,
+): Promise<boolean> {
+  const options = { method: 'PATCH', body: { onlyAuthorizedTills } } as const
+  return demandIn(await requestAs(session, '/api/shop', options))
+}
+
+function demandIn(value: unknown): boolean {
+  return asObject(value)?.onlyAuthorizedTills === true
+}
+
 /** Read a look from an answer or from the storage of a device. Anything else in it counts as unset. */
 export function parseLook(value: unknown): ShopLook {
   const { name, color } = asObject(value) ?? {}

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { closeBrowser, shownQr, showToCamera } from '../support/browser.ts'
+import { closeBrowser, shownQr, showToCamera, visit } from '../support/browser.ts'
 import { call, newSigner } from '../support/client.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import {
@@ -163,4 +163,57 @@ test('a till is authorised by its key, and removed', async () => {
   await press('Quitar la caja Caja del fondo')
   await dialog().getByRole('button', { name: 'Quitar' }).click()
   await noTills(page)
+})
+
+test('only authorised tills redeem, each by its name, and another is told what to do', async () => {
+  const till = newSigner()
+  const { page, press, main, key, ask, id, issue } = await openTills()
+  const claim = async (nonce: string, signer?: typeof till) =>
+    (await call(server.url, '/api/coupons/claim', { body: { nonce }, ...(signer && { signer }) }))
+      .json
+  await claim(await issue(id))
+  await key.fill(till.pubkey)
+  await page.getByLabel('¿Cómo la llamás?').fill('Barra')
+  await page.getByLabel('¿Qué puede hacer?').selectOption('Sólo canjea')
+  await press('Autorizar')
+  const may = page.getByLabel('Qué puede hacer la caja Barra')
+  await may.waitFor()
+  expect(await may.inputValue()).toBe('redeem')
+  const changed = page.waitForResponse('**/api/shop')
+  await page.getByLabel('Sólo cajas autorizadas canjean').check()
+  await changed
+  await checkEveryWidth(page, 'panel-tills-only')
+  const nonce = await issue(id)
+  expect((await claim(nonce)).code).toBe('till-not-allowed')
+  expect((await claim(nonce, till)).status).toBe('success')
+  const mint = () => call(server.url, '/api/coupons/mint', { body: { couponId: id }, signer: till })
+  expect((await mint()).json.code).toBe('mint-not-allowed')
+  const permitted = page.waitForResponse('**/api/coupons/minters')
+  await may.selectOption('Puede entregar y canjear')
+  await permitted
+  expect((await mint()).status).toBe(200)
+
+  await page.getByRole('link', { name: 'Canjes' }).click()
+  await main().getByRole('cell', { name: 'Barra' }).waitFor()
+  await main().getByRole('cell', { name: 'Sin identificar' }).waitFor()
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  const rows = main().getByRole('table', { name: 'Canjes por caja' }).locator('tbody tr')
+  await rows.first().waitFor()
+  expect((await rows.allTextContents()).toSorted()).toEqual(['Barra1', 'Sin identificar1'])
+  await checkEveryWidth(page, 'panel-by-till')
+
+  // Another till of the same shop, without a key.
+  const { npub } = (await ask('/api/coupons/mint', { body: { couponId: id } })).json
+  const code = await issue(id)
+  const { page: other, context } = await visit(`${server.url}/caja`, {
+    before: `localStorage.setItem('cuponera:till:shops', '${JSON.stringify([npub])}')`,
+  })
+  await other.getByLabel('Código del cupón').fill(`${server.url}/c#${code}`)
+  await other.getByRole('button', { name: 'Ver cupón' }).click()
+  await other.locator('.till-view').getByRole('button', { name: 'Canjear' }).click()
+  await other.getByRole('heading', { name: 'Esta caja no está autorizada' }).waitFor()
+  await checkEveryWidth(other, 'till-barred')
+  await other.getByRole('button', { name: 'Hacer la clave' }).click()
+  await other.getByRole('heading', { name: 'Clave de esta caja' }).waitFor()
+  await context.close()
 })

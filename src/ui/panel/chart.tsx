@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type DayCount, fetchStatistics } from '../../client/management.ts'
-import type { Statistics } from '../../client/models.ts'
+import { type DayCount, fetchStatistics, fetchTillStatistics } from '../../client/management.ts'
+import type { Statistics, TillStatistics } from '../../client/models.ts'
 import { language } from '../browser/language.ts'
 import { shownTheme } from '../browser/theme.ts'
 import { Select } from '../parts/field.tsx'
@@ -10,6 +10,7 @@ import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { useReload } from './reload.ts'
 import { overview, session, takeFigures } from './state.ts'
+import { tillText } from './till-text.ts'
 
 const ranges = ['7', '30', '90', '365'] as const
 type Range = (typeof ranges)[number]
@@ -19,15 +20,21 @@ export function Chart({ only }: { only?: string }) {
   const [range, setRange] = useState<Range>('30')
   const [chosen, setChosen] = useState('')
   const [statistics, setStatistics] = useState<Statistics | null>(null)
+  const [tills, setTills] = useState<TillStatistics | null>(null)
   const couponId = only ?? chosen
 
   const failure = useReload(range, async () => {
     const [from, to] = [dayBefore(Number(range) - 1), dayBefore(0)]
     // The service counts in UTC; the offset makes its days those of this device.
     const offset = Math.round(-new Date().getTimezoneOffset() / 60)
-    const found = await fetchStatistics(session, { from, to, offset })
+    const period = { from, to, offset }
+    const [found, byTill] = await Promise.all([
+      fetchStatistics(session, period),
+      only === undefined ? fetchTillStatistics(session, period) : null,
+    ])
     return () => {
       setStatistics(found)
+      setTills(byTill)
       takeFigures(found)
     }
   })
@@ -71,9 +78,41 @@ export function Chart({ only }: { only?: string }) {
             <summary>{t('chart.table')}</summary>
             <DayTable days={days} />
           </details>
+          {couponId === '' && tills && <ByTill statistics={tills} />}
         </>
       )}
     </section>
+  )
+}
+
+/** Redemptions of the period by till. Hidden while no till has named itself. */
+function ByTill({ statistics }: { statistics: TillStatistics }) {
+  const tills = statistics.tills
+    .map(({ pubkey, label, days }) => ({
+      pubkey,
+      name: tillText(pubkey, label),
+      claimed: days.reduce((sum, day) => sum + day.claimed, 0),
+    }))
+    .toSorted((a, b) => b.claimed - a.claimed)
+  if (tills.every(({ pubkey }) => pubkey === null)) return null
+  return (
+    <table class="table">
+      <caption>{t('chart.tills')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('redeemed.till')}</th>
+          <th scope="col">{t('chart.claimed')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tills.map(({ pubkey, name, claimed }) => (
+          <tr key={pubkey ?? ''}>
+            <td data-label={t('redeemed.till')}>{name}</td>
+            <td data-label={t('chart.claimed')}>{number(claimed)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

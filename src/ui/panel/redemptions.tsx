@@ -16,6 +16,7 @@ import { failureText } from '../words/signer.ts'
 import { csvOf } from './csv.ts'
 import { useReload } from './reload.ts'
 import { session } from './state.ts'
+import { tillText } from './till-text.ts'
 
 type Filter = { couponId: string; from: string; to: string }
 const everything: Filter = { couponId: '', from: '', to: '' }
@@ -110,6 +111,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
           <th scope="col">{t('redeemed.when')}</th>
           <th scope="col">{t('redeemed.coupon')}</th>
           <th scope="col">{t('redeemed.benefit')}</th>
+          <th scope="col">{t('redeemed.till')}</th>
           <th scope="col">{t('redeemed.amount')}</th>
           <th scope="col">{t('redeemed.code')}</th>
         </tr>
@@ -122,6 +124,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
             </td>
             <td data-label={t('redeemed.coupon')}>{row.name}</td>
             <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>
+            <td data-label={t('redeemed.till')}>{tillText(row.claimedBy, row.claimedByLabel)}</td>
             <td data-label={t('redeemed.amount')} class="number">
               {row.amountMsat === null
                 ? '–'
@@ -170,6 +173,7 @@ function table(rows: readonly Redemption[]) {
     t('redeemed.when'),
     t('redeemed.coupon'),
     t('redeemed.benefit'),
+    t('redeemed.till'),
     'msat',
     t('redeemed.code'),
     t('redeemed.order'),
@@ -180,6 +184,7 @@ function table(rows: readonly Redemption[]) {
       new Date(row.claimedAt * 1000).toISOString(),
       row.name,
       plainBenefitText(row.benefit),
+      tillText(row.claimedBy, row.claimedByLabel),
       row.amountMsat,
       row.handle,
       row.orderId,

@@ -145,6 +145,11 @@ export function nameOfKey(pubkey: string): string | null {
   return overview.value?.minters.find((minter) => minter.pubkey === pubkey)?.label ?? null
 }
 
+/** True for the key of an authorised till. */
+export function isMinter(pubkey: string): boolean {
+  return overview.value?.minters.some((minter) => minter.pubkey === pubkey) ?? false
+}
+
 export async function createCoupon(authored: management.Authored): Promise<Definition> {
   // The store of the tab: two tabs that each create the same coupon want two.
   const coupon = await management.createCoupon(session, authored, tab)
@@ -198,10 +203,16 @@ export async function voidAll(id: string): Promise<number> {
   return voided
 }
 
-export async function addMinter(pubkey: string, label: string): Promise<Minter> {
-  const minter = await management.addMinter(session, pubkey, label)
+export async function addMinter(pubkey: string, label: string, mint: boolean): Promise<Minter> {
+  const minter = await management.addMinter(session, pubkey, label, mint)
   await loadOverview()
   return minter
+}
+
+/** Let a till issue and redeem, or only redeem. */
+export async function permitMinter(pubkey: string, mint: boolean): Promise<void> {
+  await management.permitMinter(session, pubkey, mint)
+  await loadOverview()
 }
 
 export async function removeMinter(pubkey: string): Promise<void> {

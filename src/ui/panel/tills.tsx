@@ -7,7 +7,7 @@ import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { Field } from '../parts/field.tsx'
+import { Field, Select } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
@@ -18,12 +18,23 @@ import { parseShop, tillAddress } from '../state/shops.ts'
 import { day } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
-import { addMinter, removeMinter, session } from './state.ts'
+import { OnlyTills } from './only-tills.tsx'
+import { addMinter, permitMinter, removeMinter, session } from './state.ts'
 import { TillLink } from './till-link.tsx'
 
-/** The tills: keys that may issue for the merchant. */
+/** Whether a till may issue, or only redeem. */
+type May = 'mint' | 'redeem'
+
+const permissions = () =>
+  [
+    ['mint', t('tills.may.mint')],
+    ['redeem', t('tills.may.redeem')],
+  ] as const
+
+/** The tills: keys that redeem for the merchant, and issue if they may. */
 export function Tills({ minters }: { minters: readonly Minter[] }) {
   const [removing, setRemoving] = useState<Minter | null>(null)
+  const { failure, attempt } = useAttempt()
   const till = `${location.origin}/caja`
   const pubkey = session.who.value?.pubkey
   return (
@@ -45,6 +56,8 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
         </section>
         <AddTill />
       </div>
+      <OnlyTills alone={minters.length === 0} />
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       {minters.length === 0 ? (
         <Empty icon="people" title={t('tills.empty')} />
       ) : (
@@ -58,6 +71,15 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
                 <strong>{minter.label ?? t('tills.unnamed')}</strong>
                 <span class="soft small">{t('tills.since', { day: day(minter.createdAt) })}</span>
                 <ShopKey npub={minter.npub} />
+                <Select<May>
+                  label={t('tills.may.label', { name: minter.label ?? t('tills.unnamed') })}
+                  quiet
+                  value={minter.mint === false ? 'redeem' : 'mint'}
+                  options={permissions()}
+                  onChoose={(may) =>
+                    void attempt(() => permitMinter(minter.pubkey, may === 'mint'))
+                  }
+                />
               </span>
               <button
                 type="button"
@@ -90,16 +112,17 @@ export function Tills({ minters }: { minters: readonly Minter[] }) {
   )
 }
 
-/** Authorises a key to issue. The service takes a key or a name (NIP-05). */
+/** Authorises a key. The service takes a key or a name (NIP-05). */
 function AddTill() {
   const [key, setKey] = useState('')
   const [label, setLabel] = useState('')
+  const [may, setMay] = useState<May>('mint')
   const { busy, failure, attempt } = useAttempt()
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     void attempt(async () => {
-      await addMinter(key.trim(), label)
-      say(t('tills.added'))
+      await addMinter(key.trim(), label, may === 'mint')
+      say(t(`tills.added.${may}`))
       setKey('')
       setLabel('')
     })
@@ -124,6 +147,7 @@ function AddTill() {
         value={label}
         onText={setLabel}
       />
+      <Select<May> label={t('tills.may')} value={may} options={permissions()} onChoose={setMay} />
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <Button kind="primary" type="submit" icon="check" busy={busy}>
         {t('tills.do')}

@@ -6,12 +6,12 @@ export const shopWords = createWords(
   {
     'tills.title': ['Tus cajas', 'Your tills'],
     'tills.lead': [
-      'Cada caja tiene su propia clave y puede emitir tus cupones. Se la podés quitar cuando quieras; la tuya nunca sale de acá.',
-      'Each till has its own key and can issue your coupons. You can remove it whenever you like; your own key never leaves this device.',
+      'Cada caja tiene su propia clave: con ella entrega tus cupones, y cada canje dice en qué caja fue. La podés quitar cuando quieras; la tuya nunca sale de acá.',
+      'Each till has its own key: with it the till issues your coupons, and each redemption says at which till it was. You can remove it whenever you like; your own key never leaves this device.',
     ],
     'tills.how': [
-      'Leé este QR con el equipo de la caja: queda lista para canjear los cupones de tu comercio. Para que también los emita, autorizala con el QR que ella muestra.',
-      'Scan this QR code with the till’s device: it is ready to redeem your shop’s coupons. To let it issue them as well, authorise it with the QR code that it shows.',
+      'Leé este QR con el equipo de la caja: queda lista para canjear los cupones de tu comercio. Para que también los entregue, o para saber qué canjeó cada caja, autorizala con el QR que ella muestra.',
+      'Scan this QR code with the till’s device: it is ready to redeem your shop’s coupons. To let it issue them as well, or to see what each till redeemed, authorise it with the QR code that it shows.',
     ],
     'tills.qr': ['Código QR que abre la caja', 'QR code that opens the till'],
     'tills.open': ['Abrir la caja acá', 'Open the till on this device'],
@@ -24,9 +24,26 @@ export const shopWords = createWords(
     'tills.label': ['¿Cómo la llamás? (opcional)', 'What do you call it? (optional)'],
     'tills.label.example': ['Ej.: Caja 1', 'E.g. Till 1'],
     'tills.do': ['Autorizar', 'Authorise'],
-    'tills.added': [
-      'Autorizada: ya puede emitir tus cupones.',
-      'Authorised: it can issue your coupons now.',
+    'tills.added.mint': [
+      'Autorizada: ya puede entregar y canjear tus cupones.',
+      'Authorised: it can issue and redeem your coupons now.',
+    ],
+    'tills.added.redeem': [
+      'Autorizada: ya puede canjear tus cupones.',
+      'Authorised: it can redeem your coupons now.',
+    ],
+    'tills.may': ['¿Qué puede hacer?', 'What may it do?'],
+    'tills.may.label': ['Qué puede hacer la caja {name}', 'What till {name} may do'],
+    'tills.may.mint': ['Puede entregar y canjear', 'Issues and redeems'],
+    'tills.may.redeem': ['Sólo canjea', 'Redeems only'],
+    'tills.only': ['Sólo cajas autorizadas canjean', 'Only authorised tills redeem'],
+    'tills.only.why': [
+      'Con esto, tus cupones se canjean sólo en las cajas de esta lista, abiertas con su PIN: las demás dejan de canjear al instante. Autorizalas antes. Sin esto, canjea cualquier caja que lea el código.',
+      'With this, your coupons are redeemed only at the tills in this list, opened with their PIN: the others stop at once. Authorise yours first. Without it, any till that scans the code redeems it.',
+    ],
+    'tills.only.none': [
+      'Todavía no autorizaste ninguna caja, así que ahora ninguna puede canjear.',
+      'You have not authorised any till yet, so none can redeem now.',
     ],
     'tills.empty': ['Todavía no hay cajas', 'No tills yet'],
     'tills.unnamed': ['Sin nombre', 'No name'],
@@ -35,8 +52,8 @@ export const shopWords = createWords(
     'tills.remove.label': ['Quitar la caja {name}', 'Remove till {name}'],
     'tills.remove.title': ['¿Quitar esta caja?', 'Remove this till?'],
     'tills.remove.why': [
-      'Deja de poder emitir al instante. Lo que ya emitió sigue valiendo.',
-      'It can no longer issue coupons, as of now. Those it has issued are still valid.',
+      'Deja de entregar al instante, y de canjear si sólo canjean las autorizadas. Lo que ya entregó sigue valiendo.',
+      'It stops issuing at once, and redeeming where only authorised tills redeem. Coupons it has issued are still valid.',
     ],
     'tills.removed': ['Quitada.', 'Removed.'],
 
@@ -53,6 +70,10 @@ export const shopWords = createWords(
     'redeemed.to': ['Hasta', 'To'],
     'redeemed.when': ['Cuándo', 'When'],
     'redeemed.benefit': ['Beneficio', 'Benefit'],
+    'redeemed.till': ['Caja', 'Till'],
+    'redeemed.me': ['Vos', 'You'],
+    'redeemed.other': ['Otra clave', 'Another key'],
+    'redeemed.unknown': ['Sin identificar', 'Not identified'],
     'redeemed.amount': ['Monto', 'Amount'],
     'redeemed.code': ['Código', 'Code'],
     'redeemed.order': ['Pedido', 'Order'],
@@ -63,6 +84,7 @@ export const shopWords = createWords(
     'chart.days': ['Últimos {n} días', 'Last {n} days'],
     'chart.minted': ['Emitidos', 'Issued'],
     'chart.claimed': ['Canjeados', 'Redeemed'],
+    'chart.tills': ['Canjes por caja', 'Redemptions by till'],
     'chart.none': ['Nada en este período.', 'Nothing in this period.'],
     'chart.table': ['Ver como tabla', 'Show as a table'],
     'chart.day': ['Día', 'Day'],
