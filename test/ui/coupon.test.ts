@@ -15,6 +15,7 @@ import {
   sha256Hex,
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
+import { heroSizes } from '../support/hero.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast, stopClock } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -223,19 +224,8 @@ test('an amount stays on one line within its box, in any font and at every width
       location.hash = `#${String(code).repeat(21)}A`
     }, at)
     await page.getByText('Sin usar').waitFor()
-    for (const font of ['', '"DejaVu Serif"', '"DejaVu Sans Mono"']) {
-      await page.evaluate((name) => {
-        document.documentElement.style.setProperty('--font', name)
-        if (name === '') document.documentElement.style.removeProperty('--font')
-      }, font)
-      for (const width of [320, 360, 768, 1440]) {
-        await page.setViewportSize({ width, height: 800 })
-        const { size, ...found } = await page.evaluate(measureHero)
-        const where = { one, width, font }
-        expect({ ...where, ...found }).toEqual({ ...where, broken: [], outside: 0 })
-        const key = `${width} ${font}`
-        sizes[key] = [...(sizes[key] ?? []), size]
-      }
+    for (const [look, size] of Object.entries(await heroSizes(page, '.coupon-worth'))) {
+      sizes[look] = [...(sizes[look] ?? []), size]
     }
     await page.evaluate(() => history.back())
   }
@@ -247,35 +237,6 @@ test('an amount stays on one line within its box, in any font and at every width
   }
   expect(complaints).toEqual([])
 })
-
-/** In the page: words of the large amount that are broken, and lines that reach out of its box. */
-async function measureHero() {
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  await frame()
-  await frame()
-  const words = document.querySelector('.fitted > span')
-  const [text, box] = [words?.firstChild, words?.closest('.coupon-worth')]
-  if (!words || !text || !box) throw new Error('no amount')
-  const linesOf = (from: number, to: number) => {
-    const range = document.createRange()
-    range.setStart(text, from)
-    range.setEnd(text, to)
-    return [...range.getClientRects()]
-  }
-  const found = [...(text.textContent ?? '').matchAll(/\S+/g)]
-  const broken = found.filter(
-    ({ 0: word, index }) => linesOf(index, index + word.length).length > 1,
-  )
-  const { left, right } = box.getBoundingClientRect()
-  const outside = linesOf(0, text.textContent?.length ?? 0).filter(
-    (line) => line.left < left || line.right > right,
-  )
-  return {
-    broken: broken.map(([word]) => word),
-    outside: outside.length,
-    size: Number.parseFloat(getComputedStyle(words).fontSize),
-  }
-}
 
 test('a coupon that changed hands too often shows the wait, and continues by itself', async () => {
   const nonce = await mint()

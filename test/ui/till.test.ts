@@ -21,6 +21,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { heroSizes } from '../support/hero.ts'
 import { expectAccessible } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { lookOnlyWhenAsked, stopClock } from '../support/page-states.ts'
@@ -343,6 +344,11 @@ test('the benefit is said once, with its cap, before and after the redemption', 
     if (at === 0) expect((await words()).match(/10 %/g)).toHaveLength(1)
     await page.getByRole('button', { name: 'Otro cupón' }).click()
   }
+  const most = { type: 'fixed', amount: 1_000_000_000_000, currency: 'USD' }
+  const large = await createDefinition(server.url, token, { name: 'Mucho', benefit: most })
+  await enter(page, await mint(server.url, large))
+  await redeem(page).waitFor()
+  await heroSizes(page, '.outcome-title')
 })
 
 test('sounds can be switched off permanently', async () => {
