@@ -59,7 +59,7 @@ export function Checklist({ overview }: { overview: Overview }) {
       {done === all && <Notice tone="good">{t('start.all')}</Notice>}
       {/* Outside of the step, whose button goes while the dialog is open. */}
       {handing && active && (
-        <HandOver coupon={active} many={false} trial onClose={() => setHanding(false)} />
+        <HandOver coupon={active} many={false} onClose={() => setHanding(false)} />
       )}
     </section>
   )

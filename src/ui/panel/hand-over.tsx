@@ -24,25 +24,25 @@ import { knownName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { ownColor } from './own-shop.ts'
-import { mint } from './state.ts'
+import { mint, overview } from './state.ts'
 import { TillLink } from './till-link.tsx'
 
 type Props = {
   coupon: Definition
   /** Asks for a number first. One is issued at once. */
   many: boolean
-  /** Offers to redeem the coupon at the till of this device: for a merchant who tries it out. */
-  trial?: boolean
   onClose: () => void
 }
 
 /** Issues vouchers, and hands them over on the screen, as links, as a picture or on paper. */
-export function HandOver({ coupon, many, trial = false, onClose }: Props) {
+export function HandOver({ coupon, many, onClose }: Props) {
   const [vouchers, setVouchers] = useState<readonly VoucherResult[]>([])
   const [count, setCount] = useState(many ? '10' : '1')
   const [wrong, setWrong] = useState(false)
   const [leaving, setLeaving] = useState(false)
   const [given, setGiven] = useState(false)
+  // Before the first redemption a merchant tries it out, on this device.
+  const [trial] = useState(() => !many && overview.value?.coupons.every((one) => one.claimed === 0))
   const { busy, failure, attempt } = useAttempt()
 
   const issue = () => {
