@@ -47,6 +47,7 @@ test('the first sign-in asks for the setup code, accepts it in any notation, and
   await chooseKey(page)
   await asked(page)
   await page.getByRole('heading', { name: 'Un código' }).and(page.locator(':focus')).waitFor()
+  expect(await page.getByRole('navigation').count()).toBe(0)
   await checkEveryWidth(page, 'panel-setup')
   await press('Empezar')
   await page.getByText('Escribí el código').waitFor()

@@ -55,8 +55,10 @@ function Panel() {
       </Frame>
     )
   }
+  const outside = !overview.value && refused(failure.value)
   return (
-    <Frame home="#/" name={ownName()} actions={<Account />} sections={<Sections />}>
+    // A key that was not let in has no sections to go to.
+    <Frame home="#/" name={ownName()} actions={<Account />} sections={!outside && <Sections />}>
       {/* Removed while at work: what is on the screen stays, see `refused`. */}
       {overview.value && refused(failure.value) && (
         <div class="lost">
