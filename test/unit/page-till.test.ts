@@ -175,3 +175,19 @@ test('the till goes by the name that its own shop gave it, and keeps it', async 
   // A stranger may list any key.
   expect(await load(listed(true).slice(0, 1))).toEqual([null, null, false])
 })
+
+test('a till without a shop takes the one merchant that lists it, also only to redeem', async () => {
+  const issue = await import('../../src/ui/till/issue-state.ts')
+  const { removeShop, shops } = await import('../../src/ui/state/shops.ts')
+  const load = async (npubs: string[]) => {
+    for (const one of shops.peek()) removeShop(one)
+    const authorizations = npubs.map((one) => ({ npub: one, label: 'Caja 1', mint: false }))
+    page.state.answer = (path) =>
+      Response.json(path.endsWith('authorizations') ? { authorizations } : { coupons: [] })
+    await issue.loadMintable()
+    return shops.peek()
+  }
+  expect(await load([npub, npubOf(newSigner().pubkey)])).toEqual([])
+  expect(await load([npub])).toEqual([npub])
+  expect(issue.tillName.peek()).toBe('Caja 1')
+})

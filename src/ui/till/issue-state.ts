@@ -60,7 +60,7 @@ export async function loadMintable(): Promise<void> {
     authorizations.value = listed
     trouble.value = null
     // Any merchant may add this key as a minter, so only a till without a shop trusts the list.
-    const [npub, ...others] = new Set(coupons.map((one) => one.npub))
+    const [npub, ...others] = new Set([...coupons, ...listed].map((one) => one.npub))
     if (npub && others.length === 0) adoptShop(npub)
     nameTill(listed)
   } catch (cause) {
