@@ -88,6 +88,16 @@ export function createKeyBox({ name, store, cipher, now }: Wiring) {
     return { stored, kept, secret }
   }
 
+  /** Encrypt a key, and see that the text opens. */
+  const seal = async (secret: Uint8Array, password: string): Promise<string> => {
+    const ncryptsec = await cipher.encrypt(secret, password)
+    const proof = await cipher.decrypt(ncryptsec, password)
+    const same = proof !== null && getPublicKey(proof) === getPublicKey(secret)
+    proof?.fill(0)
+    if (!same) throw new Error('the key does not open by its new password')
+    return ncryptsec
+  }
+
   return {
     find,
     /** False where the browser stores nothing: closing the page loses the key. */
@@ -142,11 +152,7 @@ export function createKeyBox({ name, store, cipher, now }: Wiring) {
       const { stored: before, kept, secret } = await open(pin, only)
       const held = store.holds(place)
       try {
-        const ncryptsec = await cipher.encrypt(secret, fresh)
-        const proof = await cipher.decrypt(ncryptsec, fresh)
-        const same = proof !== null && getPublicKey(proof) === kept.pubkey
-        proof?.fill(0)
-        if (!same) throw new Error('the key does not open by its new PIN')
+        const ncryptsec = await seal(secret, fresh)
         // Another tab may have stored another key, or forgotten this one. No await from here to the write.
         if (store.read(place) !== before) throw new SignerError('key-changed')
         const stored = store.write(place, JSON.stringify({ pubkey: kept.pubkey, ncryptsec }))
@@ -155,6 +161,15 @@ export function createKeyBox({ name, store, cipher, now }: Wiring) {
           store.write(place, JSON.stringify(kept))
           throw new SignerError('pin-not-stored')
         }
+      } finally {
+        secret.fill(0)
+      }
+    },
+    /** The stored key, encrypted under another password, for a copy. `only`: refuse another key. */
+    async copy(pin: string, password: string, only?: string): Promise<string> {
+      const { secret } = await open(pin, only)
+      try {
+        return await seal(secret, password)
       } finally {
         secret.fill(0)
       }

@@ -1,6 +1,7 @@
 /** The key of a device: its PIN, a new PIN, and the wait after wrong ones. */
 import { expect, test } from 'bun:test'
 import { decrypt, encrypt } from 'nostr-tools/nip49'
+import { copyPasswordTrouble } from '../../src/client/copy-password.ts'
 import { doKeyWork, type KeyCipher, type KeyWork } from '../../src/client/key-work.ts'
 import { createPinTries } from '../../src/client/pin-tries.ts'
 import { SignerError } from '../../src/client/signer.ts'
@@ -224,6 +225,35 @@ test('a copy under a password of its own comes in under a new PIN, for the expec
   const brought = await bring(copy, password)
   expect((await other.unlock('135791')).pubkey).toBe(brought.pubkey)
   expect(await failure(other.unlock(password))).toEqual(['pin-wrong', 0])
+})
+
+test('a second copy opens by its own password, at the same cost, and changes nothing here', async () => {
+  const { box, store, works } = openBox({ dear: true })
+  const { pubkey } = await box.create(pin)
+  const before = store.read(place)
+  works.length = 0
+  const copy = await box.copy(pin, 'seis palabras', pubkey)
+  // The last one shows that the copy opens.
+  expect(works.map(({ step }) => step)).toEqual(['decrypt', 'encrypt', 'decrypt'])
+  expect(copy).toStartWith('ncryptsec1qgg')
+  expect(decrypt(copy, 'seis palabras')).toEqual(decrypt(storedIn(store).ncryptsec, pin))
+  expect(store.read(place)).toBe(before)
+  expect(await failure(box.copy('000000', 'seis palabras'))).toEqual(['pin-wrong', 0])
+  expect(await failure(box.copy(pin, 'seis palabras', '0'.repeat(64)))).toEqual(['key-changed', 0])
+})
+
+test('a password of one’s own is long, and neither digits alone nor a pattern', () => {
+  const cases = [
+    ['corta', 'short'],
+    ['12345678901', 'short'],
+    ['', 'short'],
+    ['123456789012', 'simple'],
+    ['0000 1111 2222 3333', 'simple'],
+    ['abababababab', 'simple'],
+    ['mi perro se llama Toto', null],
+    ['Xk9-pQ2-vR7-z', null],
+  ] as const
+  for (const [password, trouble] of cases) expect(copyPasswordTrouble(password)).toBe(trouble)
 })
 
 test('a backup of the same cost is stored as it is, a cheaper one is encrypted anew', async () => {

@@ -6,7 +6,6 @@ import { Button, IconButton } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { PrinterView } from '../printer/printer-view.tsx'
 import { ownShopWords as own } from '../words/own-shop.ts'
@@ -14,7 +13,9 @@ import { panelWords as t } from '../words/panel.ts'
 import { Announcement } from './announcement.tsx'
 import { backupText } from './backup-text.ts'
 import { ChangePin } from './change-pin.tsx'
+import { CopyShown } from './copy-shown.tsx'
 import { Merchants } from './merchants.tsx'
+import { SecondCopy } from './second-copy.tsx'
 import { ShopForm } from './shop-form.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
 
@@ -118,15 +119,8 @@ export function Backup({ pubkey, onDone }: BackupProps) {
           </Button>
         )}
       </div>
-      <details>
-        <summary>{t('backup.show')}</summary>
-        <div class="stack tight">
-          <p class="mono small">{kept.ncryptsec}</p>
-          <div class="qr-box">
-            <QrCode text={kept.ncryptsec} label={t('backup.qr')} dense />
-          </div>
-        </div>
-      </details>
+      <CopyShown text={kept.ncryptsec} />
+      <SecondCopy pubkey={pubkey} />
     </section>
   )
 }
