@@ -6,8 +6,10 @@ import { closeBrowser } from '../support/browser.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { textTurnedBy } from '../support/page-checks.ts'
+import { checkEveryWidth } from '../support/page-looks.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { closePages, openPage, tillOf } from '../support/shop-pages.ts'
+import { until } from '../support/until.ts'
 
 afterEach(closePages)
 
@@ -135,6 +137,15 @@ test('in the panel it stays isolated in lists, a coupon, redemptions and tills',
   await page.getByRole('link', { name: 'Inicio' }).click()
   await page.getByText('Se emitió').first().waitFor()
   await straight(page, coupon)
+  // The service does not know the shop's name yet: the panel offers that of the profile.
+  const missing = page.getByRole('region', { name: 'Ponele nombre a tu negocio' })
+  await checkEveryWidth(page, 'panel-unnamed')
+  const offered = missing.getByLabel('¿Cómo se llama tu negocio?')
+  await until('the name of the profile', async () => (await offered.inputValue()) === shop)
+  await missing.getByRole('button', { name: 'Guardar los cambios' }).click()
+  await missing.waitFor({ state: 'detached' })
+  const { json } = await call(server.url, `/api/shops/${merchant.pubkey}`)
+  expect(json.name).toBe(shop)
   await page.getByRole('link', { name: 'Canjes' }).click()
   await page.getByRole('cell', { name: coupon }).first().waitFor()
   await straight(page, coupon)

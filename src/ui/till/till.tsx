@@ -9,6 +9,7 @@ import { knownName } from '../state/merchant-names.ts'
 import { reachable, watchService } from '../state/reach.ts'
 import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
+import { isolated } from '../words/words.ts'
 import { tillName } from './issue-state.ts'
 import { IssueView } from './issue-view.tsx'
 import { AskPin } from './key-view.tsx'
@@ -34,7 +35,7 @@ function ownName(): string | null {
 /** The shop, and the name that it gave to this till. */
 function shownName(): string | null {
   const names = [ownName(), tillName.value].filter((name) => name !== null)
-  return names.length > 0 ? names.join(' · ') : null
+  return names.length > 0 ? names.map(isolated).join(' · ') : null
 }
 
 function Till() {
