@@ -102,7 +102,8 @@ async function send(pubkey: string): Promise<boolean> {
   const some = Object.keys(changes).length > 0
   try {
     const look = some ? await changeShop(session, changes) : await fetchShop(npub)
-    keepLook(npub, { name: look.name ?? knownName(npub), color: look.color })
+    // Without a name here, that of the profile stays, which may still be on its way.
+    if (look.name !== null) keepLook(npub, look)
     unnamed.value = look.name === null
     keep(pubkey, { changes: {}, publish })
     return true
