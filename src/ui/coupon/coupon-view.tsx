@@ -24,6 +24,7 @@ import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { PassOn } from './pass-on.tsx'
 import { useRemoval } from './removal.tsx'
+import { Retrying, useProgressFocus } from './retrying.tsx'
 import { SendView } from './send-view.tsx'
 import {
   askNow,
@@ -232,28 +233,12 @@ function TakeBox({ held }: { held: Held }) {
 /** The progress of "make it mine". Its outcome stays until the next coupon. */
 function TakingNotice() {
   const now = taking.value
-  const box = useRef<HTMLDivElement>(null)
-  const step = now?.step
-  // The button that was pressed has left the page.
-  useEffect(() => {
-    if (step) box.current?.focus()
-  }, [step])
+  const box = useProgressFocus(now?.step)
   if (!now) return null
   return (
     <div ref={box} tabIndex={-1}>
       {now.step === 'taking' && (
-        <Notice tone="wait" icon={now.lost > 0 ? 'warning' : 'clock'}>
-          <div class="stack">
-            <p>
-              {now.retryAfter !== null
-                ? t('take.often', { n: now.retryAfter })
-                : t(now.lost > 0 ? 'take.lost' : 'take.working')}
-            </p>
-            {now.lost > 0 && now.retryAfter === null && (
-              <Button onClick={askNow}>{t('again')}</Button>
-            )}
-          </div>
-        </Notice>
+        <Retrying lost={now.lost} retryAfter={now.retryAfter} t={t} onAgain={askNow} />
       )}
       {now.step === 'mine' && (
         <Notice tone={now.kept ? 'good' : 'bad'}>

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'preact/hooks'
 import { imagePath } from '../../client/images.ts'
 import type { ShownPoster } from '../../client/models.ts'
 import { useArrival } from '../parts/arrival.ts'
@@ -9,7 +8,6 @@ import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
-import { couponWords } from '../words/coupon.ts'
 import { momentAfter } from '../words/format.ts'
 import { posterWords as t } from '../words/poster.ts'
 import {
@@ -21,6 +19,7 @@ import {
   takeNow,
   takesLast,
 } from './poster-state.ts'
+import { Retrying, useProgressFocus } from './retrying.tsx'
 import { openList } from './state.ts'
 
 /** A poster: its coupon, and the button that takes one. */
@@ -73,7 +72,7 @@ function Shown({ id, shown }: { id: string; shown: ShownPoster }) {
       <p class="with-icon">
         <Icon name="shop" />
         <span class="grow">
-          {couponWords('by', { who: merchantName(npub) })}
+          {t('by', { who: merchantName(npub) })}
           <ShopKey npub={npub} />
         </span>
       </p>
@@ -86,28 +85,12 @@ function Shown({ id, shown }: { id: string; shown: ShownPoster }) {
 /** The take that is under way, or the reason why it was refused. */
 function Progress() {
   const now = posterTaking.value
-  const box = useRef<HTMLDivElement>(null)
-  const step = now?.step
-  // The button that was pressed has left the page.
-  useEffect(() => {
-    if (step) box.current?.focus()
-  }, [step])
+  const box = useProgressFocus(now?.step)
   if (!now || now.step === 'taken') return null
   return (
     <div ref={box} tabIndex={-1}>
       {now.step === 'taking' && (
-        <Notice tone="wait" icon={now.lost > 0 ? 'warning' : 'clock'}>
-          <div class="stack">
-            <p>
-              {now.retryAfter !== null
-                ? t('take.often', { n: now.retryAfter })
-                : t(now.lost > 0 ? 'take.lost' : 'take.working')}
-            </p>
-            {now.lost > 0 && now.retryAfter === null && (
-              <Button onClick={takeNow}>{t('again')}</Button>
-            )}
-          </div>
-        </Notice>
+        <Retrying lost={now.lost} retryAfter={now.retryAfter} t={t} onAgain={takeNow} />
       )}
       {now.step === 'refused' && (
         <Notice tone={now.code === 'poster-taken' ? 'idle' : 'bad'}>
