@@ -1,7 +1,7 @@
 /** Handing a coupon over: in the shop's network alone, to a number, and from one holder to another. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { closeBrowser, shownQr } from '../support/browser.ts'
+import { closeBrowser, picture, shownQr } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { checkEveryWidth } from '../support/page-looks.ts'
@@ -62,7 +62,7 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
 
   // On a ticket the code of the coupon keeps its size and its place.
   await page.getByText('Imprimir o cambiar el Wi-Fi').click()
-  await page.getByLabel('Imprimirlo en los tickets').check()
+  await page.getByLabel('Imprimirlo en tickets y afiches').check()
   for (const [format, side, wide] of [
     ['58', 50, 54],
     ['80', 64, 74],
@@ -96,9 +96,28 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
   await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
 
   expect(await shownAddress(page)).toStartWith(`${inShop}/c#`)
+
+  // A poster needs it most: its readers are strangers.
+  await page.keyboard.press('Escape')
+  await page.getByRole('tab', { name: 'Afiche' }).click()
+  await press('Crear un afiche')
+  await press('Crear el afiche')
+  for (const format of ['A4', 'A5']) {
+    await press(`Imprimir en ${format}`)
+    await page.locator('.poster-paper:not(.paper-measured)').waitFor({ state: 'attached' })
+    await page.emulateMedia({ media: 'print' })
+    expect(await shownQr(page, '.poster-qr')).toStartWith(`${inShop}/c/p/`)
+    expect(await shownQr(page, '.poster-wifi')).toBe(code)
+    await picture(page, `poster-wifi-${format}`)
+    await page.emulateMedia({ media: null })
+    const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true })
+    expect([...pdf.toString('latin1').matchAll(/\/MediaBox /g)]).toHaveLength(1)
+    await page.locator('.paper').waitFor({ state: 'detached' })
+  }
   expect(asked.filter((text) => text.includes('Sur') || text.includes('leche'))).toEqual([])
+  await page.getByText('Imprimir o cambiar el Wi-Fi').click()
   await press('Quitarlo')
-  await dialog().getByText('Mostrar también un QR del Wi-Fi').waitFor()
+  await page.getByText('Mostrar también un QR del Wi-Fi').waitFor()
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('leche')
 })
 

@@ -5,6 +5,8 @@ import { changePoster, createPoster, deletePoster, listPosters } from '../../cli
 import { copyText } from '../browser/clipboard.ts'
 import { linkReach, posterLink } from '../browser/share.ts'
 import { tab } from '../browser/storage.ts'
+import { WifiBox } from '../hand/wifi-box.tsx'
+import { wifiForPrint } from '../hand/wifi-state.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
@@ -74,6 +76,7 @@ export function Posters({ coupon }: { coupon: Definition }) {
           <p>{t('lead')}</p>
           <Notice tone="idle">{t('honest')}</Notice>
           {reach !== 'public' && <Notice tone="wait">{t(`reach.${reach}`)}</Notice>}
+          <WifiBox />
           <div>{create}</div>
           {posters.map((poster) => (
             <Hung
@@ -128,7 +131,8 @@ function Hung({ poster, coupon, onChanged, onEdit, onGone }: HungProps) {
     const copied = await copyText(posterLink(id))
     say(t(copied ? 'copied' : 'uncopied'), copied ? 'good' : 'wait')
   }
-  const print = (format: 'a4' | 'a5') => printPoster({ format, poster, coupon, shop: ownName() })
+  const print = (format: 'a4' | 'a5') =>
+    printPoster({ format, poster, coupon, shop: ownName(), wifi: wifiForPrint() })
   return (
     <section class="sheet poster" aria-label={label ?? t('name')}>
       <div class="qr-box small-qr">

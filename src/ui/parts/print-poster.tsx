@@ -9,12 +9,19 @@ import { day, moment } from '../words/format.ts'
 import { paperWords as t } from '../words/poster-paper.ts'
 import { postersWords } from '../words/posters.ts'
 import { rulesLines } from '../words/rules-text.ts'
+import type { PrintedWifi } from './print.tsx'
 import { measurePoster, type PosterFormat, posterLook } from './print-fit.ts'
 import { usePrinting } from './printing.ts'
 import { QrCode } from './qr-code.tsx'
 
-/** `shop`: null where its name is unknown; the paper shows no key. */
-type Job = { format: PosterFormat; poster: Poster; coupon: Definition; shop: string | null }
+/** `shop`: null where its name is unknown; the paper shows no key. `wifi`: its code stands below the one of the poster. */
+type Job = {
+  format: PosterFormat
+  poster: Poster
+  coupon: Definition
+  shop: string | null
+  wifi: PrintedWifi | null
+}
 
 const job = signal<Job | null>(null)
 
@@ -48,7 +55,7 @@ export function PosterRoom() {
   )
 }
 
-function PosterPaper({ poster, coupon, shop }: Job) {
+function PosterPaper({ poster, coupon, shop, wifi }: Job) {
   const { name, description, benefit, expiresAt, rules } = coupon
   const fine = [
     ...(description === '' ? [] : [description]),
@@ -72,6 +79,12 @@ function PosterPaper({ poster, coupon, shop }: Job) {
           {line}
         </p>
       ))}
+      {wifi && (
+        <div class="poster-wifi">
+          <p class="poster-fine">{commonWords('print.wifi', { network: wifi.network })}</p>
+          <QrCode text={wifi.code} label={commonWords('print.wifi', { network: wifi.network })} />
+        </div>
+      )}
     </section>
   )
 }

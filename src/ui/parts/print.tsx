@@ -23,7 +23,7 @@ type Printed = {
   nonce: string
 }
 /** The Wi-Fi in whose network coupons open, and the text of its code. */
-type PrintedWifi = { network: string; code: string }
+export type PrintedWifi = { network: string; code: string }
 
 /** `shop`: null where its name is unknown; the paper shows no key. `wifi`: tickets have room for its code, sheets do not. */
 type Job = {

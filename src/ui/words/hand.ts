@@ -53,7 +53,7 @@ export const handWords = createWords(
     ],
     'wifi.qr': ['Código QR del Wi-Fi {network}', 'QR code of the Wi-Fi {network}'],
     'wifi.settings': ['Imprimir o cambiar el Wi-Fi', 'Print or change the Wi-Fi'],
-    'wifi.print': ['Imprimirlo en los tickets', 'Print it on tickets'],
+    'wifi.print': ['Imprimirlo en tickets y afiches', 'Print it on tickets and posters'],
     'wifi.edit': ['Cambiarlo', 'Change it'],
     'wifi.forget': ['Quitarlo', 'Remove it'],
     'wifi.private': [
