@@ -1,17 +1,18 @@
-type Cell = string | number | null
+export type Cell = string | number | null
 
 /**
  * Rows as CSV for spreadsheets: quoted, with a byte order mark (else Excel breaks accents), and without
- * formulas (OWASP: a cell that begins with = + - @ or a control is run). `between`: where the comma marks
- * decimals, spreadsheets expect a semicolon.
+ * formulas (OWASP: a cell that begins with = + - @ or a control is run). `between`: spreadsheets expect the semicolon
+ * where the comma marks decimals.
  */
 export function csvOf(rows: readonly (readonly Cell[])[], between: ',' | ';' = ','): string {
-  return `\ufeff${rows.map((row) => `${row.map(cellOf).join(between)}\r\n`).join('')}`
+  return `\ufeff${rows.map((row) => `${row.map((cell) => cellOf(cell, between)).join(between)}\r\n`).join('')}`
 }
 
-function cellOf(cell: Cell): string {
+function cellOf(cell: Cell, between: ',' | ';'): string {
   if (cell === null) return ''
-  if (typeof cell === 'number') return String(cell)
+  if (typeof cell === 'number')
+    return between === ';' ? String(cell).replace('.', ',') : String(cell)
   // Spreadsheets also run one after white space, and some in full-width characters.
   const harmless = /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(cell) ? `'${cell}` : cell
   return `"${harmless.replaceAll('"', '""')}"`

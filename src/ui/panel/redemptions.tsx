@@ -9,11 +9,12 @@ import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitText } from '../words/benefit-text.ts'
 import { moment, money, short } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { csvOf } from './csv.ts'
+import { paidOf, redemptionTable } from './redemption-table.ts'
 import { useReload } from './reload.ts'
 import { session } from './state.ts'
 import { tillText } from './till-text.ts'
@@ -51,10 +52,8 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
     void exporting.attempt(async () => {
       // All that match, not only the rows on the screen.
       const { rows: all } = await gather(filter, null, Number.POSITIVE_INFINITY)
-      saveFile(
-        t('redeemed.file'),
-        new Blob([csvOf(table(all), language.value === 'es' ? ';' : ',')], { type: 'text/csv' }),
-      )
+      const text = csvOf(redemptionTable(all), language.value === 'es' ? ';' : ',')
+      saveFile(t('redeemed.file'), new Blob([text], { type: 'text/csv' }))
     })
   // No redemption at all, or none that matches: the hint differs.
   const none = filter === everything ? 'redeemed.empty' : 'redeemed.none'
@@ -126,9 +125,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
             <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>
             <td data-label={t('redeemed.till')}>{tillText(row.claimedBy, row.claimedByLabel)}</td>
             <td data-label={t('redeemed.amount')} class="number">
-              {row.amountMsat === null
-                ? '–'
-                : money({ amount: Math.floor(row.amountMsat / 1000), currency: 'SAT' })}
+              {paidText(row)}
             </td>
             <td data-label={t('redeemed.code')} class="mono">
               {short(row.handle)}
@@ -138,6 +135,12 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
       </tbody>
     </table>
   )
+}
+
+function paidText(row: Redemption): string {
+  const paid = paidOf(row)
+  if (!paid) return '–'
+  return money(paid.currency === 'SAT' ? { ...paid, amount: Math.floor(paid.amount) } : paid)
 }
 
 /** Load pages until enough rows match. The service has no filters here, so this page filters. */
@@ -165,29 +168,4 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
 function startOf(day: string): number {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   return new Date(year, month - 1, date).getTime() / 1000
-}
-
-/** The export: exact msat and UTC times, for other programs. */
-function table(rows: readonly Redemption[]) {
-  const head = [
-    t('redeemed.when'),
-    t('redeemed.coupon'),
-    t('redeemed.benefit'),
-    t('redeemed.till'),
-    'msat',
-    t('redeemed.code'),
-    t('redeemed.order'),
-  ]
-  return [
-    head,
-    ...rows.map((row) => [
-      new Date(row.claimedAt * 1000).toISOString(),
-      row.name,
-      plainBenefitText(row.benefit),
-      tillText(row.claimedBy, row.claimedByLabel),
-      row.amountMsat,
-      row.handle,
-      row.orderId,
-    ]),
-  ]
 }

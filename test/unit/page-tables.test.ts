@@ -1,0 +1,70 @@
+/** Tables that the panel exports: dates, amounts and discounts as spreadsheets and accountants read them. */
+import { beforeAll, expect, test } from 'bun:test'
+import type { Redemption } from '../../src/client/models.ts'
+import type { Benefit } from '../../src/coupons/benefit.ts'
+import { pretendBrowser } from '../support/fake-browser.ts'
+
+type Csv = typeof import('../../src/ui/panel/csv.ts')
+type Table = typeof import('../../src/ui/panel/redemption-table.ts')
+
+let csv: Csv
+let table: Table
+
+beforeAll(async () => {
+  pretendBrowser()
+  const speech = await import('../../src/ui/browser/language.ts')
+  csv = await import('../../src/ui/panel/csv.ts')
+  table = await import('../../src/ui/panel/redemption-table.ts')
+  speech.chooseLanguage('es')
+})
+
+const claimedAt = Math.floor(new Date(2026, 10, 2, 9, 5, 7).getTime() / 1000)
+const redemption: Redemption = {
+  handle: 'KT0IAIOJckg5wXvxvDoV3A',
+  claimedAt,
+  couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
+  name: '25 % de descuento; "hoy"',
+  benefit: { type: 'percent', percent: 25, cap: { amount: 3000, currency: 'ARS' } },
+  order: null,
+  orderId: null,
+  amountMsat: null,
+  claimedBy: 'ab'.repeat(32),
+  claimedByNpub: null,
+  claimedByLabel: 'Caja 1',
+  purchase: { amount: 1250.5, currency: 'ARS' },
+}
+
+test('the export has local date and time, amounts with their currency, the discount and the till', () => {
+  const [head, row] = csv.csvOf(table.redemptionTable([redemption]), ';').split('\r\n')
+  expect(head).toBe(
+    '\ufeff"Fecha";"Hora";"Cupón";"Beneficio";"Monto";"Moneda";"Descuento";"Moneda del descuento";"Caja";"Código";"Pedido"',
+  )
+  expect(row).toBe(
+    '"2026-11-02";"09:05:07";"25 % de descuento; ""hoy""";"25 % de descuento en toda tu compra, hasta $3.000";1250,5;"ARS";312,63;"ARS";"Caja 1";"KT0IAIOJckg5wXvxvDoV3A";',
+  )
+})
+
+test('the export of a payment in satoshi has them in whole and parts, and no discount that nobody knows', () => {
+  const { purchase: _, ...paid } = { ...redemption, amountMsat: 4_200_500 }
+  const row = table.redemptionTable([paid])[1]
+  expect(row?.slice(4, 8)).toEqual([4200.5, 'SAT', null, null])
+})
+
+const ars = (amount: number) => ({ amount, currency: 'ARS' }) as const
+const usd = { amount: 10, currency: 'USD' } as const
+const discounts: [Benefit, ReturnType<typeof ars> | typeof usd | null, number | null][] = [
+  [{ type: 'percent', percent: 25 }, ars(1000), 250],
+  [{ type: 'percent', percent: 35 }, ars(1.1), 0.39],
+  [{ type: 'percent', percent: 25, cap: ars(100) }, ars(1000), 100],
+  [{ type: 'percent', percent: 25, cap: ars(100) }, usd, null],
+  [{ type: 'percent', percent: 25, productDs: ['café'] }, ars(1000), null],
+  [{ type: 'percent', percent: 25 }, null, null],
+  [{ type: 'fixed', ...ars(500) }, null, 500],
+  [{ type: 'fixed', ...ars(500) }, ars(300), 300],
+  [{ type: 'fixed', ...ars(500) }, usd, null],
+  [{ type: 'multibuy', buyQty: 2, payQty: 1 }, ars(1000), null],
+]
+
+test.each(discounts)('the discount of %j on %j is %p', (benefit, purchase, amount) => {
+  expect(table.discountOf(benefit, purchase)?.amount ?? null).toBe(amount)
+})
