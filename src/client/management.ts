@@ -147,29 +147,27 @@ export type DayCount = Statistics['coupons'][number]['days'][number]
 type Period = { from: string; to: string; offset: number }
 
 /** Fetch the figures of every coupon, and its counts by day: all pages of the answer as one. */
-export async function fetchStatistics(session: Session, period: Period): Promise<Statistics> {
+export function fetchStatistics(session: Session, period: Period): Promise<Statistics> {
   const read = (cursor: string | null) =>
     requestAs<Statistics>(session, `${coupons}/stats${query({ ...period, cursor })}`)
-  const all = await read(null)
-  for (let { next } = all; next !== null; ) {
-    const page = await read(next)
-    all.coupons.push(...page.coupons)
-    next = page.next
-  }
-  return all
+  return joinPages(read, (all, page) => all.coupons.push(...page.coupons))
 }
 
 /** Fetch the redemptions by till and day: all pages of the answer as one. */
-export async function fetchTillStatistics(
-  session: Session,
-  period: Period,
-): Promise<TillStatistics> {
+export function fetchTillStatistics(session: Session, period: Period): Promise<TillStatistics> {
   const read = (cursor: string | null) =>
     requestAs<TillStatistics>(session, `${coupons}/stats/tills${query({ ...period, cursor })}`)
+  return joinPages(read, (all, page) => all.tills.push(...page.tills))
+}
+
+async function joinPages<Page extends { next: string | null }>(
+  read: (cursor: string | null) => Promise<Page>,
+  join: (all: Page, page: Page) => void,
+): Promise<Page> {
   const all = await read(null)
   for (let { next } = all; next !== null; ) {
     const page = await read(next)
-    all.tills.push(...page.tills)
+    join(all, page)
     next = page.next
   }
   return all

@@ -19,7 +19,7 @@ const pauseSecondsMax = 30
 
 /** Final refusals of the service: a retry would get the same one. */
 const final =
-  /^(voucher-[a-z]+|other-merchant|till-not-allowed|till-not-allowed|not-now|minimum-not-met|nonce-invalid|body-invalid|field-invalid|idempotency-key-(invalid|reused))$/
+  /^(voucher-[a-z]+|other-merchant|till-not-allowed|not-now|minimum-not-met|nonce-invalid|body-invalid|field-invalid|idempotency-key-(invalid|reused))$/
 
 /**
  * True when the answer is final, for better or worse. The 404 of a proxy or the login page of a Wi-Fi is
