@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Benefit } from '../../src/coupons/benefit.ts'
+import { secondsNow } from '../support/clock.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 type Language = typeof import('../../src/ui/browser/language.ts')
@@ -118,6 +119,15 @@ test.each(times)('says the time %p as "%s"', (at, spanish, english) => {
   // As in "valid until 20 November".
   const after = format.momentAfter(at.getTime() / 1000, now.getTime() / 1000)
   expect(after).toBe(english.replace('on ', ''))
+})
+
+test('paper says no today, since it is read on another day', () => {
+  const today = secondsNow()
+  for (const spoken of ['es', 'en'] as const) {
+    speech.chooseLanguage(spoken)
+    expect(format.momentOnPaper(today)).toContain(String(new Date().getFullYear()))
+    expect(format.momentOnPaper(today)).not.toMatch(/hoy|today|^on /)
+  }
 })
 
 test('a name from right to left, or one that would turn text, stays isolated in every sentence', () => {

@@ -15,7 +15,7 @@ import { Badge, Notice, type Tone } from '../parts/notice.tsx'
 import { PosterRoom, printPoster } from '../parts/print-poster.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
-import { moment } from '../words/format.ts'
+import { momentAfter } from '../words/format.ts'
 import { postersWords as t } from '../words/posters.ts'
 import { failureText } from '../words/signer.ts'
 import { ownName } from './own-shop.ts'
@@ -199,8 +199,8 @@ function Counters({ poster }: { poster: Poster }) {
     total === null ? t('taken', { n: taken }) : t('taken.of', { n: taken, all: total }),
     perDay === null ? t('today', { n: takenToday }) : t('today.of', { n: takenToday, all: perDay }),
     t('person', { n: perPerson }),
-    ...(startsAt === null ? [] : [t('from', { when: moment(startsAt) })]),
-    ...(endsAt === null ? [] : [t('until', { when: moment(endsAt) })]),
+    ...(startsAt === null ? [] : [t('from', { when: momentAfter(startsAt) })]),
+    ...(endsAt === null ? [] : [t('until', { when: momentAfter(endsAt) })]),
   ]
   return <p class="soft">{lines.join(' · ')}</p>
 }

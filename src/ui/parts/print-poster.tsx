@@ -5,7 +5,7 @@ import type { Definition, Poster } from '../../client/models.ts'
 import { linkReach, posterLink } from '../browser/share.ts'
 import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords } from '../words/common.ts'
-import { day, moment } from '../words/format.ts'
+import { day, momentOnPaper } from '../words/format.ts'
 import { paperWords as t } from '../words/poster-paper.ts'
 import { postersWords } from '../words/posters.ts'
 import { rulesLines } from '../words/rules-text.ts'
@@ -95,7 +95,7 @@ function limitLines({ perPerson, perDay, total, startsAt, endsAt }: Poster): str
     t('person', { n: perPerson }),
     ...(perDay === null ? [] : [t('day', { n: perDay })]),
     ...(total === null ? [] : [t('total', { n: total })]),
-    ...(startsAt === null ? [] : [t('from', { when: moment(startsAt) })]),
-    ...(endsAt === null ? [] : [t('until', { when: moment(endsAt) })]),
+    ...(startsAt === null ? [] : [t('from', { when: momentOnPaper(startsAt) })]),
+    ...(endsAt === null ? [] : [t('until', { when: momentOnPaper(endsAt) })]),
   ]
 }

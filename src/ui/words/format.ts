@@ -50,20 +50,16 @@ export function shortDay(seconds: number): string {
  */
 export function moment(seconds: number, now = systemClock()): string {
   const [date, today] = [new Date(seconds * 1000), new Date(now * 1000)]
-  const time = `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`
   // Not in hours: a day in which the clocks change has 23 or 25.
   const days = Math.round((midnight(date) - midnight(today)) / 86_400_000)
   const near = nearDays.get(days)
-  const when = near
-    ? t(near)
-    : t('moment.on', {
-        day: new Intl.DateTimeFormat(locale(), {
-          day: 'numeric',
-          month: 'long',
-          ...(date.getFullYear() !== today.getFullYear() && { year: 'numeric' }),
-        }).format(date),
-      })
-  return t(date.getHours() === 1 ? 'moment.one' : 'moment.at', { when, time })
+  return at(date, near ? t(near) : onDay(date, date.getFullYear() !== today.getFullYear()))
+}
+
+/** A time for paper, which is read on another day, after a preposition: `el 3 de mayo de 2027 a las 9:00`. */
+export function momentOnPaper(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return at(date, onDay(date, true)).replace(/^on /, '')
 }
 
 /** A time after a preposition, such as `desde` or `until`: English then says no `on`. */
@@ -76,6 +72,17 @@ const nearDays = new Map<number, 'moment.yesterday' | 'moment.today' | 'moment.t
   [0, 'moment.today'],
   [1, 'moment.tomorrow'],
 ])
+
+function at(date: Date, when: string): string {
+  const time = `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`
+  return t(date.getHours() === 1 ? 'moment.one' : 'moment.at', { when, time })
+}
+
+function onDay(date: Date, withYear: boolean): string {
+  const form: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long' }
+  if (withYear) form.year = 'numeric'
+  return t('moment.on', { day: new Intl.DateTimeFormat(locale(), form).format(date) })
+}
 
 function midnight(date: Date): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()

@@ -21,7 +21,7 @@ export const handWords = createWords(
     ],
     'hand.share': ['Compartir', 'Share'],
     'hand.whatsapp': ['WhatsApp', 'WhatsApp'],
-    'hand.image.share': ['Compartir imagen', 'Share picture'],
+    'hand.image.share': ['Compartir imagen', 'Share the picture'],
     'hand.image': ['Guardar imagen', 'Save image'],
     'hand.url': ['Enlace y código para escribir', 'Link and code to type'],
     'number.offer': ['WhatsApp a un número', 'WhatsApp to a number'],

@@ -21,19 +21,19 @@ export const keyWords = createWords(
     'pin.forgotten': ['Me olvidé el PIN', 'I forgot the PIN'],
     'forgotten.why': [
       'Nadie puede recuperar tu PIN, tampoco nosotros: no está guardado en ningún lado. Esto podés hacer:',
-      'Nobody can recover your PIN, not even we: it is stored nowhere. This is what you can do:',
+      'Nobody can recover your PIN, not even us: it is not stored anywhere. Here is what you can do:',
     ],
     'forgotten.second': [
       'Si hiciste la segunda copia, entrá con ella: se abre con sus seis palabras o tu contraseña. Después elegís un PIN nuevo y todo sigue igual.',
-      'If you made the second copy, sign in with it: its six words or your password open it. You then choose a new PIN, and all goes on as before.',
+      'If you made the second copy, sign in with it: its six words or your password open it. You then choose a new PIN, and everything carries on as before.',
     ],
     'forgotten.earlier': [
       'Si guardaste una copia con otro PIN que sí te acordás, también sirve.',
-      'A backup that you saved with another PIN, which you do remember, works as well.',
+      'A backup that you saved with another PIN, one that you do remember, works as well.',
     ],
     'forgotten.none': [
       'Sin ninguna de las dos, esta clave ya no se puede abrir. Podés olvidarla en este equipo y empezar de nuevo con otra; los cupones que ya entregaste siguen valiendo en tus cajas.',
-      'With neither, this key cannot be opened any more. You can forget it on this device and start again with another; coupons already handed over are still valid at your tills.',
+      'With neither, this key can no longer be opened. You can forget it on this device and start again with another; coupons already handed over are still valid at your tills.',
     ],
     'forgotten.do': ['Entrar con una copia', 'Sign in with a backup'],
     'second.title': ['Segunda copia', 'Second copy'],

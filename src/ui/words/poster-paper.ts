@@ -17,7 +17,7 @@ export const paperWords = createWords({
   ],
   total: [
     'Un solo cupón en total.|Hasta {n} cupones en total.',
-    'One coupon in all.|Up to {n} coupons in all.',
+    'One coupon in total.|Up to {n} coupons in total.',
   ],
   from: ['Se entregan desde {when}.', 'Given out from {when}.'],
   until: ['Se entregan hasta {when}.', 'Given out until {when}.'],

@@ -45,13 +45,13 @@ export const postersWords = createWords(
     'delete.title': ['¿Borrar este afiche?', 'Delete this poster?'],
     'delete.why': [
       'Quien escanee el papel ya no se lleva nada. Los cupones que ya se llevaron siguen valiendo.',
-      'Whoever scans the paper takes nothing any more. Coupons already taken stay valid.',
+      'Whoever scans the paper can no longer take a coupon. Coupons already taken are still valid.',
     ],
     'delete.done': ['Borramos el afiche.', 'Poster deleted.'],
     qr: ['Código QR del afiche', 'QR code of the poster'],
     'reach.device': [
       'Este QR se abre solo en este equipo. Para que lo abra un cliente, entrá acá por la dirección que usan los demás equipos del local.',
-      'This QR code opens on this device only. For a customer to open it, come in here by the address that the shop’s other devices use.',
+      'This QR code only opens on this device. For a customer to open it, use the address that the shop’s other devices use.',
     ],
     'reach.network': [
       'Este QR se abre solo en el Wi-Fi del local: tu cliente tiene que estar conectado.',
@@ -62,10 +62,10 @@ export const postersWords = createWords(
     'field.label.hint': ['Por ejemplo, «Vidriera».', 'For example, “Window”.'],
     'field.person': ['Por persona', 'Per person'],
     'field.day': ['Por día (opcional)', 'Per day (optional)'],
-    'field.total': ['En total', 'In all'],
+    'field.total': ['En total', 'In total'],
     'field.total.hint': [
       'Vacío: sin tope. Alguien con paciencia se los puede llevar todos.',
-      'Empty: no limit. Someone with patience can take them all.',
+      'Leave it empty for no limit: a patient person can then take them all.',
     ],
     'field.starts': ['Desde el día (opcional)', 'From (optional)'],
     'field.ends': ['Hasta el día, inclusive (opcional)', 'Up to and including (optional)'],

@@ -7,7 +7,7 @@ export const shopWords = createWords(
     'tills.title': ['Tus cajas', 'Your tills'],
     'tills.lead': [
       'Cada caja tiene su propia clave: con ella entrega tus cupones, y cada canje dice en qué caja fue. La podés quitar cuando quieras; la tuya nunca sale de acá.',
-      'Each till has its own key: with it the till issues your coupons, and each redemption says at which till it was. You can remove it whenever you like; your own key never leaves this device.',
+      'Each till has its own key: with it, the till issues your coupons, and each redemption shows at which till it was made. You can remove it whenever you like; your own key never leaves this device.',
     ],
     'tills.how': [
       'Leé este QR con el equipo de la caja: queda lista para canjear los cupones de tu comercio. Para que también los entregue, o para saber qué canjeó cada caja, autorizala con el QR que ella muestra.',

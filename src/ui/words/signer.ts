@@ -44,11 +44,11 @@ const signerWords = createWords({
   ],
   'key-cut': [
     'A esa clave le falta una parte, o tiene alguna letra cambiada. Copiala entera.',
-    'That key lacks a part, or has a wrong letter. Copy the whole of it.',
+    'Part of that key is missing, or a letter is wrong. Copy the whole of it.',
   ],
   'key-public': [
     'Esa es la clave pública: sirve para que te reconozcan, no para entrar. Buscá la copia que guardaste.',
-    'That is the public key: others know you by it, but it does not sign you in. Look for the backup that you saved.',
+    'That is the public key: others know you by it, but it cannot sign you in. Look for the backup that you saved.',
   ],
   'key-unsure': [
     'Ahí hay algo que puede ser una clave, pero no sabemos si es la secreta o la pública. Si es la secreta, pegala sola, sin nada más.',
