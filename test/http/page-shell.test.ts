@@ -86,6 +86,9 @@ test('pages come from the service while it answers, and from the device otherwis
   network.up = false
   expect(await ask('/caja', { navigate: true })).toBe('kept')
   expect(await ask('/c/', { navigate: true })).toBe('kept')
+  // A poster is on the page of coupons, which shows the one that was taken from it.
+  expect(await ask('/c/p/01a1fe7c-3b10-7a52-9c1e-52d0a6f7e318', { navigate: true })).toBe('kept')
+  expect(await ask('/c/q', { navigate: true })).toBeNull()
   expect(await ask(bundle.style)).toBe('kept')
 })
 

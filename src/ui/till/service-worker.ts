@@ -50,7 +50,9 @@ scope.addEventListener('fetch', (event) => {
   const { request } = event
   const { origin, pathname } = new URL(request.url)
   if (request.method !== 'GET' || origin !== scope.location.origin) return
-  const path = pathname.replace(/\/$/, '')
+  const plain = pathname.replace(/\/$/, '')
+  // A poster stands on the page of coupons.
+  const path = plain.startsWith('/c/p/') ? '/c' : plain
   if (request.mode === 'navigate' && SHELL.pages.includes(path)) {
     event.respondWith(page(request, path))
   } else if (pathname.startsWith('/ui/')) {
