@@ -204,22 +204,20 @@ test('the QR on a phone’s screen is readable for the till', async () => {
 test('an amount stays on one line within its box, in any font and at every width', async () => {
   const ars = (amount: number) => ({ type: 'fixed', amount, currency: 'ARS' })
   const benefits = [
-    ...[1_500, 15_000, 150_000, 1_500_000.5, 1_000_000_000_000].map(ars),
-    { type: 'fixed', amount: 2_100_000, currency: 'SAT' },
+    ...[1_500, 15_000, 1_500_000.5, 1_000_000_000_000].map(ars),
     { type: 'buyXgetY', buyProductD: 'a', giftProductD: 'b' },
   ]
   const { page, complaints } = await open('/c')
-  let benefit: unknown
   const npub = npubOf(merchant.pubkey)
   await page.route('**/api/coupons/preview', (route) => {
     const { nonce } = route.request().postDataJSON()
     const terms = { couponId: definition, name: '', description: '', image: null, npub }
-    const json = { ...terms, nonce, coupon: benefit, expiresAt: null, status: 'minted' }
+    const coupon = benefits[Number(nonce[0])]
+    const json = { ...terms, nonce, coupon, expiresAt: null, status: 'minted' }
     return route.fulfill({ json })
   })
   const sizes: Record<string, number[]> = {}
-  for (const [at, one] of benefits.entries()) {
-    benefit = one
+  for (const at of benefits.keys()) {
     await page.evaluate((code) => {
       location.hash = `#${String(code).repeat(21)}A`
     }, at)
@@ -229,6 +227,13 @@ test('an amount stays on one line within its box, in any font and at every width
     }
     await page.evaluate(() => history.back())
   }
+  // The list has a smaller one for each.
+  await page
+    .locator('.held')
+    .nth(benefits.length - 1)
+    .waitFor()
+  await heroSizes(page, '.mint-badge')
+  await checkPage(page, 'coupon-list-amounts')
   // A longer amount is smaller only where it must be, and $15.000 nearly as large as $1.500.
   for (const [first = 0, second = 0, third = 0] of Object.values(sizes)) {
     expect(second).toBeLessThanOrEqual(first)

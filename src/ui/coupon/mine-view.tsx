@@ -5,6 +5,7 @@ import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { CodeField, slipIn } from '../parts/code-field.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { Fitted } from '../parts/fitted.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { reachable } from '../state/reach.ts'
@@ -72,7 +73,7 @@ function Line({ held }: { held: Held }) {
     <li class="held">
       <button type="button" class="held-open" onClick={() => openCoupon(held.nonce)}>
         <span class={status === 'minted' ? 'mint-badge' : 'mint-badge over'}>
-          {benefitBadge(held.coupon)}
+          <Fitted>{benefitBadge(held.coupon)}</Fitted>
         </span>
         <span class="grow">
           <strong>

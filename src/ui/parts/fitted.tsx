@@ -21,11 +21,16 @@ export function Fitted({ children, class: extra = '' }: Props) {
   )
 }
 
+/** Small letters may be as wide as larger ones, where the screen rounds their widths: so it takes some tries. */
+const triesMax = 12
+
 function fit(words: HTMLElement): void {
   words.style.fontSize = ''
-  const { clientWidth: room, scrollWidth: wide } = words
-  if (wide <= room) return
-  const largest = Number.parseFloat(getComputedStyle(words).fontSize)
-  // Rounded down, or the last letter would break the line.
-  words.style.fontSize = `${Math.floor(((largest * room) / wide) * 10) / 10}px`
+  let size = Number.parseFloat(getComputedStyle(words).fontSize)
+  for (let tries = 0; tries < triesMax; tries++) {
+    const { clientWidth: room, scrollWidth: wide } = words
+    if (wide <= room) return
+    size = Math.min((size * room) / wide, size - 0.25)
+    words.style.fontSize = `${size}px`
+  }
 }

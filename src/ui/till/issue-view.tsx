@@ -2,6 +2,7 @@ import { npubEncode } from 'nostr-tools/nip19'
 import { useEffect } from 'preact/hooks'
 import type { Mintable } from '../../client/mint.ts'
 import { Button } from '../parts/button.tsx'
+import { Fitted } from '../parts/fitted.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
@@ -89,7 +90,7 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
               {minting.value === one.id ? (
                 <span class="spinner" aria-hidden="true" />
               ) : (
-                benefitBadge(one.coupon)
+                <Fitted>{benefitBadge(one.coupon)}</Fitted>
               )}
             </span>
             <span class="mint-name">{one.name}</span>
