@@ -15,6 +15,7 @@ const page = pretendPage(() => {
 })
 const coupon = await import('../../src/ui/coupon/state.ts')
 const poster = await import('../../src/ui/coupon/poster-state.ts')
+const { refusalWords } = await import('../../src/ui/words/poster.ts')
 
 const id = '01a1fe7c-3b10-7a52-9c1e-52d0a6f7e318'
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
@@ -218,4 +219,10 @@ test('the list of takes forgets the oldest answered one first', () => {
   expect(takes.waiting()).toEqual([open])
   expect(takes.find('poster 119')?.nonce).toBe(nonce)
   expect(takes.find('poster 0')).toBeNull()
+})
+
+test('a device with a wrong clock is told so, and no word of a signature', () => {
+  expect(refusalWords('auth-expired', 'La firma venció.')).toStartWith('La hora de este equipo')
+  expect(refusalWords('poster-taken', 'Ya tenés tu cupón.')).toBe('Ya tenés tu cupón.')
+  expect(refusalWords('poster-ended', null)).toStartWith('Esto ya terminó')
 })

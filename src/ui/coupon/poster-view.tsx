@@ -9,7 +9,7 @@ import { Notice } from '../parts/notice.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
 import { momentAfter } from '../words/format.ts'
-import { posterWords as t } from '../words/poster.ts'
+import { refusalWords, posterWords as t } from '../words/poster.ts'
 import {
   hasTaken,
   lookAtPoster,
@@ -94,7 +94,7 @@ function Progress() {
       )}
       {now.step === 'refused' && (
         <Notice tone={now.code === 'poster-taken' ? 'idle' : 'bad'}>
-          {now.message ?? t('state.ended')}
+          {refusalWords(now.code, now.message)}
         </Notice>
       )}
     </div>

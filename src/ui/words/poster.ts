@@ -21,6 +21,10 @@ export const posterWords = createWords(
       'Hay mucha gente pidiendo a la vez. Esperamos un segundo y seguimos solos.|Hay mucha gente pidiendo a la vez. Esperamos {n} segundos y seguimos solos.',
       'Many people are asking at once. We will wait a second and carry on by ourselves.|Many people are asking at once. We will wait {n} seconds and carry on by ourselves.',
     ],
+    'take.clock': [
+      'La hora de este equipo está mal. Ponela en automático y probá de nuevo.',
+      'This device’s clock is wrong. Set it to automatic and try again.',
+    ],
     'taken.had': ['Ya te llevaste tu cupón de este afiche.', 'You have already taken your coupon.'],
     'taken.show': ['Verlo de nuevo', 'Show it again'],
     'taken.elsewhere': [
@@ -58,3 +62,10 @@ export const posterWords = createWords(
   },
   couponWords,
 )
+
+/** The reason why a take was refused. Its visitor has signed nothing, as far as they know. */
+export function refusalWords(code: string, message: string | null): string {
+  return code === 'auth-expired'
+    ? posterWords('take.clock')
+    : (message ?? posterWords('state.ended'))
+}
