@@ -5,6 +5,7 @@ import { until } from '../support/until.ts'
 
 const page = pretendPage(() => coupon.readAddress())
 const coupon = await import('../../src/ui/coupon/state.ts')
+const { reachable } = await import('../../src/ui/state/reach.ts')
 coupon.follow()
 
 const codes = [
@@ -96,6 +97,24 @@ test('a code that gets no answer is kept, listed, and asked for again', async ()
   page.state.answer = mintedAnswer
   await coupon.lookAtAll()
   expect([stored(), stored('coupons:unseen')]).toEqual([[nonce], []])
+})
+
+test('when the service is back, each code without a coupon is asked for once', async () => {
+  page.state.answer = noAnswer
+  await visit(nonce)
+  await visit(other)
+  const asked: string[] = []
+  page.state.answer = (path, { nonce: code }: { nonce: string }) => {
+    asked.push(code)
+    return mintedAnswer(path, { nonce: code })
+  }
+  coupon.resume()
+  reachable.value = false
+  reachable.value = true
+  await until('both coupons', () => stored().length === 2)
+  await shown()
+  expect(asked.toSorted((one, two) => one.localeCompare(two))).toEqual([other, nonce])
+  expect(stored('coupons:unseen')).toEqual([])
 })
 
 test('a code is kept before the answer, since the tab may close', async () => {

@@ -266,11 +266,15 @@ export function askNow(): void {
 const looksAtOnce = 4
 
 /** Ask for the status of every coupon that may still change, or is not known yet. */
-export async function lookAtAll(): Promise<void> {
+export function lookAtAll(): Promise<void> {
   const usable = holdings.all().filter(({ status }) => status === 'minted')
-  const waiting: { nonce: string }[] = [...unseenList.all(), ...usable]
+  return lookAtEach([...unseenList.all(), ...usable])
+}
+
+async function lookAtEach(codes: readonly { nonce: string }[]): Promise<void> {
+  const waiting = codes.map(({ nonce }) => nonce)
   const worker = async () => {
-    for (let one = waiting.shift(); one; one = waiting.shift()) await look(one.nonce)
+    for (let nonce = waiting.shift(); nonce; nonce = waiting.shift()) await look(nonce)
   }
   await Promise.all(Array.from({ length: looksAtOnce }, worker))
 }
@@ -309,6 +313,8 @@ export function resume(): void {
     const now = view.peek()
     const stale = now.step === 'unreachable' || (now.step === 'shown' && !now.fresh)
     if (nonce && stale) void look(nonce)
-    else if (unseenList.all().length > 0) void lookAtAll()
+    // The one on the screen is asked for already.
+    const others = unseenList.all().filter((one) => one.nonce !== nonce)
+    void lookAtEach(others)
   })
 }
