@@ -363,6 +363,20 @@ test.each(['look', 'redeem', 'settle'] as const)(
   },
 )
 
+test('a redemption that a page put aside is settled by a second page, before its answer', async () => {
+  const [store, alone] = [newStore(), newLocks()]
+  const second = newTill([minted, success], store, null, [terms.npub], alone)
+  await second.redeemer.look(nonce)
+  const never = new Promise<Answer>(() => {})
+  const first = newTill([minted, never], store, null, [terms.npub], alone)
+  await first.redeemer.look(nonce)
+  void first.redeemer.redeem()
+  first.redeemer.leave()
+  await second.redeemer.redeem()
+  expect(second.asked[1]?.key).toBe(first.asked[1]!.key!)
+  expect(second.redeemer.state()).toMatchObject({ step: 'done', outcome: 'settled' })
+})
+
 test('a second page takes a redemption over from one that is gone', async () => {
   const [store, alone] = [newStore(), newLocks()]
   const open = newTill([], store).pending.open(nonce, terms.name)

@@ -230,8 +230,11 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const { nonce, terms } = state
       const owner = shops().includes(terms.npub) ? parsePubkey(terms.npub) : null
       if (owner === null) return
+      const other = pending.find(nonce)
+      // Another page claimed it since the preview. It waits for nothing, though its lock may last a moment.
+      if (other?.aside) return claim(other, terms)
       await claimAlone(nonce, terms.name, () => {
-        // Another page of this till claimed it since the preview, and is gone.
+        // That page is gone.
         if (pending.find(nonce)) pending.putAside(nonce)
         // The key is stored before the request leaves: a reload retries with the same one.
         const sent = { owner, ...(purchase && { purchase }) }
