@@ -72,8 +72,10 @@ export function startLife(client: Client, merchant: Signer) {
       life.checkVoucher(result)
       return result
     },
-    claim: (nonce: string) =>
+    /** Claim a voucher; with `signer`, as the till of that key. */
+    claim: (nonce: string, signer?: Signer) =>
       client.call('POST', '/api/coupons/claim', {
+        ...(signer && { signer }),
         body: { nonce, zapRequest: life.order.json, amountMsat: life.order.amountMsat },
       }),
     refresh: (nonce: string, idempotencyKey: string) =>

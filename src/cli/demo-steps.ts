@@ -189,13 +189,13 @@ function handOver(life: DemoLife): Step[] {
 
 /** The voucher is redeemed, once. */
 function redemption(life: DemoLife): Step[] {
-  const { customer } = life
+  const { customer, minter } = life
   return [
     {
       title: 'The till redeems the new one, with the order it paid for (kind 9734)',
       async run() {
         life.order.json = signOrder(customer, life.couponId, life.order.amountMsat)
-        life.claimed = expectGood(await life.claim(life.second.nonce), 200)
+        life.claimed = expectGood(await life.claim(life.second.nonce, minter), 200)
         const { status, claimedAt, ...result } = life.claimed
         expectEqual('status', status, 'success')
         expectNear('claimedAt', claimedAt, systemClock())
@@ -293,7 +293,7 @@ function bookkeeping(life: DemoLife): Step[] {
       },
     },
     {
-      title: 'The redemption is on the books, with its order',
+      title: 'The redemption is on the books, with its order and its till',
       async run() {
         const path = '/api/coupons/redemptions'
         const found = expectGood(await client.call('GET', path, life.asMerchant()), 200)
@@ -306,6 +306,9 @@ function bookkeeping(life: DemoLife): Step[] {
           order: life.order.json,
           orderId: life.order.json?.id,
           amountMsat: life.order.amountMsat,
+          claimedBy: minter.pubkey,
+          claimedByNpub: npubOf(minter.pubkey),
+          claimedByLabel: 'Caja 1',
         }
         expectEqual('redemptions', found, { redemptions: [redemption], next: null })
         return `order ${abbreviate(redemption.orderId ?? '')}, ${life.order.amountMsat / 1000} sat`

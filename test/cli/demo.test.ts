@@ -288,6 +288,11 @@ const lies: [string, Lie, string][] = [
     'amountMsat',
   ],
   [
+    'a redemption of another till',
+    inJson('GET /redemptions', (json) => (json.redemptions[0].claimedBy = null)),
+    'claimedBy',
+  ],
+  [
     'a definition that is deleted with its past',
     inJson('DELETE /:id', (json) => (json.deleted = true)),
     'deleted',
