@@ -121,6 +121,31 @@ test.each(times)('says the time %p as "%s"', (at, spanish, english) => {
   expect(after).toBe(english.replace('on ', ''))
 })
 
+test('a number in a sentence has the form of the language', () => {
+  const say = words.createWords({ n: ['{n}', '{n}'] })
+  const written = [0, 7, 100, 999, 1000, 12.5, 1234567, -3].map((n) => {
+    speech.language.value = 'es'
+    const spanish = say('n', { n })
+    speech.language.value = 'en'
+    return [spanish, say('n', { n })]
+  })
+  expect(written).toEqual([
+    ['0', '0'],
+    ['7', '7'],
+    ['100', '100'],
+    ['999', '999'],
+    ['1.000', '1,000'],
+    ['12,5', '12.5'],
+    ['1.234.567', '1,234,567'],
+    ['-3', '-3'],
+  ])
+  // Small whole numbers take another way: it gives the same.
+  for (let n = 0; n < 1000; n++) {
+    expect(n.toLocaleString('es-AR')).toBe(String(n))
+    expect(n.toLocaleString('en')).toBe(String(n))
+  }
+})
+
 test('paper says no today, since it is read on another day', () => {
   const today = secondsNow()
   for (const spoken of ['es', 'en'] as const) {

@@ -29,9 +29,15 @@ function filled(text: string, fill: Fill): string {
   const chosen = many === undefined || fill.n === 1 ? one : many
   return chosen.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = fill[name]
-    if (typeof value === 'number') return value.toLocaleString(locale())
+    if (typeof value === 'number') return numberText(value)
     return phrases.has(name) ? (value ?? '') : isolated(value ?? '')
   })
+}
+
+/** A number in the form of the language. The first one that needs the formatter costs a slow phone 60 ms. */
+function numberText(value: number): string {
+  const plain = Number.isInteger(value) && value >= 0 && value < 1000
+  return plain ? String(value) : value.toLocaleString(locale())
 }
 
 /** Placeholders whose value is built from our own sentences: the names inside are isolated already. */
