@@ -15,14 +15,19 @@ const addresses: Record<Reach, string[]> = {
       'http://172.31.255.254',
     ],
     ...['http://169.254.3.4', 'http://100.64.0.1', 'http://100.127.255.254', 'http://[fe80::1]'],
-    ...['http://[fd12:3456::1]', 'http://[fc00::1]', 'http://[::ffff:192.168.1.10]'],
+    ...['http://[fd12:3456::1]', 'http://[fc00::1]', 'http://[::ffff:192.168.1.10]', 'http://[::]'],
     ...['http://0x0a000001', 'http://mostrador:3000', 'http://mostrador.local', 'http://m.local.'],
     ...['http://cuponera.lan', 'http://cuponera.home.arpa', 'http://cuponera.internal'],
   ],
   public: [
     ...['https://cupones.example', 'https://local.example', 'https://lan.com', 'http://8.8.8.8'],
     ...['http://172.15.0.1', 'http://172.32.0.1', 'http://100.128.0.1', 'http://11.0.0.1'],
-    ...['http://192.169.0.1', 'http://[2606:4700::1111]', 'https://10.0.0.1.example'],
+    ...[
+      'http://192.169.0.1',
+      'http://[2606:4700::1111]',
+      'http://[::ffff:8.8.8.8]',
+      'https://10.0.0.1.example',
+    ],
   ],
 }
 
