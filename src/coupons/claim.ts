@@ -25,8 +25,9 @@ type Identify = () => Promise<Caller | null>
 
 /**
  * Redeem a voucher. The redemption names the key of a valid authentication. A second claim answers with the
- * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`, `other-merchant`, `idempotency-key-reused`,
- * `till-not-allowed`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`, `not-now`, `minimum-not-met`.
+ * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`, `other-merchant`,
+ * `idempotency-key-reused`, `till-not-allowed`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`,
+ * `not-now`, `minimum-not-met`.
  */
 export async function claim(
   service: CouponService,
