@@ -111,10 +111,13 @@ test('the coupon page starts without the code of signatures', async () => {
   expect(texts.some((one) => curve.test(one))).toBe(true)
 })
 
-test('the till keeps the script that encrypts its key for without a connection', async () => {
+test('the script that encrypts keys calls nobody, and the till keeps it for without a connection', async () => {
   const { text } = await call(server.url, '/caja')
   const [script = ''] = /\/ui\/key-worker-\w+\.js/.exec(text) ?? []
   expect(script).not.toBe('')
+  // It sees keys, so it may load its parts and call nobody.
+  const { headers } = await call(server.url, script)
+  expect(headers.get('content-security-policy')).toBe("default-src 'none'; script-src 'self'")
   const kept = (await call(server.url, '/sw.js')).text
   for (const file of [script, ...filesOf((await call(server.url, script)).text)]) {
     expect(kept).toContain(file)
