@@ -1,4 +1,4 @@
-PRAGMA user_version = 27;
+PRAGMA user_version = 28;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -50,6 +50,8 @@ CREATE TABLE revisions (
   expires_at INTEGER,
   -- When and with which purchase a voucher is redeemed (JSON). Null without rules.
   rules TEXT CHECK (json_valid(rules) AND rules LIKE '{%'),
+  -- The uploaded picture, by its sha256. `image` is its https address then, or null without one.
+  picture BLOB CHECK (length(picture) = 32),
   -- Foreign keys use this index, too. Without it a deletion would scan all vouchers.
   UNIQUE (definition_id, id)
 ) STRICT;
@@ -61,6 +63,25 @@ CREATE TABLE images (
   url TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX revisions_by_image ON revisions (image) WHERE image IS NOT NULL;
+CREATE INDEX revisions_by_picture ON revisions (picture) WHERE picture IS NOT NULL;
+
+-- Uploaded pictures without their metadata, one copy for each owner. They stand here and not in files, so that a
+-- backup and every node have them.
+CREATE TABLE pictures (
+  id INTEGER NOT NULL PRIMARY KEY,
+  owner BLOB NOT NULL CHECK (length(owner) = 32),
+  -- sha256 of the content.
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  type TEXT NOT NULL CHECK (type IN ('image/jpeg', 'image/png', 'image/webp')),
+  bytes INTEGER NOT NULL CHECK (bytes = length(content)),
+  -- Unix seconds since when no revision and no shop of the owner names it. Null while one does.
+  unused_at INTEGER,
+  -- The last column, because a read of the others then skips it.
+  content BLOB NOT NULL,
+  UNIQUE (owner, hash)
+) STRICT;
+CREATE INDEX pictures_by_hash ON pictures (hash);
+CREATE INDEX pictures_unused ON pictures (unused_at) WHERE unused_at IS NOT NULL;
 
 CREATE TABLE vouchers (
   id INTEGER NOT NULL PRIMARY KEY,
@@ -262,7 +283,9 @@ CREATE TABLE shops (
   color TEXT CHECK (color <> ''),
   updated_at INTEGER NOT NULL,
   -- 1: only tills of the owner and of its minters redeem.
-  only_authorized_tills INTEGER NOT NULL DEFAULT 0 CHECK (only_authorized_tills IN (0, 1))
+  only_authorized_tills INTEGER NOT NULL DEFAULT 0 CHECK (only_authorized_tills IN (0, 1)),
+  -- The logo: an uploaded picture, by its sha256.
+  picture BLOB CHECK (length(picture) = 32)
 ) STRICT, WITHOUT ROWID;
 
 -- The newest announcement (kind 30078) of each merchant.

@@ -11,6 +11,8 @@ import type { Authenticator } from '../http/auth.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetricsAccess } from '../http/metrics-access.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
+import { pictureRoutes } from '../pictures/routes.ts'
+import { createPictureFinder } from '../pictures/show.ts'
 import { posterRoutes, shownPosterRoutes } from '../posters/routes.ts'
 import type { RelayHost } from '../relay/host.ts'
 import { relayRoutes } from '../relay/routes.ts'
@@ -34,7 +36,7 @@ import { startErrorFrom } from './data.ts'
 import { describeRoutes } from './document.ts'
 import type { RunningGateway } from './gateway.ts'
 import type { Management } from './management.ts'
-import { openOrigins } from './origins.ts'
+import { openOrigins, pictureOrigin } from './origins.ts'
 import { createPosters } from './posters.ts'
 import { createReadiness } from './readiness.ts'
 import type { Runtime } from './runtime.ts'
@@ -83,6 +85,12 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
   const { service } = coupons
   const posters = createPosters(runtime, service)
+  const pictures = {
+    ...{ database, now, requireDisk },
+    requireMerchant: management.require,
+    charge: management.charge,
+    origin: pictureOrigin(config),
+  }
   const trusted = tlsPlace(runtime.certificate, features.addresses.ports)
   return [
     voucherRoutes(service, auth, rateLimits),
@@ -94,6 +102,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     ...management.routes(auth),
     shopRoutes({ database, now, requireDisk, requireMerchant: management.require }, auth),
     imageRoutes(coupons.images),
+    pictureRoutes(pictures, createPictureFinder(database), auth),
     posterRoutes(posters, auth),
     shownPosterRoutes(posters),
     gatewayRoutes(gateway.gateway),

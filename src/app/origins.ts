@@ -11,6 +11,11 @@ export function openOrigins({ publicUrls, trustedProxies }: Config): Origins {
   return createOrigins({ publicOrigins: publicUrls, trustedProxies, ownNames })
 }
 
+/** The origin under which uploaded pictures have an address. Null without an https one, as the contract wants https. */
+export function pictureOrigin({ publicUrls }: Config): string | null {
+  return publicUrls.find((url) => url.startsWith('https:')) ?? null
+}
+
 /** Lines of the start block about the names that signatures may use; none where the settings or HOST say it. */
 export function nameLines({ publicUrls }: Config, url: string, machine: Machine): string[] {
   const { hostname, port, protocol } = new URL(url)

@@ -11,6 +11,7 @@ import type { Sql } from '../db/sql.ts'
 import { createOutboxStore } from '../gateway/outbox-store.ts'
 import { createMerchantStore } from '../merchants/merchant-store.ts'
 import { createQuotaStore } from '../merchants/quota-store.ts'
+import { createPictureStore } from '../pictures/picture-store.ts'
 import { createPosterStore } from '../posters/poster-store.ts'
 import { createMemberStore } from '../relay/member-store.ts'
 import { createCutoffStore } from '../session/cutoff-store.ts'
@@ -36,6 +37,7 @@ export function createStores(sql: Sql) {
     definitions: createDefinitionStore(sql),
     vouchers: createVoucherStore(sql),
     images: createImageStore(sql),
+    pictures: createPictureStore(sql),
     posters: createPosterStore(sql),
     statistics: createStatisticsStore(sql),
     tills: createTillStore(sql),

@@ -2,6 +2,7 @@ import { answerSweep } from '../coupons/worker.ts'
 import type { RowSweep } from '../db/jobs.ts'
 import { outboxSweep } from '../gateway/worker.ts'
 import { merchantSweep } from '../merchants/worker.ts'
+import { pictureSweep } from '../pictures/worker.ts'
 import { sessionSweep } from '../session/worker.ts'
 import { scanSweep } from '../wallet/cards/worker.ts'
 import { nonceSweep } from '../wallet/identities/worker.ts'
@@ -11,7 +12,7 @@ import type { Runtime } from './runtime.ts'
 import type { Stores } from './stores.ts'
 
 const sweeps: readonly RowSweep<Stores>[] = [
-  ...[answerSweep, outboxSweep, merchantSweep, sessionSweep],
+  ...[answerSweep, outboxSweep, merchantSweep, pictureSweep, sessionSweep],
   ...[scanSweep, nonceSweep, refusalSweep, requestSweep],
 ]
 

@@ -1,4 +1,4 @@
-/** Bounds of merchants: their number, the setup code, and the quotas of one merchant. */
+/** Bounds of merchants: their number, the setup code, the quotas of one merchant, and its pictures. */
 export const merchantLimits = {
   /** Keys that may manage coupons. A service for more merchants admits any key (`MERCHANTS=open`). */
   merchantsMax: 1000,
@@ -14,6 +14,19 @@ export const merchantLimits = {
   vouchersPerDayMax: 10_000,
   /** Refreshes of one merchant's vouchers per day: twice the number that it may mint. One takes 1.6 KB. */
   refreshesPerDayMax: 20_000,
+  /** An uploaded picture. The pages send a side of 1200 pixels, which has 50 to 200 KB as JPEG or WebP. */
+  pictureBytesMax: 200 * 1024,
+  /** Pixels of a side. Sharp on every screen that shows a coupon, and decoded in 16 MB. */
+  pictureSideMax: 2048,
+  /** Uploaded pictures of one owner, and their bytes. Issued coupons keep theirs, so this is several years of a shop. */
+  picturesPerOwnerMax: 200,
+  pictureBytesPerOwnerMax: 20 * 1024 * 1024,
+  /** An uploaded picture that nothing uses is kept for a day: an editor uploads before it saves. */
+  pictureUnusedSeconds: 24 * 60 * 60,
+  /** Pictures that one step of the sweep deletes. Each is up to 200 KB of the write-ahead log. */
+  pictureSweepRowsMax: 20,
+  /** Pictures in memory: the ones of a few shops. */
+  picturesCachedBytesMax: 4 * 1024 * 1024,
   /** Bytes of definitions, announcements, orders and kept answers that one merchant adds per day. */
   merchantBytesPerDayMax: 32 * 1024 * 1024,
 } as const

@@ -13,6 +13,7 @@ import posters from './migrations/step-24-posters.sql' with { type: 'text' }
 import authorizedTills from './migrations/step-25-authorized-tills.sql' with { type: 'text' }
 import expiries from './migrations/step-26-expiries.sql' with { type: 'text' }
 import purchases from './migrations/step-27-purchases.sql' with { type: 'text' }
+import pictures from './migrations/step-28-pictures.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -39,6 +40,7 @@ export const couponSchema: Schema = {
     24: authorizedTills,
     25: expiries,
     26: purchases,
+    27: pictures,
   },
 }
 

@@ -15,7 +15,7 @@ export type Root =
   | { definition: string; mode: 'shared' | 'changed' }
   /** A chain of refreshes, named by the handle of any voucher in it. Includes its definition, shared. */
   | { voucher: Uint8Array }
-  /** The number of a merchant's definitions and of its minters, its announcement, and its shop. */
+  /** The number of a merchant's definitions and of its minters, its announcement, its shop and its pictures. */
   | { merchant: string }
   /** A signed event, by its id: the answer to it, and its row in the outbox. */
   | { event: string }

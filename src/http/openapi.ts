@@ -145,7 +145,7 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
       ...(query ? queryParameters(nameParts(JSON.parse(JSON.stringify(query)), names)) : []),
       ...((detail.parameters ?? []) as Parameter[]),
     ],
-    ...(sent && { requestBody: { required: true, content: json(sent, names) } }),
+    ...(sent && { requestBody: { required: true, content: contentOf(sent, names) } }),
     responses: {
       ...(good as Record<string, Response>),
       ...refusalResponses(refusals, envelopeOf(hooks), names),
@@ -230,6 +230,13 @@ function describeRefusals(envelopes: readonly Envelope[]): ApiDocument['componen
     })
   })
   return Object.fromEntries(entries)
+}
+
+/** The content of a request. A model of another media type than JSON names it. */
+function contentOf(schema: TSchema, names: Names) {
+  const media: string | undefined = schema.contentMediaType
+  if (media === undefined) return json(schema, names)
+  return Object.fromEntries(media.split(', ').map((one) => [one, { schema: { ...schema } }]))
 }
 
 function json(schema: TSchema, names: Names, examples?: NonNullable<Media['examples']>) {

@@ -36,8 +36,12 @@ const couponRows: Record<string, Change[]> = {
     ...set('voided = -1', 'claimed = issued + 1', 'revision_id = 999'),
     ...wrong('owner'),
   ],
-  revisions: set("benefit = '{'", "rules = '{'", "rules = '[]'", 'definition_id = 999'),
+  revisions: [
+    ...set("benefit = '{'", "rules = '{'", "rules = '[]'", 'definition_id = 999'),
+    ...wrong('picture'),
+  ],
   images: wrong('hash'),
+  pictures: [...wrong('owner', 'hash'), ...set("type = 'image/gif'", 'bytes = 9')],
   vouchers: [
     ...wrong(`handle`, 'minted_by').map(([text, ...rest]): Change => [`${text} ${third}`, ...rest]),
     ...set(
@@ -78,7 +82,10 @@ const couponRows: Record<string, Change[]> = {
   ],
   setup_code: [...wrong('salt'), ...set('id = 2', 'tries = -1')],
   merchant_days: [...wrong('owner'), ...set('vouchers = -1', 'bytes = -1', 'refreshes = -1')],
-  shops: [...wrong('owner'), ...set("name = ''", "color = ''", 'only_authorized_tills = 2')],
+  shops: [
+    ...wrong('owner', 'picture'),
+    ...set("name = ''", "color = ''", 'only_authorized_tills = 2'),
+  ],
   announcements: [...wrong('owner', 'event_id'), ...set("event = '{'")],
   proofs: wrong('event_id'),
   session_cutoffs: wrong('pubkey'),
@@ -233,6 +240,7 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
     await tx.merchants.setCode(bytes(16, 1))
     await tx.quotas.add(1, key(1), { vouchers: 1, bytes: 1, refreshes: 1 })
     await tx.shops.put(key(1), { name: 'x', color: 'blue', onlyAuthorizedTills: true }, at)
+    await tx.pictures.insert(key(1), key(3), { type: 'image/png', bytes: new Uint8Array(3) }, at)
     await tx.announcements.put(event(1))
     await tx.proofs.use(event(1).id, at)
     await tx.cutoffs.set({ pubkey: key(1), endedAt: at })

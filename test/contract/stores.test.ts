@@ -26,6 +26,7 @@ import { ledger } from './ledger.ts'
 import { outbox } from './outbox.ts'
 import { payments, scans } from './payments.ts'
 import { cutoffs, facts, members, merchants, proofs, quotas, shops } from './people.ts'
+import { pictures } from './pictures.ts'
 import { posters } from './posters.ts'
 import { events, queries } from './relay.ts'
 import { couponTables, relayTables } from './rows.ts'
@@ -48,6 +49,7 @@ const couponSuites: Record<string, Suite<CouponTx>> = {
   'gateway/outbox-store.ts': outbox,
   'merchants/merchant-store.ts': merchants,
   'merchants/quota-store.ts': quotas,
+  'pictures/picture-store.ts': pictures,
   'posters/poster-store.ts': posters,
   'relay/member-store.ts': members,
   'session/cutoff-store.ts': cutoffs,

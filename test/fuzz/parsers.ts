@@ -18,6 +18,7 @@ import { npubOf, parsePubkey, parseSecret } from '../../src/nostr/keys.ts'
 import { parseNip05 } from '../../src/nostr/nip05.ts'
 import { verifyHttpAuth } from '../../src/nostr/nip98.ts'
 import { createUrlRule } from '../../src/outbound/fetch-public.ts'
+import { stripPicture } from '../../src/pictures/strip.ts'
 import { parseDelegation } from '../../src/wallet/cards/delegation.ts'
 import { parseChanges as parseCardWishes } from '../../src/wallet/cards/holders/configure.ts'
 import { parseLimit, parseLimits } from '../../src/wallet/cards/limits.ts'
@@ -35,6 +36,7 @@ import { parseComment, parseOffer } from '../../src/wallet/transfers/offer.ts'
 import { createProof, newSigner, nostrHeader, verifyEvent } from '../support/client.ts'
 import { walletObject } from '../support/identities.ts'
 import { createInvoice } from '../support/payments.ts'
+import { dirty, pngOf } from '../support/pictures.ts'
 import type { Random } from './random.ts'
 import { anyObject, anyText, anyValue, mutate, mutateText } from './values.ts'
 
@@ -347,6 +349,15 @@ export const parsers: Record<string, Fuzzed> = {
     ])
     return never(() => parseBody(bytes).object)
   },
+  stripPicture(random) {
+    const sent = fedPicture(random)
+    const { bytes } = stripPicture(sent)
+    if (bytes.length > sent.length) throw new Error(`it grew: ${sent.toHex()}`)
+    if (!Bun.deepEquals(stripPicture(bytes).bytes, bytes)) {
+      throw new Error(`something was left to strip: ${sent.toHex()}`)
+    }
+    return bytes
+  },
 }
 
 /** Feed a parser `times` values; throws on whatever it throws that is no refusal, with the seed. */
@@ -363,6 +374,18 @@ export function fuzzParser(name: string, random: Random, times: number): { accep
     }
   }
   return { accepted }
+}
+
+/** A picture of which some bytes are others, twice there, or missing. */
+function fedPicture(random: Random): Buffer {
+  const pictures = [...Object.values(dirty).flatMap(({ sent, kept }) => [sent, kept]), pngOf(9, 9)]
+  let bytes = Buffer.from(random.pick(pictures))
+  for (let times = random.below(4); times > 0; times--) {
+    const [from, to] = [random.below(bytes.length + 1), random.below(bytes.length + 1)]
+    if (random.chance(0.6)) bytes[from % (bytes.length || 1)] = random.below(256)
+    else bytes = Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)])
+  }
+  return bytes
 }
 
 /** For parsers that return null: they may not even refuse. */

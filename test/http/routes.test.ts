@@ -48,6 +48,8 @@ const paths: [path: string, methods: string[]][] = [
   ['/api/coupons/live', ['GET', 'HEAD']],
   ['/api/shop', ['GET', 'PATCH', 'HEAD']],
   ['/api/shops/x', ['GET', 'HEAD']],
+  ['/api/pictures', ['POST']],
+  ['/api/pictures/x', ['GET', 'HEAD']],
   [`/api/coupons/${id}`, ['PATCH', 'DELETE']],
   [`/api/coupons/${id}/mints`, ['GET', 'DELETE', 'HEAD']],
   [`/api/coupons/${id}/mints/AAAAAAAAAAAAAAAAAAAAAA`, ['DELETE']],

@@ -67,6 +67,11 @@ const rules: Rule[] = [
   ...['minters', 'announcements', 'shops'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: key('merchant', 'ROW.owner') })),
   ),
+  ...['INSERT', 'UPDATE'].map((act) => ({
+    on: `${act} ON pictures`,
+    needs: key('merchant', 'ROW.owner'),
+  })),
+  { on: 'DELETE ON pictures', needs: `'instance'` },
   ...all('setup_code').map((on) => ({ on, needs: `'roster'` })),
   ...all('merchants').map((on) => ({ on, needs: `'roster', 'instance'` })),
   { on: 'INSERT ON merchant_days', needs: key('quota', 'ROW.owner') },

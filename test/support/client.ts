@@ -23,7 +23,7 @@ export type ProofOptions = {
   createdAt?: number
   kind?: number
   tags?: string[][]
-  body?: string
+  body?: string | Uint8Array
 }
 
 /** A signed NIP-98 event for a request, unique by its nonce tag. */
@@ -54,7 +54,7 @@ export type Answer = { status: number; headers: Headers; text: string; json: Jso
 
 export type CallOptions = {
   method?: string
-  /** A value is sent as JSON, a string as it stands. */
+  /** A value is sent as JSON, a string or bytes as they stand. */
   body?: unknown
   headers?: Record<string, string>
   /** Signs the request with NIP-98. */
@@ -67,7 +67,8 @@ export type CallOptions = {
 export async function call(base: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { body, signer, token } = options
   const method = options.method ?? (body === undefined ? 'GET' : 'POST')
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const asIs = body === undefined || typeof body === 'string' || body instanceof Uint8Array
+  const text = asIs ? body : JSON.stringify(body)
   const headers: Record<string, string> = { ...options.headers }
   if (text !== undefined) headers['Content-Type'] ??= 'application/json'
   if (signer) {
@@ -78,7 +79,7 @@ export async function call(base: string, path: string, options: CallOptions = {}
   const response = await fetch(`${base}${path}`, {
     method,
     headers,
-    body: text ?? null,
+    body: (text as BodyInit | undefined) ?? null,
     redirect: 'manual',
   })
   return read(response)

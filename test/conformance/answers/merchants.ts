@@ -1,6 +1,8 @@
+import { expect } from 'bun:test'
 import { call, newSigner } from '../../support/client.ts'
 import { startClosed } from '../../support/closed.ts'
 import type { Documented } from '../../support/documented.ts'
+import { pngOf, samples } from '../../support/pictures.ts'
 
 const setup = 'POST /api/setup'
 const list = 'GET /api/merchants'
@@ -60,6 +62,22 @@ export function testMerchants({ scenario, newCaller }: Documented): void {
     await refused(open, 'merchant-unknown', { path: '/api/shops/x' })
     const closed = await newCaller({ at: await startClosed() })
     await closed.refused(change, 'merchant-not-allowed', { body: { name: 'x' } })
+  })
+
+  scenario('pictures of a merchant', async () => {
+    const { ask, refused } = await newCaller()
+    const upload = 'POST /api/pictures'
+    const show = 'GET /api/pictures/{hash}'
+    const { picture } = await ask(upload, { body: samples.png })
+    expect(await ask(upload, { body: samples.png })).toEqual({ picture })
+    const path = `/api/pictures/${picture.hash}`
+    await ask(show, { path })
+    await ask(show, { path, headers: { 'If-None-Match': `"${picture.hash}"` } })
+    await refused(show, 'picture-unknown', { path: '/api/pictures/x' })
+    await refused(upload, 'picture-invalid', { body: 'GIF89a' })
+    await refused(upload, 'picture-too-wide', { body: pngOf(2049, 1) })
+    for (let shade = 0; shade < 199; shade++) await ask(upload, { body: pngOf(1, 1, { shade }) })
+    await refused(upload, 'pictures-full', { body: pngOf(2, 1) })
   })
 
   scenario('merchants where the settings decide', async () => {

@@ -7,6 +7,7 @@ import {
   percentBenefit,
 } from '../../support/client.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
+import { samples } from '../../support/pictures.ts'
 import { startServer } from '../../support/server.ts'
 import { announcementOf } from './announcements.ts'
 
@@ -73,6 +74,7 @@ export function testSessions({ operations, scenario, newCaller }: Documented): v
       'PATCH /api/posters/{id}': { paused: true },
       'POST /api/coupons/minters': { pubkey: newSigner().pubkey },
       'PUT /api/coupons/discovery': { event: announcementOf(at, signer) },
+      'POST /api/pictures': samples.png,
       'PATCH /api/shop': { name: 'x' },
     }
     const closed = operations.filter(({ operation }) =>

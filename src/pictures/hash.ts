@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+
+/** Name of a picture: the sha256 of its bytes, in hex. */
+export function pictureHash(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** True for text with the form of a picture's name. */
+export function isPictureHash(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+}
+
+const path = '/api/pictures/'
+
+/** The address of a picture: under the https origin, or only the path without one. */
+export function picturePath(hash: string, origin: string | null): string {
+  return `${origin ?? ''}${path}${hash}`
+}

@@ -1,0 +1,71 @@
+import { bytesOf } from '../base/bytes.ts'
+import type { Sql } from '../db/sql.ts'
+import type { PictureType } from './strip.ts'
+
+/** The bytes of a picture. */
+export type Picture = { type: PictureType; bytes: Uint8Array<ArrayBuffer> }
+
+export type PictureStore = ReturnType<typeof createPictureStore>
+
+/** Store of uploaded pictures. Each owner has its own copy, so that the end of one takes nothing from another. */
+export function createPictureStore(sql: Sql) {
+  const find = sql.query<{ type: PictureType; content: Uint8Array<ArrayBuffer> }, [Uint8Array]>(
+    'SELECT type, content FROM pictures WHERE hash = ? LIMIT 1',
+  )
+  const findSize = sql.query<{ type: PictureType; bytes: number }, [Uint8Array, Uint8Array]>(
+    'SELECT type, bytes FROM pictures WHERE owner = ? AND hash = ?',
+  )
+  const usage = sql.query<{ pictures: number; bytes: number }, [Uint8Array]>(
+    `SELECT count(*) AS pictures, CAST(coalesce(sum(bytes), 0) AS INTEGER) AS bytes
+     FROM pictures WHERE owner = ?`,
+  )
+  const insert = sql.query<null, [Uint8Array, Uint8Array, string, number, Uint8Array, number]>(
+    `INSERT INTO pictures (owner, hash, type, bytes, content, unused_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (owner, hash) DO NOTHING`,
+  )
+  const keep = sql.query<null, [number, Uint8Array, Uint8Array]>(
+    `UPDATE pictures SET unused_at = ?
+     WHERE owner = ? AND hash = ? AND unused_at IS NOT NULL`,
+  )
+  const prune = sql.query<null, [number, number]>(
+    `DELETE FROM pictures WHERE unused_at < ?2 AND id IN (
+       SELECT id FROM pictures WHERE unused_at IS NOT NULL ORDER BY unused_at LIMIT ?1)`,
+  )
+
+  return {
+    /** The picture of a hash (hex), whoever uploaded it. */
+    async find(hash: string): Promise<Picture | null> {
+      const row = await find.get(bytesOf(hash))
+      return row && { type: row.type, bytes: row.content }
+    },
+
+    /** Type and length of a picture that an owner uploaded. */
+    async findOf(
+      owner: string,
+      hash: string,
+    ): Promise<{ type: PictureType; bytes: number } | null> {
+      return await findSize.get(bytesOf(owner), bytesOf(hash))
+    },
+
+    /** Number and bytes of the pictures of an owner. */
+    async usage(owner: string): Promise<{ pictures: number; bytes: number }> {
+      return (await usage.get(bytesOf(owner))) ?? { pictures: 0, bytes: 0 }
+    },
+
+    /** Store a picture that nothing uses yet. */
+    async insert(owner: string, hash: string, picture: Picture, at: number): Promise<void> {
+      const { type, bytes } = picture
+      insert.run(bytesOf(owner), bytesOf(hash), type, bytes.length, bytes, at)
+    },
+
+    /** A picture that nothing uses is kept from `at` on, as if it was uploaded then. */
+    async keep(owner: string, hash: string, at: number): Promise<void> {
+      keep.run(at, bytesOf(owner), bytesOf(hash))
+    },
+
+    /** Delete up to `rowsMax` pictures that have been unused since before a time. Returns their number. */
+    async prune(rowsMax: number, before: number): Promise<number> {
+      return await prune.changes(rowsMax, before)
+    },
+  }
+}
