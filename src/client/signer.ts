@@ -43,3 +43,8 @@ export class SignerError extends Error {
     this.waitSeconds = waitSeconds
   }
 }
+
+/** Whether the device has a stored text that is no key, which only the person may remove. */
+export function isUnreadable(failure: unknown): boolean {
+  return failure instanceof SignerError && failure.code === 'key-unreadable'
+}

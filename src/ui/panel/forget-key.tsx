@@ -1,14 +1,8 @@
 import { useState } from 'preact/hooks'
-import { SignerError } from '../../client/signer.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { keyBox } from './state.ts'
-
-/** Whether this device has a stored text that is no key. */
-export function isUnreadable(failure: unknown): boolean {
-  return failure instanceof SignerError && failure.code === 'key-unreadable'
-}
 
 /** Removes the key of this device, after a question: without a copy it is gone for ever. */
 export function ForgetKey({ onDone }: { onDone: () => void }) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { PageSigner } from '../../client/signer.ts'
+import { isUnreadable, type PageSigner } from '../../client/signer.ts'
 import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { pinCharsMin } from '../../client/signer-local.ts'
 import { type Attempt, useAttempt } from '../parts/attempt.ts'
@@ -10,6 +10,7 @@ import { Failure } from '../parts/failure.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { PinField } from '../parts/pin-field.tsx'
 import { tillWords as t } from '../words/till.ts'
+import { ForgetKey } from './forget-key.tsx'
 import { hasKey, keyBox, session, signOut } from './issue-state.ts'
 
 /** Signing in at a till: its own key under a PIN, or any other signer. */
@@ -25,6 +26,7 @@ export function KeyView() {
       <Fleeting />
       {hasKey.value ? <Unlock {...attempt} /> : <Create {...attempt} />}
       {failure !== null && <Failure cause={failure} />}
+      {isUnreadable(failure) && <ForgetKey />}
       {hasExtension() && <Extension />}
     </div>
   )

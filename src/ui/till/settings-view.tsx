@@ -1,10 +1,8 @@
 import { npubEncode } from 'nostr-tools/nip19'
-import { useState } from 'preact/hooks'
 import { cameraTrouble } from '../browser/camera.ts'
 import { canServeOffline, install, installed, installer } from '../browser/install.ts'
 import { canShare } from '../browser/share.ts'
 import { Button } from '../parts/button.tsx'
-import { Confirm } from '../parts/dialog.tsx'
 import { Check } from '../parts/field.tsx'
 import { Badge } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
@@ -12,7 +10,8 @@ import { ShopKey } from '../parts/shop-key.tsx'
 import { PrinterView } from '../printer/printer-view.tsx'
 import { printerCables } from '../printer/settings.ts'
 import { tillWords as t } from '../words/till.ts'
-import { forgetName, hasKey, keyBox, signOut, tillName } from './issue-state.ts'
+import { ForgetKey } from './forget-key.tsx'
+import { hasKey, keyBox, tillName } from './issue-state.ts'
 import { Shops } from './shop-view.tsx'
 import { play, soundOn, switchSound } from './sound.ts'
 import { TlsHelp } from './tls-help.tsx'
@@ -89,9 +88,8 @@ function Able() {
   )
 }
 
-/** The till's own key. Forgetting it needs the merchant again, so it asks first. */
+/** The till's own key. */
 function Key() {
-  const [asking, setAsking] = useState(false)
   const kept = hasKey.value ? keyBox.find() : null
   if (!kept) return null
   const npub = npubEncode(kept.pubkey)
@@ -103,26 +101,7 @@ function Key() {
         <QrCode text={npub} label={t('issue.key.qr')} />
       </div>
       <ShopKey npub={npub} />
-      <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
-        {t('key.forget')}
-      </Button>
-      {asking && (
-        <Confirm
-          title={t('key.forget')}
-          action={t('key.forget.yes')}
-          danger
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            keyBox.remove()
-            hasKey.value = false
-            forgetName()
-            signOut()
-            setAsking(false)
-          }}
-        >
-          <p>{t('key.forget.sure')}</p>
-        </Confirm>
-      )}
+      <ForgetKey />
     </section>
   )
 }

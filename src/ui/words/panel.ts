@@ -130,8 +130,8 @@ export const panelWords = createWords(
     'in.again.leave': ['Salir y descartarlo', 'Sign out and discard it'],
     'pin.new': ['Elegí un PIN', 'Choose a PIN'],
     'pin.hint': [
-      'Seis números o más. Lo vas a necesitar para entrar. Si te lo olvidás, nadie lo puede recuperar: sólo una segunda copia, que hacés en «Tu clave y sesión», te devuelve el negocio.',
-      'At least six digits. You need it to sign in. If you forget it, nobody can recover it: only a second copy, which you make under “Your key and session”, gives you back your shop.',
+      'Seis números o más. Si te lo olvidás, nadie lo puede recuperar: sólo una segunda copia, que hacés después en el panel, te devuelve el negocio.',
+      'At least six digits. If you forget it, nobody can recover it: only a second copy, which you make later in the panel, gives you back your shop.',
     ],
     pin: ['PIN', 'PIN'],
     'pin.change': ['Cambiar PIN', 'Change the PIN'],
@@ -151,8 +151,8 @@ export const panelWords = createWords(
     'key.bring': ['Ya tengo una clave o una copia', 'I already have a key or a backup'],
     'key.text': ['Tu clave o tu copia', 'Your key or your backup'],
     'key.text.hint': [
-      'Pegá la copia entera, o abrí abajo el archivo o una foto de su QR. Una copia se abre con el PIN que tenías al guardarla.',
-      'Paste the whole backup, or open its file or a photo of its QR code below. A backup opens with the PIN you had when you saved it.',
+      'Pegá la copia entera, o abrí abajo su archivo o su QR.',
+      'Paste the whole backup, or open its file or its QR code below.',
     ],
     'key.file': ['Abrir el archivo o la foto', 'Open the file or photo'],
     'key.file.found': [
