@@ -379,6 +379,8 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await page.getByLabel('Elegí un PIN para este equipo').fill(pin)
   await press('Entrar')
   await page.getByText('«zzzz» no es una de las palabras').waitFor()
+  await press('Entrar')
+  await page.getByText('Esa copia no se abre así').waitFor()
   await page.getByLabel('Lo que abre esta copia').fill(typed.replace('zzzz', words[5] ?? ''))
   await checkEveryWidth(page, 'panel-bring-second-copy')
   await press('Entrar')

@@ -54,7 +54,8 @@ export function BringKey({ only, enter, onBack }: BringProps) {
         encrypted && choosesPin ? await import('../../client/recovery-words.ts') : null
       const wrong = opening?.mistypedWord(password) ?? null
       setWrongWord(wrong)
-      if (wrong !== null) return
+      // Sent again, it is tried: a password of one's own may look like such words.
+      if (wrong !== null && wrong !== wrongWord) return
       const chosen = choosesPin ? pin : password
       const opens = opening?.passwordOf(password) ?? password
       const signer = await keyBox.bring(text, { password: opens, pin: chosen, only })
