@@ -251,23 +251,22 @@ const table = {
 } as const satisfies Record<string, readonly [status: number, sentence: string]>
 
 /**
- * The no of the embedded ledger, in the words of its `internal-transaction-error`. Over HTTP they are
- * the `reason` of `funds-insufficient` and, all others, of `ledger-refused`.
+ * The no of the embedded ledger, in the words of its `internal-transaction-error`; two are in the table. Over HTTP
+ * they are the `reason` of `funds-insufficient` and, all others, of `ledger-refused`.
  */
 const ledgerWords = {
   'delegation-invalid': 'La delegación no es válida.',
   'receiver-invalid': 'El destinatario no es válido.',
   'transaction-expired': 'La transacción venció.',
-  'tokens-invalid': table['tokens-invalid'][1],
   'token-unknown': 'Ese token no existe en este servicio.',
-  'funds-insufficient': table['funds-insufficient'][1],
   'balance-too-large': 'El saldo quedaría demasiado grande.',
 } as const
 
 export type RefusalCode = keyof typeof table
+type LedgerReason = keyof typeof ledgerWords | 'tokens-invalid' | 'funds-insufficient'
 
 /** The closed list of codes, for the documentation and its test. */
-export const refusalCodes = Object.keys(table) as RefusalCode[]
+export const refusalCodes = /* @__PURE__ */ Object.keys(table) as RefusalCode[]
 
 /** Optional fields of a refusal on the wire. */
 type RefusalDetail = {
@@ -282,7 +281,6 @@ type RefusalDetail = {
 /** An expected refusal. If it is thrown inside a transaction, the writes of that operation are undone. */
 export class Refusal extends Error {
   readonly code: RefusalCode
-  readonly status: number
   readonly detail: RefusalDetail
   /** Words in place of our sentence: those of somebody else, or with the name of a value. */
   readonly words: string | null
@@ -291,15 +289,21 @@ export class Refusal extends Error {
   constructor(code: RefusalCode, detail: RefusalDetail = {}, words: string | null = null) {
     super(code)
     this.code = code
-    this.status = table[code][0]
     this.detail = detail
     this.words = words
   }
+}
 
-  /** The es-AR sentence for people. */
-  get sentence(): string {
-    return this.words ?? table[this.code][1]
-  }
+// Functions, so that a page, which creates refusals but answers none, is bundled without the table.
+
+/** The HTTP status of a refusal. */
+export function httpStatusOf({ code }: Pick<Refusal, 'code'>): number {
+  return table[code][0]
+}
+
+/** The es-AR sentence for people. */
+export function sentenceOf({ code, words }: Pick<Refusal, 'code' | 'words'>): string {
+  return words ?? table[code][1]
 }
 
 /** The refusal while there are seconds to wait; null when there are none. */
@@ -315,8 +319,9 @@ export function requireNoWait(waitSeconds: number): void {
 }
 
 /** Create the ledger's refusal of a transaction. `token` names the token whose amount is the reason. */
-export function ledgerRefusal(reason: keyof typeof ledgerWords, token?: string): Refusal {
-  const words = ledgerWords[reason]
+export function ledgerRefusal(reason: LedgerReason, token?: string): Refusal {
+  const known = reason === 'tokens-invalid' || reason === 'funds-insufficient'
+  const words = known ? table[reason][1] : ledgerWords[reason]
   const code = reason === 'funds-insufficient' ? reason : 'ledger-refused'
   return new Refusal(code, {}, token === undefined ? words : `${words} (${token})`)
 }

@@ -1,5 +1,5 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
-import { type Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts'
+import { type Refusal, type RefusalCode, refusalCodes, sentenceOf } from '../base/refusal.ts'
 
 /** The form of a refusal that the clients of a feature read. */
 export type Envelope = {
@@ -48,9 +48,10 @@ const reasons: Partial<Record<RefusalCode, string>> = {
 export const serviceEnvelope: Envelope = {
   name: '',
   model: RefusalModel,
-  bodyOf({ code, sentence, detail }, schemes) {
+  bodyOf(refusal, schemes) {
+    const { code, detail } = refusal
     const reason = code === 'too-large' && schemes ? 'too-large' : reasons[code]
-    return { error: sentence, code, reason, ...detail }
+    return { error: sentenceOf(refusal), code, reason, ...detail }
   },
 }
 
@@ -58,5 +59,8 @@ export const serviceEnvelope: Envelope = {
 export const gatewayEnvelope: Envelope = {
   name: 'gateway',
   model: GatewayRefusalModel,
-  bodyOf: ({ code, sentence, detail }) => ({ status: 'ERROR', reason: sentence, code, ...detail }),
+  bodyOf(refusal) {
+    const { code, detail } = refusal
+    return { status: 'ERROR', reason: sentenceOf(refusal), code, ...detail }
+  },
 }

@@ -1,5 +1,11 @@
 import type { TSchema } from '@sinclair/typebox'
-import { Refusal, type RefusalCode, refusalCodes } from '../base/refusal.ts'
+import {
+  httpStatusOf,
+  Refusal,
+  type RefusalCode,
+  refusalCodes,
+  sentenceOf,
+} from '../base/refusal.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
 import type { RouteDetail } from './route.ts'
 
@@ -198,7 +204,7 @@ function queryParameters({ properties = {}, required = [] }: Schema): Parameter[
 }
 
 function refusalResponses(codes: readonly RefusalCode[], envelope: Envelope, names: Names) {
-  const byStatus = Map.groupBy(codes, (code) => new Refusal(code).status)
+  const byStatus = Map.groupBy(codes, (code) => httpStatusOf({ code }))
   const entries = [...byStatus].map(([status, list]): [string, Response] => {
     const examples = list.map((code) => {
       return [code, { $ref: `#/components/examples/${exampleName(code, envelope)}` }]
@@ -223,7 +229,7 @@ const refusalHeaders: Record<number, NonNullable<Response['headers']>> = {
 function describeRefusals(envelopes: readonly Envelope[]): ApiDocument['components']['examples'] {
   const entries = refusalCodes.flatMap((code) => {
     const refusal = new Refusal(code)
-    const summary = `${refusal.status} ${refusal.sentence}`
+    const summary = `${httpStatusOf(refusal)} ${sentenceOf(refusal)}`
     return envelopes.map((envelope) => {
       const value: unknown = JSON.parse(JSON.stringify(envelope.bodyOf(refusal, null)))
       return [exampleName(code, envelope), { summary, value }] as const

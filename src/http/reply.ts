@@ -1,4 +1,4 @@
-import type { Refusal } from '../base/refusal.ts'
+import { httpStatusOf, type Refusal } from '../base/refusal.ts'
 import type { Envelope } from './envelope.ts'
 
 /** Headers of every answer: any page may read it, and nobody keeps it. */
@@ -25,7 +25,7 @@ export function replyRefusal(
   envelope: Envelope,
   schemes: string | null,
 ): Response {
-  const { status } = refusal
+  const status = httpStatusOf(refusal)
   const headers = headersOf(refusal)
   if (status === 401 && schemes) headers['WWW-Authenticate'] = schemes
   return replyJson(status, envelope.bodyOf(refusal, schemes), headers)

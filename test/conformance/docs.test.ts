@@ -6,7 +6,13 @@ import { Value } from '@sinclair/typebox/value'
 import { flagOf } from '../../src/app/config.ts'
 import { settings } from '../../src/app/settings.ts'
 import { limits } from '../../src/base/limits.ts'
-import { Refusal, type RefusalCode, refusalCodes } from '../../src/base/refusal.ts'
+import {
+  httpStatusOf,
+  Refusal,
+  type RefusalCode,
+  refusalCodes,
+  sentenceOf,
+} from '../../src/base/refusal.ts'
 import { announcementRoutes } from '../../src/coupons/announcement-routes.ts'
 import { imageRoutes } from '../../src/coupons/image-routes.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
@@ -96,13 +102,13 @@ test('the refusals in the examples are those of the code, word for word', () => 
   expect(refusals.length).toBeGreaterThan(2)
   for (const refusal of refusals) {
     expect(Value.Check(RefusalModel, refusal)).toBe(true)
-    expect(refusal.error).toBe(new Refusal(refusal.code as RefusalCode).sentence)
+    expect(refusal.error).toBe(sentenceOf(new Refusal(refusal.code as RefusalCode)))
   }
   const enveloped = jsonExamples().filter((value) => value.status === 'ERROR')
   expect(enveloped.length).toBeGreaterThan(0)
   for (const refusal of enveloped) {
     expect(Value.Check(GatewayRefusalModel, refusal)).toBe(true)
-    expect(refusal.reason).toBe(new Refusal(refusal.code as RefusalCode).sentence)
+    expect(refusal.reason).toBe(sentenceOf(new Refusal(refusal.code as RefusalCode)))
   }
   const identity = jsonExamples().filter((value) => value.success === false)
   expect(identity.length).toBeGreaterThan(0)
@@ -117,7 +123,7 @@ test('the refusals in the examples are those of the code, word for word', () => 
 
 test('the catalogue lists every refusal in order, with its status', () => {
   const rows = rowsUnder('## Errors').map(([code, status]) => [code, Number(status)])
-  expect(rows).toEqual(refusalCodes.map((code) => [`\`${code}\``, new Refusal(code).status]))
+  expect(rows).toEqual(refusalCodes.map((code) => [`\`${code}\``, httpStatusOf({ code })]))
 })
 
 test('the documented types of benefits are those of the model', () => {
@@ -506,7 +512,7 @@ type Described = { content?: Record<string, { schema: unknown }> }
 /** Refusals that the page describes once for all routes, in the ground rules and under authentication. */
 const general = new Set(
   refusalCodes.filter((code) => {
-    const { status } = new Refusal(code)
+    const status = httpStatusOf({ code })
     return code.startsWith('auth-') || [408, 413, 429, 503].includes(status)
   }),
 )

@@ -1,5 +1,6 @@
 /** The scripts of the pages run in a browser, which has nothing of Node. */
 import { expect, test } from 'bun:test'
+import { refusalCodes, sentenceOf } from '../../src/base/refusal.ts'
 import { parseSecret } from '../../src/nostr/keys.ts'
 import { buildPages } from '../../src/ui/bundle.ts'
 
@@ -16,6 +17,14 @@ test('no script of a page names what only Node has', async () => {
     for (const { index } of text.matchAll(named)) found.push(text.slice(index - 40, index + 40))
   }
   expect(found).toEqual([])
+})
+
+test('the sentences of refusals stay with the service, which answers them', async () => {
+  const sentences = refusalCodes.map((code) => sentenceOf({ code, words: null }))
+  const texts = await Promise.all(built.outputs.map((output) => output.text()))
+  const carried = sentences.filter((sentence) => texts.some((text) => text.includes(sentence)))
+  // Pages say a few things in the same words.
+  expect(carried.length).toBeLessThan(10)
 })
 
 test('no page bundles a stand-in for a module of Node', () => {

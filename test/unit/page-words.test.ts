@@ -294,7 +294,7 @@ test('no sentence of a page has a word of programs, outside of the ways of Nostr
 })
 
 test('no refusal that a page repeats has such a word', async () => {
-  const { Refusal, refusalCodes } = await import('../../src/base/refusal.ts')
+  const { Refusal, refusalCodes, sentenceOf } = await import('../../src/base/refusal.ts')
   const ours = files.find(({ file }) => file === 'ui/words/errors.ts')?.text ?? ''
   const english = ours.slice(ours.indexOf('const english'))
   const told = refusalCodes.filter((code) => english.includes(`'${code}': `))
@@ -302,7 +302,7 @@ test('no refusal that a page repeats has such a word', async () => {
   // The panel calls an announcement publishing, and a minter a till.
   const wire = /\banuncio|método|emisores|encabezado|JSON/
   const strange = told.filter((code) => {
-    const { sentence } = new Refusal(code)
+    const sentence = sentenceOf(new Refusal(code))
     return jargon.test(sentence) || wire.test(sentence)
   })
   expect(strange).toEqual([])

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { parseJsonObject } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
+import { Refusal, sentenceOf } from '../../base/refusal.ts'
 import { parseForeignText } from '../../base/words.ts'
 import type { Account } from './account-store.ts'
 import type { PaymentModel } from './models.ts'
@@ -87,6 +87,6 @@ function withPlainReason(body: string): string {
   if (!said || said.reason === undefined) return body
   const reason =
     parseForeignText(said.reason, limits.foreignReasonCharsMax) ??
-    new Refusal('wallet-unreachable').sentence
+    sentenceOf(new Refusal('wallet-unreachable'))
   return JSON.stringify({ ...said, reason })
 }

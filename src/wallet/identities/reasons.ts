@@ -1,4 +1,4 @@
-import type { Refusal, RefusalCode } from '../../base/refusal.ts'
+import { type Refusal, type RefusalCode, sentenceOf } from '../../base/refusal.ts'
 
 /** The English `reason` of the identity routes, which their clients know; else the sentence. */
 const reasons: Partial<Record<RefusalCode, string>> = {
@@ -25,6 +25,6 @@ const reasons: Partial<Record<RefusalCode, string>> = {
 }
 
 /** The reason of a refusal, in English where clients of identities and operators know it so. */
-export function reasonOf({ code, sentence }: Refusal): string {
-  return reasons[code] ?? sentence
+export function reasonOf(refusal: Refusal): string {
+  return reasons[refusal.code] ?? sentenceOf(refusal)
 }

@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts'
-import { isLedgerRefusal, ledgerRefusal } from '../../base/refusal.ts'
+import { isLedgerRefusal, ledgerRefusal, sentenceOf } from '../../base/refusal.ts'
 import type { Locking } from '../../db/database.ts'
 import type { VerifyHash } from '../../nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../nostr/event.ts'
@@ -48,7 +48,7 @@ export async function settle(
     return await book(ledger, tx, { start, transaction, now })
   } catch (cause) {
     if (!isLedgerRefusal(cause)) throw cause
-    return refuse(ledger, tx, start, { messages: [cause.sentence], now })
+    return refuse(ledger, tx, start, { messages: [sentenceOf(cause)], now })
   }
 }
 

@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts'
-import { Refusal } from '../../base/refusal.ts'
+import { httpStatusOf, Refusal } from '../../base/refusal.ts'
 import { handleOf } from '../../coupons/nonce.ts'
 import { refreshWithin } from '../../coupons/refresh.ts'
 import { expired, type VoucherResult } from '../../coupons/voucher.ts'
@@ -42,7 +42,7 @@ export async function receive(
     await settleHere(transfers, arrival)
     return { accepted: true }
   } catch (refused) {
-    if (!(refused instanceof Refusal) || refused.status >= 500) throw refused
+    if (!(refused instanceof Refusal) || httpStatusOf(refused) >= 500) throw refused
     if (refused.code === 'rate-limited') throw refused
     return { accepted: false, refusal: refused, nonceSent: false }
   }

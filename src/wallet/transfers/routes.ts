@@ -1,4 +1,5 @@
 import { limits } from '../../base/limits.ts'
+import { sentenceOf } from '../../base/refusal.ts'
 import { budgetOf } from '../../coupons/budget.ts'
 import { nonceShaped } from '../../coupons/nonce.ts'
 import { carry, judge } from '../../http/carry.ts'
@@ -56,8 +57,8 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
         const arrival = { nonce, voucher, comment: parseComment(body.comment) }
         const reception = await receive(transfers, params.username.toLowerCase(), arrival)
         if (reception.accepted) return replyJson(200, { status: 'ACCEPTED' })
-        const { sentence: reason, code } = reception.refusal
-        return replyJson(200, { status: 'ERROR', reason, code })
+        const { refusal } = reception
+        return replyJson(200, { status: 'ERROR', reason: sentenceOf(refusal), code: refusal.code })
       },
       {
         body: ArrivalModel,

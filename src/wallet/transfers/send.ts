@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode } from '../../base/refusal.ts'
+import { httpStatusOf, Refusal, type RefusalCode, sentenceOf } from '../../base/refusal.ts'
 import { handleOf, nonceShaped } from '../../coupons/nonce.ts'
 import { mintedResult, refusalFor, statusOf, type Voucher } from '../../coupons/voucher.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
@@ -79,10 +79,10 @@ async function settleHere(transfers: Transfers, parcel: Parcel, name: string): P
     if (reception.accepted) return { status: 'SENT' }
     const { refusal, nonceSent } = reception
     if (await hasMoved(transfers, parcel, nonceSent)) return moved
-    return nonceSent ? unknown(refusal.sentence, refusal.code) : notSent(refusal.code)
+    return nonceSent ? unknown(sentenceOf(refusal), refusal.code) : notSent(refusal.code)
   } catch (refused) {
     // A thrown refusal comes before any effect.
-    if (refused instanceof Refusal && refused.status < 500) return notSent(refused.code)
+    if (refused instanceof Refusal && httpStatusOf(refused) < 500) return notSent(refused.code)
     throw refused
   }
 }
@@ -104,8 +104,8 @@ async function handOver(
   const nonceSent = answer.kind !== 'unsent'
   if (await hasMoved(transfers, parcel, nonceSent)) return moved
   if (!nonceSent) return notSent('address-silent')
-  const { sentence, code } = new Refusal('transfer-unclear')
-  return unknown((answer.kind === 'refused' && answer.reason) || sentence, code)
+  const refusal = new Refusal('transfer-unclear')
+  return unknown((answer.kind === 'refused' && answer.reason) || sentenceOf(refusal), refusal.code)
 }
 
 /** The voucher was offered to nobody; it may have moved before. */
@@ -134,7 +134,7 @@ function unknown(reason: string, code: RefusalCode): Sending {
 }
 
 function describe(status: Sending['status'], code: RefusalCode): Sending {
-  return { status, reason: new Refusal(code).sentence, code }
+  return { status, reason: sentenceOf(new Refusal(code)), code }
 }
 
 /** True when the nonce is known to be swapped. Another service is asked only about a nonce that it has seen. */

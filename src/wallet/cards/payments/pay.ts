@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { limits } from '../../../base/limits.ts'
-import { Refusal } from '../../../base/refusal.ts'
+import { httpStatusOf, Refusal } from '../../../base/refusal.ts'
 import type { Locking } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { parsePubkey } from '../../../nostr/keys.ts'
@@ -103,7 +103,7 @@ function pay(payments: Payments, order: Order): Promise<Payment> {
     try {
       checked = await check(payments, tx, { order, scan, now })
     } catch (cause) {
-      if (!(cause instanceof Refusal) || cause.status >= 500) throw cause
+      if (!(cause instanceof Refusal) || httpStatusOf(cause) >= 500) throw cause
       if ((await tx.payments.refusals(order.k1)) >= limits.paymentRefusalsMax) throw cause
       return tx.payments.insertRefused(asked, { code: cause.code, message: cause.words, now })
     }

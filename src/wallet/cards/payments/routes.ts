@@ -1,4 +1,5 @@
 import { limits } from '../../../base/limits.ts'
+import { sentenceOf } from '../../../base/refusal.ts'
 import { createGuard } from '../../../http/carry.ts'
 import { Elysia } from '../../../http/elysia.ts'
 import { gatewayEnvelope } from '../../../http/envelope.ts'
@@ -148,7 +149,7 @@ function view(payment: Payment, now: number) {
   return {
     status: refusal ? 'ERROR' : state === 'settled' ? 'OK' : 'PENDING',
     state: waiting ? 'unknown' : state,
-    ...(refusal && { reason: refusal.sentence, code: refusal.code }),
+    ...(refusal && { reason: sentenceOf(refusal), code: refusal.code }),
     late,
     recipient: npubOf(recipient),
     tokens: Object.fromEntries([...amounts].map(([name, amount]) => [name, amountView(amount)])),
