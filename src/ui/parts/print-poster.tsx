@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { createPortal } from 'preact/compat'
+import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Definition, Poster } from '../../client/models.ts'
 import { linkReach, posterLink } from '../browser/share.ts'

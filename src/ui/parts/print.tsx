@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { createPortal } from 'preact/compat'
+import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Rules } from '../../coupons/rules.ts'
