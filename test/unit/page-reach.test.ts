@@ -1,5 +1,6 @@
 /** Which devices can open the link of a coupon. */
 import { describe, expect, test } from 'bun:test'
+import ipaddr from 'ipaddr.js'
 import { hostReach, type Reach } from '../../src/ui/browser/host-reach.ts'
 
 const addresses: Record<Reach, string[]> = {
@@ -35,4 +36,39 @@ describe.each(Object.entries(addresses))('%s', (reach, hosts) => {
   test.each(hosts)('%s', (address) => {
     expect<string>(hostReach(new URL(address).hostname)).toBe(reach)
   })
+})
+
+test('the ends of every private range are those that the library of the service knows', () => {
+  const four = [
+    ...['9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0', '100.63.255.255', '100.64.0.0'],
+    ...['100.127.255.255', '100.128.0.0', '126.255.255.255', '127.0.0.0', '127.255.255.255'],
+    ...['128.0.0.0', '169.253.255.255', '169.254.0.0', '169.254.255.255', '169.255.0.0'],
+    ...['172.15.255.255', '172.16.0.0', '172.19.9.9', '172.20.0.0', '172.30.1.1', '172.31.255.255'],
+    ...[
+      '172.32.0.0',
+      '192.167.255.255',
+      '192.168.0.0',
+      '192.168.255.255',
+      '192.169.0.0',
+      '1.0.0.1',
+    ],
+    ...['100.7.0.1', '17.2.16.1', '110.0.0.1', '0.0.0.0'],
+  ]
+  const six = [
+    ...['::', '::1', '::2:3:4:5:6:7', 'fbff::1', 'fc00::', 'fdff:ffff::1', 'fe7f::1', 'fe80::'],
+    ...[
+      'febf:ffff::1',
+      '2600::1',
+      'fd::1',
+      'fe8::1',
+      ...four.map((address) => `::ffff:${address}`),
+    ],
+  ]
+  const reachOf = (range: string): Reach => {
+    return range === 'loopback' ? 'device' : range === 'unicast' ? 'public' : 'network'
+  }
+  for (const host of [...four, ...six.map((address) => `[${address}]`)]) {
+    const range = ipaddr.process(host.replace(/[[\]]/g, '')).range()
+    expect([host, hostReach(new URL(`http://${host}`).hostname)]).toEqual([host, reachOf(range)])
+  }
 })
