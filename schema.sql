@@ -2,7 +2,8 @@ PRAGMA user_version = 28;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
--- through a proxy, so that other machines reach the service).
+-- through a proxy, so that other machines reach the service), 'moved' (Unix seconds: the service goes on at
+-- another computer, and must not run from this file).
 CREATE TABLE facts (
   name TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL

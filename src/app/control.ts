@@ -35,6 +35,8 @@ export type ControlOptions = {
   relays: () => Promise<RelayStatus[]>
   /** Commands of the features, by method and path. Each gets the JSON object of its request. */
   commands: Record<string, (asked: JsonObject) => Promise<unknown>>
+  /** Answer to a command that is none of these. */
+  unknown?: string
   log: Log
   /** Called after a full check, with the number of its problems. */
   checked: (problems: number) => void
@@ -44,6 +46,8 @@ export type Control = {
   /** Close the socket and cancel checks and backups. */
   stop(): Promise<void>
 }
+
+const unknownCommand = 'the server does not know this command: is it of another version?'
 
 /** The socket on which commands reach the server of a data directory. */
 export function controlPath(dataDir: string): string {
@@ -87,8 +91,7 @@ export function startControl(options: ControlOptions): Control {
   const server = listen(dataDir, log, async (request) => {
     const answer = answers[`${request.method} ${new URL(request.url).pathname}`]
     try {
-      if (!answer)
-        throw new OperatorError('the server does not know this command: is it of another version?')
+      if (!answer) throw new OperatorError(options.unknown ?? unknownCommand)
       return Response.json({ result: await answer(request) })
     } catch (cause) {
       if (cause instanceof Refusal) {

@@ -124,7 +124,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
 }
 
 /** Start listening. An address that is taken or foreign ends the start with a line for the operator. */
-function listen(options: ServerOptions): HttpServer {
+export function listen(options: ServerOptions): HttpServer {
   try {
     return startServer(options)
   } catch (cause) {

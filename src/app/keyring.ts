@@ -101,6 +101,36 @@ export function findKeys(config: Config): Record<keyof Keyring, FoundKey | null>
   }
 }
 
+/** Keys as texts, complete. A database from before cards has no key for them. */
+export type KeyTexts = Record<Exclude<keyof Keyring, 'cardMasterKey'>, string> & {
+  cardMasterKey?: string
+}
+
+export const keyNames = ['managerSecret', 'storeKey', 'sessionSecret', 'cardMasterKey'] as const
+export const keyLabels: Record<keyof Keyring, string> = {
+  managerSecret: 'manager key',
+  storeKey: 'store key',
+  sessionSecret: 'session secret',
+  cardMasterKey: 'key of the cards',
+}
+
+/** The texts of all keys. Throws OperatorError if one is missing, because half an export is no use. */
+export function requireKeyTexts(config: Config): KeyTexts {
+  const found = findKeys(config)
+  const text = (name: keyof Keyring) => {
+    const key = found[name]
+    if (!key) throw new OperatorError(`there is no ${keyLabels[name]} yet: start the service once`)
+    return key.text
+  }
+  return {
+    managerSecret: text('managerSecret'),
+    storeKey: text('storeKey'),
+    sessionSecret: text('sessionSecret'),
+    // The first start of a version with cards creates this key.
+    ...(found.cardMasterKey && { cardMasterKey: found.cardMasterKey.text }),
+  }
+}
+
 /** Parse keys from texts. Null when one is invalid; the card master key may be absent. */
 export function parseKeyring(texts: Partial<Record<keyof Keyring, unknown>>): LoadedKeys | null {
   const { managerSecret, storeKey, sessionSecret, cardMasterKey = null } = texts

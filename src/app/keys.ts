@@ -1,5 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts'
+import { openSchnorr } from '../crypto/schnorr.ts'
 import type { Database } from '../db/database.ts'
+import type { Pins } from '../db/inspect.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { createCardKey, fingerprintOf, type LoadedKeys } from './keyring.ts'
 import type { Stores } from './stores.ts'
@@ -53,4 +55,20 @@ export async function settleCardKey(
     )
   }
   return cardMasterKey
+}
+
+/** Description of the first key that differs from the pins of a database, or null. */
+export function findMismatch(keys: LoadedKeys, pins: Pins): string | null {
+  const manager = openSchnorr().keypair(keys.managerSecret).pubkey.toHex()
+  if (pins.manager !== null && pins.manager !== manager) {
+    return `the manager key ${npubOf(pins.manager)}, not to ${npubOf(manager)}`
+  }
+  if (pins.storeKey !== null && pins.storeKey !== fingerprintOf(keys.storeKey)) {
+    return 'another store key than this one'
+  }
+  const { cardMasterKey } = keys
+  if (pins.cardKey && cardMasterKey && pins.cardKey !== fingerprintOf(cardMasterKey)) {
+    return 'another key of the cards than this one'
+  }
+  return null
 }

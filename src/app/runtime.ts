@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { openSchnorr, type SchnorrEngine } from '../crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
+import { adoptArrival } from '../db/arrival.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { createJobs, type Jobs } from '../db/jobs.ts'
 import { createMetrics, type Metrics } from '../http/metrics.ts'
@@ -53,6 +54,8 @@ export async function openRuntime(
   openDataDir(dataDir)
   const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
+  // Before the keys and the database are read: a crash may have left half of an arrival.
+  if (adoptArrival(dataDir)) log.info('move.arrived')
   const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
   // Before the database: a start that fails on a setting has not migrated an older file.
   const certificate = await loadCertificate(config, log)

@@ -1,4 +1,5 @@
 import type { Log } from '../base/log.ts'
+import type { HttpServer } from '../http/server.ts'
 import { npubOf } from '../nostr/keys.ts'
 import {
   createFetchPublic,
@@ -16,9 +17,11 @@ import { startHttp } from './http.ts'
 import { createIdentities } from './identities.ts'
 import { startLedger } from './ledger.ts'
 import { type ManagementState, openManagement } from './management.ts'
+import { findMoved } from './move.ts'
+import { startMovedControl, startMovedHttp } from './moved.ts'
 import { startOperator } from './operator.ts'
 import { startEmbeddedRelay } from './relay.ts'
-import { openRuntime } from './runtime.ts'
+import { openRuntime, type Runtime } from './runtime.ts'
 import { createAuth, startSessions } from './sessions.ts'
 import { startSweeps } from './sweeps.ts'
 import { startTransfers } from './transfers.ts'
@@ -29,8 +32,8 @@ export type App = {
   secureUrl: string | null
   managerNpub: string
   engine: string
-  /** The state of management now. */
-  management(): Promise<ManagementState>
+  /** The state of management now. Null for a service that was moved to another computer. */
+  management(): Promise<ManagementState | null>
   /** Finish what is in flight, close the database clean. */
   stop(): Promise<void>
 }
@@ -51,6 +54,8 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 
   const runtime = await openRuntime(config, log, { statFs: parts.statFs ?? realStatFs, opened })
   const { database, jobs, keys, signer, verify, verifyHash, now, requireDisk, steady } = runtime
+  if ((await findMoved(database)) !== null) return startMoved(runtime, opened)
+
   const wayOut = createFetchPublic(parts.outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
   const addresses = createOwnAddresses(config.publicUrls)
@@ -106,13 +111,27 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   // First of all, so that the thread of a check closes the file while requests end.
   stopAtEnd(control)
 
+  return running(runtime, server, { opened, management: management.state })
+}
+
+/** Start a service that goes on at another computer: nothing here writes, so that its database stays as it is. */
+function startMoved(runtime: Runtime, opened: AsyncDisposableStack): App {
+  const server = opened.adopt(startMovedHttp(runtime), (one) => one.stop())
+  opened.adopt(startMovedControl(runtime, server.url), (one) => one.stop())
+  runtime.log.warn('move.closed', { hint: 'to open it again: cuponera move back' })
+  return running(runtime, server, { opened, management: async () => null })
+}
+
+function running(
+  { signer, schnorr }: Runtime,
+  { url, secureUrl }: HttpServer,
+  { opened, management }: Pick<App, 'management'> & { opened: AsyncDisposableStack },
+): App {
   const everything = opened.move()
   return {
-    url: server.url,
-    secureUrl: server.secureUrl,
+    ...{ url, secureUrl, management },
     managerNpub: npubOf(signer.pubkey),
-    engine: runtime.schnorr.detail,
-    management: management.state,
+    engine: schnorr.detail,
     stop: () => everything.disposeAsync(),
   }
 }

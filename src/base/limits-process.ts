@@ -78,6 +78,10 @@ export const processLimits = {
   passphraseBytesMax: 4096,
   /** A file of exported keys has less than 1 KiB. */
   keyFileBytesMax: 64 * 1024,
+  /** The first line of a file for a move has the keys and a few fields: less than 1 KiB. */
+  moveHeaderBytesMax: 16 * 1024,
+  /** Highest scrypt cost that a file for a move may ask for, as a power of two: that of the age tool, 256 MiB. */
+  moveWorkFactorMax: 18,
   /** Highest scrypt cost that a file may ask for: 1 GiB of memory (N 2^20, r 8). */
   scryptCostMax: 2 ** 20,
 } as const

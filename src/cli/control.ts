@@ -5,6 +5,7 @@ import { type ControlAnswer, controlPath, type Status } from '../app/control.ts'
 import { databasePath } from '../app/data.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
+import { arrivalWaits } from '../db/arrival.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 
 /** A client of the server that uses a data directory. */
@@ -68,8 +69,13 @@ function lockDirectory({ dataDir }: Config): Lock | null {
   // Files that this command creates (database, lock, backup) are for this user only.
   process.umask(0o077)
   try {
-    return takeLock(join(dataDir, 'lock'))
+    const lock = takeLock(join(dataDir, 'lock'))
+    if (!lock || !arrivalWaits(dataDir)) return lock
+    // A crash may have left keys of one service and the database of another.
+    lock.release()
+    throw new OperatorError('a service has arrived from another computer: start it once')
   } catch (cause) {
+    if (cause instanceof OperatorError) throw cause
     if (!(cause instanceof Error && 'code' in cause)) throw cause
     throw new OperatorError(`${dataDir} cannot be used: ${String(cause.code)} (another user's?)`)
   }

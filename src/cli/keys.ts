@@ -7,10 +7,15 @@ import {
   findKeys,
   fingerprintOf,
   type Keyring,
+  type KeyTexts,
+  keyLabels,
+  keyNames,
   keyPath,
   parseKeyring,
+  requireKeyTexts,
   writeKey,
 } from '../app/keyring.ts'
+import { findMismatch } from '../app/keys.ts'
 import { settings } from '../app/settings.ts'
 import { systemClock } from '../base/clock.ts'
 import { writeDurably } from '../base/durable.ts'
@@ -24,19 +29,8 @@ import { readPins } from '../db/inspect.ts'
 import { npubOf, parseSecret } from '../nostr/keys.ts'
 import { withoutServer } from './control.ts'
 import { readPassphrase } from './passphrase.ts'
-import { findMismatch } from './restore.ts'
 
 type Options = { force: boolean; passphraseFile: string | undefined }
-type Texts = Record<Exclude<keyof Keyring, 'cardMasterKey'>, string> & { cardMasterKey?: string }
-
-const keyNames = ['managerSecret', 'storeKey', 'sessionSecret', 'cardMasterKey'] as const
-const labels: Record<keyof Keyring, string> = {
-  managerSecret: 'manager key',
-  storeKey: 'store key',
-  sessionSecret: 'session secret',
-  cardMasterKey: 'key of the cards',
-}
-
 /** Show the keys of the service and the source of each one. It prints no secret. */
 export async function showKeys(config: Config): Promise<number> {
   const found = findKeys(config)
@@ -45,7 +39,7 @@ export async function showKeys(config: Config): Promise<number> {
     const lines = key
       ? [...say(key.text), `from ${key.from}`]
       : ['none yet: the first start makes it']
-    console.log(`${labels[name]}\n${lines.map((line) => `  ${line}`).join('\n')}`)
+    console.log(`${keyLabels[name]}\n${lines.map((line) => `  ${line}`).join('\n')}`)
   }
   print('managerSecret', (text) => {
     const pubkey = pubkeyOf(text)
@@ -66,7 +60,7 @@ export async function showKeys(config: Config): Promise<number> {
 export async function exportKeys(config: Config, file: string, options: Options): Promise<number> {
   const target = resolve(file)
   refuseTarget(databasePath(config.dataDir), target, options.force)
-  const texts = requireKeys(config)
+  const texts = requireKeyTexts(config)
   const keys = parseKeyring(texts)
   if (!keys) throw new OperatorError('a key is damaged: "cuponera keys show" says which')
   const passphrase = await readPassphrase(options.passphraseFile, 'new')
@@ -101,7 +95,7 @@ export async function importKeys(config: Config, file: string, options: Options)
     const database = databasePath(dataDir)
     const wrong = existsSync(database) ? findMismatch(keys, readPins(database)) : null
     if (wrong) throw new OperatorError(`the database belongs to ${wrong}: nothing was replaced`)
-    replaceKeys(config, texts as Texts, options.force)
+    replaceKeys(config, texts as KeyTexts, options.force)
     const npub = npubOf(openSchnorr().keypair(keys.managerSecret).pubkey.toHex())
     console.log(`${dataDir} has the keys of ${npub}`)
     return 0
@@ -109,7 +103,7 @@ export async function importKeys(config: Config, file: string, options: Options)
 }
 
 /** Write imported keys. Other keys are refused without `force`, and kept under another name with it. */
-function replaceKeys(config: Config, texts: Texts, force: boolean): void {
+function replaceKeys(config: Config, texts: KeyTexts, force: boolean): void {
   const { dataDir } = config
   const others = keyNames.filter((name) => {
     const path = keyPath(dataDir, name)
@@ -127,7 +121,7 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
     // The old key is kept, because it may be the only copy, and a backup may need it.
     const path = keyPath(dataDir, name)
     renameSync(path, `${path}.before-import-${now}`)
-    console.log(`The ${labels[name]} before is kept as ${path}.before-import-${now}`)
+    console.log(`The ${keyLabels[name]} before is kept as ${path}.before-import-${now}`)
   }
   for (const name of keyNames) {
     const text = texts[name]
@@ -137,23 +131,6 @@ function replaceKeys(config: Config, texts: Texts, force: boolean): void {
     if (config[name] !== null) {
       console.log(`Note: the setting ${settings[name].variable} overrides the imported key.`)
     }
-  }
-}
-
-/** The texts of all keys. Throws OperatorError if one is missing, because half an export is no use. */
-function requireKeys(config: Config): Texts {
-  const found = findKeys(config)
-  const text = (name: keyof Keyring) => {
-    const key = found[name]
-    if (!key) throw new OperatorError(`there is no ${labels[name]} yet: start the service once`)
-    return key.text
-  }
-  return {
-    managerSecret: text('managerSecret'),
-    storeKey: text('storeKey'),
-    sessionSecret: text('sessionSecret'),
-    // The first start of a version with cards creates this key.
-    ...(found.cardMasterKey && { cardMasterKey: found.cardMasterKey.text }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { findMoved } from '../app/move.ts'
 import { createStores, type Stores } from '../app/stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
@@ -7,14 +8,21 @@ import { couponSchema } from '../db/migrations.ts'
 import { openDatabase } from '../db/open.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 
-/** Run an operation on the database itself, while no server runs. A refusal becomes an OperatorError. */
+/**
+ * Run an operation on the database itself, while no server runs. A refusal becomes an OperatorError. The database of a
+ * service that was moved is final, so it takes only operations of the move (`whenMoved`).
+ */
 export async function onDatabase<T>(
   path: string,
   work: (database: Database<Stores>) => Promise<T>,
+  whenMoved: 'refuse' | 'run' = 'refuse',
 ): Promise<T> {
   const now = systemClock
   const database = openDatabase({ path, schema: couponSchema, now, stores: createStores })
   try {
+    if (whenMoved === 'refuse' && (await findMoved(database)) !== null) {
+      throw new OperatorError('this service was moved to another computer: work there')
+    }
     return await work(database)
   } catch (refused) {
     if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))

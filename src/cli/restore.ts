@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
 import { databasePath, openDataDir } from '../app/data.ts'
-import { findKeys, fingerprintOf, type LoadedKeys, parseKeyring } from '../app/keyring.ts'
+import { findKeys, parseKeyring } from '../app/keyring.ts'
+import { findMismatch } from '../app/keys.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { openSchnorr } from '../crypto/schnorr.ts'
 import type { Pins } from '../db/inspect.ts'
 import { relayBeside } from '../db/relay-snapshot.ts'
 import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
@@ -68,20 +68,4 @@ function compareKeys(config: Config, pins: Pins): string | null {
   throw new OperatorError(
     `the backup belongs to ${wrong}; nothing was replaced. Restore it in a new data directory: "cuponera keys import" there first, then restore`,
   )
-}
-
-/** Description of the first key that differs from the pins of a database, or null. */
-export function findMismatch(keys: LoadedKeys, pins: Pins): string | null {
-  const manager = openSchnorr().keypair(keys.managerSecret).pubkey.toHex()
-  if (pins.manager !== null && pins.manager !== manager) {
-    return `the manager key ${npubOf(pins.manager)}, not to ${npubOf(manager)}`
-  }
-  if (pins.storeKey !== null && pins.storeKey !== fingerprintOf(keys.storeKey)) {
-    return 'another store key than this one'
-  }
-  const { cardMasterKey } = keys
-  if (pins.cardKey && cardMasterKey && pins.cardKey !== fingerprintOf(cardMasterKey)) {
-    return 'another key of the cards than this one'
-  }
-  return null
 }

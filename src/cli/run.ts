@@ -15,6 +15,7 @@ import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
 import { balances, issue, statement } from './ledger.ts'
 import { licences } from './licences/licences.ts'
 import { addMerchant, confirmMerchants, listMerchants, removeMerchant } from './merchants.ts'
+import { moveBackHere, moveIn, moveOut } from './move.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
@@ -195,6 +196,24 @@ const commands: Record<string, Command> = {
     operands: 'FILE',
     flags: ['force'],
     run: ({ config, operands: [file = ''], flags }) => restore(config, file, flags.has('force')),
+  },
+  'move out': {
+    about:
+      'with the service stopped: close it for good, and write all of it to FILE for another computer (--passphrase-file, --force)',
+    operands: 'FILE',
+    flags: ['force', 'passphrase-file'],
+    run: ({ config, operands: [file = ''], flags }) => moveOut(config, file, keyOptions(flags)),
+  },
+  'move in': {
+    about: 'let a service from another computer into a new data directory (--passphrase-file)',
+    operands: 'FILE',
+    flags: ['passphrase-file'],
+    run: ({ config, operands: [file = ''], flags }) => moveIn(config, file, keyOptions(flags)),
+  },
+  'move back': {
+    about: 'open a service again that was closed for a move (--force)',
+    flags: ['force'],
+    run: ({ config, flags }) => moveBackHere(config, flags.has('force')),
   },
   'ledger balances': {
     about: 'show the balances of the embedded ledger, or of one key',

@@ -21,7 +21,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
   const app = await start(config, log)
   const management = await app.management()
   console.log(startBlock(app, config, management))
-  warnOfManagement(log, config, management)
+  if (management) warnOfManagement(log, config, management)
   await stopSignal
   log.info('stopping')
   await app.stop()
@@ -30,7 +30,7 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
 }
 
 /** The lines that a start prints for the operator: addresses, keys, and who may manage coupons. */
-function startBlock(app: App, config: Config, management: ManagementState): string {
+function startBlock(app: App, config: Config, management: ManagementState | null): string {
   const panel = panelAddress(config, app.url)
   const rows = [
     ['address', app.url],
@@ -41,12 +41,20 @@ function startBlock(app: App, config: Config, management: ManagementState): stri
     ['data', config.dataDir],
     ['signatures', app.engine],
     ['relays', config.relays.join(', ')],
+    ...(management ? managementRows(panel, management) : [['moved', movedLine]]),
+  ]
+  const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
+  return [`Cuponera ${version}`, ...lines].join('\n')
+}
+
+const movedLine = 'closed: it goes on at another computer (see cuponera move back)'
+
+function managementRows(panel: string, management: ManagementState): string[][] {
+  return [
     ['management', managementLine(management)],
     ...(management.code ? [['setup', setupLink(panel, management.code)]] : []),
     ...waitingRows(management),
   ]
-  const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
-  return [`Cuponera ${version}`, ...lines].join('\n')
 }
 
 function managementLine({ admission, merchants, code }: ManagementState): string {

@@ -9,8 +9,8 @@ const words = wordlist.map((word) => word.normalize('NFC'))
 const byPlain = new Map(words.map((word) => [plain(word), word]))
 
 /** New words, each as likely as any other. */
-export function newWords(): string[] {
-  const random = crypto.getRandomValues(new Uint16Array(wordCount))
+export function newWords(count = wordCount): string[] {
+  const random = crypto.getRandomValues(new Uint16Array(count))
   // The list has 2048 words, which divides the range of a random number.
   return Array.from(random, (number) => words[number % words.length] ?? '')
 }
@@ -29,6 +29,12 @@ export function mistypedWord(typed: string): string | null {
   const tokens = tokensOf(typed)
   const wrong = tokens.filter((token) => !byPlain.has(token))
   return tokens.length === wordCount && wrong.length === 1 ? (wrong[0] ?? null) : null
+}
+
+/** The words of the list in a typed text, without accents and in small letters. Null if another word is among them. */
+export function plainWords(typed: string): string[] | null {
+  const tokens = tokensOf(typed)
+  return tokens.every((token) => byPlain.has(token)) ? tokens : null
 }
 
 function tokensOf(typed: string): string[] {

@@ -1,6 +1,6 @@
 import type { Sql } from './sql.ts'
 
-type FactName = 'manager' | 'store-key' | 'card-key' | 'restored' | 'exposed'
+type FactName = 'manager' | 'store-key' | 'card-key' | 'restored' | 'exposed' | 'moved'
 
 export type FactStore = ReturnType<typeof createFactStore>
 
@@ -10,6 +10,7 @@ export function createFactStore(sql: Sql) {
   const insert = sql.query<null, [string, string]>(
     'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
   )
+  const forget = sql.query<null, [string]>('DELETE FROM facts WHERE name = ?')
 
   const touch = sql.query<null, [number]>(
     `UPDATE state SET newest_write = CASE WHEN newest_write < ?1 THEN ?1 ELSE newest_write END
@@ -29,6 +30,11 @@ export function createFactStore(sql: Sql) {
     /** Store a fact that never changes. A stored one stays. */
     async pin(name: FactName, value: string): Promise<void> {
       insert.run(name, value)
+    },
+
+    /** Delete a fact that is over. */
+    async forget(name: 'moved'): Promise<void> {
+      forget.run(name)
     },
   }
 }

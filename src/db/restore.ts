@@ -48,19 +48,33 @@ export async function prepareRestore(
     copyFileSync(file, path)
     chmodSync(path, 0o600)
     ownLikeDirectory(path)
-    upgrade(path, file, now)
-    const events = unpackRelay(path, relayOf(path))
-    const check = await checkDatabase(path, noPause)
-    if (check.found > 0) {
-      const more = check.found > 1 ? ` (and ${check.found - 1} more problems)` : ''
-      throw new OperatorError(`${file} does not pass the check: ${check.problems[0]}${more}`)
-    }
-    const relay = events === null ? null : { path: relayOf(path), events }
-    return { path, check, pins: readPins(path), relay }
+    return await checkCopy(path, file, (sql) => goBack(sql, now))
   } catch (cause) {
     discard(path)
     throw cause
   }
+}
+
+/**
+ * Upgrade and check the backup of a move, which `path` is a copy of. A move is no step back in time: the old service
+ * was closed before the backup, so sessions and the counters of cards go on. Throws OperatorError.
+ */
+export function prepareArrival(path: string): Promise<Candidate> {
+  return checkCopy(path, 'the database in the file', (sql) => {
+    sql.run("DELETE FROM facts WHERE name = 'moved'")
+  })
+}
+
+async function checkCopy(path: string, file: string, settle: Settle): Promise<Candidate> {
+  upgrade(path, file, settle)
+  const events = unpackRelay(path, relayOf(path))
+  const check = await checkDatabase(path, noPause)
+  if (check.found > 0) {
+    const more = check.found > 1 ? ` (and ${check.found - 1} more problems)` : ''
+    throw new OperatorError(`${file} does not pass the check: ${check.problems[0]}${more}`)
+  }
+  const relay = events === null ? null : { path: relayOf(path), events }
+  return { path, check, pins: readPins(path), relay }
 }
 
 /** Remove a copy that `prepareRestore` made. */
@@ -98,7 +112,10 @@ export function replaceDatabase(candidate: { path: string }, database: string, n
   return replaced
 }
 
-function upgrade(path: string, file: string, now: number): void {
+/** Changes to a copy that was upgraded. */
+type Settle = (connection: ReturnType<typeof openConnection>) => void
+
+function upgrade(path: string, file: string, settle: Settle): void {
   try {
     const probe = openForReading(path)
     const tables = probe.query("SELECT 1 FROM sqlite_schema WHERE name = 'vouchers'").get()
@@ -107,25 +124,28 @@ function upgrade(path: string, file: string, now: number): void {
     if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
     const connection = openConnection(path)
     migrate(connection, couponSchema)
-    // Otherwise sessions that were ended after the backup would be valid again.
-    connection.run(
-      `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (zeroblob(32), ?1)
-       ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,
-      [now],
-    )
-    // Otherwise a setup code that was used after the backup would be valid again.
-    connection.run('DELETE FROM setup_code')
-    // Cards may have counted on after the backup. Those taps would pass again.
-    connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
-    connection.run(
-      "INSERT INTO facts (name, value) VALUES ('restored', '1') ON CONFLICT DO NOTHING",
-    )
+    settle(connection)
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {
     if (!(cause instanceof SQLiteError)) throw cause
     throw new OperatorError(`${file} is not a sound database: ${cause.message}`)
   }
+}
+
+/** Settle what a step back in time would open again. */
+function goBack(connection: Parameters<Settle>[0], now: number): void {
+  // Otherwise sessions that were ended after the backup would be valid again.
+  connection.run(
+    `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (zeroblob(32), ?1)
+     ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,
+    [now],
+  )
+  // Otherwise a setup code that was used after the backup would be valid again.
+  connection.run('DELETE FROM setup_code')
+  // Cards may have counted on after the backup. Those taps would pass again.
+  connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
+  connection.run("INSERT INTO facts (name, value) VALUES ('restored', '1') ON CONFLICT DO NOTHING")
 }
 
 /** Fold the WAL that a crash left into the file. */

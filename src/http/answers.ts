@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AnyElysia } from 'elysia'
 import type { Log } from '../base/log.ts'
-import { Refusal } from '../base/refusal.ts'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { createBodies, parseBody } from './body.ts'
 import { mayCarry } from './carry.ts'
 import { Elysia } from './elysia.ts'
@@ -23,6 +23,8 @@ export type AnswerParts = {
   origins: Origins
   rateLimits: RateLimits
   mayReadMetrics: MetricsAccess
+  /** Refusal of a path without a route. By default `not-found`. */
+  absent?: RefusalCode
   log: Log
   /** Called once, for a peer that forwards requests and is not in `TRUSTED_PROXIES`. */
   onUndeclaredProxy: (peer: string) => void
@@ -134,7 +136,7 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
     async answer(asked: Asked): Promise<Response | undefined> {
       const { request, route } = asked
       const { method } = request
-      if (!route) throw new Refusal('not-found')
+      if (!route) throw new Refusal(parts.absent ?? 'not-found')
       const { methods } = route
       if (method === 'OPTIONS') return replyOptions(methods)
       if (!methods.includes(method)) {

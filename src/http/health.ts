@@ -41,7 +41,7 @@ export function healthRoutes(ready: Readiness, metrics: Metrics, rateLimits: Rat
           summary: 'The service can read and write',
           access: 'state',
           answers: { 200: ReadyModel },
-          refusals: ['shutting-down', 'clock-behind', 'overloaded', 'unavailable'],
+          refusals: ['shutting-down', 'moved', 'clock-behind', 'overloaded', 'unavailable'],
         }),
       },
     )

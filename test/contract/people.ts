@@ -281,6 +281,16 @@ export function facts(it: It<CouponTx>): void {
     })
   })
 
+  it('a move that is over is forgotten, and no other fact with it', async (stores) => {
+    await stores.write((tx) => tx.facts.pin('moved', String(at)))
+    await stores.write((tx) => tx.facts.pin('exposed', '1'))
+    await stores.write((tx) => tx.facts.forget('moved'))
+    await stores.read(async (tx) => {
+      expect(await tx.facts.find('moved')).toBeNull()
+      expect(await tx.facts.find('exposed')).toBe('1')
+    })
+  })
+
   it('the newest write is never moved back', async (stores) => {
     const newest = () =>
       stores.read(({ sql }) =>

@@ -1,0 +1,155 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ownLikeDirectory, syncDirectory } from '../base/durable.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { Refusal } from '../base/refusal.ts'
+import { movePassphraseOf } from '../client/move-words.ts'
+import { completeArrival, createIncoming, incomingPath, untouched } from '../db/arrival.ts'
+import { type BackupReport, partialOf } from '../db/backup.ts'
+import type { CheckReport } from '../db/check.ts'
+import type { Database } from '../db/database.ts'
+import type { Pins } from '../db/inspect.ts'
+import { prepareArrival } from '../db/restore.ts'
+import { type MoveHeader, openMove, sealMove } from '../move/move-file.ts'
+import { npubOf } from '../nostr/keys.ts'
+import type { Config } from './config.ts'
+import {
+  fingerprintOf,
+  type KeyTexts,
+  keyNames,
+  type LoadedKeys,
+  parseKeyring,
+  requireKeyTexts,
+  writeKey,
+} from './keyring.ts'
+import { findMismatch } from './keys.ts'
+import type { Stores } from './stores.ts'
+
+type Facts = Database<Pick<Stores, 'facts'>>
+
+/** Close the service for good: it does not run from this database until `moveBack`. Durable when this returns. */
+export function closeForMove(database: Facts, now: number): Promise<void> {
+  return database.transact({ roots: ['instance'] }, (tx) => tx.facts.pin('moved', String(now)))
+}
+
+/** Open the service again, because the move did not take place. */
+export function moveBack(database: Facts): Promise<void> {
+  return database.transact({ roots: ['instance'] }, (tx) => tx.facts.forget('moved'))
+}
+
+/** The time of the move in Unix seconds, null for a service that was not moved. */
+export async function findMoved(database: Facts): Promise<number | null> {
+  const at = await database.snapshot((tx) => tx.facts.find('moved'))
+  return at === null ? null : Number(at)
+}
+
+/** The copy of the closed database that a file for a move is made from. */
+export function moveCopyPath(dataDir: string): string {
+  return join(dataDir, 'move.db')
+}
+
+/** Build the file of a move from the keys and that copy, as a stream. `passphrase` as it was typed. */
+async function streamMove(
+  config: Config,
+  passphrase: string,
+  now: number,
+): Promise<ReadableStream<Uint8Array>> {
+  const copy = Bun.file(moveCopyPath(config.dataDir))
+  const hash = new Bun.CryptoHasher('sha256')
+  for await (const piece of copy.stream()) hash.update(piece)
+  const header: MoveHeader = {
+    format: 'cuponera-move',
+    version: 1,
+    createdAt: now,
+    keys: requireKeyTexts(config),
+    database: { bytes: copy.size, sha256: hash.digest('hex') },
+  }
+  return sealMove(header, copy.stream(), movePassphraseOf(passphrase))
+}
+
+/** Write the file of a move (0600). It has its name only when it is complete and on disk. Replaces a file. */
+export async function writeMove(
+  config: Config,
+  target: string,
+  { passphrase, now }: { passphrase: string; now: number },
+): Promise<void> {
+  const partial = partialOf(target)
+  const output = openSync(partial, 'wx', 0o600)
+  try {
+    ownLikeDirectory(partial)
+    for await (const piece of await streamMove(config, passphrase, now)) {
+      for (let at = 0; at < piece.length; ) at += writeSync(output, piece, at)
+    }
+    fsyncSync(output)
+    renameSync(partial, target)
+    syncDirectory(dirname(target))
+  } finally {
+    closeSync(output)
+    rmSync(partial, { force: true })
+  }
+}
+
+type Arrival = { npub: string; check: CheckReport; events: BackupReport['events'] }
+
+/**
+ * Check the file of a move wholly, and lay its keys and databases ready for the next start of this unused service.
+ * Refuses `move-not-empty`, `move-passphrase-wrong` and `move-file-damaged`. Throws OperatorError for a file that does not
+ * fit the settings.
+ */
+export async function stageArrival(
+  config: Config,
+  file: Blob,
+  passphrase: string,
+): Promise<Arrival> {
+  const { dataDir } = config
+  if (!untouched(dataDir)) throw new Refusal('move-not-empty')
+  const incoming = createIncoming(dataDir)
+  try {
+    const database = join(incoming, 'cuponera.db')
+    const header = await openMove(file, movePassphraseOf(passphrase), database)
+    ownLikeDirectory(database)
+    const keys = parseKeyring(header.keys)
+    if (!keys) throw new Refusal('move-file-damaged')
+    const { check, pins, relay } = await prepareArrival(database)
+    const wrong = findMismatch(keys, pins)
+    if (wrong) throw new OperatorError(`the database in the file belongs to ${wrong}`)
+    requireSettings(config, keys, pins)
+    if (relay) renameSync(relay.path, join(incoming, 'relay.db'))
+    writeKeys(incoming, header.keys as KeyTexts)
+    // Somebody may have used the service meanwhile.
+    if (!untouched(dataDir)) throw new Refusal('move-not-empty')
+    completeArrival(dataDir)
+    return { npub: pins.manager ? npubOf(pins.manager) : '', check, events: relay?.events ?? null }
+  } catch (cause) {
+    rmSync(incomingPath(dataDir), { recursive: true, force: true })
+    throw cause
+  }
+}
+
+/** A key of the settings overrides the one that arrives, so another one would keep the service from its start. */
+function requireSettings(config: Config, keys: LoadedKeys, pins: Pins): void {
+  const effective = {
+    managerSecret: config.managerSecret ?? keys.managerSecret,
+    storeKey: config.storeKey ?? keys.storeKey,
+    sessionSecret: keys.sessionSecret,
+    cardMasterKey: config.cardMasterKey ?? keys.cardMasterKey,
+  }
+  const wrong = findMismatch(effective, pins)
+  if (wrong === null && fingerprintOf(effective.storeKey) === fingerprintOf(keys.storeKey)) return
+  throw new OperatorError(
+    `the settings of this service name other keys: the file belongs to ${wrong ?? 'another store key'}`,
+  )
+}
+
+function writeKeys(incoming: string, texts: KeyTexts): void {
+  for (const name of keyNames) {
+    const text = texts[name]
+    if (text !== undefined) writeKey(incoming, name, text)
+  }
+}
+
+/** Remove the copy that the file was made from, which holds everything but the keys. */
+export function removeMoveCopy(dataDir: string): void {
+  const path = moveCopyPath(dataDir)
+  if (existsSync(path)) rmSync(path)
+}

@@ -1,0 +1,115 @@
+import { resolve } from 'node:path'
+import type { Config } from '../app/config.ts'
+import { databasePath, openDataDir } from '../app/data.ts'
+import {
+  closeForMove,
+  findMoved,
+  moveBack,
+  moveCopyPath,
+  removeMoveCopy,
+  stageArrival,
+  writeMove,
+} from '../app/move.ts'
+import { systemClock } from '../base/clock.ts'
+import { OperatorError } from '../base/operator-error.ts'
+import { Refusal, type RefusalCode } from '../base/refusal.ts'
+import { newMovePassphrase } from '../client/move-words.ts'
+import { adoptArrival } from '../db/arrival.ts'
+import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
+import { eventsOf } from './backup.ts'
+import { rowsOf } from './check.ts'
+import { databaseFile, withoutServer } from './control.ts'
+import { onDatabase } from './on-database.ts'
+import { readPassphrase } from './passphrase.ts'
+
+type Options = { force: boolean; passphraseFile: string | undefined }
+
+/**
+ * Close this service for good and write everything of it to a file. The closing is durable before the database is
+ * copied, so that no answer is missing from the copy.
+ */
+export async function moveOut(config: Config, file: string, options: Options): Promise<number> {
+  const target = resolve(file)
+  const { dataDir } = config
+  return withoutServer(config, async () => {
+    const source = databaseFile(config)
+    refuseTarget(source, target, options.force)
+    const { passphraseFile } = options
+    const given = passphraseFile !== undefined && (await readPassphrase(passphraseFile, 'new'))
+    const passphrase = given || newMovePassphrase()
+    await onDatabase(source, (database) => closeForMove(database, systemClock()), 'run')
+    console.log('This service is closed from now on: it goes on at the other computer.')
+    const copy = moveCopyPath(dataDir)
+    try {
+      const partial = partialOf(copy)
+      const report = await writeBackup({ source, target: copy, partial, force: true })
+      await writeMove(config, target, { passphrase, now: systemClock() })
+      console.log(`${target}: checked: ${rowsOf(report.check)}${eventsOf(report.events)}`)
+    } catch (cause) {
+      console.error('There is no file. Try again, or open this service with "cuponera move back".')
+      throw cause
+    } finally {
+      removeMoveCopy(dataDir)
+    }
+    if (!given) console.log(`Its passphrase, shown only now:\n\n  ${passphrase}\n`)
+    console.log(
+      'At the new computer: "cuponera move in FILE". Let it in at one computer only, and destroy the file then: two services with the same coupons would each redeem them.',
+    )
+    return 0
+  })
+}
+
+/** Let a service from another computer into an unused data directory. */
+export async function moveIn(config: Config, file: string, options: Options): Promise<number> {
+  const { dataDir } = config
+  const path = resolve(file)
+  const blob = Bun.file(path)
+  if (!(await blob.exists())) throw new OperatorError(`there is no file ${path}`)
+  openDataDir(dataDir)
+  return withoutServer(config, async () => {
+    const passphrase = await readPassphrase(options.passphraseFile, 'known')
+    const { npub, check, events } = await stageArrival(config, blob, passphrase).catch(inEnglish)
+    adoptArrival(dataDir)
+    console.log(
+      `${databasePath(dataDir)}: the service of ${npub}, checked: ${rowsOf(check)}${eventsOf(events)}`,
+    )
+    console.log(
+      'Start it, and destroy the file. Certificates stay: make new ones ("cuponera tls").',
+    )
+    return 0
+  })
+}
+
+/** Open a service again that was closed for a move. */
+export async function moveBackHere(config: Config, force: boolean): Promise<number> {
+  return withoutServer(config, async () => {
+    await onDatabase(
+      databaseFile(config),
+      async (database) => {
+        if ((await findMoved(database)) === null) {
+          throw new OperatorError('this service was not moved')
+        }
+        if (!force) throw new OperatorError(`--force opens this service again\n${danger}`)
+        await moveBack(database)
+      },
+      'run',
+    )
+    removeMoveCopy(config.dataDir)
+    console.log('This service is open again. Destroy the file of the move.')
+    return 0
+  })
+}
+
+const danger =
+  'First make sure that the service runs at no other computer, and destroy every copy of the file of the move: two services with the same coupons would each redeem them.'
+
+const words: Partial<Record<RefusalCode, string>> = {
+  'move-not-empty': 'this service has data already: a move goes into a new data directory',
+  'move-passphrase-wrong': 'wrong passphrase (or the file was changed)',
+  'move-file-damaged': 'this is no file of "cuponera move out", or it is damaged or incomplete',
+}
+
+function inEnglish(cause: unknown): never {
+  const said = cause instanceof Refusal ? words[cause.code] : undefined
+  throw said === undefined ? cause : new OperatorError(said)
+}
