@@ -1,4 +1,4 @@
-PRAGMA user_version = 28;
+PRAGMA user_version = 29;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -229,6 +229,26 @@ CREATE TABLE expiries (
   open INTEGER NOT NULL CHECK (open >= 0),
   PRIMARY KEY (definition_id, expires_at)
 ) STRICT, WITHOUT ROWID;
+
+-- Vouchers that were issued together under a name.
+CREATE TABLE batches (
+  id INTEGER NOT NULL PRIMARY KEY,
+  uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) = 36),
+  definition_id INTEGER NOT NULL REFERENCES definitions (id),
+  name TEXT NOT NULL,
+  issued INTEGER NOT NULL DEFAULT 0 CHECK (issued BETWEEN 0 AND 1000),
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX batches_by_definition ON batches (definition_id, id);
+
+-- Batch and label of a chain of refreshes, by its first voucher. A label names a recipient, for the owner alone.
+CREATE TABLE voucher_labels (
+  id INTEGER NOT NULL PRIMARY KEY REFERENCES vouchers (id),
+  batch_id INTEGER REFERENCES batches (id),
+  label TEXT,
+  CHECK (batch_id IS NOT NULL OR label IS NOT NULL)
+) STRICT;
+CREATE INDEX voucher_labels_by_batch ON voucher_labels (batch_id) WHERE batch_id IS NOT NULL;
 
 CREATE TABLE minters (
   id INTEGER NOT NULL PRIMARY KEY,

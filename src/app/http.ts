@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { version } from '../../package.json'
 import { announcementRoutes } from '../coupons/announcement-routes.ts'
+import { batchRoutes } from '../coupons/batch-routes.ts'
 import { imageRoutes } from '../coupons/image-routes.ts'
 import { liveRoutes } from '../coupons/live-routes.ts'
 import { managementRoutes } from '../coupons/management-routes.ts'
@@ -96,6 +97,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     voucherRoutes(service, auth, rateLimits),
     sessionRoutes(features.sessions, auth),
     managementRoutes(service, auth, rateLimits),
+    batchRoutes(service, auth),
     minterRoutes(service, auth),
     announcementRoutes(service, auth),
     liveRoutes(service, auth, coupons.live),

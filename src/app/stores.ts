@@ -1,5 +1,6 @@
 import { createAnnouncementStore } from '../coupons/announcement-store.ts'
 import { createAnswerStore } from '../coupons/answer-store.ts'
+import { createBatchStore } from '../coupons/batch-store.ts'
 import { createDefinitionStore } from '../coupons/definition-store.ts'
 import { createImageStore } from '../coupons/image-store.ts'
 import { createMinterStore } from '../coupons/minter-store.ts'
@@ -36,6 +37,7 @@ export function createStores(sql: Sql) {
     facts: createFactStore(sql),
     definitions: createDefinitionStore(sql),
     vouchers: createVoucherStore(sql),
+    batches: createBatchStore(sql),
     images: createImageStore(sql),
     pictures: createPictureStore(sql),
     posters: createPosterStore(sql),

@@ -56,6 +56,11 @@ export const limits = {
   /** Year 9999. A later timestamp is a mistake, such as milliseconds. */
   timestampMax: 253_402_300_799,
   mintCountMax: 500,
+  /** Vouchers of one batch. Its figures are counted by reading, and all of it is voided in one transaction. */
+  batchVouchersMax: 1000,
+  batchesPerDefinitionMax: 1000,
+  /** Batches in one answer. Reading their figures must not hold others up. */
+  batchesPerPageMax: 20,
   zapRequestCharsMax: 8000,
   definitionsPerOwnerMax: 1000,
   mintersPerOwnerMax: 1000,

@@ -112,6 +112,7 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
       claimedByNpub: row.claimedBy && npubOf(row.claimedBy),
       claimedByLabel: row.label,
       ...(row.purchase && { purchase: row.purchase }),
+      ...(row.recipient !== null && { label: row.recipient }),
     })),
     next,
   }

@@ -8,6 +8,7 @@ import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
 import { payFor } from '../session/pay-for.ts'
 import { parseRepeat } from './answer.ts'
+import { parseNames } from './batches.ts'
 import { define, edit, remove } from './define.ts'
 import { chainOf, issuances, mintable, overview, redemptions } from './history.ts'
 import { mintVouchers } from './mint.ts'
@@ -141,12 +142,13 @@ export function managementRoutes(
       '/mint',
       async ({ request, caller, body }) => {
         const { couponId, count = null } = body
+        const names = parseNames(body, count)
         const sentKey = request.headers.get('idempotency-key')
         const repeat = parseRepeat(sentKey, `mint ${caller.pubkey}`, contextOf(request).body)
         // A kept answer takes more room than the vouchers in it, so it costs more of the rate.
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
         const cost = Math.floor((count ?? 0) / perRequest)
-        const input = { couponId: couponId.toLowerCase(), count }
+        const input = { couponId: couponId.toLowerCase(), count, names }
         // Many vouchers in one request take the time of many requests, so they cost as much.
         const paying = payFor(caller, () => rateLimits.key(caller.pubkey, cost))
         const answer = await mintVouchers(service, paying, input, repeat)
@@ -169,6 +171,9 @@ export function managementRoutes(
             'coupon-expired',
             'coupon-exhausted',
             'vouchers-day-full',
+            'batch-unknown',
+            'batch-full',
+            'batches-full',
             'bytes-day-full',
             'disk-low',
           ],

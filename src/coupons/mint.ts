@@ -3,6 +3,8 @@ import { Refusal } from '../base/refusal.ts'
 import type { AfterCommit, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
+import type { Batch } from './batch-store.ts'
+import { bytesOfNames, fileNames, type Names } from './batches.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
@@ -13,17 +15,19 @@ type MintInput = {
   couponId: string
   /** Number of vouchers, all or none. Null means one, and the answer is no list. */
   count: number | null
+  /** Batch and labels, or null. */
+  names: Names | null
 }
 
 /**
  * Issue vouchers from a definition, as its owner or an authorized minter.
  * Refuses, in this order: `mint-not-allowed`, `coupon-unknown`, `disk-low`, `coupon-archived`, `coupon-expired`,
- * `coupon-exhausted`, `vouchers-day-full`, `bytes-day-full`.
+ * `coupon-exhausted`, `vouchers-day-full`, `batch-unknown`, `batch-full`, `batches-full`, `bytes-day-full`.
  */
 export async function mintVouchers(
   service: CouponService,
   caller: Caller,
-  { couponId, count }: MintInput,
+  { couponId, count, names }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
   const issueAll = async (tx: CouponStores & AfterCommit & Locking) => {
@@ -33,7 +37,12 @@ export async function mintVouchers(
       const definition = await mintableBy(tx, caller, couponId)
       const how = { count: count ?? 1, mintedBy: caller.pubkey, now }
       const vouchers = await issueVouchers(service, tx, definition, how)
-      const body = JSON.stringify(count === null ? vouchers[0] : { vouchers })
+      const handles = vouchers.map(({ nonce }) => handleOf(nonce))
+      const batch = names && (await fileNames(service, tx, definition, names, { handles, now }))
+      if (names) await service.charge(tx, definition.owner, { bytes: bytesOfNames(names) })
+      const body = JSON.stringify(
+        count === null && !names ? vouchers[0] : { vouchers, ...batchView(batch) },
+      )
       if (repeat) await service.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
       return { status: 200, body }
     })
@@ -44,6 +53,10 @@ export async function mintVouchers(
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
   const roots = [{ definition: couponId, mode: 'changed' }] as const
   return service.database.transact({ roots, first: caller.spend, rows }, issueAll)
+}
+
+function batchView(batch: Batch | null) {
+  return batch && { batch: { id: batch.id, name: batch.name } }
 }
 
 async function mayMint(service: CouponService, caller: Caller, couponId: string): Promise<boolean> {

@@ -168,11 +168,28 @@ export const VoucherResultModel = t.Object({ ...voucherFields, voucher: NostrEve
 export const MintModel = request({
   couponId: sentText({ pattern: uuidPattern }),
   count: t.Optional(t.Integer({ minimum: 1, maximum: limits.mintCountMax })),
+  batch: optional(
+    t.Object(
+      { id: t.Optional(t.String()), name: t.Optional(t.String()) },
+      {
+        description: 'Issued together: in a new batch with this name, or in the batch with this id',
+      },
+    ),
+  ),
+  labels: optional(
+    t.Array(t.Union([t.String(), t.Null()]), {
+      maxItems: limits.mintCountMax,
+      description: 'A recipient for each voucher, or null',
+    }),
+  ),
 })
 
 export const MintAnswerModel = t.Union([
   VoucherResultModel,
-  t.Object({ vouchers: t.Array(VoucherResultModel) }),
+  t.Object({
+    vouchers: t.Array(VoucherResultModel),
+    batch: t.Optional(t.Object({ id: t.String({ format: 'uuid' }), name: t.String() })),
+  }),
 ])
 
 const status = t.Union([
@@ -222,6 +239,8 @@ export const ClaimAnswerModel = t.Object({
 })
 
 /** Row of GET /api/coupons/{id}/mints. */
+const label = t.String({ description: 'The recipient that the merchant named' })
+
 export const IssuanceModel = t.Object({
   handle,
   status,
@@ -235,6 +254,8 @@ export const IssuanceModel = t.Object({
   poster: t.Optional(
     t.String({ format: 'uuid', description: 'The poster that it was taken from' }),
   ),
+  batch: t.Optional(t.String({ format: 'uuid', description: 'Its batch' })),
+  label: t.Optional(label),
 })
 
 /** Query of a list in pages. `parsePage` checks the values. */
@@ -310,6 +331,23 @@ const next = nullable(t.String({ description: 'The cursor of the next page' }))
 
 export const IssuancesModel = t.Object({ mints: t.Array(IssuanceModel), next })
 
+/** Answer of GET /api/coupons/{id}/batches. */
+export const BatchesModel = t.Object({
+  batches: t.Array(
+    t.Object({
+      id: t.String({ format: 'uuid' }),
+      name: t.String(),
+      createdAt: timestamp,
+      issued: t.Integer(),
+      open: t.Integer(),
+      expired: t.Integer(),
+      claimed: t.Integer(),
+      voided: t.Integer(),
+    }),
+  ),
+  next,
+})
+
 /** Answer of GET /api/coupons/redemptions. */
 export const RedemptionsModel = t.Object({
   redemptions: t.Array(
@@ -326,6 +364,7 @@ export const RedemptionsModel = t.Object({
       claimedByNpub: nullable(t.String()),
       claimedByLabel: nullable(t.String({ description: 'The label of the minter entry' })),
       purchase: t.Optional(t.Object(money, { description: 'Absent if the till named none' })),
+      label: t.Optional(label),
     }),
   ),
   next,

@@ -5,6 +5,7 @@ import type { Caller } from '../session/caller.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { AnnouncementStore } from './announcement-store.ts'
 import type { AnswerStore } from './answer-store.ts'
+import type { BatchStore } from './batch-store.ts'
 import type { DefinitionStore } from './definition-store.ts'
 import type { ImageStore } from './image-store.ts'
 import type { Change } from './live.ts'
@@ -18,6 +19,7 @@ import type { VoucherStore } from './voucher-store.ts'
 export type CouponStores = {
   definitions: DefinitionStore
   vouchers: VoucherStore
+  batches: BatchStore
   minters: MinterStore
   statistics: StatisticsStore
   tills: TillStore

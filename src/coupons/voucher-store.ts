@@ -23,6 +23,8 @@ type Redemption = {
   /** The key that authenticated the claim, in hex, with the label of its minter entry. */
   claimedBy: string | null
   label: string | null
+  /** The label of the voucher. */
+  recipient: string | null
 }
 type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
 
@@ -42,6 +44,8 @@ type ListedRow = VoucherRow & {
   minted_at: number
   root: Uint8Array
   poster: string | null
+  batch: string | null
+  label: string | null
 }
 
 type FrozenRow = {
@@ -64,8 +68,10 @@ const columns = `
 const listed = `
   SELECT ${columns}, v.handle, v.minted_by, v.minted_at, root.handle AS root,
     (SELECT p.uuid FROM poster_takes x JOIN posters p ON p.id = x.poster_id
-       WHERE x.id = root.id) AS poster
-  FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)`
+       WHERE x.id = root.id) AS poster,
+    (SELECT b.uuid FROM batches b WHERE b.id = l.batch_id) AS batch, l.label
+  FROM vouchers v JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)
+  LEFT JOIN voucher_labels l ON l.id = root.id`
 
 export type VoucherStore = ReturnType<typeof createVoucherStore>
 
@@ -150,15 +156,17 @@ export function createVoucherStore(sql: Sql) {
       purchase: string | null
       claimed_by: Uint8Array | null
       label: string | null
+      recipient: string | null
     },
     [Uint8Array, number, number]
   >(
     `SELECT x.id, v.handle, v.ended_at, d.uuid, r.name, r.benefit, x.zap_request, x.zap_request_id,
-       x.amount_msat, x.purchase, x.claimed_by, m.label
+       x.amount_msat, x.purchase, x.claimed_by, m.label, l.label AS recipient
      FROM redemptions x
      JOIN vouchers v ON v.id = x.voucher_id
      JOIN revisions r ON r.id = v.revision_id
      JOIN definitions d ON d.id = v.definition_id
+     LEFT JOIN voucher_labels l ON l.id = coalesce(v.root_id, v.id)
      LEFT JOIN minters m ON m.owner = x.owner AND m.pubkey = x.claimed_by
      WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
   )
@@ -199,6 +207,8 @@ export function createVoucherStore(sql: Sql) {
     mintedBy: hexOf(row.minted_by),
     mintedAt: row.minted_at,
     poster: row.poster,
+    batch: row.batch,
+    label: row.label,
   })
 
   return {
@@ -295,6 +305,7 @@ export function createVoucherStore(sql: Sql) {
         purchase: row.purchase === null ? null : (JSON.parse(row.purchase) as Money),
         claimedBy: row.claimed_by && hexOf(row.claimed_by),
         label: row.label,
+        recipient: row.recipient,
       }))
     },
 

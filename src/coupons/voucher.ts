@@ -43,6 +43,9 @@ export type ListedVoucher = Voucher & {
   mintedBy: string
   mintedAt: number
   poster: string | null
+  /** Its batch (UUID) and the recipient that the merchant named, or null. */
+  batch: string | null
+  label: string | null
 }
 
 /** A voucher as minting, refreshing and claiming answer it, with exactly the fields of the protocol. */
@@ -138,6 +141,8 @@ export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
     refreshedAt: ended('refreshed'),
     chain: handleText(voucher.root),
     ...(voucher.poster !== null && { poster: voucher.poster }),
+    ...(voucher.batch !== null && { batch: voucher.batch }),
+    ...(voucher.label !== null && { label: voucher.label }),
   }
 }
 

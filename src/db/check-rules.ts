@@ -6,6 +6,8 @@ export const tables = [
   'vouchers',
   'posters',
   'poster_takes',
+  'batches',
+  'voucher_labels',
   'refreshes',
   'redemptions',
   'outbox',
@@ -101,6 +103,21 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
     {
       where: "FROM refreshes t JOIN vouchers v ON v.id = t.voucher_id WHERE v.phase <> 'refreshed'",
       says: 'its voucher is not refreshed',
+    },
+  ],
+  batches: [
+    {
+      where: `FROM batches t
+        WHERE t.issued <> (SELECT count(*) FROM voucher_labels x WHERE x.batch_id = t.id)`,
+      says: 'its number of vouchers differs from its rows',
+    },
+  ],
+  voucher_labels: [
+    {
+      where: `FROM voucher_labels t JOIN vouchers v ON v.id = t.id
+        LEFT JOIN batches b ON b.id = t.batch_id
+        WHERE (v.root_id IS NOT NULL OR b.definition_id <> v.definition_id)`,
+      says: 'its voucher is a successor, or of another coupon than its batch',
     },
   ],
   redemptions: [

@@ -14,6 +14,7 @@ import authorizedTills from './migrations/step-25-authorized-tills.sql' with { t
 import expiries from './migrations/step-26-expiries.sql' with { type: 'text' }
 import purchases from './migrations/step-27-purchases.sql' with { type: 'text' }
 import pictures from './migrations/step-28-pictures.sql' with { type: 'text' }
+import batches from './migrations/step-29-batches.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -41,6 +42,7 @@ export const couponSchema: Schema = {
     25: expiries,
     26: purchases,
     27: pictures,
+    28: batches,
   },
 }
 

@@ -117,6 +117,16 @@ describe('the check finds', () => {
       /^integrity: CHECK constraint failed in revisions$/,
     ],
     [
+      'a batch that counts a voucher too many',
+      "INSERT INTO batches VALUES (1, '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4', 1, 'x', 2, 1); INSERT INTO voucher_labels SELECT min(id), 1, NULL FROM vouchers WHERE definition_id = 1 AND root_id IS NULL",
+      /^batches row 1: its number of vouchers differs from its rows$/,
+    ],
+    [
+      'a label of a successor',
+      "INSERT INTO voucher_labels SELECT min(id), NULL, 'x' FROM vouchers WHERE root_id IS NOT NULL",
+      /^voucher_labels row \d+: its voucher is a successor, or of another coupon than its batch$/,
+    ],
+    [
       'a poster that is filed under another owner',
       `${poster} UPDATE posters SET owner = zeroblob(32)`,
       /^posters row 1: it is filed under another owner than that of its coupon$/,

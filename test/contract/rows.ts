@@ -64,6 +64,8 @@ const couponRows: Record<string, Change[]> = {
     ...wrong('owner'),
   ],
   poster_takes: [...wrong('taker', 'slot'), ...set('id = 999', 'poster_id = 999')],
+  batches: set("uuid = 'x'", 'issued = -1', 'issued = 1001', 'definition_id = 999'),
+  voucher_labels: set('id = 999', 'batch_id = 999', 'batch_id = NULL, label = NULL'),
   tills: wrong('owner', 'pubkey'),
   till_hours: set('till_id = 999', 'claimed = -1'),
   redemptions: [
@@ -234,6 +236,8 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
       )
       .run(definition.rowId)
     await took(tx, await hung(tx, 1), 5)
+    tx.batches.insert(uuid(1), definition.rowId, 'x', at)
+    tx.batches.file(handle(3), found(await tx.batches.find(uuid(1))).rowId, 'x')
     await tx.minters.insert(key(1), { pubkey: key(2), label: null, createdAt: at, mint: true })
     const merchant = { pubkey: key(1), label: null, owner: false, createdAt: at, expiresAt: null }
     await tx.merchants.put(merchant)

@@ -7,6 +7,7 @@ import { couponSchema, type Schema } from '../../src/db/migrations.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
+import { batches } from './batches.ts'
 import { cards, holders } from './cards.ts'
 import { announcements, answers, minters } from './coupons.ts'
 import { definitions, images, statistics } from './definitions.ts'
@@ -38,6 +39,7 @@ import { voids, vouchers } from './vouchers.ts'
 const couponSuites: Record<string, Suite<CouponTx>> = {
   'coupons/announcement-store.ts': announcements,
   'coupons/answer-store.ts': answers,
+  'coupons/batch-store.ts': batches,
   'coupons/definition-store.ts': definitions,
   'coupons/image-store.ts': images,
   'coupons/minter-store.ts': minters,

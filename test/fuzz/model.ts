@@ -230,7 +230,7 @@ class World {
       `mint ${owner}`,
       JSON.stringify({ couponId, count }),
       replayed,
-      (repeat) => mintVouchers(this.service, caller, { couponId, count }, repeat),
+      (repeat) => mintVouchers(this.service, caller, { couponId, count, names: null }, repeat),
       () => {
         if (couponId !== definition.id) return { refused: 'coupon-unknown' }
         const listed = this.#minters.has(`${definition.owner} ${owner}`)

@@ -64,6 +64,11 @@ const rules: Rule[] = [
     on: 'INSERT ON poster_takes',
     needs: `'definition ' || (SELECT definition_id FROM posters WHERE id = ROW.poster_id)`,
   },
+  ...all('batches').map((on) => ({ on, needs: `'definition ' || ROW.definition_id` })),
+  ...all('voucher_labels').map((on) => ({
+    on,
+    needs: `'definition ' || (SELECT definition_id FROM vouchers WHERE id = ROW.id)`,
+  })),
   ...['minters', 'announcements', 'shops'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: key('merchant', 'ROW.owner') })),
   ),

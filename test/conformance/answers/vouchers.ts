@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { limits } from '../../../src/base/limits.ts'
+import { damage } from '../../support/cli.ts'
 import {
   createDefinition,
   type Json,
@@ -17,6 +18,8 @@ const refreshing = 'POST /api/coupons/refresh'
 const previewing = 'POST /api/coupons/preview'
 const voiding = 'DELETE /api/coupons/{id}/mints/{name}'
 const listing = 'GET /api/coupons/{id}/mints'
+const batches = 'GET /api/coupons/{id}/batches'
+const batchVoiding = 'DELETE /api/coupons/{id}/batches/{batch}'
 
 /** A merchant with a definition. */
 async function withCoupon({ newCaller }: Documented, fields: Json = {}) {
@@ -39,6 +42,32 @@ export function testIssuing(service: Documented): void {
     await refused(minting, 'idempotency-key-reused', { body: { couponId }, ...key })
     await refused(minting, 'coupon-exhausted', { body: { couponId, count: 3 } })
     await ask('GET /api/coupons/mintable')
+  })
+
+  scenario('vouchers of a batch are issued, counted and voided', async () => {
+    const { ask, refused, couponId, server } = await withCoupon(service)
+    const { batch } = await ask(minting, {
+      body: { couponId, count: 2, batch: { name: 'Feria' }, labels: ['Ana', null] },
+    })
+    const path = `/api/coupons/${couponId}/batches`
+    const none = { path: `/api/coupons/${crypto.randomUUID()}/batches` }
+    await ask(batches, { path })
+    await refused(batches, 'page-invalid', { path: `${path}?limit=0` })
+    await refused(batches, 'coupon-unknown', none)
+    await ask(batchVoiding, { path: `${path}/${batch.id}` })
+    await refused(batchVoiding, 'batch-unknown', { path: `${path}/none` })
+    await refused(batchVoiding, 'coupon-unknown', { path: `${none.path}/${batch.id}` })
+    // As if a thousand had been issued.
+    damage(server.dataDir, 'UPDATE batches SET issued = 1000')
+    await refused(minting, 'batch-full', { body: { couponId, batch: { id: batch.id } } })
+    damage(
+      server.dataDir,
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+       INSERT INTO batches (uuid, definition_id, name, created_at)
+       SELECT printf('%036d', i), (SELECT max(id) FROM definitions), 'x', 1 FROM n`,
+    )
+    await refused(minting, 'batches-full', { body: { couponId, batch: { name: 'Otra' } } })
+    await refused(minting, 'batch-unknown', { body: { couponId, batch: { id: 'none' } } })
   })
 
   scenario('a mint that makes no sense, or is not theirs', async () => {
