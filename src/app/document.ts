@@ -1,5 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import { version } from '../../package.json'
+import * as listModels from '../coupons/list-models.ts'
 import * as models from '../coupons/models.ts'
 import * as gatewayModels from '../gateway/models.ts'
 import { documentRoutes } from '../http/document-routes.ts'
@@ -17,7 +18,14 @@ import * as ledgerModels from '../wallet/ledger/models.ts'
 import * as transferModels from '../wallet/transfers/models.ts'
 
 const allModels = {
-  ...{ ...nostrModels, ...models, ...merchantModels, ...shopModels, ...gatewayModels },
+  ...{
+    ...nostrModels,
+    ...models,
+    ...listModels,
+    ...merchantModels,
+    ...shopModels,
+    ...gatewayModels,
+  },
   ...{ ...walletModels, ...posterModels },
   ...{ ...ledgerModels, ...transferModels, ...payModels },
   ...{ ...cardModels, ...holderModels, ...tapModels },

@@ -1,4 +1,5 @@
 import type { Static } from '@sinclair/typebox'
+import type * as lists from '../coupons/list-models.ts'
 import type * as models from '../coupons/models.ts'
 import type { MerchantModel } from '../merchants/models.ts'
 import type * as posterModels from '../posters/models.ts'
@@ -8,14 +9,14 @@ import type * as posterModels from '../posters/models.ts'
 export type Definition = Static<typeof models.DefinitionModel>
 export type Minter = Static<typeof models.MinterModel>
 export type Overview = Static<typeof models.OverviewModel>
-export type Issuance = Static<typeof models.IssuanceModel>
-export type Issuances = Static<typeof models.IssuancesModel>
-export type Redemption = Static<typeof models.RedemptionsModel>['redemptions'][number]
-export type Redemptions = Static<typeof models.RedemptionsModel>
+export type Issuance = Static<typeof lists.IssuanceModel>
+export type Issuances = Static<typeof lists.IssuancesModel>
+export type Redemption = Static<typeof lists.RedemptionsModel>['redemptions'][number]
+export type Redemptions = Static<typeof lists.RedemptionsModel>
 /** The figures of a coupon: issued = open + expired + claimed + voided. */
-export type Figures = Static<typeof models.FiguresModel>
-export type Statistics = Static<typeof models.StatisticsModel>
-export type TillStatistics = Static<typeof models.TillStatisticsModel>
+export type Figures = Static<typeof lists.FiguresModel>
+export type Statistics = Static<typeof lists.StatisticsModel>
+export type TillStatistics = Static<typeof lists.TillStatisticsModel>
 export type Authorization = Static<typeof models.AuthorizationsModel>['authorizations'][number]
 export type VoucherResult = Static<typeof models.VoucherResultModel>
 export type Manager = Static<typeof models.ManagerModel>

@@ -5,7 +5,7 @@ import { replyJson } from '../http/reply.ts'
 import { feature, route } from '../http/route.ts'
 import type { Caller } from '../session/caller.ts'
 import { listBatches, voidBatch } from './batches.ts'
-import { BatchesModel, PageModel } from './models.ts'
+import { BatchesModel, PageModel } from './list-models.ts'
 import type { CouponService } from './service.ts'
 
 const batches = feature({

@@ -11,24 +11,26 @@ import { parseRepeat } from './answer.ts'
 import { parseNames } from './batches.ts'
 import { define, edit, remove } from './define.ts'
 import { chainOf, issuances, mintable, overview, redemptions } from './history.ts'
-import { mintVouchers } from './mint.ts'
 import {
-  ChangesModel,
-  DefinitionModel,
   IssuanceModel,
   IssuancesAskedModel,
   IssuancesModel,
-  MintAnswerModel,
   MintableModel,
-  MintModel,
-  NewDefinitionModel,
-  OverviewModel,
   PageModel,
   RedemptionsModel,
   StatisticsAskedModel,
   StatisticsModel,
   TillStatisticsModel,
   VoidModel,
+} from './list-models.ts'
+import { mintVouchers } from './mint.ts'
+import {
+  ChangesModel,
+  DefinitionModel,
+  MintAnswerModel,
+  MintModel,
+  NewDefinitionModel,
+  OverviewModel,
 } from './models.ts'
 import type { CouponService } from './service.ts'
 import { statistics, tillStatistics } from './statistics.ts'

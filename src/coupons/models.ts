@@ -10,13 +10,8 @@ import {
 } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 import { NostrEventModel } from '../nostr/models.ts'
+import { money, nonce, status } from './field-models.ts'
 
-const noncePattern = '^[A-Za-z0-9_-]{22}$'
-const nonce = t.String({ pattern: noncePattern, description: 'Bearer credential of a voucher' })
-const handle = t.String({ pattern: noncePattern, description: 'Names a voucher, cannot spend it' })
-
-const currency = t.Union([t.Literal('ARS'), t.Literal('USD'), t.Literal('SAT')])
-const money = { amount: t.Number({ exclusiveMinimum: 0 }), currency }
 const cap = t.Object(money, { description: 'The most it takes off' })
 /** An amount as an answer shows it. */
 export const MoneyModel = t.Object(money)
@@ -192,14 +187,6 @@ export const MintAnswerModel = t.Union([
   }),
 ])
 
-const status = t.Union([
-  t.Literal('minted'),
-  t.Literal('claimed'),
-  t.Literal('refreshed'),
-  t.Literal('voided'),
-  t.Literal('expired'),
-])
-
 /** Answer of a preview. */
 export const PreviewModel = t.Object({
   status,
@@ -236,155 +223,6 @@ export const ClaimAnswerModel = t.Object({
   claimedAt: timestamp,
   ...voucherFields,
   voucher: NostrEventModel,
-})
-
-/** Row of GET /api/coupons/{id}/mints. */
-const label = t.String({ description: 'The recipient that the merchant named' })
-
-export const IssuanceModel = t.Object({
-  handle,
-  status,
-  mintedBy: pubkey,
-  mintedByNpub: t.String(),
-  mintedAt: timestamp,
-  claimedAt: nullable(timestamp),
-  voidedAt: nullable(timestamp),
-  refreshedAt: nullable(timestamp),
-  chain: handle,
-  poster: t.Optional(
-    t.String({ format: 'uuid', description: 'The poster that it was taken from' }),
-  ),
-  batch: t.Optional(t.String({ format: 'uuid', description: 'Its batch' })),
-  label: t.Optional(label),
-})
-
-/** Query of a list in pages. `parsePage` checks the values. */
-export const PageModel = request({ limit: t.Optional(t.String()), cursor: t.Optional(t.String()) })
-
-/** Query of GET /api/coupons/{id}/mints. */
-export const IssuancesAskedModel = request({
-  limit: t.Optional(t.String()),
-  cursor: t.Optional(t.String()),
-  chain: t.Optional(
-    t.String({ description: 'The handle of a voucher: its chain of refreshes, oldest first' }),
-  ),
-})
-
-const day = t.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })
-
-/** Query of GET /api/coupons/stats. */
-export const StatisticsAskedModel = request({
-  from: t.Optional(t.String({ description: 'YYYY-MM-DD; absent: 30 days, to `to`' })),
-  to: t.Optional(t.String({ description: 'YYYY-MM-DD, included; absent: today' })),
-  offset: t.Optional(
-    t.String({ description: 'Whole hours east of UTC, -12 to 14; absent: -3 (Argentina)' }),
-  ),
-  cursor: t.Optional(t.String()),
-})
-
-/** The figures of a coupon: issued = open + expired + claimed + voided. */
-export const FiguresModel = t.Object({
-  issued: t.Integer({ description: 'Ever minted; a refresh is no mint' }),
-  open: t.Integer({ description: 'Can be redeemed' }),
-  expired: t.Integer({ description: 'Expired before they were redeemed or voided' }),
-  claimed: t.Integer(),
-  voided: t.Integer(),
-})
-
-/** Answer of GET /api/coupons/stats. Days without counts are absent. */
-export const StatisticsModel = t.Object({
-  from: day,
-  to: day,
-  offset: t.Integer(),
-  coupons: t.Array(
-    t.Object({
-      couponId: t.String({ format: 'uuid' }),
-      figures: FiguresModel,
-      days: t.Array(t.Object({ day, minted: t.Integer(), claimed: t.Integer() })),
-    }),
-  ),
-  next: nullable(t.String({ description: 'The cursor of the next page' })),
-})
-
-/** Answer of GET /api/coupons/stats/tills. */
-export const TillStatisticsModel = t.Object({
-  from: day,
-  to: day,
-  offset: t.Integer(),
-  tills: t.Array(
-    t.Object({
-      pubkey: nullable(pubkey),
-      npub: nullable(t.String()),
-      label: nullable(t.String({ description: 'The label of the minter entry' })),
-      days: t.Array(t.Object({ day, claimed: t.Integer() })),
-    }),
-  ),
-  next: nullable(t.String({ description: 'The cursor of the next page' })),
-})
-
-/** Query of DELETE /api/coupons/{id}/mints/{name}. */
-export const VoidModel = request({
-  chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])),
-})
-
-const next = nullable(t.String({ description: 'The cursor of the next page' }))
-
-export const IssuancesModel = t.Object({ mints: t.Array(IssuanceModel), next })
-
-/** Answer of GET /api/coupons/{id}/batches. */
-export const BatchesModel = t.Object({
-  batches: t.Array(
-    t.Object({
-      id: t.String({ format: 'uuid' }),
-      name: t.String(),
-      createdAt: timestamp,
-      issued: t.Integer(),
-      open: t.Integer(),
-      expired: t.Integer(),
-      claimed: t.Integer(),
-      voided: t.Integer(),
-    }),
-  ),
-  next,
-})
-
-/** Answer of GET /api/coupons/redemptions. */
-export const RedemptionsModel = t.Object({
-  redemptions: t.Array(
-    t.Object({
-      handle,
-      claimedAt: timestamp,
-      couponId: t.String({ format: 'uuid' }),
-      name: t.String(),
-      benefit: BenefitModel,
-      order: nullable(t.Unknown({ description: 'The zap request as sent' })),
-      orderId: nullable(t.String()),
-      amountMsat: nullable(t.Integer()),
-      claimedBy: nullable(pubkey),
-      claimedByNpub: nullable(t.String()),
-      claimedByLabel: nullable(t.String({ description: 'The label of the minter entry' })),
-      purchase: t.Optional(t.Object(money, { description: 'Absent if the till named none' })),
-      label: t.Optional(label),
-    }),
-  ),
-  next,
-})
-
-/** Answer of GET /api/coupons/mintable. */
-export const MintableModel = t.Object({
-  coupons: t.Array(
-    t.Object({
-      id: t.String({ format: 'uuid' }),
-      name: t.String(),
-      description: t.String(),
-      image: nullable(t.String()),
-      coupon: BenefitModel,
-      npub: t.String(),
-      remaining: nullable(t.Integer()),
-      expiresAt: nullable(timestamp),
-      rules,
-    }),
-  ),
 })
 
 /** Answer of PUT /api/coupons/discovery. Warnings are in es-AR. */

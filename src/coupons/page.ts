@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { PageModel } from './models.ts'
+import type { PageModel } from './list-models.ts'
 
 /** A page as a client asks for it. */
 export type AskedPage = Static<typeof PageModel>

@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
-import type { StatisticsAskedModel } from './models.ts'
+import type { StatisticsAskedModel } from './list-models.ts'
 import { cursorOf, parseCursor } from './page.ts'
 import type { CouponService } from './service.ts'
 

@@ -4,7 +4,8 @@ import type { NostrEvent, Signer } from '../nostr/event.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { type CommonTerms, rulesView, type Terms } from './definition.ts'
-import type { IssuanceModel, VoucherResultModel } from './models.ts'
+import type { IssuanceModel } from './list-models.ts'
+import type { VoucherResultModel } from './models.ts'
 import { handleText } from './nonce.ts'
 
 /** Stored phases. A voucher leaves `minted` once, and never changes after that. */
