@@ -2,7 +2,6 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSy
 import { dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { Refusal } from '../base/refusal.ts'
 import { movePassphraseOf } from '../client/move-words.ts'
 import { completeArrival, createIncoming, incomingPath, untouched } from '../db/arrival.ts'
 import { type BackupReport, partialOf } from '../db/backup.ts'
@@ -93,8 +92,7 @@ type Arrival = { npub: string; check: CheckReport; events: BackupReport['events'
 
 /**
  * Check the file of a move wholly, and lay its keys and databases ready for the next start of this unused service.
- * Refuses `move-not-empty`, `move-passphrase-wrong` and `move-file-damaged`. Throws OperatorError for a file that does not
- * fit the settings.
+ * Throws OperatorError if the service was used, or if the file is damaged or does not fit the settings.
  */
 export async function stageArrival(
   config: Config,
@@ -102,14 +100,14 @@ export async function stageArrival(
   passphrase: string,
 ): Promise<Arrival> {
   const { dataDir } = config
-  if (!untouched(dataDir)) throw new Refusal('move-not-empty')
+  if (!untouched(dataDir)) throw used()
   const incoming = createIncoming(dataDir)
   try {
     const database = join(incoming, 'cuponera.db')
     const header = await openMove(file, movePassphraseOf(passphrase), database)
     ownLikeDirectory(database)
     const keys = parseKeyring(header.keys)
-    if (!keys) throw new Refusal('move-file-damaged')
+    if (!keys) throw new OperatorError('the file holds no keys')
     const { check, pins, relay } = await prepareArrival(database)
     const wrong = findMismatch(keys, pins)
     if (wrong) throw new OperatorError(`the database in the file belongs to ${wrong}`)
@@ -117,7 +115,7 @@ export async function stageArrival(
     if (relay) renameSync(relay.path, join(incoming, 'relay.db'))
     writeKeys(incoming, header.keys as KeyTexts)
     // Somebody may have used the service meanwhile.
-    if (!untouched(dataDir)) throw new Refusal('move-not-empty')
+    if (!untouched(dataDir)) throw used()
     completeArrival(dataDir)
     return { npub: pins.manager ? npubOf(pins.manager) : '', check, events: relay?.events ?? null }
   } catch (cause) {
@@ -152,4 +150,8 @@ function writeKeys(incoming: string, texts: KeyTexts): void {
 export function removeMoveCopy(dataDir: string): void {
   const path = moveCopyPath(dataDir)
   if (existsSync(path)) rmSync(path)
+}
+
+function used(): OperatorError {
+  return new OperatorError('this service has data already: a move goes into a new data directory')
 }

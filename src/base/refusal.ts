@@ -70,14 +70,6 @@ const table = {
   'amount-invalid': [400, 'El monto falta o está fuera de lo que acepta esta dirección.'],
   'voucher-invalid': [400, 'El cupón no es válido: revisá su evento, su firma y su código.'],
   'service-unknown': [400, 'No conocemos el servicio que emitió ese cupón.'],
-  'move-passphrase-wrong': [
-    400,
-    'Esas palabras no abren el archivo de la mudanza. Revisalas y probá de nuevo.',
-  ],
-  'move-file-damaged': [
-    400,
-    'El archivo de la mudanza está dañado o incompleto. Bajalo de nuevo en la otra computadora.',
-  ],
   'not-json-event': [
     415,
     'Mandá un evento Nostr como objeto JSON, con Content-Type application/json.',
@@ -193,10 +185,6 @@ const table = {
   ],
   'announcement-older': [409, 'Ya hay un anuncio más nuevo guardado. Firmá uno con fecha actual.'],
   'merchants-by-setting': [409, 'Acá los comercios se eligen en la configuración del servicio.'],
-  'move-not-empty': [
-    409,
-    'Este servicio ya tiene datos. La mudanza entra sólo en uno recién instalado.',
-  ],
   'merchant-is-owner': [
     409,
     'Esa clave sólo se puede quitar desde la computadora donde corre el servicio.',

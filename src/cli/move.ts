@@ -12,7 +12,6 @@ import {
 } from '../app/move.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { newMovePassphrase } from '../client/move-words.ts'
 import { adoptArrival } from '../db/arrival.ts'
 import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
@@ -68,7 +67,7 @@ export async function moveIn(config: Config, file: string, options: Options): Pr
   openDataDir(dataDir)
   return withoutServer(config, async () => {
     const passphrase = await readPassphrase(options.passphraseFile, 'known')
-    const { npub, check, events } = await stageArrival(config, blob, passphrase).catch(inEnglish)
+    const { npub, check, events } = await stageArrival(config, blob, passphrase)
     adoptArrival(dataDir)
     console.log(
       `${databasePath(dataDir)}: the service of ${npub}, checked: ${rowsOf(check)}${eventsOf(events)}`,
@@ -102,14 +101,3 @@ export async function moveBackHere(config: Config, force: boolean): Promise<numb
 
 const danger =
   'First make sure that the service runs at no other computer, and destroy every copy of the file of the move: two services with the same coupons would each redeem them.'
-
-const words: Partial<Record<RefusalCode, string>> = {
-  'move-not-empty': 'this service has data already: a move goes into a new data directory',
-  'move-passphrase-wrong': 'wrong passphrase (or the file was changed)',
-  'move-file-damaged': 'this is no file of "cuponera move out", or it is damaged or incomplete',
-}
-
-function inEnglish(cause: unknown): never {
-  const said = cause instanceof Refusal ? words[cause.code] : undefined
-  throw said === undefined ? cause : new OperatorError(said)
-}

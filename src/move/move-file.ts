@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { type JsonObject, parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
+import { OperatorError } from '../base/operator-error.ts'
 
 /**
  * The file that brings a service to another computer. It is an age file under a passphrase (age-encryption.org/v1),
@@ -39,8 +39,8 @@ export async function sealMove(
 
 /**
  * Decrypt a file of `sealMove`, and write its backup to `target`, a new file for this user only. Nothing of the
- * backup may be used before this returns, since only the end of a file shows that it is whole. Refuses
- * `move-file-damaged` and `move-passphrase-wrong`.
+ * backup may be used before this returns, since only the end of a file shows that it is whole. Throws
+ * OperatorError for a wrong passphrase and for a damaged file.
  */
 export async function openMove(
   file: Blob,
@@ -54,7 +54,7 @@ export async function openMove(
   try {
     opened = await decrypter.decrypt(file.stream() as ReadableStream<Uint8Array>)
   } catch {
-    throw new Refusal('move-passphrase-wrong')
+    throw new OperatorError('wrong passphrase (or the file was changed)')
   }
   const reader = unzip(opened).getReader()
   const output = openSync(target, 'wx', 0o600)
@@ -74,7 +74,7 @@ export async function openMove(
 async function requireHead(file: Blob): Promise<void> {
   const [, cost] = head.exec(await file.slice(0, headBytes).text()) ?? []
   if (cost === undefined || Number(cost) > limits.moveWorkFactorMax) {
-    throw new Refusal('move-file-damaged')
+    throw damaged()
   }
 }
 
@@ -86,7 +86,7 @@ async function copyOut(reader: Reader, write: (bytes: Uint8Array) => void): Prom
   let bytes = 0
   const take = (piece: Uint8Array) => {
     bytes += piece.length
-    if (bytes > header.database.bytes) throw new Refusal('move-file-damaged')
+    if (bytes > header.database.bytes) throw damaged()
     hash.update(piece)
     write(piece)
   }
@@ -94,7 +94,7 @@ async function copyOut(reader: Reader, write: (bytes: Uint8Array) => void): Prom
   for (let piece = await next(reader); piece; piece = await next(reader)) take(piece)
   const { database } = header
   if (bytes !== database.bytes || hash.digest('hex') !== database.sha256) {
-    throw new Refusal('move-file-damaged')
+    throw damaged()
   }
   return header
 }
@@ -107,7 +107,7 @@ async function readHeader(reader: Reader): Promise<{ header: MoveHeader; rest: U
       return { header: parseHeader(read.subarray(0, end)), rest: read.subarray(end + 1) }
     }
     const piece = read.length > limits.moveHeaderBytesMax ? null : await next(reader)
-    if (!piece) throw new Refusal('move-file-damaged')
+    if (!piece) throw damaged()
     read = Buffer.concat([read, piece])
   }
 }
@@ -122,7 +122,7 @@ function parseHeader(line: Uint8Array): MoveHeader {
     found.keys !== null &&
     Number.isSafeInteger(database?.bytes) &&
     /^[0-9a-f]{64}$/.test(String(database?.sha256))
-  if (!sound) throw new Refusal('move-file-damaged')
+  if (!sound) throw damaged()
   return found as MoveHeader
 }
 
@@ -132,7 +132,7 @@ async function next(reader: Reader): Promise<Uint8Array | null> {
     const { done, value } = await reader.read()
     return done ? null : (value ?? new Uint8Array())
   } catch {
-    throw new Refusal('move-file-damaged')
+    throw damaged()
   }
 }
 
@@ -156,4 +156,8 @@ function zip(plain: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
 
 function unzip(zipped: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   return zipped.pipeThrough(new DecompressionStream('gzip') as never)
+}
+
+function damaged(): OperatorError {
+  return new OperatorError('this is no file of "cuponera move out", or it is damaged or incomplete')
 }

@@ -154,6 +154,7 @@ describe('after all scenarios', () => {
       'bytes-day-full',
       'minters-full',
       'identity-nonces-full',
+      'moved',
       'clock-behind',
       'disk-low',
       'overloaded',
