@@ -6,6 +6,7 @@ import { startKillSweep } from '../coupons/worker.ts'
 import type { FetchPublic } from '../outbound/fetch-public.ts'
 import type { RunningGateway } from './gateway.ts'
 import type { Management } from './management.ts'
+import { pictureAddresses } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 import type { Stores } from './stores.ts'
@@ -33,12 +34,14 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
   })
   management.onRemoved(live.hangUp)
   management.onExposed(() => live.hangUp())
+  const pictures = pictureAddresses(config)
   const sweep = startKillSweep({
     ...{ jobs, database },
     failed: (cause) => log.warn('housekeeping.failed', { cause }),
   })
   const service: CouponService = {
     ...{ database, now, signer, verify, requireDisk },
+    ...pictures,
     newNonce: createNonce,
     newId: () => Bun.randomUUIDv7(),
     storeKey: keys.storeKey,
@@ -53,6 +56,6 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
     changed: live.changed,
     killed: sweep.wake,
   }
-  const images = createImages(database, config.dataDir, fetchPublic, requireDisk)
+  const images = createImages(runtime, fetchPublic, pictures)
   return { service, live, images, stop: sweep.stop }
 }

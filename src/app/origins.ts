@@ -1,8 +1,10 @@
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { type Machine, readMachine } from '../base/machine.ts'
+import type { PictureAddresses } from '../coupons/definition-picture.ts'
 import { createOrigins, type Origins } from '../http/origin.ts'
 import { createOwnNames, isLoopbackName } from '../http/own-names.ts'
+import { pictureAt, picturePath } from '../pictures/hash.ts'
 import type { Config } from './config.ts'
 
 /** The origins of this service: from the settings, else from the current names of this machine. */
@@ -14,6 +16,15 @@ export function openOrigins({ publicUrls, trustedProxies }: Config): Origins {
 /** The origin under which uploaded pictures have an address. Null without an https one, as the contract wants https. */
 export function pictureOrigin({ publicUrls }: Config): string | null {
   return publicUrls.find((url) => url.startsWith('https:')) ?? null
+}
+
+/** The addresses of uploaded pictures under the https origins of the settings. */
+export function pictureAddresses(config: Config): PictureAddresses {
+  const origin = pictureOrigin(config)
+  return {
+    addressOf: (picture) => origin && picturePath(picture, origin),
+    pictureAt: (address) => pictureAt(address, config.publicUrls),
+  }
 }
 
 /** Lines of the start block about the names that signatures may use; none where the settings or HOST say it. */

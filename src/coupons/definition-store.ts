@@ -23,6 +23,7 @@ type DefinitionRow = {
   benefit: string
   expires_at: number | null
   rules: string | null
+  picture: Uint8Array | null
 }
 
 /** A definition with the row ids and counters that minting and voiding need. */
@@ -34,10 +35,12 @@ export type StoredDefinition = Definition & {
   open: number
 }
 
+type NullableBytes = Uint8Array | null
+
 const columns = `
   d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, d.claimed, d.voided, d.archived_at,
-  d.created_at, d.updated_at, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules
-  FROM definitions d JOIN revisions r ON r.id = d.revision_id`
+  d.created_at, d.updated_at, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules,
+  r.picture FROM definitions d JOIN revisions r ON r.id = d.revision_id`
 
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>
 
@@ -69,19 +72,39 @@ export function createDefinitionStore(sql: Sql) {
   )
   const insertRevision = sql.query<
     { id: number },
-    [number, number, string, string, string | null, string, number | null, string | null]
+    [
+      number,
+      number,
+      string,
+      string,
+      string | null,
+      string,
+      number | null,
+      string | null,
+      NullableBytes,
+    ]
   >(
     `INSERT INTO revisions
-       (definition_id, issued_before, name, description, image, benefit, expires_at, rules)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+       (definition_id, issued_before, name, description, image, benefit, expires_at, rules, picture)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
   // `issued_before` is the counter at the start of the revision. If it has not changed, no voucher points there.
   const rewriteRevision = sql.query<
     null,
-    [string, string, string | null, string, number | null, string | null, number, number]
+    [
+      string,
+      string,
+      string | null,
+      string,
+      number | null,
+      string | null,
+      NullableBytes,
+      number,
+      number,
+    ]
   >(
     `UPDATE revisions
-     SET name = ?, description = ?, image = ?, benefit = ?, expires_at = ?, rules = ?
+     SET name = ?, description = ?, image = ?, benefit = ?, expires_at = ?, rules = ?, picture = ?
      WHERE id = ? AND issued_before = ?`,
   )
   const pointTo = sql.query<null, [number, number]>(
@@ -129,6 +152,7 @@ export function createDefinitionStore(sql: Sql) {
       JSON.stringify(terms.benefit),
       terms.expiresAt,
       rulesText(terms),
+      pictureBytes(terms),
     )
     if (!row) throw new Error('the revision was not inserted')
     pointTo.run(row.id, definitionId)
@@ -179,6 +203,7 @@ export function createDefinitionStore(sql: Sql) {
         JSON.stringify(edited.benefit),
         edited.expiresAt,
         rulesText(edited),
+        pictureBytes(edited),
         edited.revisionId,
         edited.issued,
       )
@@ -210,6 +235,10 @@ export function createDefinitionStore(sql: Sql) {
   }
 }
 
+function pictureBytes({ picture }: Terms): NullableBytes {
+  return picture === null ? null : bytesOf(picture)
+}
+
 function rulesText({ rules }: Terms): string | null {
   return rules && JSON.stringify(rules)
 }
@@ -233,6 +262,7 @@ function toDefinition(row: DefinitionRow): StoredDefinition {
     archivedAt: row.archived_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    picture: row.picture && hexOf(row.picture),
     rules: row.rules === null ? null : (JSON.parse(row.rules) as Terms['rules']),
   }
 }

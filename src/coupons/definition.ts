@@ -1,6 +1,7 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { isPlainName, isPlainText } from '../base/words.ts'
+import { isPictureHash } from '../pictures/hash.ts'
 import { type Benefit, parseBenefit } from './benefit.ts'
 import { parseRules, type Rules } from './rules.ts'
 import { parseText } from './text.ts'
@@ -16,7 +17,11 @@ export type CommonTerms = {
 }
 
 /** The promise of a voucher. It is frozen when the voucher is minted. */
-export type Terms = CommonTerms & { rules: Rules | null }
+export type Terms = CommonTerms & {
+  rules: Rules | null
+  /** The uploaded picture (sha256, hex). `image` is its https address then, or null without one. */
+  picture: string | null
+}
 
 /** Fields of a new definition. `maxUses` is null without a limit. */
 export type NewDefinition = Terms & { maxUses: number | null }
@@ -45,7 +50,8 @@ export function parseNewDefinition(fields: Fields, now: number): NewDefinition {
   // Only a new definition is checked against the clock. An edit may end a coupon at once.
   if (expiresAt !== null && expiresAt <= now)
     throw new Refusal('expiry-past', { field: 'expiresAt' })
-  const terms = { ...parseTerms(fields), rules: parseRules(fields.rules) }
+  const added = { rules: parseRules(fields.rules), picture: parsePicture(fields.picture) }
+  const terms = { ...parseTerms(fields), ...added }
   requirePlain(terms)
   requireStartFirst(terms, 'rules.startsAt')
   return { ...terms, maxUses: parseMaxUses(fields.maxUses) }
@@ -72,6 +78,7 @@ export function parseChanges(fields: Fields): DefinitionChanges {
   if (fields.maxUses !== undefined) changes.maxUses = parseMaxUses(fields.maxUses)
   if (fields.expiresAt !== undefined) changes.expiresAt = parseExpiry(fields.expiresAt)
   if (fields.rules !== undefined) changes.rules = parseRules(fields.rules)
+  if (fields.picture !== undefined) changes.picture = parsePicture(fields.picture)
   if (fields.archived !== undefined) {
     if (typeof fields.archived !== 'boolean')
       throw new Refusal('field-invalid', { field: 'archived' })
@@ -93,9 +100,9 @@ export function requireStartFirst(
   }
 }
 
-/** The key `rules` of an answer. Coupons without rules have none. */
-export function rulesView({ rules }: Pick<Terms, 'rules'>) {
-  return rules ? { rules } : {}
+/** The keys `rules` and `picture` of an answer. A coupon without one has no such key. */
+export function addedView({ rules, picture }: Pick<Terms, 'rules' | 'picture'>) {
+  return { ...(rules && { rules }), ...(picture !== null && { picture }) }
 }
 
 /** The definition as the wire shows it. */
@@ -113,7 +120,7 @@ export function definitionView(definition: Definition) {
     archivedAt: definition.archivedAt,
     createdAt: definition.createdAt,
     updatedAt: definition.updatedAt,
-    ...rulesView(definition),
+    ...addedView(definition),
   }
 }
 
@@ -158,6 +165,12 @@ function parseImage(value: unknown): string | null {
     throw new Refusal('field-invalid', { field: 'image' })
   }
   return image
+}
+
+function parsePicture(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  if (!isPictureHash(value)) throw new Refusal('field-invalid', { field: 'picture' })
+  return value
 }
 
 function parseMaxUses(value: unknown): number | null {

@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
-import { definitionView, rulesView } from './definition.ts'
+import { addedView, definitionView } from './definition.ts'
 import { minterView } from './minters.ts'
 import { handleText, nonceShaped, parseHandle } from './nonce.ts'
 import { type AskedPage, cutPage, parsePage } from './page.ts'
@@ -133,6 +133,6 @@ function mintableView(definition: Parameters<typeof definitionView>[0] & { owner
     npub: npubOf(definition.owner),
     remaining: definition.maxUses === null ? null : definition.maxUses - definition.minted,
     expiresAt: definition.expiresAt,
-    ...rulesView(definition),
+    ...addedView(definition),
   }
 }

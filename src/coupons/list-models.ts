@@ -1,7 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { nullable, pubkey, request, timestamp } from '../base/field-models.ts'
 import { handle, money, status } from './field-models.ts'
-import { BenefitModel, RulesModel } from './models.ts'
+import { BenefitModel, PictureModel, RulesModel } from './models.ts'
 
 const rules = t.Optional(RulesModel)
 
@@ -150,6 +150,7 @@ export const MintableModel = t.Object({
       remaining: nullable(t.Integer()),
       expiresAt: nullable(timestamp),
       rules,
+      picture: t.Optional(PictureModel),
     }),
   ),
 })

@@ -71,6 +71,11 @@ export const RulesModel = t.Object(
   { description: 'When and with which purchase it is redeemed. Absent without rules' },
 )
 const rules = t.Optional(RulesModel)
+/** The key `picture` of a coupon. */
+export const PictureModel = t.String({
+  description: 'The uploaded picture: sha256, hex. Absent without one',
+})
+const picture = t.Optional(PictureModel)
 
 export const DefinitionModel = t.Object({
   id: t.String({ format: 'uuid' }),
@@ -86,6 +91,7 @@ export const DefinitionModel = t.Object({
   createdAt: timestamp,
   updatedAt: timestamp,
   rules,
+  picture,
 })
 
 /** Types only. Lengths, characters and meaning are checked by `parseNewDefinition` and `parseBenefit`. */
@@ -94,6 +100,9 @@ const authored = {
   image: optional(t.String({ description: 'An https URL, at most 500 characters' })),
   maxUses: optional(t.Integer({ description: '1 to 1 000 000' })),
   expiresAt: optional(timestamp),
+  picture: optional(
+    t.String({ description: 'The hash of an uploaded picture, in place of `image`' }),
+  ),
   rules: optional(
     t.Unsafe<Record<string, unknown>>(
       t.Object({}, { title: 'Rules', description: 'As in answers. null: none' }),
@@ -154,6 +163,7 @@ const voucherFields = {
   nonce,
   expiresAt: nullable(timestamp),
   rules,
+  picture,
 }
 
 /** Answer of POST /api/coupons/mint without `count`, and of a refresh. `voucher` is the signed event (kind 20402). */

@@ -1,11 +1,13 @@
 import type { Clock } from '../base/clock.ts'
 import type { Database, Locking } from '../db/database.ts'
 import type { NostrEvent, Signer, VerifyEvent } from '../nostr/event.ts'
+import type { PictureStore } from '../pictures/picture-store.ts'
 import type { Caller } from '../session/caller.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { AnnouncementStore } from './announcement-store.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { BatchStore } from './batch-store.ts'
+import type { PictureAddresses } from './definition-picture.ts'
 import type { DefinitionStore } from './definition-store.ts'
 import type { ImageStore } from './image-store.ts'
 import type { Change } from './live.ts'
@@ -24,6 +26,7 @@ export type CouponStores = {
   statistics: StatisticsStore
   tills: TillStore
   images: ImageStore
+  pictures: PictureStore
   announcements: AnnouncementStore
   answers: AnswerStore
   /** The replay guard that an authenticated caller's first write goes to. */
@@ -31,7 +34,7 @@ export type CouponStores = {
 }
 
 /** Dependencies of the operations of this folder. `app/start.ts` puts them together. */
-export type CouponService = {
+export type CouponService = PictureAddresses & {
   database: Database<CouponStores>
   now: Clock
   newNonce: () => string

@@ -57,6 +57,7 @@ type FrozenRow = {
   benefit: string
   expires_at: number | null
   rules: string | null
+  picture: Uint8Array | null
 }
 
 // Few columns, because this read is part of every refresh and claim. The terms are cached per revision.
@@ -98,7 +99,8 @@ export function createVoucherStore(sql: Sql) {
      ${listed} WHERE v.id IN (SELECT id FROM chain) AND root.id = ?2 ORDER BY v.id`,
   )
   const findFrozen = sql.query<FrozenRow, [number]>(
-    `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules
+    `SELECT d.uuid, d.owner, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules,
+       r.picture
      FROM revisions r JOIN definitions d ON d.id = r.definition_id
      WHERE r.id = ?`,
   )
@@ -356,6 +358,7 @@ function toFrozen(row: FrozenRow): FrozenVoucher {
       image: row.image,
       benefit: JSON.parse(row.benefit) as Terms['benefit'],
       expiresAt: row.expires_at,
+      picture: row.picture && hexOf(row.picture),
       rules: row.rules === null ? null : (JSON.parse(row.rules) as Terms['rules']),
     },
   }

@@ -3,7 +3,7 @@ import { Refusal } from '../base/refusal.ts'
 import type { NostrEvent, Signer } from '../nostr/event.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { type CommonTerms, rulesView, type Terms } from './definition.ts'
+import { addedView, type CommonTerms, type Terms } from './definition.ts'
 import type { IssuanceModel } from './list-models.ts'
 import type { VoucherResultModel } from './models.ts'
 import { handleText } from './nonce.ts'
@@ -81,7 +81,7 @@ export function voucherView(voucher: Pick<Voucher, 'couponId' | 'owner' | 'terms
     image: voucher.terms.image,
     nonce,
     expiresAt: voucher.terms.expiresAt,
-    ...rulesView(voucher.terms),
+    ...addedView(voucher.terms),
   }
 }
 

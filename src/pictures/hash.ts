@@ -16,3 +16,11 @@ const path = '/api/pictures/'
 export function picturePath(hash: string, origin: string | null): string {
   return `${origin ?? ''}${path}${hash}`
 }
+
+/** The picture that an https address of this service names. Null for every other address. */
+export function pictureAt(address: string, origins: readonly string[]): string | null {
+  const url = URL.parse(address)
+  if (url?.protocol !== 'https:' || !origins.includes(url.origin)) return null
+  const hash = url.pathname.startsWith(path) ? url.pathname.slice(path.length) : null
+  return isPictureHash(hash) ? hash : null
+}

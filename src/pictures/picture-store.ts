@@ -27,6 +27,14 @@ export function createPictureStore(sql: Sql) {
     `UPDATE pictures SET unused_at = ?
      WHERE owner = ? AND hash = ? AND unused_at IS NOT NULL`,
   )
+  const settle = sql.query<null, [number, Uint8Array, Uint8Array]>(
+    `UPDATE pictures SET unused_at = CASE
+       WHEN EXISTS (SELECT 1 FROM revisions r JOIN definitions d ON d.id = r.definition_id
+         WHERE r.picture = ?3 AND d.owner = ?2) THEN NULL
+       WHEN EXISTS (SELECT 1 FROM shops s WHERE s.owner = ?2 AND s.picture = ?3) THEN NULL
+       ELSE ?1 END
+     WHERE owner = ?2 AND hash = ?3`,
+  )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM pictures WHERE unused_at < ?2 AND id IN (
        SELECT id FROM pictures WHERE unused_at IS NOT NULL ORDER BY unused_at LIMIT ?1)`,
@@ -61,6 +69,11 @@ export function createPictureStore(sql: Sql) {
     /** A picture that nothing uses is kept from `at` on, as if it was uploaded then. */
     async keep(owner: string, hash: string, at: number): Promise<void> {
       keep.run(at, bytesOf(owner), bytesOf(hash))
+    },
+
+    /** Note whether a coupon or shop of its owner uses a picture, after a change of one. Unused from `at` on if not. */
+    async settle(owner: string, hash: string, at: number): Promise<void> {
+      settle.run(at, bytesOf(owner), bytesOf(hash))
     },
 
     /** Delete up to `rowsMax` pictures that have been unused since before a time. Returns their number. */

@@ -7,7 +7,7 @@ import {
   timestamp,
   uuidPattern,
 } from '../base/field-models.ts'
-import { BenefitModel, RulesModel } from '../coupons/models.ts'
+import { BenefitModel, PictureModel, RulesModel } from '../coupons/models.ts'
 
 export const PosterModel = t.Object({
   id: t.String({ format: 'uuid' }),
@@ -70,4 +70,5 @@ export const ShownPosterModel = t.Object({
   npub: t.String({ description: "The owner's" }),
   expiresAt: nullable(timestamp),
   rules: t.Optional(RulesModel),
+  picture: t.Optional(PictureModel),
 })

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Refusal } from '../base/refusal.ts'
-import { rulesView } from '../coupons/definition.ts'
+import { addedView } from '../coupons/definition.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { ShownPosterModel } from './models.ts'
 import { posterState } from './poster.ts'
@@ -23,7 +23,7 @@ export function showPoster(
       ...{ name, description, image, coupon: benefit },
       npub: npubOf(definition.owner),
       expiresAt,
-      ...rulesView(definition),
+      ...addedView(definition),
     }
   })
 }

@@ -8,10 +8,13 @@ const color = t.Union(
   { description: 'The pages have a legible shade of each' },
 )
 
+const picture = t.String({ description: 'The logo: an uploaded picture, by its sha256 (hex)' })
+
 /** Settings of the caller's shop. */
 export const ShopModel = t.Object({
   name: nullable(t.String()),
   color: nullable(color),
+  picture: nullable(picture),
   onlyAuthorizedTills: t.Boolean({ description: 'Only tills of the owner and its minters redeem' }),
 })
 
@@ -20,10 +23,12 @@ export const PublicShopModel = t.Object({
   npub: t.String(),
   name: nullable(t.String()),
   color: nullable(color),
+  picture: nullable(picture),
 })
 
 export const ShopChangesModel = request({
   name: optional(t.String({ description: `1 to ${limits.nameCharsMax} characters; null clears` })),
   color: optional(t.String({ description: shopColors.join(', ') })),
+  picture: optional(t.String({ description: 'The hash of an uploaded picture; null clears' })),
   onlyAuthorizedTills: t.Optional(t.Boolean()),
 })

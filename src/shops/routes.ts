@@ -29,7 +29,7 @@ export function shopRoutes(shops: Shops, auth: Authenticator<Caller>) {
       },
       {
         ...route({
-          summary: 'Name and colour of a shop; null where unset',
+          summary: 'Name, colour and logo of a shop; null where unset',
           access: 'public',
           answers: { 200: PublicShopModel, 304: t.Null() },
           refusals: ['merchant-unknown'],
@@ -58,6 +58,7 @@ export function shopRoutes(shops: Shops, auth: Authenticator<Caller>) {
             'field-invalid',
             'nothing-to-change',
             'merchant-not-allowed',
+            'picture-unknown',
             'disk-low',
           ],
         }),

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
+import type { PictureStore } from '../pictures/picture-store.ts'
 import type { Caller } from '../session/caller.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { ShopStore } from './shop-store.ts'
@@ -7,6 +8,7 @@ import type { ShopStore } from './shop-store.ts'
 /** The stores that an operation on shops reads and writes. */
 type ShopStores = {
   shops: ShopStore
+  pictures: PictureStore
   /** The replay guard that an authenticated caller's first write goes to. */
   proofs: ProofStore
 }

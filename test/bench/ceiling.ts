@@ -40,7 +40,14 @@ import { benchDelegation } from './payments.ts'
 const schnorr = openSchnorr()
 const signer = createSigner(schnorr, benchKeys.COUPON_MANAGER_NSEC)
 const merchant = createSigner(schnorr, benchKeys.merchant)
-const terms = { description: '', image: null, expiresAt: null, rules: null, ...benchDefinition }
+const terms = {
+  description: '',
+  image: null,
+  expiresAt: null,
+  rules: null,
+  picture: null,
+  ...benchDefinition,
+}
 const issued = { couponId: crypto.randomUUID(), owner: merchant.pubkey, terms }
 const previewed = (nonce: string) => ({
   status: 'minted',

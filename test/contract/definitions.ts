@@ -34,6 +34,7 @@ export function definitions(it: It<CouponTx>): void {
         minimum: { amount: 0.01, currency: 'ARS' as const },
         conditions: 'Ñandú "2×1"\n🧉',
       },
+      picture: key(5),
     }
     await stores.write(async (tx) => {
       await tx.definitions.insert(uuid(1), key(1), full, at)
@@ -45,7 +46,13 @@ export function definitions(it: It<CouponTx>): void {
     ])
     expect(one).toMatchObject({ ...full, id: uuid(1), owner: key(1), createdAt: at, updatedAt: at })
     expect(one).toMatchObject({ issued: 0, open: 0, minted: 0, claimed: 0, archivedAt: null })
-    expect(two).toMatchObject({ image: null, expiresAt: null, maxUses: null, rules: null })
+    expect(two).toMatchObject({
+      image: null,
+      expiresAt: null,
+      maxUses: null,
+      rules: null,
+      picture: null,
+    })
     expect(two).toMatchObject({ createdAt: most })
   })
 

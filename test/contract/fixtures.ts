@@ -44,6 +44,7 @@ export const terms: NewDefinition = {
   expiresAt: null,
   maxUses: null,
   rules: null,
+  picture: null,
 }
 
 /** A definition that was just written; its number is that of its uuid. */

@@ -232,7 +232,7 @@ export function quotas(it: It<CouponTx>): void {
 }
 
 export function shops(it: It<CouponTx>): void {
-  const unset = { name: null, color: null, onlyAuthorizedTills: false }
+  const unset = { name: null, color: null, picture: null, onlyAuthorizedTills: false }
   const shop = (number: number) => (tx: CouponTx) => tx.shops.find(key(number))
 
   it('a shop has the last settings that were stored, and unset ones before', async (stores) => {
@@ -251,8 +251,9 @@ export function shops(it: It<CouponTx>): void {
       color: 'blue',
       onlyAuthorizedTills: true,
     })
-    await stores.write((tx) => tx.shops.put(key(1), { ...unset, name: null, color: 'red' }, at + 1))
-    expect(await stores.read(shop(1))).toEqual({ ...unset, name: null, color: 'red' })
+    const logo = { ...unset, color: 'red', picture: key(7) } as const
+    await stores.write((tx) => tx.shops.put(key(1), logo, at + 1))
+    expect(await stores.read(shop(1))).toEqual(logo)
   })
 
   it('a colour of a later version of the program counts as unset', async (stores) => {
@@ -332,7 +333,11 @@ export function members(it: It<CouponTx>): void {
       await tx.members.setNamed([key(7)])
       await tx.facts.pin('manager', key(8))
       await tx.facts.pin('store-key', key(9))
-      await tx.shops.put(key(10), { name: 'x', color: null, onlyAuthorizedTills: false }, at)
+      await tx.shops.put(
+        key(10),
+        { name: 'x', color: null, picture: null, onlyAuthorizedTills: false },
+        at,
+      )
       const after = await Promise.all(keys.map((one) => isMember(tx, one)))
       return [before.includes(true), after]
     })

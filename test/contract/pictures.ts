@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Picture } from '../../src/pictures/picture-store.ts'
-import { at, key } from './fixtures.ts'
+import { at, defined, found, key, uuid } from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 
 const hash = (number: number) => key(number + 50)
@@ -53,6 +53,39 @@ export function pictures(it: It<CouponTx>): void {
       expect(await tx.pictures.findOf(key(1), hash(1))).not.toBeNull()
       expect(await tx.pictures.findOf(key(2), hash(1))).toBeNull()
     })
+  })
+
+  it('a picture that a revision or the shop of its owner names is never deleted', async (stores) => {
+    for (const owner of [1, 2]) await stored(stores, owner, 1)
+    await stored(stores, 1, 2)
+    const settle = (tx: CouponTx, owner: number, number: number) =>
+      tx.pictures.settle(key(owner), hash(number), at + 5)
+    const shop = { name: null, color: null, onlyAuthorizedTills: false }
+    await stores.write(async (tx) => {
+      await defined(tx, 1, { picture: hash(1) })
+      await tx.shops.put(key(1), { ...shop, picture: hash(2) }, at)
+      for (const [owner, number] of [
+        [1, 1],
+        [2, 1],
+        [1, 2],
+      ] as const) {
+        await settle(tx, owner, number)
+      }
+    })
+    const prune = () => stores.write((tx) => tx.pictures.prune(9, at + 9))
+    // The definition of one owner keeps nothing of another.
+    expect(await prune()).toBe(1)
+    await stores.write(async (tx) => {
+      await tx.pictures.keep(key(1), hash(1), at)
+      await tx.definitions.update(
+        { ...found(await tx.definitions.find(uuid(1))), picture: null },
+        true,
+      )
+      await tx.shops.put(key(1), { ...shop, picture: null }, at)
+      for (const number of [1, 2]) await settle(tx, 1, number)
+    })
+    expect(await stores.write((tx) => tx.pictures.prune(9, at + 5))).toBe(0)
+    expect(await prune()).toBe(2)
   })
 
   it('a name of another length is refused, and an undone picture is not stored', async (stores) => {

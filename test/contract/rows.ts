@@ -243,7 +243,11 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
     await tx.merchants.put(merchant)
     await tx.merchants.setCode(bytes(16, 1))
     await tx.quotas.add(1, key(1), { vouchers: 1, bytes: 1, refreshes: 1 })
-    await tx.shops.put(key(1), { name: 'x', color: 'blue', onlyAuthorizedTills: true }, at)
+    await tx.shops.put(
+      key(1),
+      { name: 'x', color: 'blue', picture: null, onlyAuthorizedTills: true },
+      at,
+    )
     await tx.pictures.insert(key(1), key(3), { type: 'image/png', bytes: new Uint8Array(3) }, at)
     await tx.announcements.put(event(1))
     await tx.proofs.use(event(1).id, at)

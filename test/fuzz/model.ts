@@ -133,6 +133,8 @@ class World {
       storeKey: random.bytes(32),
       requireMerchant: async () => undefined,
       onlyAuthorizedTills: async () => false,
+      addressOf: () => null,
+      pictureAt: () => null,
       charge: async () => undefined,
       resolveName: async () => null,
       broadcast: async () => undefined,

@@ -3,10 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/base/limits.ts'
 import {
   call,
+  createDefinition,
   createProof,
+  type Json,
+  mintOne,
   newSigner,
   nostrHeader,
   openSession,
+  percentBenefit,
   sha256Hex,
 } from '../support/client.ts'
 import { startClosed } from '../support/closed.ts'
@@ -24,6 +28,18 @@ beforeAll(async () => {
 })
 
 afterAll(cleanUp)
+
+/** A service with an https address, and the session of a merchant there. */
+async function startPublic() {
+  const env = { PUBLIC_URL: 'http://pi.local:3000,https://cupones.example', MERCHANTS: 'open' }
+  const { url } = await startServer({ env: { ...env, RATE_LIMIT: 'off' } })
+  const headers = { Host: 'cupones.example' }
+  const path = '/api/auth/session'
+  const proof = createProof(newSigner(), `https://cupones.example${path}`, { method: 'POST' })
+  const Authorization = nostrHeader(proof)
+  const { json } = await call(url, path, { method: 'POST', headers: { ...headers, Authorization } })
+  return { url, by: json.token, headers }
+}
 
 const upload = (bytes: Uint8Array, by = token) =>
   call(server.url, '/api/pictures', { body: bytes, token: by })
@@ -54,25 +70,6 @@ describe('POST /api/pictures', () => {
   test('takes a signature as well as a session, over the bytes as they are', async () => {
     const { status } = await call(server.url, '/api/pictures', { body: pngOf(3, 3), signer })
     expect(status).toBe(201)
-  })
-
-  test('names the address under an https PUBLIC_URL', async () => {
-    const env = { PUBLIC_URL: 'http://pi.local:3000,https://cupones.example', MERCHANTS: 'open' }
-    const { url } = await startServer({ env })
-    const by = newSigner()
-    const headers = { Host: 'cupones.example', 'X-Forwarded-Proto': 'https' }
-    const path = '/api/auth/session'
-    const proof = createProof(by, `https://cupones.example${path}`, { method: 'POST' })
-    const opened = await call(url, path, {
-      method: 'POST',
-      headers: { ...headers, Authorization: nostrHeader(proof) },
-    })
-    const { json } = await call(url, '/api/pictures', {
-      body: samples.webp,
-      token: opened.json.token,
-    })
-    const hash = sha256Hex(samples.webp)
-    expect(json.picture.url).toBe(`https://cupones.example/api/pictures/${hash}`)
   })
 
   test('has a body limit of its own', async () => {
@@ -120,6 +117,117 @@ describe('POST /api/pictures', () => {
     await refuses(server, () => upload(large(), by), 409, 'pictures-full')
     expect((await upload(samples.png, by)).status).toBe(201)
     expect((await upload(large())).status).toBe(201)
+  })
+})
+
+describe('the picture of a coupon', () => {
+  const hashOf = async (bytes: Uint8Array, by = token) =>
+    (await upload(bytes, by)).json.picture.hash
+  const patch = (id: string, body: Json, by = token) =>
+    call(server.url, `/api/coupons/${id}`, { method: 'PATCH', body, token: by })
+
+  test('is a key of its own, which is frozen at mint; the image stays null without https', async () => {
+    const picture = await hashOf(pngOf(4, 4))
+    const other = await hashOf(pngOf(5, 4))
+    const id = await createDefinition(server.url, token, { picture })
+    const minted = await mintOne(server.url, token, id)
+    expect([minted.picture, minted.image]).toEqual([picture, null])
+    expect(JSON.parse(minted.voucher.content)).not.toHaveProperty('image')
+    expect(JSON.parse(minted.voucher.content)).not.toHaveProperty('picture')
+    const { json } = await patch(id, { picture: other })
+    expect([json.coupon.picture, json.coupon.image]).toEqual([other, null])
+    const { nonce } = minted
+    const preview = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+    expect(preview.json.picture).toBe(picture)
+    const key = { 'Idempotency-Key': crypto.randomUUID() }
+    const moved = await call(server.url, '/api/coupons/refresh', { body: { nonce }, headers: key })
+    expect(moved.json.picture).toBe(picture)
+    const claimed = await call(server.url, '/api/coupons/claim', {
+      body: { nonce: moved.json.nonce },
+    })
+    expect(claimed.json.picture).toBe(picture)
+    const listed = await call(server.url, '/api/coupons/mintable', { token })
+    expect(listed.json.coupons.find((one: Json) => one.id === id).picture).toBe(other)
+    const poster = await call(server.url, '/api/posters', { body: { couponId: id }, token })
+    const shown = await call(server.url, `/api/posters/${poster.json.poster.id}`)
+    expect(shown.json.picture).toBe(other)
+  })
+
+  test('adds nothing to the answers of coupons without one', async () => {
+    const id = await createDefinition(server.url, token, { picture: null })
+    expect(await mintOne(server.url, token, id)).not.toHaveProperty('picture')
+    const { json } = await call(server.url, '/api/coupons', { token })
+    expect(json.coupons.find((one: Json) => one.id === id)).not.toHaveProperty('picture')
+  })
+
+  test('is replaced by an address, and a null image that was null before takes nothing away', async () => {
+    const picture = await hashOf(pngOf(4, 4))
+    const id = await createDefinition(server.url, token, { picture })
+    const shown = async (changes: Json) => {
+      const { image, picture: left } = (await patch(id, changes)).json.coupon
+      return { image, picture: left }
+    }
+    const image = 'https://example.com/a.png'
+    expect(await shown({ image: null, name: 'Té' })).toEqual({ image: null, picture })
+    expect(await shown({ image })).toEqual({ image, picture: undefined })
+    expect(await shown({ picture: null })).toEqual({ image, picture: undefined })
+    expect(await shown({ picture })).toEqual({ image: null, picture })
+    expect(await shown({ picture: null })).toEqual({ image: null, picture: undefined })
+  })
+
+  test('is one that its merchant uploaded', async () => {
+    const by = await openSession(server.url, newSigner())
+    const picture = await hashOf(pngOf(6, 4), by)
+    const terms = { name: 'x', benefit: percentBenefit }
+    const make = (added: Json) =>
+      call(server.url, '/api/coupons', { body: { ...terms, ...added }, token })
+    const field = { field: 'picture' }
+    await refuses(server, () => make({ picture }), 404, 'picture-unknown', field)
+    await refuses(server, () => make({ picture: 'x' }), 400, 'field-invalid', field)
+    const own = await hashOf(pngOf(7, 4))
+    const both = { picture: own, image: 'https://example.com/a.png' }
+    await refuses(server, () => make(both), 400, 'field-invalid', { field: 'image' })
+    const id = await createDefinition(server.url, token)
+    await refuses(server, () => patch(id, { picture }), 404, 'picture-unknown', field)
+    const shop = { method: 'PATCH', body: { picture }, token }
+    await refuses(server, () => call(server.url, '/api/shop', shop), 404, 'picture-unknown', field)
+  })
+
+  test('is the logo of a shop, for anyone to read', async () => {
+    const picture = await hashOf(pngOf(4, 4))
+    const changed = await call(server.url, '/api/shop', {
+      method: 'PATCH',
+      body: { picture },
+      token,
+    })
+    expect(changed.json.picture).toBe(picture)
+    expect((await call(server.url, `/api/shops/${signer.pubkey}`)).json.picture).toBe(picture)
+  })
+
+  test('has an https address under an https PUBLIC_URL, which is served without a connection', async () => {
+    const { url, by, headers } = await startPublic()
+    const { picture } = (await call(url, '/api/pictures', { body: samples.webp, token: by })).json
+    const address = `https://cupones.example/api/pictures/${sha256Hex(samples.webp)}`
+    expect(picture.url).toBe(address)
+    const make = async (added: Json) => {
+      const body = { name: 'x', benefit: percentBenefit, ...added }
+      const {
+        image,
+        picture: hash,
+        id,
+      } = (await call(url, '/api/coupons', { body, token: by })).json.coupon
+      expect([image, hash]).toEqual([address, picture.hash])
+      return id
+    }
+    await make({ image: address })
+    const id = await make({ picture: picture.hash })
+    const minted = await mintOne(url, by, id)
+    expect(JSON.parse(minted.voucher.content).image).toBe(address)
+    const shown = await fetch(`${url}/api/coupons/images/${sha256Hex(address)}`, { headers })
+    expect(Buffer.from(await shown.bytes())).toEqual(samples.webp)
+    const away = { method: 'PATCH', body: { image: null }, token: by }
+    const { coupon } = (await call(url, `/api/coupons/${id}`, away)).json
+    expect([coupon.image, coupon.picture]).toEqual([null, undefined])
   })
 })
 

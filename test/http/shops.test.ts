@@ -27,7 +27,7 @@ const shopOf = (key: string, headers: Record<string, string> = {}) =>
 describe('the settings of a shop', () => {
   test('are null before the first change; a change keeps absent ones, and null clears', async () => {
     const by = await openSession(server.url, newSigner())
-    const unset = { name: null, color: null, onlyAuthorizedTills: false }
+    const unset = { name: null, color: null, picture: null, onlyAuthorizedTills: false }
     expect((await own(by)).json).toEqual(unset)
     const steps = [
       [{ name: ' Pizzería «Don Julio» 🍕 ' }, { name: 'Pizzería «Don Julio» 🍕', color: null }],
@@ -60,6 +60,7 @@ describe('the settings of a shop', () => {
     ['a long name', { name: 'x'.repeat(81) }, 'field-invalid', 'name'],
     ['a number for a name', { name: 1 }, 'field-invalid', 'name'],
     ['an unknown colour', { color: '#ff0000' }, 'field-invalid', 'color'],
+    ['a logo that is no hash', { picture: 'x' }, 'field-invalid', 'picture'],
     ['a colour of an object', { color: { toString: 1 } }, 'field-invalid', 'color'],
   ]
   test('are refused where they are invalid, and stay as they were', async () => {
@@ -85,11 +86,13 @@ describe('GET /api/shops/{key}', () => {
       const { status, json } = await shopOf(key)
       expect({ status, json }).toEqual({
         status: 200,
-        json: { npub, name: 'Café Ñandú', color: 'blue' },
+        json: { npub, name: 'Café Ñandú', color: 'blue', picture: null },
       })
     }
     const stranger = npubEncode(newSigner().pubkey)
-    expect((await shopOf(stranger)).json).toEqual({ npub: stranger, name: null, color: null })
+    expect((await shopOf(stranger)).json).toEqual({
+      ...{ npub: stranger, name: null, color: null, picture: null },
+    })
     await refuses(server, () => shopOf('don-julio'), 404, 'merchant-unknown')
   })
 

@@ -53,6 +53,7 @@ test('a definition that is only shared cannot be changed', async () => {
     image: null,
     expiresAt: null,
     rules: null,
+    picture: null,
     maxUses: 5,
   }
   const input = { ...terms, benefit: { type: 'percent', percent: 10 } as const }

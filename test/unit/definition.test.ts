@@ -16,6 +16,7 @@ describe('a new definition', () => {
       maxUses: null,
       expiresAt: null,
       rules: null,
+      picture: null,
     })
   })
 

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { call, newSigner } from '../../support/client.ts'
+import { call, newSigner, percentBenefit } from '../../support/client.ts'
 import { startClosed } from '../../support/closed.ts'
 import type { Documented } from '../../support/documented.ts'
 import { pngOf, samples } from '../../support/pictures.ts'
@@ -73,6 +73,15 @@ export function testMerchants({ scenario, newCaller }: Documented): void {
     const path = `/api/pictures/${picture.hash}`
     await ask(show, { path })
     await ask(show, { path, headers: { 'If-None-Match': `"${picture.hash}"` } })
+    const made = await ask('POST /api/coupons', {
+      body: { name: 'x', benefit: percentBenefit, picture: picture.hash },
+    })
+    const coupon = { path: `/api/coupons/${made.coupon.id}` }
+    const unknown = { body: { picture: '0'.repeat(64) } }
+    await ask('POST /api/coupons/mint', { body: { couponId: made.coupon.id } })
+    await refused('PATCH /api/coupons/{id}', 'picture-unknown', { ...coupon, ...unknown })
+    await refused('PATCH /api/shop', 'picture-unknown', unknown)
+    await ask('PATCH /api/shop', { body: { picture: picture.hash } })
     await refused(show, 'picture-unknown', { path: '/api/pictures/x' })
     await refused(upload, 'picture-invalid', { body: 'GIF89a' })
     await refused(upload, 'picture-too-wide', { body: pngOf(2049, 1) })
