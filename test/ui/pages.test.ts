@@ -5,7 +5,12 @@ import { call } from '../support/client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const pages = ['/panel', '/caja', '/c']
-const scriptBytesMax = 200 * 1024
+/**
+ * Compressed script that a page loads before anybody acts: an old phone on a slow network waits for all of it. And
+ * everything that it can ever load: the chart, the reader of QR codes, the receipt printer, signing in through another
+ * device come with their first use, one at a time.
+ */
+const scriptBytesMax = { atFirst: 150 * 1024, ever: 260 * 1024 }
 
 let server: TestServer
 
@@ -74,11 +79,31 @@ test.each(pages)('%s is revalidated by its ETag, its files never', async (path) 
   }
 })
 
-test.each(pages)('%s loads at most 200 KB of compressed script', async (path) => {
+test.each(pages)('%s starts with at most 150 KB of compressed script', async (path) => {
+  const { text } = await call(server.url, path)
+  // The scripts and all their static imports; an attribute names those of workers.
+  const files = [...text.matchAll(/<(?:script|link)[^>]* (?:src|href)="(\/ui\/[^"]+\.js)"/g)]
+  const scripts = new Map<string, string>()
+  let bytes = 0
+  for (const [, file = ''] of files) {
+    const script = (await call(server.url, file)).text
+    scripts.set(file, script)
+    bytes += Bun.gzipSync(script, { level: 9 }).byteLength
+  }
+  console.log(`${path}: ${(bytes / 1024).toFixed(1)} KB of script at first`)
+  for (const script of scripts.values()) {
+    for (const [, part = ''] of script.matchAll(/(?:from|import)\s*"(\/ui\/[\w-]+\.js)"/g)) {
+      expect([...scripts.keys()]).toContain(part)
+    }
+  }
+  expect(bytes).toBeGreaterThan(1024)
+  expect(bytes).toBeLessThan(scriptBytesMax.atFirst)
+})
+
+test.each(pages)('%s can load at most 260 KB of compressed script', async (path) => {
   const { text } = await call(server.url, path)
   const seen = new Set<string>()
   let bytes = 0
-  // Parts that load later count, too.
   const waiting = filesOf(text).filter((file) => file.endsWith('.js'))
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (seen.has(file)) continue
@@ -89,9 +114,9 @@ test.each(pages)('%s loads at most 200 KB of compressed script', async (path) =>
     const code = new TextDecoder().decode(script)
     waiting.push(...[...code.matchAll(/\/ui\/[\w-]+\.js/g)].map(([found]) => found))
   }
-  console.log(`${path}: ${(bytes / 1024).toFixed(1)} KB of script`)
+  console.log(`${path}: ${(bytes / 1024).toFixed(1)} KB of script in all`)
   expect(bytes).toBeGreaterThan(1024)
-  expect(bytes).toBeLessThan(scriptBytesMax)
+  expect(bytes).toBeLessThan(scriptBytesMax.ever)
 })
 
 test('the coupon page starts without the code of signatures', async () => {

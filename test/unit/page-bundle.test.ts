@@ -43,3 +43,28 @@ test('a browser, which has no Buffer, reads a secret in hex', () => {
     globalThis.Buffer = Buffer
   }
 })
+
+test.each([
+  ['panel/panel.tsx', ['nostr-tools/lib/esm/nip46', 'uplot', 'qr/decode', 'ui/words/coupon.ts']],
+  ['till/till.tsx', ['qr/decode', 'nip49', 'ui/words/coupon.ts', 'ui/words/panel.ts']],
+  ['coupon/coupon.tsx', ['secp256k1', 'qr/decode', 'ui/words/till.ts', 'ui/words/panel.ts']],
+])('%s starts without the code of what few visits need', (entry, absent) => {
+  const sources = sourcesOf(entry)
+  expect(sources.length).toBeGreaterThan(50)
+  // The service's library of addresses, and a layer that treats events otherwise.
+  const unwanted = [...absent, 'ipaddr', 'preact/compat']
+  expect(unwanted.filter((name) => sources.some((path) => path.includes(name)))).toEqual([])
+})
+
+/** The sources of a script and of all that it imports at once. */
+function sourcesOf(entry: string): string[] {
+  const outputs = built.metafile?.outputs ?? {}
+  const start = Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.endsWith(entry))
+  const seen = new Set(start === undefined ? [] : [start])
+  for (const path of seen) {
+    for (const { path: part, kind } of outputs[path]?.imports ?? []) {
+      if (kind === 'import-statement') seen.add(part)
+    }
+  }
+  return [...seen].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}))
+}

@@ -1,9 +1,6 @@
-import { signal } from '@preact/signals'
-import { createRemoteSigners, type Wait } from '../../client/signer-remote.ts'
+import { createRemoteSigners } from '../../client/signer-remote.ts'
 import { tab } from '../browser/storage.ts'
-
-/** The current wait for a remote signer; null while there is none. `untilMs`: its timeout, for a countdown. */
-export const remoteWait = signal<(Wait & { untilMs: number }) | null>(null)
+import { remoteWait } from './remote-wait.tsx'
 
 export const remoteSigners = createRemoteSigners({
   store: tab,

@@ -6,14 +6,17 @@ import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
-import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { BackButton, type EnterProps } from './enter.tsx'
-import { meetingPoint, remoteSigners, remoteWait } from './remote-signers.ts'
+import { meetingPoint, remoteSigners } from './remote-signers.ts'
+import { WaitingNotice } from './remote-wait.tsx'
 
-/** Signing in by a remote signer (NIP-46): it scans our address, or the person pastes its own. */
+/**
+ * Signing in by a remote signer (NIP-46): it scans our address, or the person pastes its own. Loaded when it is chosen,
+ * since it brings a client of relays and a cipher along.
+ */
 export function RemoteSignIn({ enter, onBack }: EnterProps) {
   // Changeable: the signer must reach it, too, and a phone may not reach this network.
   const [relay, setRelay] = useState(meetingPoint)
@@ -102,29 +105,5 @@ export function RemoteSignIn({ enter, onBack }: EnterProps) {
       </details>
       <BackButton onBack={onBack} />
     </div>
-  )
-}
-
-/** The wait for a remote signer, with the seconds until its timeout. */
-export function WaitingNotice() {
-  const [now, setNow] = useState(Date.now())
-  const wait = remoteWait.value
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  if (!wait) return null
-  return (
-    <Notice tone="wait">
-      <p>{t(`wait.${wait.for}`)}</p>
-      <p class="small number" aria-live="off">
-        {t('wait.left', { n: Math.max(0, Math.ceil((wait.untilMs - now) / 1000)) })}
-      </p>
-      {wait.url && (
-        <a href={wait.url} target="_blank" rel="noreferrer noopener">
-          {t('wait.open')}
-        </a>
-      )}
-    </Notice>
   )
 }

@@ -13,10 +13,12 @@ import { knownName } from '../state/merchant-names.ts'
 import { panelWords as t } from '../words/panel.ts'
 import { BringKey } from './bring-key.tsx'
 import { BackButton, type EnterProps } from './enter.tsx'
+import { later } from './later.tsx'
 import { heldCode } from './setup-code.ts'
 import { Forgotten, NewKey, Unlock } from './sign-in-key.tsx'
-import { RemoteSignIn } from './sign-in-remote.tsx'
 import { keyBox, session } from './state.ts'
+
+const RemoteSignIn = later(async () => (await import('./sign-in-remote.tsx')).RemoteSignIn)
 
 /** The chosen method of signing in. Null shows the choice. */
 type SignInMethod = SignerKind | 'bring' | 'forgotten' | null

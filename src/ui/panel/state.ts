@@ -23,7 +23,6 @@ import { tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
 import { forgetEvents } from './live-events.ts'
-import { remoteSigners } from './remote-signers.ts'
 import { forgetSetupCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'
 
@@ -48,7 +47,10 @@ export const letIn = signal(0)
 async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
   // A key of this device needs the person for its PIN.
   if (kind === 'local') return null
-  if (kind === 'remote') return remoteSigners.restore(pubkey)
+  if (kind === 'remote') {
+    const { remoteSigners } = await import('./remote-signers.ts')
+    return remoteSigners.restore(pubkey)
+  }
   if (!hasExtension()) return null
   const signer = await openExtension()
   // The extension may have changed keys meanwhile: then the person decides.

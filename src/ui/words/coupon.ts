@@ -66,8 +66,6 @@ export const couponWords = createWords({
     'Ningún cupón tiene ese código. Pedile a quien te lo dio que te lo pase de nuevo.',
     'No coupon has that code. Ask whoever gave it to you to send it again.',
   ],
-  until: ['Vale hasta el {when}', 'Valid until {when}'],
-  always: ['No vence', 'Does not expire'],
   by: ['Lo da {who}', 'From {who}'],
   qr: ['QR de {name}', 'QR code of {name}'],
   'qr.signed': ['QR con firma de {name}', 'Signed QR code of {name}'],

@@ -1,9 +1,9 @@
-import { couponWords as t } from './coupon.ts'
+import { commonWords as t } from './common.ts'
 import { day } from './format.ts'
 
 /** The expiry of a coupon in a few words. */
 export function untilText(expiresAt: number | null): string {
-  return expiresAt === null ? t('always') : t('until', { when: day(expiresAt) })
+  return expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })
 }
 
 const nearSeconds = 7 * 24 * 3600
