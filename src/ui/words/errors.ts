@@ -105,6 +105,7 @@ const english = {
   'definitions-full': 'There is no room for more coupons. Delete one that you do not use.',
   'vouchers-day-full': 'No more coupons can be issued on this service today. Carry on tomorrow.',
   'bytes-day-full': 'Nothing more can be saved on this service today. Carry on tomorrow.',
+  moved: 'This shop has moved to another computer.',
   'clock-behind': 'The service’s clock is slow. Tell the shop.',
   'outbox-full': 'Too much is waiting to be sent. Try again later.',
   overloaded: 'The service is busy. Try again in a few seconds.',
