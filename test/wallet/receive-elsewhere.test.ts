@@ -108,6 +108,30 @@ describe('a voucher of a known service', () => {
     expect(await inboxOf(holder)).toHaveLength(1)
   })
 
+  test('keeps its rules, which may be written in another way', async () => {
+    const holder = newName()
+    const minimum = { amount: 500, currency: 'ARS' }
+    const readable = foreign.mint({ rules: { minimum, startsAt: null, newer: 1 } })
+    foreign.replies.set(
+      readable.nonce,
+      answering((_, __, content) => Object.assign(content, { rules: { minimum } }), foreign.signer),
+    )
+    expect(await arrive(holder, readable)).toEqual({ status: 'ACCEPTED' })
+    const unreadable = foreign.mint({ rules: { times: 'at dusk' } })
+    expect(await arrive(holder, unreadable)).toEqual({ status: 'ACCEPTED' })
+    const harder = foreign.mint({ rules: { minimum } })
+    foreign.replies.set(
+      harder.nonce,
+      answering((_, __, content) => {
+        content.rules = { minimum: { ...minimum, amount: 501 } }
+      }, foreign.signer),
+    )
+    expect(await arrive(holder, harder)).toMatchObject({ code: 'transfer-pending' })
+    foreign.replies.delete(harder.nonce)
+    expect(await arrive(holder, harder)).toEqual({ status: 'ACCEPTED' })
+    expect(await inboxOf(holder)).toHaveLength(3)
+  })
+
   test('is swapped once for many simultaneous requests', async () => {
     const [holder, rival] = [newName(), newName()]
     const minted = foreign.mint()
@@ -282,6 +306,17 @@ describe('a service that lies, fails or is slow', () => {
         event.tags.push(['expiration', '4000000000'])
         content.expiresAt = 4_000_000_000
       }, foreign.signer),
+    ],
+    [
+      'a rule that was not promised',
+      answering(
+        (_, __, content) => Object.assign(content, { rules: { startsAt: 4_000_000_000 } }),
+        foreign.signer,
+      ),
+    ],
+    [
+      'a rule that cannot be read',
+      answering((_, __, content) => Object.assign(content, { rules: 'never' }), foreign.signer),
     ],
     [
       'another owner',

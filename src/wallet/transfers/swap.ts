@@ -83,8 +83,8 @@ function readReplacement(
   const after = event && readVoucher(event)
   if (!event || !before || !after) return null
   if (event.pubkey !== service || after.nonce !== body.nonce || after.nonce === old) return null
-  const promised = ({ owner, couponId, terms: { benefit, expiresAt } }: ReadVoucher) => {
-    return { owner, couponId, benefit, expiresAt }
+  const promised = ({ owner, couponId, terms: { benefit, expiresAt }, rules }: ReadVoucher) => {
+    return { owner, couponId, benefit, expiresAt, rules }
   }
   if (!isDeepStrictEqual(promised(before), promised(after))) return null
   return verify(event) ? { ...after, event } : null
