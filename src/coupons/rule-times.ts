@@ -7,12 +7,18 @@ const zoneShape = /^[A-Za-z][\w+-]*(\/[\w+-]+)*$/
 /** One formatter per zone, because a new one takes forty times as long as its use. */
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
+/** Read the name of a time zone, which this runtime may not know. Null if it cannot be one. */
+export function parseZoneName(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > limits.timeZoneCharsMax) return null
+  return zoneShape.test(value) ? value : null
+}
+
 /** Read the name of a time zone, in the letters of the IANA database. Null if the runtime does not know it. */
 export function parseTimeZone(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > limits.timeZoneCharsMax) return null
-  if (!zoneShape.test(value)) return null
+  const timeZone = parseZoneName(value)
+  if (timeZone === null) return null
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: value }).resolvedOptions().timeZone
+    return new Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone
   } catch (unknown) {
     if (unknown instanceof RangeError) return null
     throw unknown

@@ -13,12 +13,15 @@ export type Rules = Static<typeof RulesModel>
 export type RuleTimes = NonNullable<Rules['times']>
 type Window = RuleTimes['windows'][number]
 
-/** Read rules into their canonical form. Null if they restrict nothing. Refuses `field-invalid`. */
-export function parseRules(value: unknown): Rules | null {
+/**
+ * Read rules into their canonical form. Null if they restrict nothing. Refuses `field-invalid`. `parseZone` gives the
+ * name of a time zone, or null for a refusal.
+ */
+export function parseRules(value: unknown, parseZone = parseTimeZone): Rules | null {
   if (value === undefined || value === null) return null
   const fields = parseObject(value, 'rules', 'field-invalid')
   const startsAt = parseStart(fields.startsAt)
-  const times = parseTimes(fields.times)
+  const times = parseTimes(fields.times, parseZone)
   const minimum = parseMinimum(fields.minimum)
   const conditions = parseConditions(fields.conditions)
   const rules = {
@@ -74,10 +77,10 @@ function parseStart(value: unknown): number | null {
   return value
 }
 
-function parseTimes(value: unknown): RuleTimes | null {
+function parseTimes(value: unknown, parseZone: typeof parseTimeZone): RuleTimes | null {
   if (value === undefined || value === null) return null
   const { timeZone: named, windows } = parseObject(value, 'rules.times', 'field-invalid')
-  const timeZone = parseTimeZone(named) ?? refuse('times.timeZone')
+  const timeZone = parseZone(named) ?? refuse('times.timeZone')
   if (!Array.isArray(windows)) refuse('times.windows')
   if (windows.length < 1 || windows.length > limits.ruleWindowsMax) refuse('times.windows')
   return { timeZone, windows: windows.map((one, at) => parseWindow(one, `times.windows.${at}`)) }

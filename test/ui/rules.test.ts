@@ -55,6 +55,9 @@ test('a merchant sets rules, and her coupon says them', async () => {
   })
   const { page: coupon } = await openPage(`${server.url}/c#${await merchant.issue(id)}`)
   for (const line of said) await coupon.getByText(line).first().waitFor()
+  // The clock of the phone may be wrong: the code stays.
+  await coupon.getByText(/^Se puede usar desde el \d/).waitFor()
+  await coupon.getByRole('button', { name: 'Ver el QR grande' }).waitFor()
   await checkEveryWidth(coupon, 'coupon-rules')
 })
 

@@ -119,6 +119,43 @@ test('the moment from which a coupon can be used is said as people do', () => {
   expect(text.laterText(at(72), at(9))).toBe('It can be used from 4 December at 0:00.')
 })
 
+/** Hours in a zone that this runtime does not know, as an old phone does not know a new one. */
+const farAway = {
+  startsAt: december,
+  times: { timeZone: 'America/New_Place', windows: [{ days: [1], from: '15:00', to: '18:00' }] },
+}
+
+test('hours in a time zone that the browser does not know are said with its name', () => {
+  const [held] = heldWith([farAway])
+  expect(held?.rules).toEqual(farAway)
+  speech.language.value = 'es'
+  expect(text.rulesLines(held?.rules)).toEqual([
+    'Desde el 1/12/2026',
+    'Lunes de 15 a 18 h (hora de New Place)',
+  ])
+  const from = (now: number) => text.notNowText({ rules: farAway, expiresAt: null }, now)
+  expect(from(december - 60)).toBe('Se puede usar desde mañana a las 0:00.')
+  // A Tuesday. Only the service knows whether it is Monday there.
+  expect(from(december)).toBeNull()
+})
+
+test('a coupon says that it cannot be used now, but not after it has expired', () => {
+  const rules = times({ days: [2], from: '15:00', to: '18:00' })
+  const at = (hours: number) => december + hours * 3600
+  const said = (hours: number, expiresAt: number | null = null) =>
+    text.notNowText({ rules, expiresAt }, at(hours))
+  speech.language.value = 'es'
+  expect([14, 15, 17.9].map((hours) => said(hours))).toEqual([
+    'Se puede usar desde hoy a las 15:00.',
+    null,
+    null,
+  ])
+  expect(said(18)).toBe('Se puede usar desde el 8 de diciembre a las 15:00.')
+  expect(said(18, at(48))).toBe('Vence antes de volver a estar en su horario.')
+  expect(said(48, at(48))).toBeNull()
+  expect(text.notNowText({ expiresAt: null }, at(1))).toBeNull()
+})
+
 const minimum = { amount: 10_000, currency: 'ARS' } as const
 const answered = {
   couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
@@ -169,12 +206,17 @@ test('without a connection the rules of a voucher come from its signed content',
 })
 
 test('a kept coupon has its rules after a reload, and none that cannot be read', () => {
-  const kept = { status: 'minted', claimedAt: null, checkedAt: 1, addedAt: 1, voucher: null }
-  const list = [{ minimum }, strange].map((rules) => ({ ...answered, ...kept, rules }))
-  const store = { read: () => JSON.stringify(list), write: () => true, remove() {} }
-  const found = openHoldings(store, 'held', () => 1).all()
+  const found = heldWith([{ minimum }, strange])
   expect(found.map(({ rules }) => rules)).toEqual([{ minimum }, undefined])
 })
+
+/** The kept coupons of a device that stored these rules. */
+function heldWith(stored: unknown[]) {
+  const kept = { status: 'minted', claimedAt: null, checkedAt: 1, addedAt: 1, voucher: null }
+  const list = stored.map((rules) => ({ ...answered, ...kept, rules }))
+  const store = { read: () => JSON.stringify(list), write: () => true, remove() {} }
+  return openHoldings(store, 'held', () => 1).all()
+}
 
 /** A till with a store, before a service that gives these answers in turn. */
 function newTill(answers: object[], store = new Map<string, string>()) {

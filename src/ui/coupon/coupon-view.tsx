@@ -20,6 +20,7 @@ import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { handWords } from '../words/hand.ts'
+import { notNowText } from '../words/rules-text.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { PassOn } from './pass-on.tsx'
@@ -91,6 +92,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const place = useRef<HTMLDivElement>(null)
   const status = statusNow(held, systemClock())
   const usable = status === 'minted'
+  const notNow = usable ? notNowText(held) : null
   const { name, description, coupon: benefit, expiresAt, rules, npub } = held
   return (
     <>
@@ -99,6 +101,8 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         color={knownColor(npub)}
         spent={!usable}
       />
+      {/* Its code stays: the clock of the device may be wrong, and the till asks the service. */}
+      {notNow !== null && <Notice tone="wait">{notNow}</Notice>}
       <p class="with-icon">
         <Icon name="shop" />
         <span class="grow">

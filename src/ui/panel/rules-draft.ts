@@ -1,6 +1,7 @@
 import { asObject } from '../../base/json.ts'
 import { Refusal } from '../../base/refusal.ts'
-import { parseRules, type Rules } from '../../coupons/rules.ts'
+import { readRules } from '../../client/voucher-rules.ts'
+import type { Rules } from '../../coupons/rules.ts'
 import { parseAmount, typed } from '../words/amount.ts'
 import { dayOf, startOf } from './days.ts'
 
@@ -63,7 +64,7 @@ export function retypedRules(draft: RulesDraft, again: (text: string) => string)
 export function rulesOf(draft: RulesDraft): { rules: Rules | null; wrong: string | null } {
   try {
     // The parser of the service itself, so that the two can never disagree.
-    return { rules: parseRules(sentRules(draft)), wrong: null }
+    return { rules: readRules(sentRules(draft)), wrong: null }
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause
     return { rules: null, wrong: (cause.detail.field ?? 'rules').replace(/^rules\./, '') }

@@ -6,7 +6,7 @@ import { knownName } from '../state/merchant-names.ts'
 import { shops } from '../state/shops.ts'
 import { benefitText, nameTells } from '../words/benefit-text.ts'
 import { moment } from '../words/format.ts'
-import { laterText } from '../words/rules-text.ts'
+import { laterText, neverText } from '../words/rules-text.ts'
 import { smallText, tillWords as t } from '../words/till.ts'
 import { Banner, WaitBanner } from './banner.tsx'
 import { PreviewView } from './preview-view.tsx'
@@ -134,7 +134,7 @@ function Done({ state: { outcome, terms, claimedAt, usableAt } }: StateProps<'do
       return at === null ? null : t('done.expired.detail', { when: moment(at) })
     }
     if (outcome === 'later') {
-      return usableAt === undefined ? t('done.later.never') : laterText(usableAt)
+      return usableAt === undefined ? neverText() : laterText(usableAt)
     }
     if (outcome === 'small') {
       const minimum = terms?.rules?.minimum

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
-import { systemClock } from '../../base/clock.ts'
 import { Refusal } from '../../base/refusal.ts'
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
-import { nextUsable, parsePurchase, type Rules } from '../../coupons/rules.ts'
+import { parsePurchase, type Rules } from '../../coupons/rules.ts'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { parseAmount } from '../words/amount.ts'
-import { laterText, rulesLines } from '../words/rules-text.ts'
+import { notNowText, rulesLines } from '../words/rules-text.ts'
 import { smallText, tillWords as t } from '../words/till.ts'
 import { RestingButton } from './resting.tsx'
 import { redeem } from './state.ts'
@@ -26,8 +25,7 @@ export function RedeemWithin({ terms: { rules, expiresAt } }: { terms: VoucherTe
   const [amount, setAmount] = useState('')
   const [wrong, setWrong] = useState<string | null>(null)
   const minimum = rules?.minimum
-  const now = systemClock()
-  const usableAt = nextUsable({ rules: rules ?? null, expiresAt }, now)
+  const notNow = notNowText({ rules, expiresAt })
   const send = () => {
     if (!minimum || amount.trim() === '') return redeem()
     const purchase = purchaseOf(amount, minimum.currency)
@@ -37,10 +35,10 @@ export function RedeemWithin({ terms: { rules, expiresAt } }: { terms: VoucherTe
   }
   return (
     <>
-      {rules && usableAt !== now && (
+      {notNow !== null && (
         <Notice tone="wait" icon="clock">
           <strong>{t('done.later')}</strong>
-          <p>{usableAt === null ? t('done.later.never') : laterText(usableAt, now)}</p>
+          <p>{notNow}</p>
         </Notice>
       )}
       {minimum && (

@@ -1,4 +1,6 @@
 import { systemClock } from '../../base/clock.ts'
+import { usableFrom } from '../../client/voucher-rules.ts'
+import { parseTimeZone } from '../../coupons/rule-times.ts'
 import type { Rules, RuleTimes } from '../../coupons/rules.ts'
 import { language, locale } from '../browser/language.ts'
 import { day, list, momentAfter, money } from './format.ts'
@@ -14,6 +16,10 @@ const t = createWords({
   'rules.at': ['{days} {hours}', '{days}, {hours}'],
   'rules.zone': ['hora de {city}', '{city} time'],
   'rules.later': ['Se puede usar desde {when}.', 'It can be used from {when}.'],
+  'rules.never': [
+    'Vence antes de volver a estar en su horario.',
+    'It expires before its hours come round again.',
+  ],
 })
 
 /** The rules of a coupon in words, a line each, without full stops. The last line may be a text of the shop. */
@@ -39,6 +45,21 @@ export function laterText(usableAt: number, now = systemClock()): string {
   return t('rules.later', { when: momentAfter(usableAt, now) })
 }
 
+/** The sentence for a coupon that expires before its next hours. */
+export function neverText(): string {
+  return t('rules.never')
+}
+
+type Ruled = { rules?: Rules | undefined; expiresAt: number | null }
+
+/** Why a coupon cannot be used yet, in a sentence. Null if it can, or has expired. The clock here may be wrong. */
+export function notNowText({ rules, expiresAt }: Ruled, now = systemClock()): string | null {
+  if (!rules || (expiresAt !== null && expiresAt <= now)) return null
+  const usableAt = usableFrom({ rules, expiresAt }, now)
+  if (usableAt === now) return null
+  return usableAt === null ? neverText() : laterText(usableAt, now)
+}
+
 /** The name of a time zone in words: `hora de Buenos Aires`. */
 export function zoneText(timeZone: string): string {
   const city = timeZone.split('/').at(-1) ?? timeZone
@@ -47,7 +68,7 @@ export function zoneText(timeZone: string): string {
 
 function startText(startsAt: number, timeZone: string | undefined): string {
   const at = startsAt * 1000
-  const zone = timeZone === undefined ? {} : { timeZone }
+  const zone = timeZone === undefined || !isKnown(timeZone) ? {} : { timeZone }
   const time = new Intl.DateTimeFormat('es-AR', {
     ...zone,
     hour: 'numeric',
@@ -127,8 +148,13 @@ function weekdays(number: number): string {
   return name.endsWith('s') ? name : `${name}s`
 }
 
+function isKnown(timeZone: string): boolean {
+  return parseTimeZone(timeZone) !== null
+}
+
 /** True if the clock of this device shows the time of a zone. */
 function isHere(timeZone: string): boolean {
+  if (!isKnown(timeZone)) return false
   const now = Date.now()
   const reading = { dateStyle: 'short', timeStyle: 'short' } as const
   const clock = (zone: object) => new Intl.DateTimeFormat('en', { ...reading, ...zone }).format(now)

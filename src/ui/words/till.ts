@@ -174,10 +174,6 @@ export const tillWords = createWords({
     'This code is no longer valid: the coupon has gone to somebody else, who has the new code.',
   ],
   'done.later': ['Ahora no se puede usar', 'Not valid right now'],
-  'done.later.never': [
-    'Vence antes de volver a estar en su horario.',
-    'It expires before its hours come round again.',
-  ],
   'done.small': ['La compra no alcanza', 'The purchase is too small'],
   'done.small.detail': [
     'Es menos que la compra mínima de este cupón.',
