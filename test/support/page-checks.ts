@@ -19,13 +19,14 @@ export async function expectAccessible(page: Page, only?: readonly string[]): Pr
   expect(found).toEqual([])
 }
 
-/** Nothing sticks out to the side. */
+/** Nothing sticks out to the side, and no tab hides beyond the end of its row. */
 export async function expectNoOverflow(page: Page): Promise<void> {
-  const wide = await page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement
-    return scrollWidth > clientWidth ? `${scrollWidth} of ${clientWidth}` : null
-  })
-  expect(wide).toBeNull()
+  const wide = await page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('.tabs')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map((one) => `${one.className}: ${one.scrollWidth} of ${one.clientWidth}`),
+  )
+  expect(wide).toEqual([])
 }
 
 /**

@@ -1,0 +1,30 @@
+import { inflateSync } from 'node:zlib'
+
+/**
+ * The number of pages of a PDF by Chromium, and the numbers of those on which nothing is drawn, from 1. Its
+ * objects are plain, and its streams compressed (ISO 32000-1, 7.3 and 7.7.3.3).
+ */
+export function pagesOf(pdf: Uint8Array): { count: number; empty: number[] } {
+  const text = Buffer.from(pdf).toString('latin1')
+  const pages = [...text.matchAll(/<<[^<>]*\/Type \/Page\b(?!s)(?:[^<>]|<<[^<>]*>>)*>>/g)]
+  const empty = pages.flatMap(([page], index) => {
+    const [, contents = ''] = /\/Contents (\d+) 0 R/.exec(page) ?? []
+    return drawsOn(streamOf(text, contents)) ? [] : [index + 1]
+  })
+  return { count: pages.length, empty }
+}
+
+function streamOf(text: string, number: string): string {
+  const start = new RegExp(`(?:^|\\n)${number} 0 obj\\s*<<[^>]*>>\\s*stream\\r?\\n`).exec(text)
+  if (!start) throw new Error(`the PDF has no stream ${number}`)
+  const [head] = start
+  const [, length = '0'] = /\/Length (\d+)/.exec(head) ?? []
+  const from = start.index + head.length
+  const bytes = Buffer.from(text.slice(from, from + Number(length)), 'latin1')
+  return (head.includes('/FlateDecode') ? inflateSync(bytes) : bytes).toString('latin1')
+}
+
+/** Text, a filled or drawn shape, or a picture. */
+function drawsOn(stream: string): boolean {
+  return /\b(?:Tj|TJ|f\*?|S|B|Do)\s*$/m.test(stream)
+}
