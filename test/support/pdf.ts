@@ -6,7 +6,7 @@ import { inflateSync } from 'node:zlib'
  */
 export function pagesOf(pdf: Uint8Array): { count: number; empty: number[] } {
   const text = Buffer.from(pdf).toString('latin1')
-  const pages = [...text.matchAll(/<<[^<>]*\/Type \/Page\b(?!s)(?:[^<>]|<<[^<>]*>>)*>>/g)]
+  const pages = [...text.matchAll(/\d+ 0 obj\s*<<\/Type \/Page\s[\s\S]*?endobj/g)]
   const empty = pages.flatMap(([page], index) => {
     const [, contents = ''] = /\/Contents (\d+) 0 R/.exec(page) ?? []
     return drawsOn(streamOf(text, contents)) ? [] : [index + 1]

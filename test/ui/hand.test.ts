@@ -7,6 +7,7 @@ import { shownAddress } from '../support/merchant-page.ts'
 import { checkEveryWidth } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
+import { pagesOf } from '../support/pdf.ts'
 import { printReceipt } from '../support/receipt-printer.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { closePages, openPage } from '../support/shop-pages.ts'
@@ -85,7 +86,7 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
     await page.emulateMedia({ media: null })
     await page.setViewportSize({ width: 768, height: 800 })
     const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true })
-    expect([...pdf.toString('latin1').matchAll(/\/MediaBox /g)]).toHaveLength(1)
+    expect(pagesOf(pdf)).toEqual({ count: 1, empty: [] })
     await page.locator('.paper').waitFor({ state: 'detached' })
   }
   // A sheet has no room for it.
@@ -111,7 +112,7 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
     await picture(page, `poster-wifi-${format}`)
     await page.emulateMedia({ media: null })
     const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true })
-    expect([...pdf.toString('latin1').matchAll(/\/MediaBox /g)]).toHaveLength(1)
+    expect(pagesOf(pdf)).toEqual({ count: 1, empty: [] })
     await page.locator('.paper').waitFor({ state: 'detached' })
   }
   expect(asked.filter((text) => text.includes('Sur') || text.includes('leche'))).toEqual([])

@@ -10,6 +10,7 @@ import { closeBrowser, picture, qrInPicture, shownQr } from '../support/browser.
 import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
+import { pagesOf } from '../support/pdf.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -196,8 +197,9 @@ for (const { what, fields, fits } of cases) {
       await page.setViewportSize({ width: 768, height: 800 })
       const path = join(import.meta.dir, '../../test-output/pages', `${name}.pdf`)
       const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true, path })
-      const found = [...pdf.toString('latin1').matchAll(/\/MediaBox /g)].length
-      const fitted = found === (format === 'a4' ? 1 : 2)
+      const { count, empty } = pagesOf(pdf)
+      const fitted = count === (format === 'a4' ? 1 : 2)
+      expect({ format, empty }).toEqual({ format, empty: [] })
       expect({ format, fitted }).toEqual({ format, fitted: fits[format] ?? fitted })
       await page.locator('.paper').waitFor({ state: 'detached' })
     }
