@@ -241,7 +241,7 @@ test('a ticket takes one tap on a printer that was chosen once, and paper that i
   await press('Entregar uno')
   await dialog().getByText('Copiar el enlace').waitFor()
   expect(await dialog().getByRole('button', { name: 'Imprimir ticket' }).count()).toBe(0)
-  await page.keyboard.press('Escape')
+  await press('Listo, ya lo tiene')
 
   await press('Tu clave y sesión')
   await press('Elegir impresora USB')

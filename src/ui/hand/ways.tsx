@@ -24,8 +24,8 @@ type Props = {
   all?: readonly Handed[]
   /** Null where its name is unknown. */
   shop: string | null
-  /** Called when all of them were handed over. */
-  onGiven?: () => void
+  /** Called with those that were handed over. */
+  onGiven?: (given: readonly Handed[]) => void
   /** False while a second tap of a double tap may arrive. */
   rested?: boolean
 }
@@ -40,30 +40,34 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
   const copy = async () => {
     const copied = await copyText(all.map(({ nonce }) => couponLink(nonce)).join('\n'))
     // Where the clipboard is forbidden, nothing was handed over.
-    if (copied) onGiven?.()
+    if (copied) onGiven?.(all)
     else setOpen(true)
     say(copied ? t('hand.copied') : t('hand.uncopied'), copied ? 'good' : 'wait')
   }
-  // Picture, message and share take one of several coupons, so they do not count as handing over all.
+  // Picture, message and share take the one on the screen.
+  const onOneGiven = () => onGiven?.([handed])
   const share = async () => {
     const went = await shareLink(handed.name, link)
     if (went === 'copied') say(t('hand.copied'))
-    if (went !== 'shown') return
+    if (went !== 'shown') return onOneGiven()
     setOpen(true)
     say(t('hand.uncopied'), 'wait')
+  }
+  const draw = async (take: typeof saveImage) => {
+    if (await take(handed, shop, color)) onOneGiven()
   }
   const kind = reach === 'public' ? 'plain' : 'primary'
   const image = (
     <>
       {canSharePictures() && (
-        <Button kind={kind} icon="share" onClick={() => void shareImage(handed, shop, color)}>
+        <Button kind={kind} icon="share" onClick={() => void draw(shareImage)}>
           {t('hand.image.share')}
         </Button>
       )}
       <Button
         kind={canSharePictures() ? 'plain' : kind}
         icon="image"
-        onClick={() => void saveImage(handed, shop, color)}
+        onClick={() => void draw(saveImage)}
       >
         {t('hand.image')}
       </Button>
@@ -74,7 +78,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
       <div class="actions" inert={!rested}>
         {/* A picture works at the till wherever its holder comes from, a link of one network does not. */}
         {reach !== 'public' && image}
-        <ButtonLink icon="chat" newTab href={whatsappLink(message)}>
+        <ButtonLink icon="chat" newTab href={whatsappLink(message)} onClick={onOneGiven}>
           {t('hand.whatsapp')}
         </ButtonLink>
         {canShare() && (
@@ -87,11 +91,11 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
         </Button>
         {reach === 'public' && image}
       </div>
-      <ToNumber message={message} />
+      <ToNumber message={message} onSend={onOneGiven} />
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{t('hand.url')}</summary>
         <p class="mono small">{link}</p>
-        <WrittenCode nonce={handed.nonce} />
+        <WrittenCode nonce={handed.nonce} onCopied={onOneGiven} />
       </details>
     </>
   )

@@ -28,9 +28,10 @@ export async function saveImage(
   held: Pictured,
   shop: string | null,
   color: ShopColor | null,
-): Promise<void> {
+): Promise<boolean> {
   const blob = await pictureOf(held, shop, color)
   if (blob) saveFile(`${fileName(held.name)}.png`, blob)
+  return blob !== null
 }
 
 /** Hand the picture to another program of this device; download it where that fails. */
@@ -38,11 +39,12 @@ export async function shareImage(
   held: Pictured,
   shop: string | null,
   color: ShopColor | null,
-): Promise<void> {
+): Promise<boolean> {
   const blob = await pictureOf(held, shop, color)
   const name = `${fileName(held.name)}.png`
-  if (!blob || (await shareFile(new File([blob], name, { type: blob.type })))) return
-  saveFile(name, blob)
+  if (!blob) return false
+  if (!(await shareFile(new File([blob], name, { type: blob.type })))) saveFile(name, blob)
+  return true
 }
 
 async function pictureOf(

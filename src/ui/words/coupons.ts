@@ -227,10 +227,11 @@ export const couponWords = createWords(
     'hand.next': ['El siguiente', 'The next one'],
     'hand.previous': ['El anterior', 'The one before'],
     'hand.another': ['Entregar otro', 'Hand over another'],
+    'hand.done': ['Listo, ya lo tiene', 'Done, they have it'],
     'hand.leave': ['¿Terminaste?', 'Are you done?'],
     'hand.leave.why': [
-      'Estos códigos no se pueden volver a mostrar. Si no los imprimiste ni los copiaste, se pierden (los podés anular).',
-      'These codes cannot be shown again. If you did not print or copy them, they are lost (you can void them).',
+      'Este código no se puede volver a mostrar. Si todavía no lo tiene nadie, se pierde (lo podés anular).|Estos códigos no se pueden volver a mostrar. Si no los imprimiste ni los copiaste, se pierden (los podés anular).',
+      'This code cannot be shown again. If nobody has it yet, it is lost (you can void it).|These codes cannot be shown again. If you did not print or copy them, they are lost (you can void them).',
     ],
     'hand.leave.do': ['Sí, terminé', 'Yes, I am done'],
     'print.format': ['Formato', 'Format'],

@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks'
+import type { VoucherResult } from '../../client/models.ts'
+import { couponLink } from '../browser/share.ts'
+import { ReachNotice } from '../hand/reach-notice.tsx'
+import { Ways } from '../hand/ways.tsx'
+import { WifiBox } from '../hand/wifi-box.tsx'
+import { wifiForPrint } from '../hand/wifi-state.ts'
+import { useArrival } from '../parts/arrival.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Select } from '../parts/field.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { printVouchers } from '../parts/print.tsx'
+import { type PrintFormat, printFormats } from '../parts/print-fit.ts'
+import { QrCode } from '../parts/qr-code.tsx'
+import { hasPrinter } from '../printer/settings.ts'
+import { TicketButton } from '../printer/ticket-button.tsx'
+import { knownName } from '../state/merchant-names.ts'
+import { couponWords as t } from '../words/coupons.ts'
+import { TillLink } from './till-link.tsx'
+
+type Props = {
+  vouchers: readonly VoucherResult[]
+  /** Called with those that were handed over, as far as a page can know. */
+  onGiven: (given: readonly Pick<VoucherResult, 'nonce'>[]) => void
+  /** The till of this device opened with the code; null where that is not offered. */
+  onTrial: (() => void) | null
+}
+
+/** The issued codes, one at a time, and the ways to hand them over. */
+export function Given({ vouchers, onGiven, onTrial }: Props) {
+  const [at, setAt] = useState(0)
+  const heading = useArrival()
+  const [format, setFormat] = useState<PrintFormat>('a4')
+  const voucher = vouchers[Math.min(at, vouchers.length - 1)]
+  if (!voucher) return null
+  const shop = knownName(voucher.npub)
+  return (
+    <div class="hand">
+      <div class="stack">
+        <div class="qr-box">
+          <QrCode text={couponLink(voucher.nonce)} label={t('qr.coupon')} />
+        </div>
+        {vouchers.length > 1 && (
+          <div class="row middle">
+            <IconButton
+              icon="back"
+              label={t('hand.previous')}
+              onClick={() => setAt((at + vouchers.length - 1) % vouchers.length)}
+            />
+            <span class="number" role="status">
+              {t('hand.at', { at: at + 1, all: vouchers.length })}
+            </span>
+            <IconButton
+              icon="next"
+              label={t('hand.next')}
+              onClick={() => setAt((at + 1) % vouchers.length)}
+            />
+          </div>
+        )}
+        {onTrial && (
+          <TillLink kind="primary" nonce={voucher.nonce} onOpen={onTrial}>
+            {t('hand.trial')}
+          </TillLink>
+        )}
+        <WifiBox />
+      </div>
+      <div class="stack">
+        <h3 ref={heading} class="hand-name">
+          {voucher.name}
+        </h3>
+        <p>{t('hand.how')}</p>
+        <ReachNotice />
+        <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
+        <TicketButton
+          key={vouchers[0]?.nonce}
+          vouchers={vouchers}
+          onPrinted={() => onGiven(vouchers)}
+        />
+        <Select
+          label={t('print.format')}
+          value={format}
+          options={printFormats.map((one) => [one, t(`print.${one}`)])}
+          onChoose={setFormat}
+        />
+        <Button
+          kind={hasPrinter() || vouchers.length === 1 ? 'plain' : 'primary'}
+          icon="print"
+          onClick={() => {
+            // A page cannot learn whether the paper came out.
+            onGiven(vouchers)
+            void printVouchers(format, vouchers, wifiForPrint())
+          }}
+        >
+          {t('hand.print')}
+        </Button>
+        <Notice tone="wait" icon="lock">
+          {t('hand.secret')}
+        </Notice>
+      </div>
+    </div>
+  )
+}
