@@ -243,7 +243,7 @@ test('a ticket takes one tap on a printer that was chosen once, and paper that i
   expect(await dialog().getByRole('button', { name: 'Imprimir ticket' }).count()).toBe(0)
   await press('Listo, ya lo tiene')
 
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await press('Elegir impresora USB')
   await dialog().getByText('Está elegida una impresora USB').waitFor()
   await expectToast(dialog().getByText('Ya está en la impresora'), () =>

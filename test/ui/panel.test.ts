@@ -51,7 +51,7 @@ test('a stranger gets an introduction, and creates a key under a PIN', async () 
   await until('the profile', async () => (await profiles()).length > 0)
   expect(JSON.parse((await profiles())[0].content)).toEqual({ name: 'Café Ñandú' })
 
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await page.getByRole('dialog').getByLabel('¿Cómo se llama tu negocio?').fill('Café del Ñandú')
   await page.getByLabel('Azul').check()
   await checkEveryWidth(page, 'panel-own-shop')
@@ -76,7 +76,7 @@ test('the announcement can be withdrawn and published again', async () => {
   const announced = async () => (await ask('/api/coupons')).json.discovery
   await press('Publicar')
   await page.getByText('llegó').waitFor()
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await expectToast(page.getByText('ya no se publica'), () => press('Dejar de publicar'))
   expect(await announced()).toBeNull()
   await dialog().getByRole('button', { name: 'Publicar' }).click()
@@ -94,7 +94,7 @@ test('a warning of the service about an announcement is shown', async () => {
       json: { ...(await response.json()), warnings: [{ code: 'no-refreshUrl', message }] },
     })
   })
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await dialog().getByRole('button', { name: 'Publicar' }).click()
   await page.getByText(/algo para revisar.*Falta refreshUrl/).waitFor()
   await checkEveryWidth(page, 'panel-announced')
@@ -168,7 +168,7 @@ test('the page switches to English at once', async () => {
 
 test('signing out leaves nothing but the encrypted key', async () => {
   const { page, heading, press } = await openWithKey(server)
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await checkEveryWidth(page, 'panel-account')
   await press('Salir')
   await heading('Entrá con tu PIN')

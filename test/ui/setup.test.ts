@@ -210,7 +210,7 @@ async function openOwner() {
   const { server, place } = await open()
   const panel = await openPanel(server, { place })
   await makeKey(panel.page)
-  await panel.press('Tu clave y sesión')
+  await panel.press('Ajustes')
   const list = panel.dialog().getByRole('region', { name: 'Comercios de este servicio' })
   await list.waitFor()
   return { ...panel, server, list }
@@ -304,7 +304,7 @@ test('only the first merchant sees the others', async () => {
   await press('Probar de nuevo')
   await inside(page)
   const answered = page.waitForResponse('**/api/merchants')
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   expect((await answered).status()).toBe(403)
   await dialog().getByText('Publicar mi negocio').waitFor()
   expect(await page.getByText('Comercios de este servicio').count()).toBe(0)

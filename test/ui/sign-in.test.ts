@@ -125,7 +125,7 @@ test('a remote signer scans our address, and signs over the relay of this servic
   await using signer = await startRemoteSigner(`${server.url.replace('http', 'ws')}/relay`)
   await signer.scan(address)
   await inside()
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await page.getByText('Ver clave').click()
   await page.getByText(signer.npub).waitFor()
 })
@@ -169,7 +169,7 @@ test('a bunker address connects, also when the signer refuses the first request'
   for (const spoilt of ['{"half', '{"client":"no key","pubkey":"none","relays":["ws://x"]}']) {
     await page.evaluate((text) => sessionStorage.setItem('cuponera:remote-signer', text), spoilt)
     await page.reload()
-    await press('Tu clave y sesión')
+    await press('Ajustes')
     await press('Publicar de nuevo')
     await page.getByRole('dialog', { name: 'Firmá de nuevo para seguir' }).waitFor()
   }
@@ -197,7 +197,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await page.getByLabel('Elegí un PIN').fill(pin)
   await press('Entrar')
   await inside()
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await page.getByText('Ver clave').click()
   await page.getByText('npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg').waitFor()
   await press('Salir')
@@ -209,7 +209,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
 test('the backup of the panel brings the key back: pasted whole, chosen, dropped, as a photo of its QR, by camera', async () => {
   await open()
   await makeKey(page)
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   const download = page.waitForEvent('download')
   await press('Guardar la copia')
   const backup = await Bun.file(await (await download).path()).text()
@@ -273,7 +273,7 @@ test('the backup of the panel brings the key back: pasted whole, chosen, dropped
     await page.getByLabel('Lo que abre esta copia').fill(pin)
     await press('Entrar')
     await inside()
-    await press('Tu clave y sesión')
+    await press('Ajustes')
     await page.getByText('Ver clave').click()
     await page.getByText(publicKey ?? '').waitFor()
   }
@@ -286,7 +286,7 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await makeKey(page)
   // One, which began when the PIN was typed.
   expect(threads).toEqual([expect.stringMatching(/^\/ui\/key-worker-/)])
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await press('Cambiar PIN')
   const dialog = page.getByRole('dialog', { name: 'Cambiar PIN' })
   await checkEveryWidth(page, 'panel-change-pin')
@@ -345,7 +345,7 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await inside()
 
   // A second copy, made by the PIN, gives the key back without it.
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await press('Hacer la segunda copia')
   const second = page.getByRole('dialog', { name: 'Segunda copia' })
   await second.getByLabel('¿Con qué la querés abrir?').selectOption('password')
@@ -385,7 +385,7 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await checkEveryWidth(page, 'panel-bring-second-copy')
   await press('Entrar')
   await inside()
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await press('Salir')
   await tryPin(pin)
   await inside()
@@ -539,6 +539,6 @@ test('everything works on plain http in a shop’s network, and the announcement
   await makeKey(page)
   await press('Publicar')
   await page.getByText('llegó').waitFor()
-  await press('Tu clave y sesión')
+  await press('Ajustes')
   await expectToast(page.getByText('Copiado'), () => press('Copiar'))
 })

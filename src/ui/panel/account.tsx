@@ -27,7 +27,7 @@ export function Account() {
   const npub = npubOf(who.pubkey)
   return (
     <>
-      <IconButton icon="person" label={t('me.open')} onClick={() => setOpen(true)} />
+      <IconButton icon="settings" label={t('me.title')} onClick={() => setOpen(true)} />
       {open && (
         <Dialog title={t('me.title')} onClose={() => setOpen(false)}>
           <div class="stack wide">

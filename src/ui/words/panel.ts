@@ -63,8 +63,8 @@ export const panelWords = createWords(
     'merchants.since': ['Desde el {day}', 'Since {day}'],
     'merchants.add': ['Sumar un comercio', 'Add a shop'],
     'merchants.add.how': [
-      'Pedile su clave: está en su panel, en «Tu clave y sesión», o en la pantalla que le aparece al entrar, con un QR.',
-      'Ask for their key: it is in their panel, under “Your key and session”, or on the screen they see when they sign in, with a QR code.',
+      'Pedile su clave: está en su panel, en «Ajustes», o en la pantalla que le aparece al entrar, con un QR.',
+      'Ask for their key: it is in their panel, under “Settings”, or on the screen they see when they sign in, with a QR code.',
     ],
     'merchants.key': ['Clave del comercio', 'The shop’s key'],
     'merchants.key.hint': ['Pegala entera, o leé su QR.', 'Paste all of it, or scan its QR code.'],
@@ -205,7 +205,6 @@ export const panelWords = createWords(
     ],
 
     'me.title': ['Ajustes', 'Settings'],
-    'me.open': ['Tu clave y sesión', 'Your key and session'],
     'me.public': [
       'Tu clave pública: con ella te reconocen las cajas.',
       'Your public key: it is how tills recognise you.',

@@ -107,8 +107,8 @@ export const tillWords = createWords({
     'Each shop chooses its own name, so another may use yours. If you do not know where this came from, say no and scan the QR code under “Tills” in your panel.',
   ],
   'shop.check': [
-    'Tiene que ser la misma clave que muestra tu panel en «Tu clave y sesión».',
-    'It must be the same key that your panel shows under “Your key and session”.',
+    'Tiene que ser la misma clave que muestra tu panel en «Ajustes».',
+    'It must be the same key that your panel shows under “Settings”.',
   ],
   'shop.yes': ['Sí, es mi comercio', 'Yes, it is my shop'],
   'shop.no': ['No, es de otro', 'No, it is somebody else’s'],
@@ -123,8 +123,8 @@ export const tillWords = createWords({
   ],
   'shop.key': ['O escribí la clave del comercio', 'Or type the shop’s key'],
   'shop.key.hint': [
-    'La copiás de su panel, en «Tu clave y sesión».',
-    'Copy it from its panel, under “Your key and session”.',
+    'La copiás de su panel, en «Ajustes».',
+    'Copy it from its panel, under “Settings”.',
   ],
   'shop.wrong': [
     'Ahí no hay la clave de un comercio. Leé el QR de «Cajas» en su panel.',
