@@ -4,7 +4,7 @@ import { type Machine, readMachine } from '../base/machine.ts'
 import type { PictureAddresses } from '../coupons/definition-picture.ts'
 import { createOrigins, type Origins } from '../http/origin.ts'
 import { createOwnNames, isLoopbackName } from '../http/own-names.ts'
-import { pictureAt, picturePath } from '../pictures/hash.ts'
+import { pictureAt, picturePath } from '../pictures/address.ts'
 import type { Config } from './config.ts'
 
 /** The origins of this service: from the settings, else from the current names of this machine. */

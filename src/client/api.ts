@@ -3,7 +3,7 @@ import type { Session } from './session.ts'
 
 type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Sent as JSON; a string as it stands. */
+  /** Sent as JSON; a string or a blob as it stands. */
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -126,13 +126,15 @@ function refusalOf(value: unknown, status: number): ApiError {
 
 async function send(path: string, options: RequestOptions): Promise<Response> {
   const { body, headers = {}, signal, patienceMs = answerMs } = options
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const asIs = body === undefined || typeof body === 'string' || body instanceof Blob
+  const sent = asIs ? body : JSON.stringify(body)
+  const type = body instanceof Blob ? body.type : 'application/json'
   const timeout = AbortSignal.timeout(patienceMs)
   try {
     return await fetch(path, {
-      method: options.method ?? (text === undefined ? 'GET' : 'POST'),
-      headers: { ...(text !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      body: text ?? null,
+      method: options.method ?? (sent === undefined ? 'GET' : 'POST'),
+      headers: { ...(sent !== undefined && { 'Content-Type': type }), ...headers },
+      body: sent ?? null,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       cache: 'no-store',
       credentials: 'omit',

@@ -25,6 +25,8 @@ export type Authored = {
   name: string
   description: string
   image: string | null
+  /** The hash of an uploaded picture. Absent and null: none. */
+  picture?: string | null
   benefit: Definition['benefit']
   maxUses: number | null
   expiresAt: number | null

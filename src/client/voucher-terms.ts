@@ -1,5 +1,6 @@
 import type { Benefit } from '../coupons/benefit.ts'
 import type { Rules } from '../coupons/rules.ts'
+import { pictureIn } from './images.ts'
 import type { Answer } from './persist.ts'
 import { rulesIn } from './voucher-rules.ts'
 
@@ -14,6 +15,7 @@ export type VoucherTerms = {
   nonce: string
   expiresAt: number | null
   rules?: Rules
+  picture?: string
 }
 
 /** The terms in an answer; null when it is a refusal, or not an answer of this service. */
@@ -30,7 +32,7 @@ export function termsOf({ status, body }: Answer): VoucherTerms | null {
   const { couponId, coupon, name, description, npub, image, nonce, expiresAt } =
     body as unknown as VoucherTerms
   const known = { couponId, coupon, name, description, npub, image, nonce, expiresAt }
-  return { ...known, ...rulesIn(body) }
+  return { ...known, ...rulesIn(body), ...pictureIn(body) }
 }
 
 /** The sentence of the service in an answer, or null. */

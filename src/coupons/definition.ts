@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { isPlainName, isPlainText } from '../base/words.ts'
-import { isPictureHash } from '../pictures/hash.ts'
+import { isPictureHash } from '../pictures/address.ts'
 import { type Benefit, parseBenefit } from './benefit.ts'
 import { parseRules, type Rules } from './rules.ts'
 import { parseText } from './text.ts'

@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { Database } from '../db/database.ts'
-import { isPictureHash } from './hash.ts'
+import { isPictureHash } from './address.ts'
 import type { Picture } from './picture-store.ts'
 import type { PictureStores } from './service.ts'
 

@@ -132,7 +132,7 @@ test('nostr-tools is imported by subpath', () => {
 test('code of the browser takes only pure modules from the rest of the program', () => {
   const inBrowser = /^src\/(client|ui\/[a-z]+)\//
   const pure =
-    /^src\/(client\/|ui\/[a-z]+\/|nostr\/|coupons\/(benefit|rules|rule-times)\.ts$|shops\/color\.ts$|base\/)/
+    /^src\/(client\/|ui\/[a-z]+\/|nostr\/|coupons\/(benefit|rules|rule-times)\.ts$|pictures\/address\.ts$|shops\/color\.ts$|base\/)/
   const broken = localImports().filter(
     ({ from, target, typesOnly }) => inBrowser.test(from) && !typesOnly && !pure.test(target),
   )

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Locator, Page, Route } from 'playwright-core'
 import { encodeQR } from 'qr'
+import { limits } from '../../src/base/limits.ts'
 import { closeBrowser } from '../support/browser.ts'
 import { next } from '../support/merchant-page.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
@@ -182,6 +183,7 @@ test('a picture is shown after saving, from this service', async () => {
     })
   const address = `https://shop.test:${far.port}`
   await editTerms(page)
+  await page.getByText('Otra forma').click()
   await page.getByLabel('Imagen').fill(`${address}/foto.gif`)
   await page.getByText('La foto aparece cuando lo guardás').waitFor()
   expect(await page.locator('.wizard-preview img').count()).toBe(0)
@@ -195,6 +197,64 @@ test('a picture is shown after saving, from this service', async () => {
   await page.getByLabel('Imagen').fill(`${address}/nada.gif`)
   await page.getByText('La foto aparece').waitFor()
 })
+
+test('a photo of the device is shrunk, uploaded without its place, and shown by this service', async () => {
+  const { page, stored } = await openCoupon(server)
+  await editTerms(page)
+  const photo = page.locator('fieldset', { hasText: 'Foto (opcional)' })
+  const choose = (name: string, mimeType: string, buffer: Buffer) =>
+    photo.locator('input[type=file]').first().setInputFiles({ name, mimeType, buffer })
+  await choose('foto.heic', 'image/heic', Buffer.from('....ftypheic'))
+  await page.getByText('Tu navegador no puede abrir esa foto.').waitFor()
+  await checkEveryWidth(page, 'panel-wizard-unreadable-photo')
+  await choose('foto.jpg', 'image/jpeg', turnedPhoto(await noisyPhoto(page)))
+  const shown = photo.getByRole('img')
+  await shown.waitFor()
+  const { src, width, height } = await shown.evaluate(async (image: HTMLImageElement) => {
+    await image.decode()
+    return { src: image.src, width: image.naturalWidth, height: image.naturalHeight }
+  })
+  // It lay on its side, as phones store an upright photo.
+  expect([width, height]).toEqual([900, 1200])
+  const bytes = Buffer.from(await (await fetch(src)).bytes())
+  expect(bytes.length).toBeLessThanOrEqual(limits.pictureBytesMax)
+  expect(bytes.includes('Exif')).toBe(false)
+  await checkEveryWidth(page, 'panel-wizard-photo')
+  await save(page)
+  await page.waitForFunction(() => {
+    const picture = document.querySelector<HTMLImageElement>('.coupon-worth img')
+    return picture?.complete && picture.naturalWidth === 900
+  })
+  const coupon = await stored()
+  expect([coupon.image, src.endsWith(`/api/pictures/${coupon.picture}`)]).toEqual([null, true])
+  await editTerms(page)
+  await page.getByRole('button', { name: 'Quitar la foto' }).click()
+  await save(page)
+  expect(await page.locator('.coupon-worth img').count()).toBe(0)
+})
+
+/** A JPEG of 2400 by 1800 that no quality makes very small. */
+async function noisyPhoto(page: Page): Promise<Buffer> {
+  const text = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(2400, 1800)
+    const context = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D
+    for (let at = 0; at < 40_000; at++) {
+      context.fillStyle = `hsl(${(at * 47) % 360} 80% ${(at * 31) % 100}%)`
+      context.fillRect((at * 7919) % 2400, (at * 104_729) % 1800, 23, 17)
+    }
+    const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality: 0.9 })
+    return new Uint8Array(await blob.arrayBuffer()).toBase64()
+  })
+  return Buffer.from(text, 'base64')
+}
+
+/** The JPEG with an EXIF that says that it lies on its side (orientation 6). */
+function turnedPhoto(jpeg: Buffer): Buffer {
+  const exif = '4578696600004d4d002a000000080001011200030000000100060000000000000000'
+  const segment = Buffer.from(exif, 'hex')
+  const head = Buffer.from([0xff, 0xe1, 0, segment.length + 2])
+  return Buffer.concat([jpeg.subarray(0, 2), head, segment, jpeg.subarray(2)])
+}
 
 test('a picture that the service cannot load is reported until its address is removed', async () => {
   const image = `https://shop.test:${far.port}/nada.gif`

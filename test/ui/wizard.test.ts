@@ -156,6 +156,7 @@ test('invalid names, dates and numbers are reported before anything is sent', as
   await next(page)
   await page.getByLabel('¿Cuántos como mucho?').fill('cero')
   await page.getByLabel('Vence el').fill('2020-01-01')
+  await page.getByText('Otra forma').click()
   await page.getByLabel('Imagen').fill('http://tienda.example/foto.png')
   await press('Crear el cupón')
   expect(await wrong()).toEqual([

@@ -116,3 +116,16 @@ const definition = {
   createdAt: 1,
   updatedAt: 1,
 }
+
+test('a photo replaces the address of an image, and an edit begins with it', () => {
+  const picture = 'ab'.repeat(32)
+  const image = 'https://example.com/a.png'
+  const typed = { ...drafts.emptyDraft, percent: '10', image }
+  expect(checks.authoredOf(typed).authored).toMatchObject({ image, picture: null })
+  const pictured = checks.authoredOf({ ...typed, picture }).authored
+  expect(pictured).toMatchObject({ image: null, picture })
+  const address = `https://cupones.example/api/pictures/${picture}`
+  const stored = { ...definition, image: address, picture }
+  expect(drafts.draftOf(stored)).toMatchObject({ image: '', picture })
+  expect(drafts.draftOf({ ...definition, image })).toMatchObject({ image, picture: '' })
+})

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { imagePath } from '../../client/images.ts'
+import { shownPath } from '../../client/images.ts'
 import { painted } from '../browser/painted.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import { useArrival } from '../parts/arrival.ts'
@@ -97,7 +97,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   return (
     <>
       <CouponCard
-        coupon={{ name, description, benefit, expiresAt, rules, image: imagePath(held.image) }}
+        coupon={{ name, description, benefit, expiresAt, rules, image: shownPath(held) }}
         color={knownColor(npub)}
         spent={!usable}
       />

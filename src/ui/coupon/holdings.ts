@@ -1,6 +1,7 @@
 /** The coupons that this device keeps for its holder. */
 
 import { asObject } from '../../base/json.ts'
+import { pictureIn } from '../../client/images.ts'
 import { parseStored } from '../../client/json.ts'
 import type { TextStore } from '../../client/texts.ts'
 import { rulesIn } from '../../client/voucher-rules.ts'
@@ -104,6 +105,11 @@ function isHeld(value: unknown): value is Held {
   )
 }
 
-function parsed({ rules, ...held }: Held): Held {
-  return { ...held, ...rulesIn({ rules }), voucher: parseEvent(held.voucher) }
+function parsed({ rules, picture, ...held }: Held): Held {
+  return {
+    ...held,
+    ...rulesIn({ rules }),
+    ...pictureIn({ picture }),
+    voucher: parseEvent(held.voucher),
+  }
 }

@@ -1,4 +1,4 @@
-import { imagePath } from '../../client/images.ts'
+import { shownPath } from '../../client/images.ts'
 import type { ShownPoster } from '../../client/models.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
@@ -61,11 +61,11 @@ export function PosterView({ id }: { id: string }) {
 }
 
 function Shown({ id, shown }: { id: string; shown: ShownPoster }) {
-  const { name, description, coupon: benefit, expiresAt, rules, npub, image, poster } = shown
+  const { name, description, coupon: benefit, expiresAt, rules, npub, poster } = shown
   return (
     <>
       <CouponCard
-        coupon={{ name, description, benefit, expiresAt, rules, image: imagePath(image) }}
+        coupon={{ name, description, benefit, expiresAt, rules, image: shownPath(shown) }}
         color={knownColor(npub)}
         spent={poster.state === 'ended' || poster.state === 'exhausted'}
       />

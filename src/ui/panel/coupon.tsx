@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { imagePath, isUnavailable } from '../../client/images.ts'
+import { isUnavailable, shownPath } from '../../client/images.ts'
 import type { Definition } from '../../client/models.ts'
 import { go, hrefTo } from '../browser/route.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -53,7 +53,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
       </div>
       <div class="coupon-top">
         <CouponCard
-          coupon={{ ...coupon, image: imagePath(image) }}
+          coupon={{ ...coupon, image: shownPath(coupon) }}
           color={ownColor()}
           spent={over}
           onLost={() => void lookAt(image)}

@@ -79,7 +79,7 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   else if (!isPlainName(name)) found.name = 'wrong.hidden'
   const description = draft.description.trim()
   if (!isPlainText(description)) found.description = 'wrong.hidden'
-  const image = draft.image.trim()
+  const image = draft.picture === '' ? draft.image.trim() : ''
   if (image !== '' && !/^https:\/\/[^\s@]+$/.test(image)) found.image = 'wrong.image'
   const maxUses = draft.maxUses.trim() === '' ? null : parseAmount(draft.maxUses)
   if (
@@ -99,7 +99,8 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
     found['rules.startsAt'] = 'wrong.starts'
   }
   if (!benefit || Object.keys(found).length > 0) return { authored: null, wrongs: found }
-  const terms = { name, description, image: image === '' ? null : image }
+  const picture = draft.picture === '' ? null : draft.picture
+  const terms = { name, description, image: image === '' ? null : image, picture }
   return { authored: { ...terms, benefit, maxUses, expiresAt, rules }, wrongs: {} }
 }
 

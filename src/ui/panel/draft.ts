@@ -10,6 +10,8 @@ export type Draft = BenefitDraft & {
   name: string
   description: string
   image: string
+  /** The hash of the uploaded photo; empty without one. */
+  picture: string
   maxUses: string
   /** `YYYY-MM-DD` on the clock of this device. */
   expires: string
@@ -23,6 +25,7 @@ export const emptyDraft: Draft = {
   name: '',
   description: '',
   image: '',
+  picture: '',
   maxUses: '',
   expires: '',
   expiresAt: null,
@@ -34,6 +37,7 @@ export function draftOf({
   name,
   description,
   image,
+  picture = '',
   benefit,
   maxUses,
   expiresAt,
@@ -44,7 +48,9 @@ export function draftOf({
     ...typedBenefit(benefit),
     name,
     description,
-    image: image ?? '',
+    // The address of an uploaded photo is not one that a person typed.
+    image: picture === '' ? (image ?? '') : '',
+    picture,
     maxUses: maxUses === null ? '' : String(maxUses),
     expires: expiresAt === null ? '' : dayOf(expiresAt),
     expiresAt,

@@ -1,4 +1,4 @@
-import { imagePath } from '../../client/images.ts'
+import { shownPath } from '../../client/images.ts'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { couponWords as t } from '../words/coupons.ts'
@@ -18,6 +18,7 @@ type Props = {
 export function EditorPreview({ draft, saved }: Props) {
   const { benefit } = benefitOf(draft)
   const chosen = draft.image.trim()
+  const shown = chosen !== '' && chosen === saved ? shownPath({ image: saved }) : null
   return (
     <aside class="stack tight wizard-preview" aria-label={t('preview')}>
       <p class="soft small">{t('preview')}</p>
@@ -31,14 +32,15 @@ export function EditorPreview({ draft, saved }: Props) {
             expiresAt: expiryOf(draft),
             rules: rulesOf(draft.rules).rules,
             // A new address shows no picture before the save, see below.
-            image: chosen === saved ? imagePath(saved) : null,
+            image:
+              draft.picture !== '' ? shownPath({ image: null, picture: draft.picture }) : shown,
           }}
         />
       ) : (
         <p class="ghost">{t('preview.placeholder')}</p>
       )}
       {/* Pages load no picture from other servers: the service fetches it after the save. */}
-      {chosen.startsWith('https://') && chosen !== saved && (
+      {draft.picture === '' && chosen.startsWith('https://') && chosen !== saved && (
         <Notice tone="idle" icon="image">
           {t('preview.picture')}
         </Notice>

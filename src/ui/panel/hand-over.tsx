@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
-import { imagePath } from '../../client/images.ts'
+import { shownPath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
@@ -65,7 +65,7 @@ export function HandOver({ coupon, many, onClose }: Props) {
             issue()
           }}
         >
-          <CouponCard coupon={{ ...coupon, image: imagePath(coupon.image) }} color={ownColor()} />
+          <CouponCard coupon={{ ...coupon, image: shownPath(coupon) }} color={ownColor()} />
           {many && (
             <Field
               data-begin

@@ -15,6 +15,7 @@ import type {
   Statistics,
   VoucherResult,
 } from '../../client/models.ts'
+import * as pictures from '../../client/pictures.ts'
 import { signPost } from '../../client/proof.ts'
 import type { Identity } from '../../client/session.ts'
 import type { PageSigner } from '../../client/signer.ts'
@@ -164,6 +165,11 @@ export async function changeCoupon(
   changes: Partial<management.Authored> & { archived?: boolean },
 ): Promise<void> {
   show(await management.changeCoupon(session, id, changes))
+}
+
+/** Upload a photo of the merchant; its hash. */
+export function uploadPicture(photo: Blob): Promise<string> {
+  return pictures.uploadPicture(session, photo)
 }
 
 /** Put a coupon from an answer into the overview, without loading all of it again. */

@@ -1,8 +1,11 @@
+import { useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
 import { Field, TextArea } from '../parts/field.tsx'
 import { couponWords as t } from '../words/coupons.ts'
+import { photoWords as photo } from '../words/photo.ts'
 import type { Draft } from './draft.ts'
 import { nameOf, type Wrongs } from './draft-check.ts'
+import { PhotoField } from './photo-field.tsx'
 import { RulesFields } from './rules-fields.tsx'
 
 type Props = {
@@ -17,6 +20,8 @@ export function TermsFields({ draft, wrongs, onChange }: Props) {
     const key = wrongs[field]
     return key ? t(key) : null
   }
+  // At the start only: a cleared field must not close over its cursor.
+  const [linked] = useState(draft.image !== '')
   return (
     <div class="stack">
       <Field
@@ -54,16 +59,26 @@ export function TermsFields({ draft, wrongs, onChange }: Props) {
           error={wrong('expires')}
         />
       </div>
-      <Field
-        label={t('field.image')}
-        hint={t('field.image.hint')}
-        type="url"
-        inputMode="url"
-        autoComplete="off"
-        value={draft.image}
-        onText={(image) => onChange({ image })}
-        error={wrong('image')}
+      <PhotoField
+        label={photo('photo.title')}
+        picture={draft.picture}
+        onPicture={(picture) => onChange({ picture })}
       />
+      {draft.picture === '' && (
+        <details open={linked}>
+          <summary>{photo('photo.other')}</summary>
+          <Field
+            label={t('field.image')}
+            hint={t('field.image.hint')}
+            type="url"
+            inputMode="url"
+            autoComplete="off"
+            value={draft.image}
+            onText={(image) => onChange({ image })}
+            error={wrong('image')}
+          />
+        </details>
+      )}
       <RulesFields rules={draft.rules} wrongs={wrongs} onChange={(rules) => onChange({ rules })} />
     </div>
   )

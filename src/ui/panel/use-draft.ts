@@ -45,7 +45,8 @@ export function useDraft(coupon: Definition | null, place: string) {
     resumed: resumed !== null,
     /** Deleted in another window. The draft can be saved as a new coupon. */
     gone: opened !== null && coupon === null,
-    change: (changes: Partial<Draft>) => setDraft({ ...draft, ...changes }),
+    // From the draft of now: an upload may end after other fields were typed.
+    change: (changes: Partial<Draft>) => setDraft((now) => ({ ...now, ...changes })),
     /** Whether somebody else has changed the coupon since the wizard opened. */
     isNewer: (now: Definition) => !sameTerms(now, opened) && !sameTerms(now, sent.current),
     /** Note a change before its request: the answer may be lost although the change was stored. */
@@ -83,10 +84,13 @@ function textOf({
   name,
   description,
   image,
+  picture = null,
   benefit,
   maxUses,
   expiresAt,
   rules,
 }: Authored): string {
-  return JSON.stringify([name, description, image, benefit, maxUses, expiresAt, rules ?? null])
+  // The address of a photo follows from it.
+  const shown = picture ?? image
+  return JSON.stringify([name, description, shown, benefit, maxUses, expiresAt, rules ?? null])
 }

@@ -8,11 +8,13 @@ type Props = {
   label: string
   /** Types of files, as the browser's dialog takes them. */
   accept: string
+  /** Opens the camera of a phone. */
+  camera?: boolean
   onFile: (file: File) => void
 }
 
 /** A button that lets the person choose one file of the device. */
-export function FileButton({ icon, label, accept, onFile }: Props) {
+export function FileButton({ icon, label, accept, camera = false, onFile }: Props) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -24,6 +26,7 @@ export function FileButton({ icon, label, accept, onFile }: Props) {
         class="unseen"
         type="file"
         accept={accept}
+        {...(camera && { capture: 'environment' as const })}
         tabIndex={-1}
         aria-label={label}
         onChange={(event) => {

@@ -101,8 +101,11 @@ export const couponWords = createWords(
       'Ej.: con leche o solo, del tamaño que quieras.',
       'E.g. with or without milk, in any size.',
     ],
-    'field.image': ['Imagen (opcional)', 'Image (optional)'],
-    'field.image.hint': ['La dirección https de una foto.', 'The https address of a picture.'],
+    'field.image': ['Imagen de tu web', 'Image on your website'],
+    'field.image.hint': [
+      'Su dirección, que empieza con https://.',
+      'Its address, which begins with https://.',
+    ],
     'field.max': ['¿Cuántos como mucho? (opcional)', 'How many at most? (optional)'],
     'field.max.hint': ['Vacío: los que quieras.', 'Leave it empty for as many as you like.'],
     'field.expires': ['Vence el (opcional)', 'Expires on (optional)'],
