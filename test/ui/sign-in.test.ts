@@ -175,7 +175,7 @@ test('a bunker address connects, also when the signer refuses the first request'
   }
 })
 
-test('an imported key is stored encrypted, and a wrong PIN is reported', async () => {
+test('an imported key, here in hex, is stored encrypted, and a wrong PIN is reported', async () => {
   await open()
   await press('Ya tengo una clave')
   await checkEveryWidth(page, 'panel-bring-key')
@@ -191,7 +191,7 @@ test('an imported key is stored encrypted, and a wrong PIN is reported', async (
   await page.getByText('le falta una parte').waitFor()
   await page
     .getByLabel('Tu clave')
-    .fill('nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5')
+    .fill('67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa')
   await press('Entrar')
   await page.getByText('El PIN lleva 6 números o más').waitFor()
   await page.getByLabel('Elegí un PIN').fill(pin)
