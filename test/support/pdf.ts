@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
 
 /**
- * The number of pages of a PDF by Chromium, and the numbers of those on which nothing is drawn, from 1. Its
+ * The number of pages of a PDF by Chromium, and the numbers of those without a word, from 1. Its
  * objects are plain, and its streams compressed (ISO 32000-1, 7.3 and 7.7.3.3).
  */
 export function pagesOf(pdf: Uint8Array): { count: number; empty: number[] } {
@@ -9,7 +9,7 @@ export function pagesOf(pdf: Uint8Array): { count: number; empty: number[] } {
   const pages = [...text.matchAll(/\d+ 0 obj\s*<<\/Type \/Page\s[\s\S]*?endobj/g)]
   const empty = pages.flatMap(([page], index) => {
     const [, contents = ''] = /\/Contents (\d+) 0 R/.exec(page) ?? []
-    return drawsOn(streamOf(text, contents)) ? [] : [index + 1]
+    return showsText(streamOf(text, contents)) ? [] : [index + 1]
   })
   return { count: pages.length, empty }
 }
@@ -24,7 +24,7 @@ function streamOf(text: string, number: string): string {
   return (head.includes('/FlateDecode') ? inflateSync(bytes) : bytes).toString('latin1')
 }
 
-/** Text, a filled or drawn shape, or a picture. */
-function drawsOn(stream: string): boolean {
-  return /\b(?:Tj|TJ|f\*?|S|B|Do)\s*$/m.test(stream)
+/** Whether it shows text. A shape proves nothing: the white of the page is one. */
+function showsText(stream: string): boolean {
+  return /\bT[jJ]\s*$/m.test(stream)
 }
