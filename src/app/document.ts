@@ -5,6 +5,7 @@ import * as models from '../coupons/models.ts'
 import * as gatewayModels from '../gateway/models.ts'
 import { documentRoutes } from '../http/document-routes.ts'
 import * as merchantModels from '../merchants/models.ts'
+import * as moveModels from '../move/models.ts'
 import * as nostrModels from '../nostr/models.ts'
 import * as posterModels from '../posters/models.ts'
 import * as shopModels from '../shops/models.ts'
@@ -26,7 +27,7 @@ const allModels = {
     ...shopModels,
     ...gatewayModels,
   },
-  ...{ ...walletModels, ...posterModels },
+  ...{ ...moveModels, ...walletModels, ...posterModels },
   ...{ ...ledgerModels, ...transferModels, ...payModels },
   ...{ ...cardModels, ...holderModels, ...tapModels },
 }

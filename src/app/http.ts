@@ -12,6 +12,8 @@ import type { Authenticator } from '../http/auth.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetricsAccess } from '../http/metrics-access.ts'
 import { type HttpServer, type ServerOptions, startServer } from '../http/server.ts'
+import { arrivalRoutes } from '../move/arrival-routes.ts'
+import { moveRoutes } from '../move/routes.ts'
 import { pictureRoutes } from '../pictures/routes.ts'
 import { createPictureFinder } from '../pictures/show.ts'
 import { posterRoutes, shownPosterRoutes } from '../posters/routes.ts'
@@ -37,6 +39,7 @@ import { startErrorFrom } from './data.ts'
 import { describeRoutes } from './document.ts'
 import type { RunningGateway } from './gateway.ts'
 import type { Management } from './management.ts'
+import { createMoveIn, createMoveOut } from './moving.ts'
 import { openOrigins, pictureOrigin } from './origins.ts'
 import { createPosters } from './posters.ts'
 import { createReadiness } from './readiness.ts'
@@ -56,6 +59,8 @@ type Features = {
   transfers: Transfers
   sessions: Sessions
   auth: Authenticator<Caller>
+  /** Stop the service and start it again. */
+  restart: () => void
 }
 
 /** Start the HTTP server with the routes of all features. */
@@ -85,6 +90,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { config, database, disk, metrics, now, rateLimits, requireDisk, signer } = runtime
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
   const { service } = coupons
+  const moving = { merchants: management.merchants, restart: features.restart }
   const posters = createPosters(runtime, service)
   const pictures = {
     ...{ database, now, requireDisk },
@@ -102,6 +108,8 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     announcementRoutes(service, auth),
     liveRoutes(service, auth, coupons.live),
     ...management.routes(auth),
+    moveRoutes(createMoveOut(runtime, moving), auth),
+    arrivalRoutes(createMoveIn(runtime, moving)),
     shopRoutes({ database, now, requireDisk, requireMerchant: management.require }, auth),
     imageRoutes(coupons.images),
     pictureRoutes(pictures, createPictureFinder(database), auth),

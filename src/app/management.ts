@@ -139,6 +139,11 @@ export function listedMerchants({ merchants }: Config): readonly string[] {
   return merchants === null || merchants === 'open' ? [] : [...merchants]
 }
 
+/** The rule of admission of a service that does not run. `exposed` is the fact of that name. */
+export function readAdmission(config: Config, exposed: string | null): Admission {
+  return admissionOf(config, isLoopback(config) && exposed === null)
+}
+
 function admissionOf({ merchants }: Config, alone: boolean): Admission {
   if (merchants === 'open') return 'open'
   if (merchants !== null) return 'listed'

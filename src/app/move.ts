@@ -48,7 +48,7 @@ export function moveCopyPath(dataDir: string): string {
 }
 
 /** Build the file of a move from the keys and that copy, as a stream. `passphrase` as it was typed. */
-async function streamMove(
+export async function streamMove(
   config: Config,
   passphrase: string,
   now: number,
@@ -153,5 +153,8 @@ export function removeMoveCopy(dataDir: string): void {
 }
 
 function used(): OperatorError {
-  return new OperatorError('this service has data already: a move goes into a new data directory')
+  return new OperatorError(
+    'this service has data already: a move goes into a new data directory',
+    'not-empty',
+  )
 }

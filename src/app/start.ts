@@ -17,8 +17,9 @@ import { startHttp } from './http.ts'
 import { createIdentities } from './identities.ts'
 import { startLedger } from './ledger.ts'
 import { type ManagementState, openManagement } from './management.ts'
-import { findMoved } from './move.ts'
+import { findMoved, removeMoveCopy } from './move.ts'
 import { startMovedControl, startMovedHttp } from './moved.ts'
+import { removeArriving } from './moving.ts'
 import { startOperator } from './operator.ts'
 import { startEmbeddedRelay } from './relay.ts'
 import { openRuntime, type Runtime } from './runtime.ts'
@@ -34,6 +35,8 @@ export type App = {
   engine: string
   /** The state of management now. Null for a service that was moved to another computer. */
   management(): Promise<ManagementState | null>
+  /** Resolves when the service asks to be stopped and started again, for a move. */
+  restartAsked: Promise<void>
   /** Finish what is in flight, close the database clean. */
   stop(): Promise<void>
 }
@@ -54,7 +57,15 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 
   const runtime = await openRuntime(config, log, { statFs: parts.statFs ?? realStatFs, opened })
   const { database, jobs, keys, signer, verify, verifyHash, now, requireDisk, steady } = runtime
-  if ((await findMoved(database)) !== null) return startMoved(runtime, opened)
+  const { promise: restartAsked, resolve: restart } = Promise.withResolvers<void>()
+  if ((await findMoved(database)) !== null) {
+    const server = stopAtEnd(startMovedHttp(runtime, { restart, opened }))
+    stopAtEnd(startMovedControl(runtime, server.url))
+    log.warn('move.closed', { hint: 'to open it again: cuponera move back' })
+    return running(runtime, server, { opened, restartAsked, management: async () => null })
+  }
+  removeMoveCopy(config.dataDir)
+  removeArriving(config)
 
   const wayOut = createFetchPublic(parts.outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
@@ -95,7 +106,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const server = stopAtEnd(
     startHttp(runtime, {
       ...{ addresses, management, relay, gateway, coupons, identities, cards },
-      ...{ transfers, sessions: sessions.sessions, auth },
+      ...{ transfers, sessions: sessions.sessions, auth, restart },
     }),
   )
   addresses.listening(server)
@@ -111,25 +122,18 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   // First of all, so that the thread of a check closes the file while requests end.
   stopAtEnd(control)
 
-  return running(runtime, server, { opened, management: management.state })
-}
-
-/** Start a service that goes on at another computer: nothing here writes, so that its database stays as it is. */
-function startMoved(runtime: Runtime, opened: AsyncDisposableStack): App {
-  const server = opened.adopt(startMovedHttp(runtime), (one) => one.stop())
-  opened.adopt(startMovedControl(runtime, server.url), (one) => one.stop())
-  runtime.log.warn('move.closed', { hint: 'to open it again: cuponera move back' })
-  return running(runtime, server, { opened, management: async () => null })
+  return running(runtime, server, { opened, restartAsked, management: management.state })
 }
 
 function running(
   { signer, schnorr }: Runtime,
   { url, secureUrl }: HttpServer,
-  { opened, management }: Pick<App, 'management'> & { opened: AsyncDisposableStack },
+  parts: Pick<App, 'management' | 'restartAsked'> & { opened: AsyncDisposableStack },
 ): App {
+  const { opened, management, restartAsked } = parts
   const everything = opened.move()
   return {
-    ...{ url, secureUrl, management },
+    ...{ url, secureUrl, management, restartAsked },
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
     stop: () => everything.disposeAsync(),

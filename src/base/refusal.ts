@@ -70,6 +70,14 @@ const table = {
   'amount-invalid': [400, 'El monto falta o está fuera de lo que acepta esta dirección.'],
   'voucher-invalid': [400, 'El cupón no es válido: revisá su evento, su firma y su código.'],
   'service-unknown': [400, 'No conocemos el servicio que emitió ese cupón.'],
+  'move-passphrase-wrong': [
+    400,
+    'Esas palabras no abren el archivo de la mudanza. Revisalas y probá de nuevo.',
+  ],
+  'move-file-damaged': [
+    400,
+    'El archivo de la mudanza está dañado o incompleto. Traelo de nuevo de la otra computadora.',
+  ],
   'not-json-event': [
     415,
     'Mandá un evento Nostr como objeto JSON, con Content-Type application/json.',
@@ -108,6 +116,11 @@ const table = {
   'merchants-owner-only': [
     403,
     'Sólo quien puso en marcha el servicio puede agregar o quitar comercios.',
+  ],
+  'move-not-allowed': [403, 'Sólo quien puso en marcha el servicio puede mudarlo.'],
+  'move-in-clear': [
+    403,
+    'La mudanza lleva todas las claves: hacela en la misma computadora del servicio o por https.',
   ],
   'mint-not-allowed': [403, 'No tenés permiso para emitir este cupón. Pedíselo al comercio.'],
   'till-not-allowed': [
@@ -185,6 +198,11 @@ const table = {
   ],
   'announcement-older': [409, 'Ya hay un anuncio más nuevo guardado. Firmá uno con fecha actual.'],
   'merchants-by-setting': [409, 'Acá los comercios se eligen en la configuración del servicio.'],
+  'move-not-begun': [409, 'El servicio no se está mudando.'],
+  'move-not-empty': [
+    409,
+    'Este servicio ya tiene datos. La mudanza entra sólo en uno recién instalado.',
+  ],
   'merchant-is-owner': [
     409,
     'Esa clave sólo se puede quitar desde la computadora donde corre el servicio.',

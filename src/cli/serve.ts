@@ -18,15 +18,33 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
     process.on('SIGTERM', resolve)
     process.on('SIGINT', resolve)
   })
-  const app = await start(config, log)
-  const management = await app.management()
-  console.log(startBlock(app, config, management))
-  if (management) warnOfManagement(log, config, management)
-  await stopSignal
-  log.info('stopping')
-  await app.stop()
+  let current = config
+  for (;;) {
+    const app = await start(current, log)
+    const management = await app.management()
+    console.log(startBlock(app, current, management))
+    if (management) warnOfManagement(log, current, management)
+    const again = await Promise.race([
+      stopSignal.then(() => false),
+      app.restartAsked.then(() => true),
+    ])
+    log.info(again ? 'restarting' : 'stopping')
+    await app.stop()
+    if (!again) break
+    current = withPorts(current, app)
+  }
   log.info('stopped')
   return 0
+}
+
+/** The same settings with the ports that were free at the first start: a page that waits asks the same address. */
+function withPorts(config: Config, { url, secureUrl }: App): Config {
+  const portOf = (address: string) => Number(new URL(address).port)
+  return {
+    ...config,
+    ...(config.port === 0 && { port: portOf(url) }),
+    ...(config.tlsPort === 0 && secureUrl && { tlsPort: portOf(secureUrl) }),
+  }
 }
 
 /** The lines that a start prints for the operator: addresses, keys, and who may manage coupons. */

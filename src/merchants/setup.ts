@@ -11,6 +11,26 @@ import type { MerchantStores, Merchants } from './service.ts'
  * Refuses `setup-code-wrong` for another code, for a used one, and if there is none.
  */
 export async function setUp(merchants: Merchants, { pubkey, spend }: Caller, typed: string) {
+  const { tryCode, right } = tryOf(merchants, typed, spend)
+  return merchants.database.transact({ roots: ['roster'], first: tryCode }, async (tx) => {
+    if (!right() || !(await tx.merchants.burnCode())) throw new Refusal('setup-code-wrong')
+    const createdAt = merchants.now()
+    await tx.merchants.put({ pubkey, label: null, owner: true, createdAt, expiresAt: null })
+    tx.afterCommit(() => merchants.happened({ type: 'admitted', pubkey, by: 'code' }))
+    return { pubkey, npub: npubOf(pubkey) }
+  })
+}
+
+/** Refuse `setup-code-wrong` for a wrong code. A right one stays valid. */
+export async function requireSetupCode(merchants: Merchants, typed: string): Promise<void> {
+  const { tryCode, right } = tryOf(merchants, typed)
+  await merchants.database.transact({ roots: ['roster'], first: tryCode }, async () => {
+    if (!right()) throw new Refusal('setup-code-wrong')
+  })
+}
+
+/** Check a typed code, and count a wrong one. */
+function tryOf(merchants: Merchants, typed: string, spend?: Caller['spend']) {
   let right = false
   // Outside of the part that a refusal undoes, so that a wrong try always counts.
   const tryCode: First<MerchantStores> = async (tx) => {
@@ -25,11 +45,5 @@ export async function setUp(merchants: Merchants, { pubkey, spend }: Caller, typ
     await tx.merchants.setCode(merchants.newSalt())
     tx.afterCommit(() => merchants.happened({ type: 'code-replaced' }))
   }
-  return merchants.database.transact({ roots: ['roster'], first: tryCode }, async (tx) => {
-    if (!right || !(await tx.merchants.burnCode())) throw new Refusal('setup-code-wrong')
-    const createdAt = merchants.now()
-    await tx.merchants.put({ pubkey, label: null, owner: true, createdAt, expiresAt: null })
-    tx.afterCommit(() => merchants.happened({ type: 'admitted', pubkey, by: 'code' }))
-    return { pubkey, npub: npubOf(pubkey) }
-  })
+  return { tryCode, right: () => right }
 }

@@ -54,7 +54,7 @@ export async function openMove(
   try {
     opened = await decrypter.decrypt(file.stream() as ReadableStream<Uint8Array>)
   } catch {
-    throw new OperatorError('wrong passphrase (or the file was changed)')
+    throw new OperatorError('wrong passphrase (or the file was changed)', 'passphrase')
   }
   const reader = unzip(opened).getReader()
   const output = openSync(target, 'wx', 0o600)

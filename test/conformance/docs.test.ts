@@ -25,6 +25,8 @@ import { GatewayRefusalModel, RefusalModel } from '../../src/http/envelope.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { merchantRoutes } from '../../src/merchants/roster-routes.ts'
 import { setupRoutes } from '../../src/merchants/setup-routes.ts'
+import { arrivalRoutes } from '../../src/move/arrival-routes.ts'
+import { moveRoutes } from '../../src/move/routes.ts'
 import { type NostrEvent, parseEvent } from '../../src/nostr/event.ts'
 import { pictureRoutes } from '../../src/pictures/routes.ts'
 import { posterRoutes, shownPosterRoutes } from '../../src/posters/routes.ts'
@@ -478,6 +480,8 @@ function couponRoutes(): DescribedRoute[] {
     sessionRoutes(nothing, nothing),
     setupRoutes(nothing, nothing),
     merchantRoutes(nothing, nothing),
+    moveRoutes(nothing, nothing),
+    arrivalRoutes(nothing),
     shopRoutes(nothing, nothing),
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '', open: () => false }),

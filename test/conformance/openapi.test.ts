@@ -14,6 +14,7 @@ import { fetchedPicture, testDefinitions } from './answers/definitions.ts'
 import { testGateway } from './answers/gateway.ts'
 import { testIdentities } from './answers/identities.ts'
 import { testMerchants } from './answers/merchants.ts'
+import { testMoves } from './answers/moves.ts'
 import { testPayments } from './answers/payments.ts'
 import { testPosters } from './answers/posters.ts'
 import { alwaysGood, testService } from './answers/service.ts'
@@ -106,6 +107,7 @@ describe('real answers match the document:', () => {
   describe('the service', () => testService(service))
   describe('sessions', () => testSessions(service))
   describe('merchants', () => testMerchants(service))
+  describe('moves', () => testMoves(service))
   describe('definitions', () => testDefinitions(service))
   describe('posters', () => testPosters(service))
   describe('announcements', () => testAnnouncements(service))
@@ -154,7 +156,6 @@ describe('after all scenarios', () => {
       'bytes-day-full',
       'minters-full',
       'identity-nonces-full',
-      'moved',
       'clock-behind',
       'disk-low',
       'overloaded',

@@ -1,0 +1,222 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Signer } from '../../src/nostr/event.ts'
+import { runCommand } from '../support/cli.ts'
+import {
+  call,
+  createDefinition,
+  createProof,
+  mintOne,
+  newSigner,
+  nostrHeader,
+  openSession,
+} from '../support/client.ts'
+import { admitByCode, type ClosedServer, startClosed } from '../support/closed.ts'
+import { expectRefusal } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+afterAll(cleanUp)
+
+const passphrase = 'uno dos tres cuatro cinco seis siete ocho'
+const claim = (url: string, nonce: string) => call(url, '/api/coupons/claim', { body: { nonce } })
+const isMoved = async (url: string) => (await call(url, '/readyz').catch(() => null))?.json?.code
+const isOpen = async (url: string) => (await call(url, '/readyz').catch(() => null))?.status === 200
+
+/** Close a service for the move, and wait until it is started again as one that was moved. */
+async function begin(url: string, signer: Signer): Promise<void> {
+  const begun = await call(url, '/api/move', { method: 'POST', signer })
+  expect(begun.status).toBe(202)
+  expect(begun.json.movedAt).toBeInteger()
+  await until('it was moved', async () => (await isMoved(url)) === 'moved')
+}
+
+async function fetchFile(url: string, signer: Signer): Promise<Uint8Array> {
+  const body = JSON.stringify({ passphrase })
+  const proof = createProof(signer, `${url}/api/move/file`, { method: 'POST', body })
+  const headers = { Authorization: nostrHeader(proof), 'Content-Type': 'application/json' }
+  const answer = await fetch(`${url}/api/move/file`, { method: 'POST', body, headers })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-disposition')).toMatch(
+    /^attachment; filename="mudanza-cuponera-\d{4}-\d\d-\d\d\.cuponera"$/,
+  )
+  const replayed = await fetch(`${url}/api/move/file`, { method: 'POST', body, headers })
+  expect(replayed.status).toBe(401)
+  return answer.bytes()
+}
+
+/** Send a file in pieces, and finish with a passphrase. */
+async function bringIn(
+  { url, code }: Pick<ClosedServer, 'url' | 'code'>,
+  file: Uint8Array,
+  words = passphrase,
+) {
+  const opened = await call(url, '/api/arrival', { body: code ? { code } : {} })
+  expect(opened.status).toBe(201)
+  const headers = { 'X-Move-Ticket': opened.json.ticket }
+  for (let at = 0; at < file.length; at += 40_000) {
+    const body = file.slice(at, at + 40_000)
+    const sent = await fetch(`${url}/api/arrival/pieces?at=${at}`, { method: 'PUT', body, headers })
+    expect(await sent.json()).toEqual({ bytes: at + body.length })
+  }
+  return call(url, '/api/arrival/finish', { body: { passphrase: words }, headers })
+}
+
+describe('a move by the pages', () => {
+  test('closes the old service, and the new one redeems each voucher once', async () => {
+    const old = await startClosed()
+    const { signer, token } = await admitByCode(old)
+    const couponId = await createDefinition(old.url, token)
+    const { nonce } = await mintOne(old.url, token, couponId)
+    await begin(old.url, signer)
+    expectRefusal(await claim(old.url, nonce), 503, 'moved')
+    const file = await fetchFile(old.url, signer)
+
+    const fresh = await startClosed()
+    expectRefusal(
+      await bringIn(fresh, file, 'otras palabras que no son'),
+      400,
+      'move-passphrase-wrong',
+    )
+    expectRefusal(await bringIn(fresh, file.slice(0, -1)), 400, 'move-file-damaged')
+    const arrived = await bringIn(fresh, file)
+    expect(arrived.status).toBe(202)
+    await until('it runs as the old one', async () => {
+      const known = await call(fresh.url, '/api/coupons/preview', { body: { nonce } }).catch(
+        () => null,
+      )
+      return known?.json?.status === 'minted'
+    })
+    expect((await claim(fresh.url, nonce)).json.status).toBe('success')
+    expect((await claim(fresh.url, nonce)).json.status).toBe('claimed')
+    expectRefusal(await claim(old.url, nonce), 503, 'moved')
+    // The session of the old computer goes on.
+    expect((await call(fresh.url, '/api/coupons', { token })).status).toBe(200)
+    expect(existsSync(join(fresh.dataDir, 'arriving.cuponera'))).toBe(false)
+    expect(existsSync(join(fresh.dataDir, 'incoming'))).toBe(false)
+    expect(old.output() + fresh.output()).not.toContain(passphrase)
+  })
+
+  test('stays closed after a crash, can be taken back, and then has no old copy', async () => {
+    const first = await startClosed()
+    const { signer, token } = await admitByCode(first)
+    const couponId = await createDefinition(first.url, token)
+    const { nonce } = await mintOne(first.url, token, couponId)
+    await begin(first.url, signer)
+    await first.kill()
+    const server = await startClosed({ dataDir: first.dataDir })
+    expectRefusal(await claim(server.url, nonce), 503, 'moved')
+    expectRefusal(
+      await call(server.url, '/api/move', { method: 'DELETE', signer: newSigner() }),
+      403,
+      'move-not-allowed',
+    )
+    await until('the copy is there', () => readdirSync(server.dataDir).includes('move.db'))
+    const back = await call(server.url, '/api/move', { method: 'DELETE', signer })
+    expect(back.status).toBe(202)
+    await until('it is open', () => isOpen(server.url))
+    expect((await claim(server.url, nonce)).json.status).toBe('success')
+    expect(readdirSync(server.dataDir)).not.toContain('move.db')
+    expectRefusal(
+      await call(server.url, '/api/move', { method: 'DELETE', signer }),
+      409,
+      'move-not-begun',
+    )
+  })
+
+  test('the file that a page made is one for the command, too', async () => {
+    const old = await startServer()
+    const signer = newSigner()
+    await createDefinition(old.url, await openSession(old.url, signer))
+    await begin(old.url, signer)
+    const path = join(newDirectory(), 'mudanza.cuponera')
+    writeFileSync(path, await fetchFile(old.url, signer))
+    const words = join(newDirectory(), 'words')
+    writeFileSync(words, passphrase)
+    const dataDir = newDirectory()
+    const args = ['move', 'in', path, '--passphrase-file', words]
+    expect((await runCommand(args, { dataDir })).code).toBe(0)
+  })
+})
+
+describe('only the person who runs the service moves it', () => {
+  test('with a setup code: the first owner, with a signature, over a safe way, from its own page', async () => {
+    const server = await startClosed()
+    const { url } = server
+    const { signer, token } = await admitByCode(server)
+    const other = newSigner()
+    const body = { pubkey: other.pubkey }
+    expect((await call(url, '/api/merchants', { body, token })).status).toBe(201)
+    const ask = (options: object) => call(url, '/api/move', { method: 'POST', ...options })
+    expectRefusal(await ask({ token }), 401, 'auth-missing', { reason: 'missing' })
+    expectRefusal(await ask({ signer: other }), 403, 'move-not-allowed')
+    expectRefusal(await ask({ signer: newSigner() }), 403, 'move-not-allowed')
+    const page = { Origin: 'https://evil.example' }
+    expectRefusal(await ask({ signer, headers: page }), 403, 'move-not-allowed')
+    const far = { 'X-Forwarded-For': '203.0.113.9' }
+    expectRefusal(await ask({ signer, headers: far }), 403, 'move-in-clear')
+    expectRefusal(
+      await call(url, '/api/move/file', { signer, body: { passphrase } }),
+      409,
+      'move-not-begun',
+    )
+    expect(await isOpen(url)).toBe(true)
+    await begin(url, signer)
+    expectRefusal(
+      await call(url, '/api/move/file', { signer: other, body: { passphrase } }),
+      403,
+      'move-not-allowed',
+    )
+  })
+
+  test.each(['open', newSigner().pubkey])('nobody over HTTP with MERCHANTS=%s', async (setting) => {
+    const { url } = await startServer({ env: { MERCHANTS: setting } })
+    const answer = await call(url, '/api/move', { method: 'POST', signer: newSigner() })
+    expectRefusal(answer, 403, 'move-not-allowed')
+    expectRefusal(await call(url, '/api/arrival', { body: {} }), 403, 'move-not-allowed')
+  })
+
+  test('on this machine alone: the one key that has coupons', async () => {
+    const { url } = await startServer()
+    const [first, second] = [newSigner(), newSigner()]
+    const ask = (signer: Signer) => call(url, '/api/move', { method: 'POST', signer })
+    expectRefusal(await ask(first), 403, 'move-not-allowed')
+    await createDefinition(url, await openSession(url, first))
+    expectRefusal(await ask(second), 403, 'move-not-allowed')
+    await createDefinition(url, await openSession(url, second))
+    expectRefusal(await ask(first), 403, 'move-not-allowed')
+  })
+})
+
+describe('a service comes in', () => {
+  test('with the setup code alone, in order, from its own page, and only where nothing is', async () => {
+    const server = await startClosed()
+    const { url, code } = server
+    const open = (body: object, headers = {}) => call(url, '/api/arrival', { body, headers })
+    expectRefusal(await open({}), 403, 'setup-code-wrong')
+    expectRefusal(await open({ code: 'AAAA-AAAA-AAAA' }), 403, 'setup-code-wrong')
+    expectRefusal(await open({ code }, { Origin: 'https://evil.example' }), 403, 'move-not-allowed')
+    expectRefusal(await open({ code }, { Via: '1.1 far' }), 403, 'move-in-clear')
+    const { ticket } = (await open({ code })).json
+    const send = async (
+      at: number,
+      headers: Record<string, string> = { 'X-Move-Ticket': ticket },
+    ) => {
+      const sent = { method: 'PUT', body: 'abc', headers }
+      return call(url, `/api/arrival/pieces?at=${at}`, sent)
+    }
+    expectRefusal(await send(0, {}), 403, 'move-not-allowed')
+    expectRefusal(await send(0, { 'X-Move-Ticket': 'x' }), 403, 'move-not-allowed')
+    expectRefusal(await send(3), 400, 'field-invalid', { field: 'at' })
+    expect((await send(0)).json).toEqual({ bytes: 3 })
+    expectRefusal(await send(0 + 4), 400, 'field-invalid', { field: 'at' })
+    expect((await send(3)).json).toEqual({ bytes: 6 })
+    await admitByCode(server)
+    const late = await call(url, '/api/arrival/finish', {
+      body: { passphrase },
+      headers: { 'X-Move-Ticket': ticket },
+    })
+    expectRefusal(late, 409, 'move-not-empty')
+  })
+})
