@@ -109,6 +109,12 @@ test('the page reports a missing extension', async () => {
 
 test('a remote signer scans our address, and signs over the relay of this service', async () => {
   await open()
+  // The code of this way loads now, and the network is away for a moment.
+  await page.route('**/ui/part-*.js', (route) => route.abort())
+  await choose(/^Con mi firmador/)
+  await page.getByText('Algo salió mal').waitFor()
+  await page.unroute('**/ui/part-*.js')
+  await page.reload()
   await choose(/^Con mi firmador/)
   await page.getByText('Esperamos a que tu firmador lea el código').waitFor()
   await page.getByText(/Quedan 1\d\d s/).waitFor()

@@ -4,7 +4,7 @@ import { useAttempt } from '../parts/attempt.ts'
 import { Failure } from '../parts/failure.tsx'
 import { panelWords as t } from '../words/panel.ts'
 
-/** A view whose code is loaded when it is first shown. */
+/** A view whose code is loaded when it is first shown: for what few visits need, and weighs something. */
 export function later<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
@@ -21,6 +21,7 @@ export function later<Props extends object>(
     }, [])
     const View = loaded
     if (View) return <View {...props} />
+    // It says to reload the page: a browser may remember a module that did not load, so no second try here helps.
     if (failure !== null) return <Failure cause={failure} />
     return (
       <p class="soft" role="status">
