@@ -68,7 +68,7 @@ export function copyDirectory(dataDir: string): string {
 /** Change the file of a directory by hand, against every rule. */
 export function damage(dataDir: string, sql: string): void {
   const database = new Sqlite(join(dataDir, 'cuponera.db'))
-  database.run('PRAGMA busy_timeout = 5000')
+  database.run('PRAGMA busy_timeout = 60000')
   database.run('PRAGMA foreign_keys = OFF')
   database.run('PRAGMA ignore_check_constraints = ON')
   database.run(sql)

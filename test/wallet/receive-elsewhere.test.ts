@@ -73,7 +73,7 @@ function intents(): { sealed: Uint8Array; attempts: number }[] {
 /** Change the file behind the server's back. */
 function write(sql: string): void {
   const file = new Database(join(shop.dataDir, 'cuponera.db'))
-  file.run('PRAGMA busy_timeout = 5000')
+  file.run('PRAGMA busy_timeout = 60000')
   file.run(sql)
   file.close()
 }

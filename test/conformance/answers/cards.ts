@@ -82,7 +82,7 @@ export function testCards(service: Documented): void {
     await ask(activating, activation(holder, otc))
     const many = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
       INSERT INTO cards (uuid, cid, key_version, counter, design_uuid, design_name, name, holder, delegation, created_at, activated_at)
-      SELECT substr(uuid, 1, 32) || printf('%04d', i), randomblob(7), 1, 0, design_uuid, '', '', holder, delegation, 1, 1
+      SELECT substr(uuid, 1, 31) || printf('x%04d', i), randomblob(7), 1, 0, design_uuid, '', '', holder, delegation, 1, 1
       FROM cards, n WHERE holder = x'${holder.pubkey}'`
     damage(server.dataDir, many)
     const more = await initialise(newUid())
