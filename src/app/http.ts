@@ -91,7 +91,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
   const { auth, cards, coupons, gateway, identities, management, relay, transfers } = features
   const { service } = coupons
   const moving = { merchants: management.merchants, restart: features.restart }
-  const posters = createPosters(runtime, service)
+  const posters = createPosters(runtime, service, management)
   const pictures = {
     ...{ database, now, requireDisk },
     requireMerchant: management.require,

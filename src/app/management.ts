@@ -10,7 +10,7 @@ import { codeDue, requireMerchant, settleCode } from '../merchants/admit.ts'
 import { codeOf, saltBytes } from '../merchants/code.ts'
 import type { Waiting } from '../merchants/merchant-store.ts'
 import { type MerchantCommand, operateMerchants } from '../merchants/operator.ts'
-import { charge } from '../merchants/quota.ts'
+import { charge, chargeTake } from '../merchants/quota.ts'
 import type { Added } from '../merchants/quota-store.ts'
 import { merchantRoutes } from '../merchants/roster-routes.ts'
 import type { Admission, MerchantStores, Merchants } from '../merchants/service.ts'
@@ -47,6 +47,8 @@ export type Management = {
   require(tx: Stores, caller: Caller): Promise<void>
   /** Refuses `vouchers-day-full`, `bytes-day-full`. */
   charge(tx: Stores & Locking, owner: string, added: Partial<Added>): Promise<void>
+  /** As `charge`, for what visitors take from posters. Refuses `poster-today`. */
+  chargeTake(tx: Stores & Locking, owner: string, added: Partial<Added>): Promise<void>
   routes(auth: Authenticator<Caller>): AnyElysia[]
   /** True while only this machine reaches the service. */
   private(): boolean
@@ -90,6 +92,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     merchants,
     require: (tx, caller) => requireMerchant(merchants, tx, caller),
     charge: (tx, owner, added) => charge(merchants, tx, owner, added),
+    chargeTake: (tx, owner, added) => chargeTake(merchants, tx, owner, added),
     routes: (auth) => [setupRoutes(merchants, auth), merchantRoutes(merchants, auth)],
     private: () => alone,
     onRemoved: (listener) => void removed.push(listener),

@@ -12,6 +12,8 @@ export const merchantLimits = {
   guestSeconds: 600,
   /** Vouchers that one merchant mints per day, if any key may be a merchant. A shop issues hundreds. */
   vouchersPerDayMax: 10_000,
+  /** The part of a merchant's day that visitors can take from its posters. The rest is for the merchant to mint. */
+  posterShareOfDay: 0.5,
   /** Refreshes of one merchant's vouchers per day: twice the number that it may mint. One takes 1.6 KB. */
   refreshesPerDayMax: 20_000,
   /** An uploaded picture. The pages send a side of 1200 pixels, which has 50 to 200 KB as JPEG or WebP. */

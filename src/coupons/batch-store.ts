@@ -50,7 +50,7 @@ export function createBatchStore(sql: Sql) {
   // The end of each chain decides. The kill switch may have voided it before its row is marked.
   const ends = `
     FROM voucher_labels x
-    JOIN vouchers v ON coalesce(v.root_id, v.id) = x.id AND v.phase <> 'refreshed'
+    JOIN vouchers v ON coalesce(v.root_id, v.id) = +x.id AND v.phase <> 'refreshed'
     WHERE x.batch_id = ?`
   const killed = `EXISTS (SELECT 1 FROM kills k
     WHERE k.definition_id = v.definition_id AND k.upto_voucher_id >= v.id)`

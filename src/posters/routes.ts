@@ -133,8 +133,6 @@ export function posterRoutes(service: PosterService, auth: Authenticator<Caller>
             'coupon-archived',
             'coupon-expired',
             'coupon-exhausted',
-            'vouchers-day-full',
-            'bytes-day-full',
             'disk-low',
           ],
           idempotencyKey: 'required',

@@ -10,6 +10,8 @@ export type PosterService = {
   database: Database<PosterStores>
   /** Mints the vouchers, and knows who may manage. */
   coupons: CouponService
+  /** Counts a take against the day of the merchant, if the service has quotas. Refuses `poster-today`. */
+  chargeTake: CouponService['charge']
   /** Count a take of an address at a poster. Refuses `rate-limited`. */
   countTake: (posterId: string, address: string) => void
 }

@@ -32,7 +32,7 @@ export function take(
   caller: Caller,
   { id, key, address }: TakeInput,
 ): Promise<TakeOutcome> {
-  const { coupons } = service
+  const coupons = { ...service.coupons, charge: service.chargeTake }
   const { pubkey: taker, spend: first } = caller
   const binding = { purpose: 'take', secret: `${id} ${taker}`, key } as const
   const slot = mac(coupons.storeKey, binding)

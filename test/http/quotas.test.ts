@@ -9,6 +9,7 @@ import {
   newSigner,
   openSession,
   percentBenefit,
+  withKey,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { startClosed } from '../support/closed.ts'
@@ -73,6 +74,20 @@ describe('on a service for any key', () => {
     const other = await newMerchant(server)
     const { nonce: theirs } = await mintOne(server.url, other.token, other.couponId)
     expect((await refresh(theirs, newKey())).status).toBe(201)
+  })
+
+  test('visitors take half of the day of a merchant from its posters, and the rest is the merchant’s', async () => {
+    const server = await startOpen()
+    const { url } = server
+    const { token, couponId } = await newMerchant(server)
+    const made = await call(url, '/api/posters', { body: { couponId }, token })
+    const path = `/api/posters/${made.json.poster.id}/take`
+    const take = () => call(url, path, { method: 'POST', signer: newSigner(), ...withKey() })
+    setUsed(server, { vouchers: limits.vouchersPerDayMax / 2 - 1 })
+    expect((await take()).status).toBe(201)
+    const { json } = await refuses(server, take, 409, 'poster-today', late)
+    expect(json.retryAfter).toBeLessThanOrEqual(86_400)
+    expect(await mintOne(url, token, couponId)).toHaveProperty('nonce')
   })
 
   test('a merchant mints ten thousand vouchers a day, by all its minters together', async () => {
