@@ -118,6 +118,18 @@ describe('a move by the pages', () => {
     await until('it is open', () => isOpen(server.url))
     expect((await claim(server.url, nonce)).json.status).toBe('success')
     expect(readdirSync(server.dataDir)).not.toContain('move.db')
+    await begin(server.url, signer)
+    const fresh = await startClosed()
+    expect((await bringIn(fresh, await fetchFile(server.url, signer))).status).toBe(202)
+    await until('the second file knows the redemption', async () => {
+      const known = await claim(fresh.url, nonce).catch(() => null)
+      return known?.json?.status === 'claimed'
+    })
+  })
+
+  test('cannot be taken back where it was not begun', async () => {
+    const server = await startClosed()
+    const { signer } = await admitByCode(server)
     expectRefusal(
       await call(server.url, '/api/move', { method: 'DELETE', signer }),
       409,
