@@ -1,11 +1,17 @@
-/** Names and colours of shops, as this service keeps them. */
+/** Names, colours and logos of shops, as this service keeps them. */
 import { asObject } from '../base/json.ts'
+import { isPictureHash } from '../pictures/address.ts'
 import { isShopColor, type ShopColor } from '../shops/color.ts'
 import { request, requestAs } from './api.ts'
 import type { Session } from './session.ts'
 
 /** A shop as people see it. Unset is null. */
-export type ShopLook = { name: string | null; color: ShopColor | null }
+export type ShopLook = {
+  name: string | null
+  color: ShopColor | null
+  /** The logo: the hash of an uploaded picture. */
+  picture: string | null
+}
 
 /** Throws ApiError. */
 export async function fetchShop(npub: string): Promise<ShopLook> {
@@ -37,9 +43,10 @@ function demandIn(value: unknown): boolean {
 
 /** Read a look from an answer or from the storage of a device. Anything else in it counts as unset. */
 export function parseLook(value: unknown): ShopLook {
-  const { name, color } = asObject(value) ?? {}
+  const { name, color, picture } = asObject(value) ?? {}
   return {
     name: typeof name === 'string' && name !== '' ? name : null,
     color: isShopColor(color) ? color : null,
+    picture: isPictureHash(picture) ? picture : null,
   }
 }

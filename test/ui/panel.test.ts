@@ -6,6 +6,7 @@ import { makeKey } from '../support/merchant-page.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openPanel, openWithKey, signIn } from '../support/panel-page.ts'
+import { pngOf } from '../support/pictures.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -54,10 +55,16 @@ test('a stranger gets an introduction, and creates a key under a PIN', async () 
   await press('Ajustes')
   await page.getByRole('dialog').getByLabel('¿Cómo se llama tu negocio?').fill('Café del Ñandú')
   await page.getByLabel('Azul').check()
+  const logo = page.locator('fieldset', { hasText: 'Logo de tu negocio' })
+  const file = { name: 'logo.png', mimeType: 'image/png', buffer: pngOf(60, 40, { shade: 90 }) }
+  await logo.locator('input[type=file]').first().setInputFiles(file)
+  await logo.getByRole('img').waitFor()
   await checkEveryWidth(page, 'panel-own-shop')
   await press('Guardar los cambios')
   await until('the new look', async () => (await shop()).name === 'Café del Ñandú')
-  expect((await shop()).color).toBe('blue')
+  const { color, picture } = await shop()
+  expect([color, picture]).toEqual(['blue', expect.stringMatching(/^[0-9a-f]{64}$/)])
+  await page.locator(`.top img.logo[src="/api/pictures/${picture}"]`).waitFor()
   const renamed = async () => JSON.parse((await profiles())[0].content).name === 'Café del Ñandú'
   await until('the new profile', renamed)
 })

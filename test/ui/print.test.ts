@@ -11,6 +11,7 @@ import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { pagesOf } from '../support/pdf.ts'
+import { pngOf } from '../support/pictures.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -241,6 +242,45 @@ test('a shop without a known name has nothing in its place, on paper and in the 
     expect.stringMatching(/^(\w{4} ){6}\w{4}$/),
     'No vence',
   ])
+})
+
+test('the logo of a shop stands on paper and in the picture', async () => {
+  const { page, press, ask } = await openCoupon(server)
+  const { json } = await ask('/api/pictures', { body: pngOf(300, 200, { shade: 90 }) })
+  const { hash } = json.picture
+  await ask('/api/shop', { method: 'PATCH', body: { name: 'Café Sol', picture: hash } })
+  await page.reload()
+  await page.locator('.top img.logo').waitFor()
+  await page.evaluate('window.print = () => {}')
+  await press('Entregar uno')
+  await press('Imprimir')
+  const logo = page.locator('.paper-logo')
+  await logo.waitFor({ state: 'attached' })
+  const drawn = await logo.evaluate((image: HTMLImageElement) => [
+    image.getAttribute('src'),
+    image.naturalWidth,
+  ])
+  expect(drawn).toEqual([`/api/pictures/${hash}`, 300])
+  await page.setViewportSize({ width: 794, height: 800 })
+  await page.emulateMedia({ media: 'print' })
+  await picture(page, 'paper-logo')
+  await page.emulateMedia({ media: 'screen' })
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+  const download = page.waitForEvent('download')
+  await press('Guardar imagen')
+  const path = join(import.meta.dir, '../../test-output/pages/saved-logo.png')
+  await (await download).saveAs(path)
+  const greys = await page.evaluate(
+    async (bytes) => {
+      const bitmap = await createImageBitmap(new Blob([Uint8Array.fromBase64(bytes)]))
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+      const context = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D
+      context.drawImage(bitmap, 0, 0)
+      return [...context.getImageData(bitmap.width / 2, 125, 1, 1).data]
+    },
+    Buffer.from(await Bun.file(path).arrayBuffer()).toString('base64'),
+  )
+  expect(greys).toEqual([90, 90, 90, 255])
 })
 
 test.each(cases)('nothing of $what is cut in the saved picture', async ({ what, fields }) => {

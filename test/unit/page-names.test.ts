@@ -28,6 +28,6 @@ test('a paper comes without a name where the look-up takes too long, and at once
   answer(new Promise(() => {}))
   const shop = npubOf(newSigner().pubkey)
   expect(await nameSoon(shop, 1)).toBeNull()
-  keepLook(shop, { name: 'Bar Sur', color: null })
+  keepLook(shop, { name: 'Bar Sur', color: null, picture: null })
   expect(await nameSoon(shop, 2 ** 30)).toBe('Bar Sur')
 })

@@ -9,9 +9,8 @@ const npub = npubOf(merchant.pubkey)
 const page = pretendPage(() => undefined)
 const token = { pubkey: merchant.pubkey, kind: 'local', token: 'x', expiresAt: secondsNow() + 900 }
 page.texts.set('cuponera:panel', JSON.stringify(token))
-const { saveShop, startShop, syncShop, ownName, ownColor, unnamed, unpublished } = await import(
-  '../../src/ui/panel/own-shop.ts'
-)
+const { saveShop, startShop, syncShop, ownName, ownColor, ownLogo, unnamed, unpublished } =
+  await import('../../src/ui/panel/own-shop.ts')
 
 let stored: { name: string | null; color: string | null }
 let sent: unknown[]
@@ -71,4 +70,25 @@ test('a refused name leaves the one before, and is not sent again', async () => 
   stored = { name: 'Café Sol', color: 'red' }
   await syncShop()
   expect([sent.length, ownName()]).toEqual([1, 'Café Sol'])
+})
+
+test('a logo shows at once, goes out later, and is dropped when it was not uploaded in time', async () => {
+  const picture = 'ab'.repeat(32)
+  const path = `/api/pictures/${picture}`
+  answer = () => Response.error()
+  expect(await saveShop({ picture })).toBe(false)
+  expect(ownLogo()).toBe(path)
+  answer = (body) => Response.json(Object.assign(stored, body))
+  stored = { name: 'Café Sol', color: 'red' }
+  await syncShop()
+  expect(stored).toMatchObject({ picture })
+  expect(ownLogo()).toBe(path)
+  answer = refusal(404, 'picture-unknown')
+  await expect(saveShop({ picture: 'cd'.repeat(32) })).rejects.toMatchObject({
+    code: 'picture-unknown',
+  })
+  expect(ownLogo()).toBe(path)
+  answer = (body) => Response.json(Object.assign(stored, body))
+  expect(await saveShop({ picture: null })).toBe(true)
+  expect(ownLogo()).toBeNull()
 })

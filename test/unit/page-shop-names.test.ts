@@ -75,7 +75,7 @@ test('an answer that comes after a change on this page does not bring the old na
     return Response.json({ name: 'De antes', color: null })
   }
   expect(knownName(npub)).toBeNull()
-  keepLook(npub, { name: 'De ahora', color: 'red' })
+  keepLook(npub, { name: 'De ahora', color: 'red', picture: null })
   late.resolve()
   await Bun.sleep(5)
   expect([knownName(npub), knownColor(npub)]).toEqual(['De ahora', 'red'])
@@ -87,7 +87,7 @@ test('a name is kept on the device: it shows at once, and while nothing answers'
   expect(knownColor(kept)).toBeNull()
   const npub = npubOf(stored.pubkey)
   const look = JSON.parse(page.texts.get('cuponera:merchants') ?? '{}')[npub]
-  expect(look).toEqual({ name: 'Café Luna', color: 'blue' })
+  expect(look).toEqual({ name: 'Café Luna', color: 'blue', picture: null })
 })
 
 test('a profile with a new name keeps every other field, and is newer than the one before', async () => {

@@ -14,9 +14,10 @@ import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
+import { ShopLogo } from '../parts/shop-logo.tsx'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
-import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
+import { knownColor, knownLogo, knownName, merchantName } from '../state/merchant-names.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { handWords } from '../words/hand.ts'
@@ -104,7 +105,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
       {/* Its code stays: the clock of the device may be wrong, and the till asks the service. */}
       {notNow !== null && <Notice tone="wait">{notNow}</Notice>}
       <p class="with-icon">
-        <Icon name="shop" />
+        <ShopLogo path={knownLogo(npub)} icon="shop" />
         <span class="grow">
           {t('by', { who: merchantName(npub) })}
           <ShopKey npub={npub} />
@@ -302,7 +303,7 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
         <Button
           kind={near ? 'primary' : 'plain'}
           icon="image"
-          onClick={() => void saveImage(held, knownName(held.npub), knownColor(held.npub))}
+          onClick={() => void saveImage(held, shopOf(held.npub))}
         >
           {t('image')}
         </Button>
@@ -317,4 +318,8 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
       {passing && <PassOn held={held} onClose={() => setPassing(false)} />}
     </section>
   )
+}
+
+function shopOf(npub: string) {
+  return { shop: knownName(npub), color: knownColor(npub), logo: knownLogo(npub) }
 }

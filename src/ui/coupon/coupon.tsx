@@ -2,7 +2,7 @@ import { effect, untracked } from '@preact/signals'
 import { render } from 'preact'
 import { keepOffline } from '../browser/install.ts'
 import { Frame } from '../parts/frame.tsx'
-import { knownName } from '../state/merchant-names.ts'
+import { knownLogo, knownName } from '../state/merchant-names.ts'
 import { watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { posterWords as p } from '../words/poster.ts'
@@ -12,14 +12,24 @@ import { posterView, showPoster, watchPosters } from './poster-state.ts'
 import { PosterView } from './poster-view.tsx'
 import { follow, openNonce, openPoster, readAddress, resume, view } from './state.ts'
 
-/** The shop of the coupon or the poster on the screen, or null. */
-function shopName(): string | null {
+/** The key of the shop of the coupon or the poster on the screen, or null. */
+function shopKey(): string | null {
   if (openPoster.value !== null) {
     const now = posterView.value
-    return now.step === 'shown' ? knownName(now.shown.npub) : null
+    return now.step === 'shown' ? now.shown.npub : null
   }
   const now = view.value
-  return openNonce.value !== null && now.step === 'shown' ? knownName(now.held.npub) : null
+  return openNonce.value !== null && now.step === 'shown' ? now.held.npub : null
+}
+
+function shopName(): string | null {
+  const npub = shopKey()
+  return npub && knownName(npub)
+}
+
+function shopLogo(): string | null {
+  const npub = shopKey()
+  return npub && knownLogo(npub)
 }
 
 function pageTitle(): string {
@@ -36,7 +46,7 @@ function Content() {
 
 function Page() {
   return (
-    <Frame home="/c" name={shopName()} narrow>
+    <Frame home="/c" name={shopName()} logo={shopLogo()} narrow>
       <Content />
     </Frame>
   )

@@ -4,10 +4,10 @@ import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
-import { knownColor, knownName, merchantName } from '../state/merchant-names.ts'
+import { ShopLogo } from '../parts/shop-logo.tsx'
+import { knownColor, knownLogo, knownName, merchantName } from '../state/merchant-names.ts'
 import { momentAfter } from '../words/format.ts'
 import { refusalWords, posterWords as t } from '../words/poster.ts'
 import {
@@ -70,7 +70,7 @@ function Shown({ id, shown }: { id: string; shown: ShownPoster }) {
         spent={poster.state === 'ended' || poster.state === 'exhausted'}
       />
       <p class="with-icon">
-        <Icon name="shop" />
+        <ShopLogo path={knownLogo(npub)} icon="shop" />
         <span class="grow">
           {t('by', { who: merchantName(npub) })}
           <ShopKey npub={npub} />

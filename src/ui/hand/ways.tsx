@@ -12,7 +12,7 @@ import { Button, ButtonLink } from '../parts/button.tsx'
 import { saveImage, shareImage } from '../parts/coupon-picture.ts'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
-import { knownColor } from '../state/merchant-names.ts'
+import { knownColor, knownLogo } from '../state/merchant-names.ts'
 import { handWords as t } from '../words/hand.ts'
 import { couponMessage, type Handed } from './message.ts'
 import { ToNumber } from './to-number.tsx'
@@ -35,7 +35,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
   const [open, setOpen] = useState(false)
   const link = couponLink(handed.nonce)
   const reach = linkReach()
-  const color = knownColor(handed.npub)
+  const look = { shop, color: knownColor(handed.npub), logo: knownLogo(handed.npub) }
   const message = couponMessage(handed, { shop, link, reach })
   const copy = async () => {
     const copied = await copyText(all.map(({ nonce }) => couponLink(nonce)).join('\n'))
@@ -54,7 +54,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
     say(t('hand.uncopied'), 'wait')
   }
   const draw = async (take: typeof saveImage) => {
-    if (await take(handed, shop, color)) onOneGiven()
+    if (await take(handed, look)) onOneGiven()
   }
   const kind = reach === 'public' ? 'plain' : 'primary'
   const image = (

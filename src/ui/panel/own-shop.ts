@@ -8,11 +8,20 @@ import { changeShop, fetchShop, parseLook, type ShopLook } from '../../client/sh
 import { SignerError } from '../../client/signer.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { device } from '../browser/storage.ts'
-import { keepLook, knownColor, knownName } from '../state/merchant-names.ts'
+import {
+  keepLook,
+  knownColor,
+  knownLogo,
+  knownName,
+  knownPicture,
+} from '../state/merchant-names.ts'
 import { session } from './state.ts'
 
 /** The rest of a change: fields that the service has not stored, and a name that the profile does not have. */
-type Pending = { changes: { name?: string; color?: ShopLook['color'] }; publish: boolean }
+type Pending = {
+  changes: { name?: string; color?: ShopLook['color']; picture?: string | null }
+  publish: boolean
+}
 
 /** Place of the key that was made on this device: no other program can have given it a profile. */
 const madeHere = 'made-here'
@@ -38,10 +47,22 @@ export function ownColor(): ShopLook['color'] {
   return who && knownColor(npubOf(who.pubkey))
 }
 
+/** The logo of the merchant's own shop: the hash of a picture, or null. */
+export function ownPicture(): string | null {
+  const who = session.who.value
+  return who && knownPicture(npubOf(who.pubkey))
+}
+
+/** The path of that logo, or null. */
+export function ownLogo(): string | null {
+  const who = session.who.value
+  return who && knownLogo(npubOf(who.pubkey))
+}
+
 /** Name the shop of a key that was just made on this device. It goes to the service once the key may manage. */
 export function startShop(pubkey: string, name: string): void {
   device.write(madeHere, pubkey)
-  keepLook(npubOf(pubkey), { name, color: null })
+  keepLook(npubOf(pubkey), { name, color: null, picture: null })
   keep(pubkey, { changes: { name }, publish: true })
 }
 
@@ -55,7 +76,11 @@ export async function saveShop(changes: Pending['changes']): Promise<boolean> {
   const pubkey = session.identity()?.pubkey
   if (pubkey === undefined) return false
   const npub = npubOf(pubkey)
-  const before = { name: knownName(npub), color: knownColor(npub) }
+  const before = {
+    name: knownName(npub),
+    color: knownColor(npub),
+    picture: knownPicture(npub),
+  }
   const waiting = pendingOf(pubkey)
   keepLook(npub, { ...before, ...changes })
   keep(pubkey, {
@@ -109,7 +134,8 @@ async function send(pubkey: string): Promise<boolean> {
     return true
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
-    if (cause.status !== 400) return false
+    const gone = cause.code === 'picture-unknown'
+    if (cause.status !== 400 && !gone) return false
     // The same change would be refused again.
     keep(pubkey, { changes: {}, publish: false })
     unnamed.value = true
@@ -146,7 +172,11 @@ function keep(pubkey: string, { changes, publish }: Pending): void {
 /** Checked, since scripts of the same origin and older builds may have written it. */
 function pendingOf(pubkey: string): Pending {
   const stored = parseRecord(device.read(placeOf(pubkey))) ?? {}
-  const { name, color } = parseLook(stored)
-  const changes = { ...(name !== null && { name }), ...('color' in stored && { color }) }
+  const { name, color, picture } = parseLook(stored)
+  const changes = {
+    ...(name !== null && { name }),
+    ...('color' in stored && { color }),
+    ...('picture' in stored && { picture }),
+  }
   return { changes, publish: stored.publish === true }
 }

@@ -17,7 +17,7 @@ import { Coupons } from './coupons.tsx'
 import { Editor } from './editor.tsx'
 import { Home } from './home.tsx'
 import { follow, outOfReach } from './live-stream.ts'
-import { ownName, syncShop } from './own-shop.ts'
+import { ownLogo, ownName, syncShop } from './own-shop.ts'
 import { Redemptions } from './redemptions.tsx'
 import { WaitingNotice } from './remote-wait.tsx'
 import { NotAllowed, Setup } from './setup.tsx'
@@ -58,7 +58,13 @@ function Panel() {
   const outside = !overview.value && refused(failure.value)
   return (
     // A key that was not let in has no sections to go to.
-    <Frame home="#/" name={ownName()} actions={<Account />} sections={!outside && <Sections />}>
+    <Frame
+      home="#/"
+      name={ownName()}
+      logo={ownLogo()}
+      actions={<Account />}
+      sections={!outside && <Sections />}
+    >
       {/* Removed while at work: what is on the screen stays, see `refused`. */}
       {overview.value && refused(failure.value) && (
         <div class="lost">

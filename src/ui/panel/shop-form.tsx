@@ -10,7 +10,8 @@ import { Notice } from '../parts/notice.tsx'
 import { worthOf } from '../parts/shop-shade.ts'
 import { say } from '../parts/toast.tsx'
 import { ownShopWords as t } from '../words/own-shop.ts'
-import { ownColor, ownName, saveShop, unpublished } from './own-shop.ts'
+import { ownColor, ownName, ownPicture, saveShop, unpublished } from './own-shop.ts'
+import { PhotoField } from './photo-field.tsx'
 
 /** The sentence about a name that the service would refuse; null for a good one. */
 export function nameError(name: string): string | null {
@@ -37,10 +38,11 @@ export function NameField({ value, onText, error }: NameProps) {
   )
 }
 
-/** Changes the name of the merchant's shop; with `colors`, its colour as well. */
+/** Changes the name of the merchant's shop; with `colors`, its colour and logo as well. */
 export function ShopForm({ colors = false }: { colors?: boolean }) {
   const [typed, setTyped] = useState<string | null>(null)
   const [chosen, setChosen] = useState<ShopColor | null>(null)
+  const [logo, setLogo] = useState<string | null>(null)
   const [wrong, setWrong] = useState<string | null>(null)
   const { busy, failure, attempt } = useAttempt()
   // The stored values may arrive after the form: they show until the person changes them.
@@ -51,7 +53,12 @@ export function ShopForm({ colors = false }: { colors?: boolean }) {
     setWrong(error)
     if (error !== null || busy) return
     void attempt(async () => {
-      const stored = await saveShop({ name: name.trim(), ...(chosen && { color: chosen }) })
+      const stored = await saveShop({
+        name: name.trim(),
+        ...(chosen && { color: chosen }),
+        // An empty text takes the logo away.
+        ...(logo !== null && { picture: logo === '' ? null : logo }),
+      })
       say(t(stored ? 'shop.saved' : 'shop.later'), stored ? 'good' : 'wait')
     })
   }
@@ -81,6 +88,13 @@ export function ShopForm({ colors = false }: { colors?: boolean }) {
             shade: worthOf(one) ?? '',
           }))}
           onChoose={setChosen}
+        />
+      )}
+      {colors && (
+        <PhotoField
+          label={t('shop.logo')}
+          picture={logo ?? ownPicture() ?? ''}
+          onPicture={setLogo}
         />
       )}
       {unpublished.value && <Notice tone="idle">{t('shop.unpublished')}</Notice>}

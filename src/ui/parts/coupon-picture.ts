@@ -3,6 +3,7 @@
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { ShopColor } from '../../shops/color.ts'
 import { saveFile } from '../browser/clipboard.ts'
+import { loadPicture } from '../browser/load-picture.ts'
 import { couponLink, shareFile } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { rulesLines } from '../words/rules-text.ts'
@@ -14,6 +15,9 @@ import { shopShades } from './shop-shade.ts'
 const width = 1080
 const room = width - 2 * 90
 const bandHeight = 330
+/** The longer side of the logo, and the free height above it. */
+const logoSide = 150
+const logoGap = 50
 /** Free height above and below a block of words. */
 const space = 56
 const font = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
@@ -23,24 +27,19 @@ type Pictured = Pick<
   'name' | 'description' | 'coupon' | 'nonce' | 'expiresAt' | 'rules'
 >
 
-/** Download the coupon as a PNG. `shop`: null where its name is unknown; the picture shows no key. `color`: the shop's. */
-export async function saveImage(
-  held: Pictured,
-  shop: string | null,
-  color: ShopColor | null,
-): Promise<boolean> {
-  const blob = await pictureOf(held, shop, color)
+/** The shop in a picture: its name, colour and path of its logo. Null where unknown; the picture shows no key. */
+type PicturedShop = { shop: string | null; color: ShopColor | null; logo: string | null }
+
+/** Download the coupon as a PNG. */
+export async function saveImage(held: Pictured, look: PicturedShop): Promise<boolean> {
+  const blob = await pictureOf(held, look)
   if (blob) saveFile(`${fileName(held.name)}.png`, blob)
   return blob !== null
 }
 
 /** Hand the picture to another program of this device; download it where that fails. */
-export async function shareImage(
-  held: Pictured,
-  shop: string | null,
-  color: ShopColor | null,
-): Promise<boolean> {
-  const blob = await pictureOf(held, shop, color)
+export async function shareImage(held: Pictured, look: PicturedShop): Promise<boolean> {
+  const blob = await pictureOf(held, look)
   const name = `${fileName(held.name)}.png`
   if (!blob) return false
   if (!(await shareFile(new File([blob], name, { type: blob.type })))) saveFile(name, blob)
@@ -49,13 +48,13 @@ export async function shareImage(
 
 async function pictureOf(
   held: Pictured,
-  shop: string | null,
-  color: ShopColor | null,
+  { shop, color, logo }: PicturedShop,
 ): Promise<Blob | null> {
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')
   if (!context) return null
-  paint(canvas, context, held, { shop, band: color ? shopShades[color][0] : '#0d6650' })
+  const band = color ? shopShades[color][0] : '#0d6650'
+  paint(canvas, context, held, { shop, band, logo: await loadPicture(logo) })
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'))
 }
 
@@ -64,7 +63,7 @@ function paint(
   canvas: HTMLCanvasElement,
   context: CanvasRenderingContext2D,
   held: Pictured,
-  { shop, band }: { shop: string | null; band: string },
+  { shop, band, logo }: { shop: string | null; band: string; logo: HTMLImageElement | null },
 ): void {
   const { name, description, coupon, nonce, expiresAt, rules } = held
   const code = codeOf(couponLink(nonce), 800)
@@ -82,7 +81,9 @@ function paint(
     fitted(context, description, { largest: 34, smallest: 28, lines: 3, weight: 400 }),
   ]
   const promiseHeight = Math.max(260, heightOf(promise) + 2 * space)
-  const codeTop = bandHeight + promiseHeight
+  const bandTop = logo ? logoSide + logoGap : 0
+  const bandHigh = bandHeight + bandTop
+  const codeTop = bandHigh + promiseHeight
   const termsTop = codeTop + code.side
   canvas.width = width
   // A change of its size empties a canvas.
@@ -90,16 +91,27 @@ function paint(
   context.fillStyle = '#faf7f2'
   context.fillRect(0, 0, width, canvas.height)
   context.fillStyle = band
-  context.fillRect(0, 0, width, bandHeight)
+  context.fillRect(0, 0, width, bandHigh)
+  if (logo) paintLogo(context, logo)
   context.textAlign = 'center'
   context.fillStyle = '#ffffff'
-  line(context, benefitBadge(coupon), shop === null ? 215 : 205, 150, 800)
-  if (shop !== null) line(context, shop, 280, 44, 500)
+  line(context, benefitBadge(coupon), bandTop + (shop === null ? 215 : 205), 150, 800)
+  if (shop !== null) line(context, shop, bandTop + 280, 44, 500)
   context.fillStyle = '#211d18'
-  paintParts(context, promise, bandHeight + (promiseHeight - heightOf(promise)) / 2)
+  paintParts(context, promise, bandHigh + (promiseHeight - heightOf(promise)) / 2)
   paintQr(context, code, codeTop)
   context.fillStyle = '#625a4f'
   paintParts(context, terms, termsTop + space)
+}
+
+/** The logo in the middle of the band, above the benefit, on white: it may have the colour of the band. */
+function paintLogo(context: CanvasRenderingContext2D, logo: HTMLImageElement): void {
+  const scale = Math.min(1, logoSide / Math.max(logo.naturalWidth, logo.naturalHeight))
+  const [wide, high] = [logo.naturalWidth * scale, logo.naturalHeight * scale]
+  const [x, y] = [(width - wide) / 2, logoGap + (logoSide - high) / 2]
+  context.fillStyle = '#ffffff'
+  context.fillRect(x - 10, y - 10, wide + 20, high + 20)
+  context.drawImage(logo, x, y, wide, high)
 }
 
 /** Draw one line, shrunk until it fits. */

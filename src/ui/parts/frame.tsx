@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { commonWords as t } from '../words/common.ts'
-import { Icon } from './icon.tsx'
 import { Preferences } from './preferences.tsx'
+import { ShopLogo } from './shop-logo.tsx'
 import { Toasts } from './toast.tsx'
 
 type Props = {
@@ -10,6 +10,8 @@ type Props = {
   home: string
   /** The name of the shop that the page is about; null shows that of the product. */
   name?: string | null
+  /** The path of its logo. */
+  logo?: string | null
   /** Elements beside the preferences. */
   actions?: ComponentChildren
   /** Navigation of the page. The skip link jumps over it. */
@@ -19,7 +21,15 @@ type Props = {
 }
 
 /** Header and content area of every page. */
-export function Frame({ home, name = null, actions, sections, narrow = false, children }: Props) {
+export function Frame({
+  home,
+  name = null,
+  logo = null,
+  actions,
+  sections,
+  narrow = false,
+  children,
+}: Props) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
@@ -30,7 +40,7 @@ export function Frame({ home, name = null, actions, sections, narrow = false, ch
       <header class="top">
         <div class="top-inner">
           <a class="brand" href={home}>
-            <Icon name="ticket" size={26} />
+            <ShopLogo path={name === null ? null : logo} icon="ticket" size={26} />
             <bdi class="brand-name">{name ?? 'Cuponera'}</bdi>
           </a>
           <div class="grow" />

@@ -3,8 +3,9 @@ import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Rules } from '../../coupons/rules.ts'
+import { loadPicture } from '../browser/load-picture.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
-import { nameSoon } from '../state/merchant-names.ts'
+import { knownLogo, nameSoon } from '../state/merchant-names.ts'
 import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
@@ -30,6 +31,8 @@ type Job = {
   format: PrintFormat
   vouchers: readonly Printed[]
   shop: string | null
+  /** The path of its logo, which has loaded; else null. */
+  logo: string | null
   wifi: PrintedWifi | null
 }
 
@@ -44,7 +47,9 @@ export async function printVouchers(
 ): Promise<void> {
   const [first] = vouchers
   const shop = first ? await nameSoon(first.npub) : null
-  job.value = { format, vouchers, shop, wifi: format === 'a4' ? null : wifi }
+  const path = first ? knownLogo(first.npub) : null
+  const logo = (await loadPicture(path)) ? path : null
+  job.value = { format, vouchers, shop, logo, wifi: format === 'a4' ? null : wifi }
 }
 
 /** The content of the paper, which only a printer shows. A page that prints has it once. */
@@ -91,11 +96,11 @@ function paperOf({ format, wifi }: Job) {
   return { format, wifi: wifi !== null }
 }
 
-function Sheet({ job: { shop, wifi }, vouchers, more = false }: SheetProps) {
+function Sheet({ job, vouchers, more = false }: SheetProps) {
   return (
     <div class="paper-sheet">
       {vouchers.map((voucher) => (
-        <PrintedCoupon key={voucher.nonce} voucher={voucher} shop={shop} wifi={wifi} more={more} />
+        <PrintedCoupon key={voucher.nonce} voucher={voucher} job={job} more={more} />
       ))}
     </div>
   )
@@ -103,12 +108,11 @@ function Sheet({ job: { shop, wifi }, vouchers, more = false }: SheetProps) {
 
 type CouponProps = {
   voucher: Printed
-  shop: string | null
-  wifi: PrintedWifi | null
+  job: Job
   more: boolean
 }
 
-function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
+function PrintedCoupon({ voucher, job: { shop, logo, wifi }, more }: CouponProps) {
   const { name, description, coupon, expiresAt, rules, nonce } = voucher
   return (
     <section class="paper-coupon">
@@ -118,6 +122,7 @@ function PrintedCoupon({ voucher, shop, wifi, more }: CouponProps) {
         {more && <p class="paper-fine paper-more">{t('print.more')}</p>}
       </div>
       <div class="paper-words">
+        {logo !== null && <img class="paper-logo" src={logo} alt="" decoding="sync" />}
         {shop !== null && <p class="paper-shop">{shop}</p>}
         <p class="paper-name">{name}</p>
         {name !== plainBenefitText(coupon) && <p class="paper-benefit">{benefitText(coupon)}</p>}

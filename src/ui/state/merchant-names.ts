@@ -1,6 +1,7 @@
-/** Names and colours of merchants: those that they gave to this service, else names from events that they signed. */
+/** Names, colours and logos of merchants: those that they gave to this service, else names from events that they signed. */
 import { signal } from '@preact/signals'
 import { ApiError } from '../../client/api-error.ts'
+import { shownPath } from '../../client/images.ts'
 import { parseRecord } from '../../client/json.ts'
 import { fetchShop, parseLook, type ShopLook } from '../../client/shops.ts'
 import type { ShopColor } from '../../shops/color.ts'
@@ -30,6 +31,17 @@ export function knownColor(npub: string): ShopColor | null {
   return lookOf(npub)?.color ?? null
 }
 
+/** The path of the logo of a merchant, or null. Asks as `knownName` does. */
+export function knownLogo(npub: string): string | null {
+  const picture = knownPicture(npub)
+  return picture && shownPath({ image: null, picture })
+}
+
+/** The hash of the logo of a merchant, or null. Asks as `knownName` does. */
+export function knownPicture(npub: string): string | null {
+  return lookOf(npub)?.picture ?? null
+}
+
 /** Keep the look of a shop on this device. */
 export function keepLook(npub: string, look: ShopLook): void {
   // The newest entry last: the oldest ones go when there are too many.
@@ -56,11 +68,12 @@ function lookOf(npub: string): ShopLook | undefined {
 async function lookUp(npub: string): Promise<void> {
   const before = looks.peek()[npub]
   try {
-    const { name, color } = await fetchShop(npub)
+    const { name, color, picture } = await fetchShop(npub)
     const found = name ?? (await signedName(npub)) ?? before?.name ?? null
     // The merchant may have changed it meanwhile, in this panel.
     if (looks.peek()[npub] !== before) return
-    if (found !== null || color !== null) keepLook(npub, { name: found, color })
+    const some = found !== null || color !== null || picture !== null
+    if (some) keepLook(npub, { name: found, color, picture })
   } catch (cause) {
     // No relay or no connection (TypeError, where the code does not load): the page shows the look that it knows.
     if (!(cause instanceof ApiError) && !(cause instanceof TypeError)) throw cause

@@ -5,7 +5,7 @@ import { Button } from '../parts/button.tsx'
 import { Frame } from '../parts/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { knownName } from '../state/merchant-names.ts'
+import { knownLogo, knownName } from '../state/merchant-names.ts'
 import { reachable, watchService } from '../state/reach.ts'
 import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
@@ -26,10 +26,20 @@ const tabs: readonly (readonly [TillTab, IconName])[] = [
   ['settings', 'settings'],
 ]
 
-/** The name of the shop of this till, where it has one; null for several. */
-function ownName(): string | null {
+/** The shop of this till, where it has one; null for several. */
+function ownShop(): string | null {
   const [npub, ...others] = shops.value
-  return npub === undefined || others.length > 0 ? null : knownName(npub)
+  return npub === undefined || others.length > 0 ? null : npub
+}
+
+function ownName(): string | null {
+  const npub = ownShop()
+  return npub && knownName(npub)
+}
+
+function ownLogo(): string | null {
+  const npub = ownShop()
+  return npub && knownLogo(npub)
 }
 
 /** The shop, and the name that it gave to this till. */
@@ -41,7 +51,7 @@ function shownName(): string | null {
 function Till() {
   const shown = tab.value
   return (
-    <Frame home="/caja" name={shownName()} narrow>
+    <Frame home="/caja" name={shownName()} logo={ownLogo()} narrow>
       <nav class="till-tabs" aria-label={t('sections')}>
         {tabs.map(([name, icon]) => (
           <button

@@ -16,6 +16,7 @@ export const ownShopWords = createWords({
   ],
   'shop.missing': ['Ponele nombre a tu negocio', 'Give your shop a name'],
   'shop.color': ['Color de tus cupones', 'Colour of your coupons'],
+  'shop.logo': ['Logo de tu negocio (opcional)', 'Your shop’s logo (optional)'],
   'shop.save': ['Guardar los cambios', 'Save changes'],
   'shop.saved': ['Guardado.', 'Saved.'],
   'shop.later': [
