@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -20,8 +21,10 @@ import {
   type Populated,
   runCommand,
 } from '../support/cli.ts'
-import { call, createDefinition, newSigner, openSession } from '../support/client.ts'
+import { call, createDefinition, newKey, newSigner, openSession } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
+import { pngOf } from '../support/pictures.ts'
+import { readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -236,6 +239,62 @@ describe('cuponera restore', () => {
     bringKeys(dataDir)
     const server = await startServer({ dataDir })
     expect(await server.stop()).toBe(0)
+  })
+
+  test('brings back shops, rules, tills, posters, batches and pictures', async () => {
+    const server = await startServer()
+    const { url, dataDir } = server
+    const [signer, till, taker] = [newSigner(), newSigner(), newSigner()]
+    const token = await openSession(url, signer)
+    const made = async (path: string, body: object | Uint8Array, method = 'POST') => {
+      const { status, json } = await call(url, path, { method, body, token })
+      expect([path, status === 200 || status === 201]).toEqual([path, true])
+      return json
+    }
+    await made('/api/shop', { name: 'Café Ñandú', onlyAuthorizedTills: true }, 'PATCH')
+    await made('/api/coupons/minters', { pubkey: till.pubkey, label: 'Barra', mint: false })
+    const { picture } = await made('/api/pictures', pngOf(2, 2))
+    const minimum = { amount: 500, currency: 'ARS' }
+    const couponId = await createDefinition(url, token, {
+      ...{ expiresAt: 4_102_444_800, picture: picture.hash },
+      rules: { minimum, conditions: 'Uno por mesa.' },
+    })
+    const mint = { couponId, count: 2, batch: { name: 'Feria' }, labels: ['Ana', null] }
+    const { vouchers } = await made('/api/coupons/mint', mint)
+    const { poster } = await made('/api/posters', { couponId, label: 'Vidriera', perDay: 5 })
+    const key = newKey()
+    const take = (at: string) =>
+      call(at, `/api/posters/${poster.id}/take`, {
+        ...{ method: 'POST', signer: taker, headers: { 'Idempotency-Key': key } },
+      })
+    const taken = await take(url)
+    expect(taken.status).toBe(201)
+    const claim = { nonce: vouchers[0].nonce, purchase: minimum }
+    const session = await openSession(url, till)
+    const claimed = await call(url, '/api/coupons/claim', { body: claim, token: session })
+    expect(claimed.json.status).toBe('success')
+
+    const file = join(newDirectory(), 'copy.db')
+    expect((await runCommand(['backup', file], { dataDir })).code).toBe(0)
+    await server.stop()
+    const restored = newDirectory()
+    cpSync(join(dataDir, 'keys'), join(restored, 'keys'), { recursive: true })
+    expect((await runCommand(['restore', file], { dataDir: restored })).code).toBe(0)
+    const after = readRows(restored)
+    // The two tables that a restore writes to.
+    const { facts = [], session_cutoffs = [] } = after
+    expect(after).toEqual({ ...readRows(dataDir), facts, session_cutoffs })
+    for (const table of ['shops', 'tills', 'till_hours', 'pictures', 'posters', 'poster_takes'])
+      expect([table, after[table]?.length]).toEqual([table, 1])
+    for (const table of ['batches', 'voucher_labels', 'expiries'])
+      expect(after[table]).not.toEqual([])
+    expect(facts).toContainEqual(expect.objectContaining({ name: 'restored' }))
+    expect((await runCommand(['check'], { dataDir: restored })).code).toBe(0)
+    const again = await startServer({ dataDir: restored })
+    expect((await take(again.url)).text).toBe(taken.text)
+    const shown = await fetch(`${again.url}${picture.url}`)
+    expect(Buffer.from(await shown.bytes())).toEqual(pngOf(2, 2))
+    await again.stop()
   })
 
   test('refuses while a server runs', async () => {
