@@ -99,3 +99,9 @@ test('the test ticket fits the narrower paper', async () => {
   const { lines } = printReceipt(Uint8Array.from(printer.bytes), { columns: 32, dots: 384 })
   expect(lines.map(({ text }) => text)).toContain('12345678901234567890123456789012')
 })
+
+test('a ticket names its recipient', () => {
+  const recipient = { name: 'Ana', phone: null }
+  const { lines } = tickets.couponTicket({ ...handed, recipient }, null, null)
+  expect(lines[0]).toBe('Para Ana')
+})

@@ -5,12 +5,16 @@ import { plainBenefitText } from '../words/benefit-text.ts'
 import { handWords as t } from '../words/hand.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
+import type { Phone } from './phone.ts'
 
 /** A coupon that is handed over, with the terms that its receiver reads. */
 export type Handed = Pick<
   VoucherTerms,
   'name' | 'description' | 'coupon' | 'nonce' | 'npub' | 'expiresAt' | 'rules'
->
+> & {
+  /** The person that it is for, on this device alone. */
+  recipient?: { name: string; phone: Phone | null }
+}
 
 /**
  * `shop`: null where its name is unknown. `reach`: the devices that can open the link. `held`: its sender has the same

@@ -53,6 +53,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
     setOpen(true)
     say(t('hand.uncopied'), 'wait')
   }
+  const phone = handed.recipient?.phone
   const draw = async (take: typeof saveImage) => {
     if (await take(handed, look)) onOneGiven()
   }
@@ -78,8 +79,13 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
       <div class="actions" inert={!rested}>
         {/* A picture works at the till wherever its holder comes from, a link of one network does not. */}
         {reach !== 'public' && image}
-        <ButtonLink icon="chat" newTab href={whatsappLink(message)} onClick={onOneGiven}>
-          {t('hand.whatsapp')}
+        <ButtonLink
+          icon="chat"
+          newTab
+          href={whatsappLink(message, phone?.digits)}
+          onClick={onOneGiven}
+        >
+          {phone ? t('hand.whatsapp.to', { number: phone.text }) : t('hand.whatsapp')}
         </ButtonLink>
         {canShare() && (
           <Button icon="share" onClick={() => void share()}>

@@ -58,9 +58,7 @@ export function Checklist({ overview }: { overview: Overview }) {
       </ol>
       {done === all && <Notice tone="good">{t('start.all')}</Notice>}
       {/* Outside of the step, whose button goes while the dialog is open. */}
-      {handing && active && (
-        <HandOver coupon={active} many={false} onClose={() => setHanding(false)} />
-      )}
+      {handing && active && <HandOver coupon={active} onClose={() => setHanding(false)} />}
     </section>
   )
 }

@@ -16,10 +16,13 @@ import { failureText } from '../words/signer.ts'
 import { Chart } from './chart.tsx'
 import { HandOver } from './hand-over.tsx'
 import { Issuances } from './issuances.tsx'
+import { later } from './later.tsx'
 import { ownColor } from './own-shop.ts'
 import { Posters } from './posters.tsx'
 import { changeCoupon, deleteCoupon, figuresOf, voidAll } from './state.ts'
 import { Totals } from './totals.tsx'
+
+const HandMany = later(async () => (await import('./hand-many.tsx')).HandMany)
 
 type Part = 'issued' | 'poster' | 'chart' | 'manage'
 
@@ -95,9 +98,8 @@ export function Coupon({ coupon }: { coupon: Definition }) {
         {part === 'chart' && <Chart only={coupon.id} />}
         {part === 'manage' && <Manage coupon={coupon} />}
       </Tabs>
-      {handing && (
-        <HandOver coupon={coupon} many={handing === 'many'} onClose={() => setHanding(null)} />
-      )}
+      {handing === 'one' && <HandOver coupon={coupon} onClose={() => setHanding(null)} />}
+      {handing === 'many' && <HandMany coupon={coupon} onClose={() => setHanding(null)} />}
     </div>
   )
 }

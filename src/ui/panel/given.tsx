@@ -1,6 +1,7 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { VoucherResult } from '../../client/models.ts'
 import { couponLink } from '../browser/share.ts'
+import type { Handed } from '../hand/message.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
 import { WifiBox } from '../hand/wifi-box.tsx'
@@ -19,15 +20,17 @@ import { couponWords as t } from '../words/coupons.ts'
 import { TillLink } from './till-link.tsx'
 
 type Props = {
-  vouchers: readonly VoucherResult[]
+  vouchers: readonly Handed[]
   /** Called with those that were handed over, as far as a page can know. */
-  onGiven: (given: readonly Pick<VoucherResult, 'nonce'>[]) => void
+  onGiven: (given: readonly Handed[]) => void
   /** The till of this device opened with the code; null where that is not offered. */
   onTrial: (() => void) | null
+  /** Further ways. */
+  children?: ComponentChildren
 }
 
 /** The issued codes, one at a time, and the ways to hand them over. */
-export function Given({ vouchers, onGiven, onTrial }: Props) {
+export function Given({ vouchers, onGiven, onTrial, children }: Props) {
   const [at, setAt] = useState(0)
   const heading = useArrival()
   const [format, setFormat] = useState<PrintFormat>('a4')
@@ -68,6 +71,7 @@ export function Given({ vouchers, onGiven, onTrial }: Props) {
         <h3 ref={heading} class="hand-name">
           {voucher.name}
         </h3>
+        {voucher.recipient && <p>{t('hand.for', { name: voucher.recipient.name })}</p>}
         <p>{t('hand.how')}</p>
         <ReachNotice />
         <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
@@ -93,6 +97,7 @@ export function Given({ vouchers, onGiven, onTrial }: Props) {
         >
           {t('hand.print')}
         </Button>
+        {children}
         <Notice tone="wait" icon="lock">
           {t('hand.secret')}
         </Notice>

@@ -4,7 +4,7 @@ import * as announcement from '../../client/announcement.ts'
 import { request } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
 import * as management from '../../client/management.ts'
-import { mintMany } from '../../client/mint.ts'
+import { type Batched, type BatchIssued, mintBatch, mintOne } from '../../client/mint.ts'
 import type {
   Announced,
   Definition,
@@ -190,11 +190,17 @@ export async function deleteCoupon(id: string): Promise<boolean> {
   return deleted
 }
 
-export async function mint(couponId: string, count: number): Promise<VoucherResult[]> {
-  const vouchers = await mintMany(session, couponId, count, tab)
+export async function mint(couponId: string): Promise<VoucherResult> {
+  const voucher = await mintOne(session, couponId, tab)
   // Not awaited: the codes must show at once, the counters may follow.
   void loadOverview()
-  return vouchers
+  return voucher
+}
+
+export async function mintTogether(batched: Batched): Promise<BatchIssued> {
+  const issued = await mintBatch(session, batched, tab)
+  void loadOverview()
+  return issued
 }
 
 /** Void one voucher; with `chain`, the last one of its chain. */

@@ -22,6 +22,7 @@ type Printed = {
   expiresAt: number | null
   rules?: Rules | undefined
   nonce: string
+  recipient?: { name: string }
 }
 /** The Wi-Fi in whose network coupons open, and the text of its code. */
 export type PrintedWifi = { network: string; code: string }
@@ -113,7 +114,7 @@ type CouponProps = {
 }
 
 function PrintedCoupon({ voucher, job: { shop, logo, wifi }, more }: CouponProps) {
-  const { name, description, coupon, expiresAt, rules, nonce } = voucher
+  const { name, description, coupon, expiresAt, rules, nonce, recipient } = voucher
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
@@ -125,6 +126,7 @@ function PrintedCoupon({ voucher, job: { shop, logo, wifi }, more }: CouponProps
         {logo !== null && <img class="paper-logo" src={logo} alt="" decoding="sync" />}
         {shop !== null && <p class="paper-shop">{shop}</p>}
         <p class="paper-name">{name}</p>
+        {recipient && <p class="paper-fine">{t('hand.for', recipient)}</p>}
         {name !== plainBenefitText(coupon) && <p class="paper-benefit">{benefitText(coupon)}</p>}
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
@@ -152,11 +154,16 @@ function PrintedCoupon({ voucher, job: { shop, logo, wifi }, more }: CouponProps
   )
 }
 
-/** One voucher of each kind of terms: five hundred of the same coupon are measured once. */
-function distinct(vouchers: readonly Printed[]): Printed[] {
-  const kinds = vouchers.map((one): [string, Printed] => {
+/**
+ * One voucher of each kind of terms: five hundred of the same coupon are measured once. Each has the longest of the
+ * names, in the widest of letters, so that all others fit.
+ */
+function distinct<One extends Printed>(vouchers: readonly One[]): One[] {
+  const longest = Math.max(...vouchers.map(({ recipient }) => recipient?.name.length ?? 0))
+  const widest = longest > 0 && { recipient: { name: 'W'.repeat(longest) } }
+  const kinds = vouchers.map((one): [string, One] => {
     const { name, description, coupon, expiresAt, rules } = one
-    return [JSON.stringify([name, description, coupon, expiresAt, rules]), one]
+    return [JSON.stringify([name, description, coupon, expiresAt, rules]), { ...one, ...widest }]
   })
   return [...new Map(kinds).values()]
 }

@@ -13,16 +13,17 @@ type TicketWifi = { network: string; code: string }
 
 /** The ticket of a coupon: its shop, its whole promise and its code. */
 export function couponTicket(
-  { name, description, coupon, expiresAt, rules, nonce }: Handed,
+  { name, description, coupon, expiresAt, rules, nonce, recipient }: Handed,
   shop: string | null,
   wifi: TicketWifi | null,
 ): Ticket {
   const benefit = name === plainBenefitText(coupon) ? [] : [benefitText(coupon)]
+  const to = recipient ? [t('hand.for', { name: recipient.name })] : []
   const hint = linkReach() === 'network' ? t('print.scan.network') : t('print.scan')
   return {
     shop,
     title: name,
-    lines: [...benefit, untilText(expiresAt), ...rulesLines(rules), description],
+    lines: [...to, ...benefit, untilText(expiresAt), ...rulesLines(rules), description],
     qr: { ...codeOf(couponLink(nonce)), hint },
     typed: typedOf(nonce),
     wifi: wifi && {

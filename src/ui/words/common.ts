@@ -22,6 +22,7 @@ export const commonWords = createWords(
       'Escanealo en el Wi-Fi del local, o mostralo en la caja',
       'Scan it on the shop’s Wi-Fi, or show it at the till',
     ],
+    'hand.for': ['Para {name}', 'For {name}'],
     'print.wifi': ['Wi-Fi: {network}', 'Wi-Fi: {network}'],
     'pin.show': ['Mostrar', 'Show'],
     'pin.hide': ['Ocultar', 'Hide'],

@@ -207,12 +207,6 @@ export const couponWords = createWords(
     'tab.chart': ['Movimiento', 'Activity'],
     'tab.manage': ['Administrar', 'Manage'],
 
-    'many.title': ['Emitir varios', 'Issue several'],
-    'many.count': ['¿Cuántos?', 'How many?'],
-    'many.hint': ['De 1 a 500 por vez.', '1 to 500 at a time.'],
-    'many.do': ['Emitir', 'Issue'],
-    'many.wrong': ['Un número entero de 1 a 500.', 'A whole number from 1 to 500.'],
-
     'hand.title': ['Entregá el cupón', 'Hand over the coupon'],
     'hand.working': ['Un momento…', 'One moment…'],
     'hand.trial': ['Canjear acá', 'Redeem it here'],

@@ -21,6 +21,7 @@ export const handWords = createWords(
     ],
     'hand.share': ['Compartir', 'Share'],
     'hand.whatsapp': ['WhatsApp', 'WhatsApp'],
+    'hand.whatsapp.to': ['WhatsApp al {number}', 'WhatsApp to {number}'],
     'hand.image.share': ['Compartir imagen', 'Share the picture'],
     'hand.image': ['Guardar imagen', 'Save image'],
     'hand.url': ['Enlace y código para escribir', 'Link and code to type'],

@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
+import { limits } from '../../base/limits.ts'
+import { isPlainName } from '../../base/words.ts'
+import { Button } from '../parts/button.tsx'
+import { Field, TextArea } from '../parts/field.tsx'
+import { FileButton } from '../parts/file-button.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { batchWords as t } from '../words/batches.ts'
+import { shortDay } from '../words/format.ts'
+import { failureText } from '../words/signer.ts'
+import {
+  fileBytesMax,
+  listCharsMax,
+  parseRecipientFile,
+  parseRecipientLines,
+  type Recipient,
+  type WrongFile,
+  type WrongLine,
+} from './recipient-list.ts'
+
+/** `recipients`: empty where nobody is named; else one for each voucher. */
+export type AskedBatch = { name: string; count: number; recipients: readonly Recipient[] }
+
+type Props = { busy: boolean; failure: unknown; onIssue: (asked: AskedBatch) => void }
+
+/** Asks for the number of vouchers or their recipients, and a name for all of them. */
+export function BatchForm({ busy, failure, onIssue }: Props) {
+  const [count, setCount] = useState('10')
+  const [name, setName] = useState('')
+  const [list, setList] = useState('')
+  const [tried, setTried] = useState(false)
+  const [wrongFile, setWrongFile] = useState<WrongFile | null>(null)
+  // By the day, so that an issue that is tried again after a reload has the same name.
+  const [named] = useState(() => t('many.batch.default', { day: shortDay(systemClock()) }))
+  const { recipients, wrongs } = parseRecipientLines(list)
+  const people = recipients.length + wrongs.length
+  const wanted = people > 0 ? people : Number(count)
+  // Checked here as well, since the field takes any text.
+  const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= limits.mintCountMax
+  const nameRight = isBatchName(name)
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const right = sensible && nameRight && wrongs.length === 0
+    setTried(!right)
+    if (right) onIssue({ name: name.trim() || named, count: wanted, recipients })
+  }
+  const take = async (file: File) => {
+    const found =
+      file.size > fileBytesMax
+        ? 'large'
+        : parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
+    setWrongFile(typeof found === 'string' ? found : null)
+    if (typeof found === 'string') return
+    setList(found.lines.join('\n'))
+    // Their errors belong beside the list at once: nobody typed them.
+    setTried(true)
+  }
+  return (
+    <form class="stack" onSubmit={submit} noValidate>
+      {people === 0 && (
+        <Field
+          data-begin
+          label={t('many.count')}
+          hint={t('many.hint')}
+          inputMode="numeric"
+          value={count}
+          onText={setCount}
+          error={tried && !sensible ? t('many.wrong') : null}
+        />
+      )}
+      <details>
+        <summary>{t('many.names')}</summary>
+        <div class="stack">
+          <TextArea
+            label={t('many.list')}
+            hint={t('many.list.hint')}
+            value={list}
+            maxLength={listCharsMax}
+            onText={(text) => {
+              setTried(false)
+              setList(text)
+            }}
+            error={tried ? listError(wrongs, people) : null}
+          />
+          <FileButton
+            icon="list"
+            label={t('many.file')}
+            accept=".csv,.txt,.tsv,text/csv,text/plain"
+            onFile={(file) => void take(file)}
+          />
+          {wrongFile !== null && <Notice tone="bad">{t(`many.file.${wrongFile}`)}</Notice>}
+        </div>
+      </details>
+      <Field
+        label={t('many.batch')}
+        hint={t('many.batch.hint', { name: named })}
+        value={name}
+        onText={setName}
+        autoComplete="off"
+        error={tried && !nameRight ? t('many.batch.wrong') : null}
+      />
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      <Button kind="primary" wide big type="submit" icon="ticket" busy={busy}>
+        {people > 0 ? t('many.do.each', { n: people }) : t('many.do')}
+      </Button>
+    </form>
+  )
+}
+
+/** Empty, or a name as the service takes it. */
+function isBatchName(typed: string): boolean {
+  const name = typed.trim()
+  if (name === '') return true
+  const sound = name.isWellFormed() && !/\p{Cc}/u.test(name) && isPlainName(name)
+  return sound && [...name].length <= limits.labelCharsMax
+}
+
+/** Lines that are told at once; the rest is a number. */
+const toldMax = 3
+
+function listError(wrongs: readonly WrongLine[], people: number): string | null {
+  if (people > limits.mintCountMax) return t('many.people', { n: people })
+  if (wrongs.length === 0) return null
+  const told = wrongs
+    .slice(0, toldMax)
+    .map(({ line, why }) => t('many.line', { line, why: t(`many.line.${why}`) }))
+  const more = wrongs.length - told.length
+  return [...told, ...(more > 0 ? [t('many.line.more', { n: more })] : [])].join(' ')
+}

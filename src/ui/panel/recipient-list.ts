@@ -1,0 +1,134 @@
+/** Recipients of coupons that are issued together: typed, one a line, or read from a file of a spreadsheet. */
+import { limits } from '../../base/limits.ts'
+import { isPlainName } from '../../base/words.ts'
+import { type Phone, parsePhone } from '../hand/phone.ts'
+
+/** `phone`: for a message from this device; no request has it. */
+export type Recipient = { name: string; phone: Phone | null }
+/** A line that gives no recipient, with its number in the text. */
+export type WrongLine = { line: number; why: 'nameless' | 'long' | 'signs' | 'phone' | 'area' }
+/** The reason why a file gives no list. */
+export type WrongFile = 'large' | 'many' | 'empty' | 'nameless'
+
+/** A file of the largest list is a quarter of this. */
+export const fileBytesMax = 200 * 1024
+/** Characters of the largest list: a name of surrogate pairs and a phone number in each line. */
+export const listCharsMax = limits.mintCountMax * 210
+
+/** Read lines of `name` or `name; phone`. Empty lines are skipped. */
+export function parseRecipientLines(text: string): {
+  recipients: Recipient[]
+  wrongs: WrongLine[]
+} {
+  const recipients: Recipient[] = []
+  const wrongs: WrongLine[] = []
+  for (const [at, line] of text.split(/\r\n|\r|\n/).entries()) {
+    if (line.trim() === '') continue
+    const found = parseLine(line)
+    if (typeof found === 'string') wrongs.push({ line: at + 1, why: found })
+    else recipients.push(found)
+  }
+  return { recipients, wrongs }
+}
+
+function parseLine(line: string): Recipient | WrongLine['why'] {
+  // A row that was copied from a spreadsheet has a tab.
+  const end = line.search(/[;\t]/)
+  const name = (end < 0 ? line : line.slice(0, end)).trim()
+  const number = end < 0 ? '' : line.slice(end + 1).trim()
+  if (name === '') return 'nameless'
+  if ([...name].length > limits.labelCharsMax) return 'long'
+  if (/\p{Cc}/u.test(name) || !name.isWellFormed() || !isPlainName(name)) return 'signs'
+  if (number === '') return { name, phone: null }
+  const phone = parsePhone(number)
+  if (typeof phone === 'object') return { name, phone }
+  return phone === 'area' ? 'area' : 'phone'
+}
+
+const nameTitles = ['destinatario', 'nombre', 'cliente', 'etiqueta', 'recipient', 'name', 'label']
+const phoneTitles = ['telefono', 'whatsapp', 'celular', 'movil', 'phone', 'mobile', 'tel']
+
+/** Read a CSV file into lines for `parseRecipientLines`. Without titles, its columns are name and phone. */
+export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | WrongFile {
+  if (bytes.length > fileBytesMax) return 'large'
+  const text = textOf(bytes)
+  const rows = csvRows(text, separatorOf(text)).filter((row) => row.some((cell) => cell !== ''))
+  const [first] = rows
+  if (!first) return 'empty'
+  const titles = first.map(titleOf)
+  const columnOf = (known: string[]) => titles.findIndex((title) => known.includes(title))
+  const titled = { name: columnOf(nameTitles), phone: columnOf(phoneTitles) }
+  const hasTitles = titled.name >= 0 || titled.phone >= 0
+  if (hasTitles && titled.name < 0) return 'nameless'
+  const { name, phone } = hasTitles ? titled : { name: 0, phone: 1 }
+  const people = hasTitles ? rows.slice(1) : rows
+  const lines = people
+    .map((row) => [row[name] ?? '', row[phone] ?? ''].map(cleaned))
+    // A list of issued coupons has rows without a recipient.
+    .filter((cells) => cells.some((cell) => cell !== ''))
+    .map(([who, number]) => (number === '' ? `${who}` : `${who}; ${number}`))
+  if (lines.length === 0) return 'empty'
+  return lines.length > limits.mintCountMax ? 'many' : { lines }
+}
+
+/** Spreadsheets save UTF-8, UTF-16 for "Unicode text", and the code page of Windows otherwise. */
+function textOf(bytes: Uint8Array): string {
+  const wide = bytes[0] === 0xff && bytes[1] === 0xfe
+  if (wide) return new TextDecoder('utf-16le').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+/** The separator that the first line has most of, outside of quotes. */
+function separatorOf(text: string): string {
+  const [line = ''] = text.replace(/"[^"]*"/g, '').match(/[^\r\n]+/) ?? []
+  const counted = [';', ',', '\t'].map((one) => ({ one, times: line.split(one).length }))
+  return counted.reduce((most, next) => (next.times > most.times ? next : most)).one
+}
+
+/** Rows and cells (RFC 4180). A quote that never ends closes with the file. */
+function csvRows(text: string, separator: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let cell = ''
+  let quoted = false
+  const endRow = () => {
+    rows.push([...row, cell.trim()])
+    row = []
+    cell = ''
+  }
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]
+    if (quoted) {
+      if (sign !== '"') cell += sign
+      else if (text[at + 1] === '"') cell += text[at++]
+      else quoted = false
+    } else if (sign === '"' && cell.trim() === '') {
+      quoted = true
+      cell = ''
+    } else if (sign === separator) {
+      row.push(cell.trim())
+      cell = ''
+    } else if (sign === '\n' || sign === '\r') endRow()
+    else cell += sign
+  }
+  endRow()
+  return rows
+}
+
+function titleOf(cell: string): string {
+  return cell.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim()
+}
+
+/** A cell in a line of its own kind, without the apostrophe by which an export keeps it from being run. */
+function cleaned(cell: string): string {
+  return cell
+    .replace(/^'(?=[=+\-@])/, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .replaceAll(';', ',')
+    .trim()
+}

@@ -1,0 +1,72 @@
+import { couponWords } from './coupons.ts'
+import { createWords } from './words.ts'
+
+/** Sentences about coupons that are issued together, with a recipient each. */
+export const batchWords = createWords(
+  {
+    'many.title': ['Emitir varios', 'Issue several'],
+    'many.count': ['¿Cuántos?', 'How many?'],
+    'many.hint': ['De 1 a 500 por vez.', '1 to 500 at a time.'],
+    'many.do': ['Emitir', 'Issue'],
+    'many.do.each': ['Emitir {n} con nombre', 'Issue {n} with names'],
+    'many.wrong': ['Un número entero de 1 a 500.', 'A whole number from 1 to 500.'],
+    'many.batch': ['Nombre de la tanda (opcional)', 'Name of the batch (optional)'],
+    'many.batch.hint': ['Vacío: «{name}».', 'Leave it empty for “{name}”.'],
+    'many.batch.wrong': ['Un nombre de hasta 80 letras.', 'A name of up to 80 letters.'],
+    'many.batch.default': ['Tanda del {day}', 'Batch of {day}'],
+    'many.names': ['Poner un nombre a cada uno (opcional)', 'Name a recipient for each (optional)'],
+    'many.list': ['Para quién es cada uno', 'Recipient of each'],
+    'many.list.hint': [
+      'Uno por línea: «Ana» o «Ana; 11 2345-6789». Los teléfonos no salen de este equipo: sirven para abrir WhatsApp con cada persona.',
+      'One per line: “Ana” or “Ana; 11 2345-6789”. Phone numbers never leave this device: they open WhatsApp with each person.',
+    ],
+    'many.file': ['Traer de una planilla (CSV)', 'Bring in a spreadsheet (CSV)'],
+    'many.file.large': [
+      'Ese archivo es muy grande: hasta 200 KB.',
+      'That file is too large: up to 200 KB.',
+    ],
+    'many.file.many': [
+      'Esa planilla tiene más de 500 filas. Partila en dos.',
+      'That spreadsheet has more than 500 rows. Split it in two.',
+    ],
+    'many.file.empty': ['Esa planilla no tiene nombres.', 'That spreadsheet has no names.'],
+    'many.file.nameless': [
+      'Falta la columna de los nombres: llamala «destinatario» o «nombre».',
+      'The column of names is missing: call it “recipient” or “name”.',
+    ],
+    'many.line': ['Línea {line}: {why}', 'Line {line}: {why}'],
+    'many.line.nameless': ['falta el nombre.', 'the name is missing.'],
+    'many.line.long': ['el nombre pasa de 80 letras.', 'the name has more than 80 letters.'],
+    'many.line.signs': [
+      'el nombre tiene signos que no se ven.',
+      'the name has characters that cannot be seen.',
+    ],
+    'many.line.phone': [
+      'ese teléfono no puede ser. Después del nombre va un «;» y el número.',
+      'that phone number cannot be right. The name is followed by “;” and the number.',
+    ],
+    'many.line.area': [
+      'al teléfono le falta el código de área.',
+      'the phone number lacks its area code.',
+    ],
+    'many.line.more': [
+      'Y {n} línea más.|Y {n} líneas más.',
+      'And {n} more line.|And {n} more lines.',
+    ],
+    'many.people': ['Hasta 500 por vez, y hay {n}.', 'Up to 500 at a time; there are {n}.'],
+    'many.rest': [
+      'Se emitió {n} de {all}. Entregalo, y emití el resto desde «{name}».|Se emitieron {n} de {all}. Entregalos, y emití el resto desde «{name}».',
+      '{n} of {all} was issued. Hand it over, and issue the rest from “{name}” on.|{n} of {all} were issued. Hand them over, and issue the rest from “{name}” on.',
+    ],
+    'sheet.do': ['Bajar planilla', 'Download a spreadsheet'],
+    'sheet.why': [
+      'Lleva los códigos: quien tenga ese archivo los puede usar.',
+      'It has the codes: anyone with that file can use them.',
+    ],
+    'sheet.file': ['entregas.csv', 'handed-over.csv'],
+    'sheet.recipient': ['Destinatario', 'Recipient'],
+    'sheet.link': ['Enlace', 'Link'],
+    'sheet.code': ['Código para escribir', 'Code to type'],
+  },
+  couponWords,
+)

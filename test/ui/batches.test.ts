@@ -1,0 +1,79 @@
+/** Coupons issued together: recipients, and ways to hand each over. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import { closeBrowser } from '../support/browser.ts'
+import { checkEveryWidth } from '../support/page-looks.ts'
+import { closePanels, openCoupon } from '../support/panel-page.ts'
+import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT: 'off' } })
+})
+
+afterEach(closePanels)
+
+afterAll(async () => {
+  await closeBrowser()
+  await cleanUp()
+})
+
+test('a batch is issued to the people of a file, each code shows its person', async () => {
+  const panel = await openCoupon(server)
+  const { page, press, dialog, heading, ask, id } = panel
+  const bodies: string[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/coupons/mint')) bodies.push(request.postData() ?? '')
+  })
+  await page.evaluate('window.print = () => {}')
+  await press('Emitir varios')
+  await page.getByText('Poner un nombre a cada uno').click()
+  const csv =
+    '\ufeff"Destinatario";"Teléfono"\r\n"Ana";"11 2345-6789"\r\n"Beto";"casa"\r\n"Caro";\r\n'
+  await dialog()
+    .locator('input[type=file]')
+    .setInputFiles({
+      name: 'gente.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(csv),
+    })
+  await dialog().getByText('Línea 2: ese teléfono no puede ser').waitFor()
+  await checkEveryWidth(page, 'batch-form')
+  const list = page.getByLabel('Para quién es cada uno')
+  await list.fill((await list.inputValue()).replace('; casa', ''))
+  await page.getByLabel('Nombre de la tanda').fill('Feria')
+  await press('Emitir 3 con nombre')
+  await heading('3 cupones listos')
+  expect(bodies.map((body) => JSON.parse(body))).toEqual([
+    { couponId: id, batch: { name: 'Feria' }, count: 3, labels: ['Ana', 'Beto', 'Caro'] },
+  ])
+
+  await dialog().getByText('Para Ana', { exact: true }).waitFor()
+  const link = page.getByRole('link', { name: 'WhatsApp al +54 9 11 2345-6789' })
+  expect(await link.getAttribute('href')).toStartWith('https://wa.me/5491123456789?text=')
+  await checkEveryWidth(page, 'batch-given')
+  await page.keyboard.press('Escape')
+  await page.getByText('Estos códigos no se pueden volver a mostrar').waitFor()
+  await press('Cancelar')
+  await press('El siguiente')
+  await dialog().getByText('Para Beto', { exact: true }).waitFor()
+
+  await dialog().getByRole('button', { name: 'Imprimir', exact: true }).click()
+  const paper = page.locator('.paper-a4:not(.paper-measured)')
+  await paper.waitFor({ state: 'attached' })
+  for (const name of ['Ana', 'Beto', 'Caro']) {
+    expect(await paper.getByText(`Para ${name}`, { exact: true }).count()).toBe(1)
+  }
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+
+  const saved = page.waitForEvent('download')
+  await press('Bajar planilla')
+  const rows = (await readFile(await (await saved).path(), 'utf8')).split('\r\n')
+  expect(rows[0]).toBe('\ufeff"Destinatario";"Enlace";"Código para escribir"')
+  expect(rows[1]).toMatch(/^"Ana";"http:\S+\/c#[\w-]{22}";"([0-9A-Z]{4} ){6}[0-9A-Z]{4}"$/)
+  await page.keyboard.press('Escape')
+  await dialog().waitFor({ state: 'detached' })
+  const { batches } = (await ask(`/api/coupons/${id}/batches`)).json
+  expect(batches).toMatchObject([{ name: 'Feria', issued: 3, open: 3 }])
+})

@@ -1,0 +1,80 @@
+/** Lists of recipients: typed lines, and files of spreadsheets. */
+import { expect, test } from 'bun:test'
+import {
+  fileBytesMax,
+  parseRecipientFile,
+  parseRecipientLines,
+} from '../../src/ui/panel/recipient-list.ts'
+
+const named = (text: string) =>
+  parseRecipientLines(text).recipients.map(({ name, phone }) => [name, phone?.digits ?? null])
+const linesOf = (file: string | Uint8Array): string | string[] => {
+  const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file
+  const found = parseRecipientFile(bytes)
+  return typeof found === 'string' ? found : found.lines
+}
+
+test('each line is a recipient, with a phone number behind a semicolon or a tab', () => {
+  const text = 'Ana\r\n\n  Pérez, Beto ; 11 2345-6789\nCaro\t+598 99 123 456\n'
+  expect(named(text)).toEqual([
+    ['Ana', null],
+    ['Pérez, Beto', '5491123456789'],
+    ['Caro', '59899123456'],
+  ])
+})
+
+const wrongs = [
+  ['; 11 2345-6789', 'nameless'],
+  ['x'.repeat(81), 'long'],
+  ['Ana\u202e', 'signs'],
+  ['An\u0007a', 'signs'],
+  ['\ud800', 'signs'],
+  ['Ana; casa', 'phone'],
+  ['Ana; 2345-6789', 'area'],
+] as const
+
+test.each(wrongs)('the line %j is refused as %s, with its number', (line, why) => {
+  expect(parseRecipientLines(`Beto\n\n${line}\n`)).toMatchObject({
+    recipients: [{ name: 'Beto' }],
+    wrongs: [{ line: 3, why }],
+  })
+})
+
+test('eighty letters count as people see them', () => {
+  expect(named('😀'.repeat(80))).toHaveLength(1)
+})
+
+const files: [string, string | string[]][] = [
+  ['\ufeffDestinatario;Teléfono\r\n"Ana";"11 2345-6789"\r\n', ['Ana; 11 2345-6789']],
+  ["Fecha,Estado,Recipient,WhatsApp\n2026-11-02,x,Ana,'+598 99 123 456", ['Ana; +598 99 123 456']],
+  ['celular\tNOMBRE\n11 2345-6789\tAna\n', ['Ana; 11 2345-6789']],
+  ['Ana;1123456789\nBeto;\n;\n\n', ['Ana; 1123456789', 'Beto']],
+  ['"Pérez; ""la"" Ana","11"\n"dos\nlíneas",', ['Pérez, "la" Ana; 11', 'dos líneas']],
+  ['Ana\nBeto', ['Ana', 'Beto']],
+  ['Nombre\n"sin cierre', ['sin cierre']],
+  ['', 'empty'],
+  ['nombre;teléfono\n;\n', 'empty'],
+  ['Teléfono\n1123456789', 'nameless'],
+  ['x\n'.repeat(501), 'many'],
+  ['x'.repeat(fileBytesMax + 1), 'large'],
+]
+
+test.each(files.map(([file, lines]) => [file.slice(0, 40), lines, file] as const))(
+  'a file that begins with %j gives %j',
+  (_, lines, file) => {
+    expect(linesOf(file)).toEqual(lines)
+  },
+)
+
+test('files in the code page of Windows and in UTF-16 keep their accents', () => {
+  expect(linesOf(Uint8Array.from([0x4e, 0x75, 0xf1, 0x65, 0x7a]))).toEqual(['Nuñez'])
+  const wide = Buffer.from('\ufeffNombre\tTel\nNuñez\t11', 'utf16le')
+  expect(linesOf(wide)).toEqual(['Nuñez; 11'])
+})
+
+test('a hostile file is read in a time that grows with its length', () => {
+  for (const piece of ['"', '",', '\n', ' ', "'", '"\n;']) {
+    const found = linesOf(piece.repeat(Math.floor(fileBytesMax / piece.length)))
+    expect(['string', 'object']).toContain(typeof found)
+  }
+})
