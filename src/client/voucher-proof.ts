@@ -2,10 +2,9 @@
 import { verifyEvent } from 'nostr-tools/pure'
 import { Refusal } from '../base/refusal.ts'
 import { type Benefit, parseBenefit } from '../coupons/benefit.ts'
-import type { Rules } from '../coupons/rules.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { rulesIn } from './voucher-rules.ts'
+import { rulesIn, type ShownRules } from './voucher-rules.ts'
 
 /** The promise of a signed voucher. */
 type VoucherPromise = {
@@ -16,7 +15,7 @@ type VoucherPromise = {
   description: string
   coupon: Benefit
   expiresAt: number | null
-  rules?: Rules
+  rules?: ShownRules
 }
 
 export type Verdict =

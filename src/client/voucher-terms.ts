@@ -1,8 +1,7 @@
 import type { Benefit } from '../coupons/benefit.ts'
-import type { Rules } from '../coupons/rules.ts'
 import { pictureIn } from './images.ts'
 import type { Answer } from './persist.ts'
-import { rulesIn } from './voucher-rules.ts'
+import { rulesIn, type ShownRules } from './voucher-rules.ts'
 
 /** The fields of a voucher that every answer about it has. */
 export type VoucherTerms = {
@@ -14,7 +13,7 @@ export type VoucherTerms = {
   image: string | null
   nonce: string
   expiresAt: number | null
-  rules?: Rules
+  rules?: ShownRules
   picture?: string
 }
 

@@ -170,12 +170,26 @@ const answered = {
 /** A value that is no rules: of a newer service, or of nobody who means well. */
 const strange = { times: 'always' }
 
-test('the rules in an answer are read; unreadable ones are none', () => {
+const unreadable = { unreadable: true as const }
+const opening = times({ days: [1], from: '15:00', to: '18:00' })
+
+test('the rules in an answer are read; a part that cannot be read leaves a mark', () => {
   const read = (rules: unknown) =>
     termsOf({ status: 200, body: { ...answered, rules }, retryAfter: null })
-  expect(read({ minimum, x: 1 })).toEqual({ ...answered, rules: { minimum } })
   expect(read(undefined)).toEqual(answered)
-  expect(read(strange)).toEqual(answered)
+  expect(read({})).toEqual(answered)
+  expect(read({ minimum })).toEqual({ ...answered, rules: { minimum } })
+  const partly = { ...answered, rules: { minimum, ...unreadable } }
+  for (const part of [{ x: 1 }, strange, { times: { ...opening.times, except: ['2026-12-25'] } }]) {
+    expect(read({ minimum, ...part })).toMatchObject(partly)
+  }
+  for (const none of ['closed', 5, [1], strange]) {
+    expect(read(none)).toEqual({ ...answered, rules: unreadable })
+  }
+  speech.language.value = 'es'
+  expect(text.rulesLines(read(strange)?.rules)).toEqual([
+    'Tiene condiciones que este equipo no puede mostrar',
+  ])
 })
 
 test('a refusal by the rules is final: a till does not ask again', () => {
@@ -201,13 +215,12 @@ test('without a connection the rules of a voucher come from its signed content',
   }
   expect(judged({ minimum })).toEqual({ minimum })
   expect(judged(undefined)).toBeNull()
-  // Other services may use the key for something else.
-  expect(judged(strange)).toBeNull()
+  expect(judged(strange)).toEqual(unreadable)
 })
 
-test('a kept coupon has its rules after a reload, and none that cannot be read', () => {
-  const found = heldWith([{ minimum }, strange])
-  expect(found.map(({ rules }) => rules)).toEqual([{ minimum }, undefined])
+test('a kept coupon has its rules after a reload, and the mark of those that cannot be read', () => {
+  const found = heldWith([{ minimum }, strange, unreadable])
+  expect(found.map(({ rules }) => rules)).toEqual([{ minimum }, unreadable, unreadable])
 })
 
 /** The kept coupons of a device that stored these rules. */

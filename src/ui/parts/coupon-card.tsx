@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { ShownRules } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
-import type { Rules } from '../../coupons/rules.ts'
 import type { ShopColor } from '../../shops/color.ts'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
@@ -14,7 +14,7 @@ type CouponLook = {
   description: string
   benefit: Benefit
   expiresAt: number | null
-  rules?: Rules | null | undefined
+  rules?: ShownRules | null | undefined
   /** Path at this origin, or null. */
   image: string | null
 }

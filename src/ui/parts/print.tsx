@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { ShownRules } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
-import type { Rules } from '../../coupons/rules.ts'
 import { loadPicture } from '../browser/load-picture.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import { knownLogo, nameSoon } from '../state/merchant-names.ts'
@@ -20,7 +20,7 @@ type Printed = {
   description: string
   coupon: Benefit
   expiresAt: number | null
-  rules?: Rules | undefined
+  rules?: ShownRules | undefined
   nonce: string
   recipient?: { name: string }
 }

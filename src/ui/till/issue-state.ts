@@ -5,9 +5,8 @@ import { listAuthorizations, listMintable, type Mintable, mintOne } from '../../
 import type { Authorization } from '../../client/models.ts'
 import type { Identity } from '../../client/session.ts'
 import { openExtension } from '../../client/signer-extension.ts'
-import { rulesIn } from '../../client/voucher-rules.ts'
+import { rulesIn, type ShownRules } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
-import type { Rules } from '../../coupons/rules.ts'
 import { device, tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { reachable } from '../state/reach.ts'
@@ -22,7 +21,7 @@ export type Issued = {
   coupon: Benefit
   npub: string
   expiresAt: number | null
-  rules?: Rules
+  rules?: ShownRules
 }
 
 const issuedPlace = 'till:issued'

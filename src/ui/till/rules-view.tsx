@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Refusal } from '../../base/refusal.ts'
+import type { ShownRules } from '../../client/voucher-rules.ts'
 import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
-import { parsePurchase, type Rules } from '../../coupons/rules.ts'
+import { parsePurchase } from '../../coupons/rules.ts'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { parseAmount } from '../words/amount.ts'
@@ -12,7 +13,7 @@ import { RestingButton } from './resting.tsx'
 import { redeem } from './state.ts'
 
 /** The rules of a coupon in words. */
-export function RuleLines({ rules }: { rules: Rules | undefined }) {
+export function RuleLines({ rules }: { rules: ShownRules | undefined }) {
   return rulesLines(rules).map((line) => (
     <p key={line} class="pre">
       {line}

@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/clock.ts'
-import { usableFrom } from '../../client/voucher-rules.ts'
+import { type ShownRules, usableFrom } from '../../client/voucher-rules.ts'
 import { parseTimeZone } from '../../coupons/rule-times.ts'
 import type { Rules, RuleTimes } from '../../coupons/rules.ts'
 import { language, locale } from '../browser/language.ts'
@@ -15,6 +15,10 @@ const t = createWords({
   'rules.hours': ['de {from} a {to} h', '{from} to {to}'],
   'rules.at': ['{days} {hours}', '{days}, {hours}'],
   'rules.zone': ['hora de {city}', '{city} time'],
+  'rules.unreadable': [
+    'Tiene condiciones que este equipo no puede mostrar',
+    'It has conditions that this device cannot show',
+  ],
   'rules.later': ['Se puede usar desde {when}.', 'It can be used from {when}.'],
   'rules.never': [
     'Vence antes de volver a estar en su horario.',
@@ -23,14 +27,15 @@ const t = createWords({
 })
 
 /** The rules of a coupon in words, a line each, without full stops. The last line may be a text of the shop. */
-export function rulesLines(rules: Rules | null | undefined): string[] {
+export function rulesLines(rules: ShownRules | null | undefined): string[] {
   if (!rules) return []
-  const { startsAt, times, minimum, conditions } = rules
+  const { startsAt, times, minimum, conditions, unreadable } = rules
   const lines = [
     startsAt !== undefined && startText(startsAt, times?.timeZone),
     times && timesText(times),
     minimum && minimumText(minimum),
     conditions,
+    unreadable && t('rules.unreadable'),
   ]
   return lines.filter((line) => typeof line === 'string')
 }
@@ -50,7 +55,7 @@ export function neverText(): string {
   return t('rules.never')
 }
 
-type Ruled = { rules?: Rules | undefined; expiresAt: number | null }
+type Ruled = { rules?: ShownRules | undefined; expiresAt: number | null }
 
 /** Why a coupon cannot be used yet, in a sentence. Null if it can, or has expired. The clock here may be wrong. */
 export function notNowText({ rules, expiresAt }: Ruled, now = systemClock()): string | null {
