@@ -3,7 +3,8 @@ import type { Benefit } from '../../coupons/benefit.ts'
 import { Fitted } from '../parts/fitted.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { merchantName } from '../state/merchant-names.ts'
+import { worthOf } from '../parts/shop-shade.ts'
+import { knownColor, merchantName } from '../state/merchant-names.ts'
 import { addShop, shops } from '../state/shops.ts'
 import { benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
 import { day } from '../words/format.ts'
@@ -19,7 +20,11 @@ export function PreviewView({ terms }: { terms: VoucherTerms }) {
   const ours = shops.value.includes(terms.npub)
   return (
     // The answer moves the buttons under the finger: a new key makes them rest again, and the title takes the focus.
-    <div key={String(ours)} class={`stack wide ${ours ? 'preview' : 'whose'}`}>
+    <div
+      key={String(ours)}
+      class={`stack wide ${ours ? 'preview' : 'whose'}`}
+      style={{ '--worth': worthOf(knownColor(terms.npub)) }}
+    >
       {ours ? <Ours terms={terms} /> : <WhoseTill terms={terms} />}
       <RestingButton wide big onClick={leave}>
         {t('cancel')}

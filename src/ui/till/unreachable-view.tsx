@@ -2,6 +2,7 @@ import type { Verdict } from '../../client/voucher-proof.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { knownColor } from '../state/merchant-names.ts'
 import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
 import { Banner } from './banner.tsx'
@@ -58,7 +59,10 @@ function SignedPromise({ verdict }: { verdict: Verdict | null }) {
   }
   return (
     <div class="stack">
-      <CouponCard coupon={{ name, description, benefit: coupon, expiresAt, rules, image: null }} />
+      <CouponCard
+        coupon={{ name, description, benefit: coupon, expiresAt, rules, image: null }}
+        color={knownColor(npub)}
+      />
       <Notice tone={expired ? 'bad' : 'wait'} icon="key">
         {t(expired ? 'verdict.expired' : 'verdict.genuine')}
       </Notice>
