@@ -7,11 +7,14 @@ import { CodeField, slipIn } from '../parts/code-field.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Fitted } from '../parts/fitted.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
+import { worthOf } from '../parts/shop-shade.ts'
 import { say } from '../parts/toast.tsx'
+import { knownColor, merchantName } from '../state/merchant-names.ts'
 import { reachable } from '../state/reach.ts'
-import { benefitBadge, benefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
+import { notNowText, rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
 import { type Held, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
@@ -69,17 +72,33 @@ export function MineView() {
 function Line({ held }: { held: Held }) {
   const removal = useRemoval(held)
   const status = statusNow(held, systemClock())
+  const usable = status === 'minted'
+  const notNow = usable ? notNowText(held) : null
+  const worth = benefitText(held.coupon)
+  const telling = nameTells(held.name, held.coupon)
   return (
     <li class="held">
       <button type="button" class="held-open" onClick={() => openCoupon(held.nonce)}>
-        <span class={status === 'minted' ? 'mint-badge' : 'mint-badge over'}>
+        <span
+          class={usable ? 'mint-badge worth' : 'mint-badge over'}
+          style={{ '--worth': worthOf(knownColor(held.npub)) }}
+        >
           <Fitted>{benefitBadge(held.coupon)}</Fitted>
         </span>
         <span class="grow">
           <strong>
-            <bdi>{held.name}</bdi>
+            <bdi>{telling ? held.name : worth}</bdi>
           </strong>
-          <span class="block soft small">{benefitText(held.coupon)}</span>
+          <span class="block small">
+            <bdi>{merchantName(held.npub)}</bdi>
+          </span>
+          {telling && <span class="block soft small">{worth}</span>}
+          {rulesLines(held.rules).map((line) => (
+            <span key={line} class="block soft small">
+              {line}
+            </span>
+          ))}
+          {notNow !== null && <span class="block small">{notNow}</span>}
           <span class="block soft small">{untilText(held.expiresAt)}</span>
           <span class="block soft small">
             {t('mine.checked', { when: moment(held.checkedAt) })}
