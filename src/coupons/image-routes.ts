@@ -1,4 +1,5 @@
 import { Elysia } from '../http/elysia.ts'
+import { pictureHeaders } from '../http/picture.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route, textModel } from '../http/route.ts'
 import type { createImageFinder } from './image.ts'
@@ -18,17 +19,8 @@ export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
     '/images/:hash',
     async ({ params, request }) => {
       const { path, kind } = await find(params.hash.toLowerCase(), contextOf(request).address)
-      return new Response(Bun.file(path), {
-        // `sandbox` and `nosniff`: a picture that is opened in its own tab must never run as a page of this origin.
-        headers: {
-          'Content-Type': kind.type,
-          'Cache-Control': 'public, max-age=86400',
-          'Access-Control-Allow-Origin': '*',
-          'X-Content-Type-Options': 'nosniff',
-          'Content-Security-Policy': "default-src 'none'; sandbox",
-          'Cross-Origin-Resource-Policy': 'cross-origin',
-        },
-      })
+      const headers = pictureHeaders(kind.type, 'public, max-age=86400')
+      return new Response(Bun.file(path), { headers })
     },
     {
       ...route({

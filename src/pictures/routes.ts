@@ -3,6 +3,7 @@ import { limits } from '../base/limits.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
 import { isKnown } from '../http/etag.ts'
+import { pictureHeaders } from '../http/picture.ts'
 import { replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route, textModel } from '../http/route.ts'
@@ -33,18 +34,10 @@ export function pictureRoutes(
         const { type, bytes } = await find(hash)
         const etag = `"${hash}"`
         const known = isKnown(etag, request.headers.get('if-none-match'))
+        const headers = pictureHeaders(type, 'public, max-age=31536000, immutable')
         return new Response(known ? null : bytes, {
           status: known ? 304 : 200,
-          // `sandbox` and `nosniff`: a picture that is opened in its own tab must never run as a page of this origin.
-          headers: {
-            'Content-Type': type,
-            'Cache-Control': 'public, max-age=31536000, immutable',
-            ETag: etag,
-            'Access-Control-Allow-Origin': '*',
-            'X-Content-Type-Options': 'nosniff',
-            'Content-Security-Policy': "default-src 'none'; sandbox",
-            'Cross-Origin-Resource-Policy': 'cross-origin',
-          },
+          headers: { ...headers, ETag: etag },
         })
       },
       {
