@@ -25,7 +25,7 @@ test('a message tells the whole promise, and the network that its link needs', (
     rules: { minimum: { amount: 10_000, currency: 'ARS' as const }, conditions: 'En efectivo' },
   }
   const link = 'https://cupones.example/c#a'
-  const message = (reach: 'public' | 'network') =>
+  const message = (reach: 'public' | 'network' | 'device') =>
     couponMessage(handed, { shop: 'Bar «Sur»', link, reach }).split('\n')
   const promise = [
     '25 % de descuento en toda tu compra, hasta $5.000',
@@ -40,6 +40,9 @@ test('a message tells the whole promise, and the network that its link needs', (
   const code = ['', 'O mostrá este código en la caja:', '0000 0000 0000 0000 0000 0000 0000']
   const where = 'Abrilo en tu teléfono, en el Wi-Fi del local:'
   expect(message('network').slice(-5)).toEqual([where, link, ...code])
+  // No phone opens a link to this device alone.
+  const alone = ['', 'Mostrá este código en la caja:', '0000 0000 0000 0000 0000 0000 0000']
+  expect(message('device')).toEqual([opening, ...promise, ...alone])
 })
 
 describe('a shared picture', () => {

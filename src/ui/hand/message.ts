@@ -31,9 +31,13 @@ export function couponMessage(
   // The whole promise with its limits: a message is all that the customer may ever read.
   const limits = [...rulesLines(rules), untilText(expiresAt)]
   const promise = [plainBenefitText(coupon), description.trim(), ...limits]
+  const told = [opening, ...promise.filter(Boolean), '']
+  const typed = codeTextOf(nonce)
+  // No other device opens the link, but a till reads the code.
+  if (reach === 'device') return [...told, t('message.code.only'), typed].join('\n')
   const where = reach === 'public' ? 'anywhere' : 'network'
   const open = held ? t(`message.take.${where}`) : t(`message.open.${where}`)
-  // A till reads the code also where the phone of the customer cannot open the link.
-  const code = held || reach === 'public' ? [] : ['', t('message.code'), codeTextOf(nonce)]
-  return [opening, ...promise.filter(Boolean), '', open, link, ...code].join('\n')
+  // A till reads the code also where the phone of the customer is not in the network.
+  const code = held || reach === 'public' ? [] : ['', t('message.code'), typed]
+  return [...told, open, link, ...code].join('\n')
 }

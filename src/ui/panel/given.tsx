@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { couponLink } from '../browser/share.ts'
+import { couponLink, linkReach } from '../browser/share.ts'
 import type { Handed } from '../hand/message.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
@@ -72,7 +72,7 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
           {voucher.name}
         </h3>
         {voucher.recipient && <p>{t('hand.for', { name: voucher.recipient.name })}</p>}
-        <p>{t('hand.how')}</p>
+        {linkReach() !== 'device' && <p>{t('hand.how')}</p>}
         <ReachNotice />
         <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
         <TicketButton

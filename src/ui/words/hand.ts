@@ -85,6 +85,7 @@ export const handWords = createWords(
     'message.shop': ['Te paso un cupón de {shop}:', 'Here is a coupon for you from {shop}:'],
     'message.open.anywhere': ['Abrilo en tu teléfono:', 'Open it on your phone:'],
     'message.code': ['O mostrá este código en la caja:', 'Or show this code at the till:'],
+    'message.code.only': ['Mostrá este código en la caja:', 'Show this code at the till:'],
     'message.open.network': [
       'Abrilo en tu teléfono, en el Wi-Fi del local:',
       'Open it on your phone, on the shop’s Wi-Fi:',
