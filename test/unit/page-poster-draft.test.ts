@@ -61,6 +61,16 @@ test.each([
   expect([found, Object.keys(wrongs)]).toEqual([null, [field]])
 })
 
+test('a total below the number that was taken is not sent, but one that stood so stays', () => {
+  const before = { ...poster, total: 5, taken: 3 }
+  const total = (text: string, of: Poster) =>
+    limitsIn({ ...posterDraftOf(of), total: text }, of, now).wrongs
+  expect(total('2', before)).toEqual({ total: 'taken' })
+  expect(total('3', before)).toEqual({})
+  expect(total('', before)).toEqual({})
+  expect(total('2', { ...before, total: 2 })).toEqual({})
+})
+
 test('a poster that would end before it starts is not sent', () => {
   const draft = { ...emptyPoster, starts: '2026-12-02', ends: '2026-12-01' }
   expect(limitsIn(draft, null, now).wrongs).toEqual({ ends: 'day' })
@@ -69,8 +79,8 @@ test('a poster that would end before it starts is not sent', () => {
 test.each<[string, Partial<Poster>, Partial<Definition>]>([
   ['open', { total: 2, taken: 1, perDay: 2, takenToday: 1, startsAt: now, endsAt: now + 1 }, {}],
   ['ended', { endsAt: now, paused: true }, {}],
-  ['ended', {}, { archivedAt: 5 }],
-  ['ended', {}, { expiresAt: now }],
+  ['archived', { endsAt: now }, { archivedAt: 5 }],
+  ['expired', { endsAt: now }, { expiresAt: now }],
   ['paused', { paused: true, startsAt: now + 9 }, {}],
   ['not-started', { startsAt: now + 1, total: 1, taken: 1 }, {}],
   ['exhausted', { total: 1, taken: 1, perDay: 1, takenToday: 1 }, {}],

@@ -37,10 +37,10 @@ const redemption: Redemption = {
 test('the export has local date and time, amounts with their currency, the discount and the till', () => {
   const [head, row] = csv.csvOf(table.redemptionTable([redemption]), ';').split('\r\n')
   expect(head).toBe(
-    '\ufeff"Fecha";"Hora";"Cupón";"Beneficio";"Monto";"Moneda";"Descuento";"Moneda del descuento";"Caja";"Código";"Pedido"',
+    '\ufeff"Fecha";"Hora";"Cupón";"Beneficio";"Compra";"Moneda";"Descuento";"Moneda del descuento";"Caja";"Referencia";"Pedido"',
   )
   expect(row).toBe(
-    '"2026-11-02";"09:05:07";"25 % de descuento; ""hoy""";"25 % de descuento en toda tu compra, hasta $3.000";1250,5;"ARS";312,63;"ARS";"Caja 1";"KT0IAIOJckg5wXvxvDoV3A";',
+    '"2026-11-02";"09:05:07";"25 % de descuento; ""hoy""";"25 % de descuento en toda tu compra, hasta $3.000";1250,50;"ARS";312,63;"ARS";"Caja 1";"KT0IAIOJckg5wXvxvDoV3A";',
   )
 })
 
@@ -48,6 +48,9 @@ test('the export of a payment in satoshi has them in whole and parts, and no dis
   const { purchase: _, ...paid } = { ...redemption, amountMsat: 4_200_500 }
   const row = table.redemptionTable([paid])[1]
   expect(row?.slice(4, 8)).toEqual([4200.5, 'SAT', null, null])
+  expect(csv.csvOf([[4200.5, { value: 12000.5, places: 2 }, { value: 3, places: 2 }]])).toBe(
+    '\ufeff4200.5,12000.50,3.00\r\n',
+  )
 })
 
 const ars = (amount: number) => ({ amount, currency: 'ARS' }) as const

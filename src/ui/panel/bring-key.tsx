@@ -36,13 +36,16 @@ export function BringKey({ only, enter, onBack }: BringProps) {
   const [pin, setPin] = useState('')
   /** Outcome of the file or the QR that was read last. */
   const [found, setFound] = useState<FoundWords | null>(null)
-  const { busy, failure, attempt } = useAttempt()
+  const { busy, failure, attempt, dismiss } = useAttempt()
   const encrypted = findKey(text)?.form === 'ncryptsec'
   // A password of letters opens a second copy, or the key of another program: the device gets a PIN of its own.
   const choosesPin = !encrypted || /\D/.test(password)
   const take = (content: string, none: FoundWords = 'key.file.none') => {
     const key = findKey(content)
-    if (key) setText(key.text)
+    if (key) {
+      setText(key.text)
+      dismiss()
+    }
     const words = key?.form === 'ncryptsec' ? 'key.file.found' : 'key.file.open'
     setFound(key ? words : none)
   }
@@ -87,6 +90,7 @@ export function BringKey({ only, enter, onBack }: BringProps) {
         onText={(typed) => {
           setText(typed)
           setFound(null)
+          dismiss()
         }}
         // The field would join the lines, by which a key that a mail broke in two is found.
         onPaste={(event) => {
@@ -96,6 +100,7 @@ export function BringKey({ only, enter, onBack }: BringProps) {
           event.preventDefault()
           setText(key?.text ?? pasted)
           setFound(null)
+          dismiss()
         }}
       />
       <CopyReaders onFile={(file) => void readKeyFile(file).then(take)} onCode={take} />

@@ -133,9 +133,12 @@ function Manage({ coupon }: { coupon: Definition }) {
         >
           {archived ? t('coupon.unarchive') : t('coupon.archive')}
         </Button>
-        <Button icon="trash" onClick={() => setAsking('delete')}>
-          {t('coupon.delete')}
-        </Button>
+        {/* A used coupon is archived in place of being deleted, and this one is archived already. */}
+        {!(archived && used) && (
+          <Button icon="trash" onClick={() => setAsking('delete')}>
+            {t('coupon.delete')}
+          </Button>
+        )}
       </div>
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <section class="danger-zone stack">

@@ -60,6 +60,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   }
   return (
     <div class="stack">
+      <p class="soft small">{t('issued.handle.hint')}</p>
       <table class="table">
         <thead>
           <tr>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { changeOnlyAuthorizedTills, fetchOnlyAuthorizedTills } from '../../client/shops.ts'
 import { useAttempt } from '../parts/attempt.ts'
+import { Confirm } from '../parts/dialog.tsx'
 import { Check } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { shopWords as t } from '../words/shop.ts'
@@ -10,6 +11,7 @@ import { session } from './state.ts'
 /** The switch that lets only authorised tills redeem. `alone`: no till is authorised yet. */
 export function OnlyTills({ alone }: { alone: boolean }) {
   const [only, setOnly] = useState<boolean | null>(null)
+  const [asking, setAsking] = useState(false)
   const { busy, failure, attempt } = useAttempt()
   useEffect(() => void attempt(async () => setOnly(await fetchOnlyAuthorizedTills(session))), [])
   const change = (wanted: boolean) => {
@@ -27,10 +29,29 @@ export function OnlyTills({ alone }: { alone: boolean }) {
   }
   return (
     <section class="sheet stack tight">
-      <Check label={t('tills.only')} checked={only === true} onChange={change} />
+      <Check
+        label={t('tills.only')}
+        checked={only === true}
+        // Without an authorised till, no customer could redeem from then on.
+        onChange={(wanted) => (wanted && alone ? setAsking(true) : change(wanted))}
+      />
       <p class="soft small">{t('tills.only.why')}</p>
       {only === true && alone && <Notice tone="wait">{t('tills.only.none')}</Notice>}
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {asking && (
+        <Confirm
+          title={t('tills.only.ask')}
+          action={t('tills.only.ask.do')}
+          danger
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            setAsking(false)
+            change(true)
+          }}
+        >
+          <p>{t('tills.only.ask.why')}</p>
+        </Confirm>
+      )}
     </section>
   )
 }

@@ -16,7 +16,9 @@ export type PosterDraft = {
   ends: string
 }
 
-export type PosterWrongs = Partial<Record<keyof PosterDraft, 'number' | 'person' | 'label' | 'day'>>
+export type PosterWrongs = Partial<
+  Record<keyof PosterDraft, 'number' | 'taken' | 'person' | 'label' | 'day'>
+>
 
 /** A new poster begins with a total, because it would give coupons without end. */
 export const emptyPoster: PosterDraft = {
@@ -39,7 +41,7 @@ export function posterDraftOf(poster: Poster): PosterDraft {
 /** The limits in a draft, or its validation errors. `before`: a day that is not changed keeps its clock time. */
 export function limitsIn(
   draft: PosterDraft,
-  before: Pick<Poster, 'startsAt' | 'endsAt'> | null,
+  before: Pick<Poster, 'startsAt' | 'endsAt' | 'total' | 'taken'> | null,
   now: number,
 ): { found: PosterLimits | null; wrongs: PosterWrongs } {
   const wrongs: PosterWrongs = {}
@@ -71,13 +73,17 @@ export function limitsIn(
     startsAt: moment('starts', before?.startsAt ?? null, startOf),
     endsAt: moment('ends', before?.endsAt ?? null, endOf),
   }
-  const { startsAt, endsAt } = found
+  const { startsAt, endsAt, total } = found
+  // The service takes any total, but the counter would say that more than all were taken.
+  if (before && total !== null && total !== before.total && total < before.taken) {
+    wrongs.total = 'taken'
+  }
   const over = endsAt !== null && endsAt !== before?.endsAt && endsAt <= now
   if (over || (startsAt !== null && endsAt !== null && endsAt <= startsAt)) wrongs.ends = 'day'
   return { found: Object.keys(wrongs).length === 0 ? found : null, wrongs }
 }
 
-/** The state of a poster, as its visitors are told. */
+/** The state of a poster. Its visitors are told of all that ended it in the same words. */
 export function stateOf(
   poster: Poster,
   { archivedAt, expiresAt, maxUses, minted }: Definition,
@@ -85,7 +91,9 @@ export function stateOf(
 ) {
   const { startsAt, endsAt, total, perDay, taken, takenToday } = poster
   const over = (at: number | null) => at !== null && at <= now
-  if (archivedAt !== null || over(expiresAt) || over(endsAt)) return 'ended'
+  if (archivedAt !== null) return 'archived'
+  if (over(expiresAt)) return 'expired'
+  if (over(endsAt)) return 'ended'
   if (poster.paused) return 'paused'
   if (startsAt !== null && startsAt > now) return 'not-started'
   const used = (most: number | null, count: number) => most !== null && count >= most

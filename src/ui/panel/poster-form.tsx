@@ -35,7 +35,7 @@ export function PosterForm({ poster, onSave, onClose }: Props) {
     return {
       value: draft[name],
       onText: (text: string) => setDraft({ ...draft, [name]: text }),
-      error: wrong ? t(`wrong.${wrong}`) : null,
+      error: wrong ? t(`wrong.${wrong}`, { n: poster?.taken ?? 0 }) : null,
     }
   }
   const save = () => {

@@ -28,6 +28,8 @@ const tones: Record<ReturnType<typeof stateOf>, Tone> = {
   open: 'good',
   paused: 'wait',
   'not-started': 'wait',
+  archived: 'idle',
+  expired: 'idle',
   ended: 'idle',
   exhausted: 'idle',
   'today-exhausted': 'wait',
@@ -154,17 +156,19 @@ function Hung({ poster, coupon, onChanged, onEdit, onGone }: HungProps) {
           <Button icon="link" onClick={() => void copy()}>
             {t('link')}
           </Button>
-          <Button
-            icon={paused ? 'next' : 'stop'}
-            busy={busy}
-            onClick={() =>
-              void attempt(async () =>
-                onChanged(await changePoster(session, id, { paused: !paused })),
-              )
-            }
-          >
-            {t(paused ? 'resume' : 'pause')}
-          </Button>
+          {tones[state] !== 'idle' && (
+            <Button
+              icon={paused ? 'next' : 'stop'}
+              busy={busy}
+              onClick={() =>
+                void attempt(async () =>
+                  onChanged(await changePoster(session, id, { paused: !paused })),
+                )
+              }
+            >
+              {t(paused ? 'resume' : 'pause')}
+            </Button>
+          )}
           <Button icon="edit" onClick={onEdit}>
             {t('edit')}
           </Button>
@@ -196,7 +200,10 @@ function Hung({ poster, coupon, onChanged, onEdit, onGone }: HungProps) {
 function Counters({ poster }: { poster: Poster }) {
   const { taken, takenToday, total, perDay, perPerson, startsAt, endsAt } = poster
   const lines = [
-    total === null ? t('taken', { n: taken }) : t('taken.of', { n: taken, all: total }),
+    // Another program may set a total below the number that was taken.
+    total === null || total < taken
+      ? t('taken', { n: taken })
+      : t('taken.of', { n: taken, all: total }),
     perDay === null ? t('today', { n: takenToday }) : t('today.of', { n: takenToday, all: perDay }),
     t('person', { n: perPerson }),
     ...(startsAt === null ? [] : [t('from', { when: momentAfter(startsAt) })]),

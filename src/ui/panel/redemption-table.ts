@@ -22,7 +22,7 @@ export function redemptionTable(rows: readonly Redemption[]): Cell[][] {
       t('table.discount'),
       t('table.discount.currency'),
       t('redeemed.till'),
-      t('redeemed.code'),
+      t('issued.handle'),
       t('redeemed.order'),
     ],
     ...rows.map((row) => {
@@ -32,14 +32,21 @@ export function redemptionTable(rows: readonly Redemption[]): Cell[][] {
         ...localTime(row.claimedAt),
         row.name,
         plainBenefitText(row.benefit),
-        ...[paid?.amount ?? null, paid?.currency ?? null],
-        ...[discount?.amount ?? null, discount?.currency ?? null],
+        ...moneyCells(paid),
+        ...moneyCells(discount),
         tillText(row.claimedBy, row.claimedByLabel),
         row.handle,
         row.orderId,
       ]
     }),
   ]
+}
+
+/** An amount and its currency. Parts of a satoshi stay as they are. */
+function moneyCells(money: Money | null): [Cell, Cell] {
+  if (!money) return [null, null]
+  const { amount, currency } = money
+  return [currency === 'SAT' ? amount : { value: amount, places: 2 }, currency]
 }
 
 /** The purchase that the till named, else the payment of the order. Null if neither is known. */

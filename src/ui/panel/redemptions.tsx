@@ -92,7 +92,12 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
           {filter === everything && <p>{t('redeemed.empty.why')}</p>}
         </Empty>
       )}
-      {rows !== null && rows.length > 0 && <Rows rows={rows} />}
+      {rows !== null && rows.length > 0 && (
+        <>
+          <p class="soft small">{t('issued.handle.hint')}</p>
+          <Rows rows={rows} />
+        </>
+      )}
       {next !== null && (
         <Button busy={loading.busy} onClick={more}>
           {t('issued.more')}
@@ -112,7 +117,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
           <th scope="col">{t('redeemed.benefit')}</th>
           <th scope="col">{t('redeemed.till')}</th>
           <th scope="col">{t('redeemed.amount')}</th>
-          <th scope="col">{t('redeemed.code')}</th>
+          <th scope="col">{t('issued.handle')}</th>
         </tr>
       </thead>
       <tbody>
@@ -127,7 +132,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
             <td data-label={t('redeemed.amount')} class="number">
               {paidText(row)}
             </td>
-            <td data-label={t('redeemed.code')} class="mono">
+            <td data-label={t('issued.handle')} class="mono">
               {short(row.handle)}
             </td>
           </tr>

@@ -6,6 +6,8 @@ export type Attempt = {
   /** The reason why the last attempt failed; null when it did not, or was cancelled by the person. */
   failure: unknown
   attempt: (action: () => Promise<void>) => Promise<void>
+  /** Forget the failure of an input that has changed since. */
+  dismiss: () => void
 }
 
 /** State of an action that may fail: `busy` for its button, `failure` for a notice. */
@@ -22,5 +24,6 @@ export function useAttempt(): Attempt {
     }
     setBusy(false)
   }
-  return { busy, failure, attempt }
+  const dismiss = () => setFailure(null)
+  return { busy, failure, attempt, dismiss }
 }

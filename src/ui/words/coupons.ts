@@ -241,7 +241,11 @@ export const couponWords = createWords(
       'Entregá el primero y acá vas a ver qué fue de él.',
       'Hand over the first one and you will see here what becomes of it.',
     ],
-    'issued.handle': ['Código', 'Code'],
+    'issued.handle': ['Referencia', 'Reference'],
+    'issued.handle.hint': [
+      'La referencia es para tus registros: no es el código que tiene tu cliente.',
+      'The reference is for your records: it is not the code that your customer has.',
+    ],
     'issued.status': ['Estado', 'Status'],
     'issued.by': ['Emitido por', 'Issued by'],
     'issued.at': ['Cuándo', 'When'],

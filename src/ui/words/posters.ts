@@ -29,7 +29,9 @@ export const postersWords = createWords(
     'state.open': ['Entregando', 'Giving coupons'],
     'state.paused': ['En pausa', 'On hold'],
     'state.not-started': ['Todavía no empezó', 'Not started yet'],
-    'state.ended': ['Terminado', 'Over'],
+    'state.archived': ['Terminado: cupón archivado', 'Over: coupon archived'],
+    'state.expired': ['Terminado: cupón vencido', 'Over: coupon expired'],
+    'state.ended': ['Terminado: pasó su fecha', 'Over: past its date'],
     'state.exhausted': ['Se llevaron todos', 'All taken'],
     'state.today-exhausted': ['Por hoy, se llevaron todos', 'All taken for today'],
 
@@ -62,7 +64,7 @@ export const postersWords = createWords(
     'field.label.hint': ['Por ejemplo, «Vidriera».', 'For example, “Window”.'],
     'field.person': ['Por persona', 'Per person'],
     'field.day': ['Por día (opcional)', 'Per day (optional)'],
-    'field.total': ['En total', 'In total'],
+    'field.total': ['En total (opcional)', 'In total (optional)'],
     'field.total.hint': [
       'Vacío: sin tope. Alguien con paciencia se los puede llevar todos.',
       'Leave it empty for no limit: a patient person can then take them all.',
@@ -75,6 +77,10 @@ export const postersWords = createWords(
     'wrong.number': [
       'Un número entero desde 1, o vacío si no hay tope.',
       'A whole number from 1, or empty for no limit.',
+    ],
+    'wrong.taken': [
+      'Ya se llevó {n}: el total no puede ser menor. Para que nadie se lleve más, pausá el afiche.|Ya se llevaron {n}: el total no puede ser menor. Para que nadie se lleve más, pausá el afiche.',
+      '{n} already taken: the total cannot be lower. To stop giving coupons, put the poster on hold.',
     ],
     'wrong.person': ['Un número entero, de 1 a 100.', 'A whole number, from 1 to 100.'],
     'wrong.label': ['Hasta 80 letras visibles.', 'Up to 80 visible letters.'],

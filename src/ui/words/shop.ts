@@ -41,6 +41,12 @@ export const shopWords = createWords(
       'Con esto, tus cupones se canjean sólo en las cajas de esta lista, abiertas con su PIN: las demás dejan de canjear al instante. Autorizalas antes. Sin esto, canjea cualquier caja que lea el código.',
       'With this, your coupons are redeemed only at the tills in this list, opened with their PIN: the others stop at once. Authorise yours first. Without it, any till that scans the code redeems it.',
     ],
+    'tills.only.ask': ['¿Sin ninguna caja autorizada?', 'Without any authorised till?'],
+    'tills.only.ask.why': [
+      'Todavía no autorizaste ninguna caja: hasta que autorices una, nadie va a poder canjear tus cupones.',
+      'You have not authorised any till yet: until you authorise one, nobody can redeem your coupons.',
+    ],
+    'tills.only.ask.do': ['Activarlo igual', 'Turn it on anyway'],
     'tills.only.none': [
       'Todavía no autorizaste ninguna caja, así que ahora ninguna puede canjear.',
       'You have not authorised any till yet, so none can redeem now.',
@@ -74,8 +80,7 @@ export const shopWords = createWords(
     'redeemed.me': ['Vos', 'You'],
     'redeemed.other': ['Otra clave', 'Another key'],
     'redeemed.unknown': ['Sin identificar', 'Not identified'],
-    'redeemed.amount': ['Monto', 'Amount'],
-    'redeemed.code': ['Código', 'Code'],
+    'redeemed.amount': ['Compra', 'Purchase'],
     'redeemed.order': ['Pedido', 'Order'],
     'redeemed.export': ['Exportar a planilla (CSV)', 'Export to a spreadsheet (CSV)'],
     'table.date': ['Fecha', 'Date'],
