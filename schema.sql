@@ -1,4 +1,4 @@
-PRAGMA user_version = 29;
+PRAGMA user_version = 30;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -605,7 +605,9 @@ CREATE TABLE inbox (
   comment TEXT,
   -- Nonce and voucher as JSON, encrypted to the holder (NIP-44 v2) by this key. Its secret is not kept.
   ephemeral BLOB NOT NULL CHECK (length(ephemeral) = 32),
-  payload TEXT NOT NULL
+  payload TEXT NOT NULL,
+  -- As JSON; those of another service as it states them. NULL for a voucher without rules.
+  rules TEXT CHECK (json_valid(rules))
 ) STRICT;
 CREATE INDEX inbox_by_holder ON inbox (holder, id);
 

@@ -15,6 +15,7 @@ import expiries from './migrations/step-26-expiries.sql' with { type: 'text' }
 import purchases from './migrations/step-27-purchases.sql' with { type: 'text' }
 import pictures from './migrations/step-28-pictures.sql' with { type: 'text' }
 import batches from './migrations/step-29-batches.sql' with { type: 'text' }
+import inboxRules from './migrations/step-30-inbox-rules.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -43,6 +44,7 @@ export const couponSchema: Schema = {
     26: purchases,
     27: pictures,
     28: batches,
+    29: inboxRules,
   },
 }
 

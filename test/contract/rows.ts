@@ -137,7 +137,10 @@ const couponRows: Record<string, Change[]> = {
     ...wrong('service', 'handle', 'replacement', 'holder'),
     ...set('handle = replacement'),
   ],
-  inbox: [...wrong('holder', 'owner', 'ephemeral'), ...set("benefit = '{'", 'id = 999')],
+  inbox: [
+    ...wrong('holder', 'owner', 'ephemeral'),
+    ...set("benefit = '{'", "rules = '{'", 'id = 999'),
+  ],
   transfer_intents: wrong('service', 'handle', 'holder', 'owner'),
   card_payments: [
     ...wrong('k1_hash', 'request', 'recipient', 'payment_hash', 'start_id', 'ledger'),
@@ -295,7 +298,10 @@ async function fillWallet(tx: CouponTx): Promise<void> {
   const arrived = { service: key(5), handle: handle(1), holder: key(1) }
   const transfer = await tx.transfers.insert({ ...arrived, replacement: handle(2), now: at })
   const sealed = { pubkey: key(6), payload: '' }
-  const held = { holder: key(1), owner: key(2), couponId: 'x', terms, comment: null, sealed }
+  const held = {
+    ...{ holder: key(1), owner: key(2), couponId: 'x', terms },
+    ...{ comment: null, rules: null, sealed },
+  }
   await tx.inbox.insert({ id: transfer, ...held })
   const due = { owner: key(2), sealed: bytes(9, 1), nextAt: at, createdAt: at }
   await tx.transfers.insertIntent({ ...arrived, ...due })

@@ -170,9 +170,10 @@ async function received(
     holder?: string
     replacement?: Uint8Array
     promised?: Partial<FrozenVoucher>
+    rules?: unknown
   } = {},
 ): Promise<void> {
-  const { promised, ...transfer } = parts
+  const { promised, rules: _, ...transfer } = parts
   const id = await tx.transfers.insert(arrived(number, transfer))
   await tx.inbox.insert({
     id,
@@ -181,6 +182,7 @@ async function received(
     owner: key(2),
     terms: { ...terms, description: '"quoted"' },
     comment: null,
+    rules: parts.rules ?? null,
     sealed: { pubkey: key(70), payload: 'AAA=' },
     ...promised,
   })
@@ -192,7 +194,7 @@ export function inbox(it: It<CouponTx>): void {
   it('a voucher is in the inbox as it was received, newest first, up to a maximum', async (stores) => {
     await stores.write(async (tx) => {
       await tx.facts.pin('manager', here)
-      await received(tx, 1, expiring(most))
+      await received(tx, 1, { ...expiring(most), rules: { startsAt: 1, más: ['ñ'] } })
       await received(tx, 2)
       await received(tx, 3, { holder: key(5) })
     })
@@ -212,6 +214,7 @@ export function inbox(it: It<CouponTx>): void {
             expiresAt: null,
           },
           comment: null,
+          rules: null,
           sealed: { pubkey: key(70), payload: 'AAA=' },
           phase: null,
         },
@@ -219,6 +222,7 @@ export function inbox(it: It<CouponTx>): void {
       const all = await tx.inbox.list(key(1), 10)
       expect(all.map((one) => one.handle)).toEqual([handle(1002), handle(1001)])
       expect(all[1]?.terms.expiresAt).toBe(most)
+      expect(all[1]?.rules).toEqual({ startsAt: 1, más: ['ñ'] })
       expect(await tx.inbox.list(key(9), 10)).toEqual([])
     })
   })
@@ -297,7 +301,7 @@ export function inbox(it: It<CouponTx>): void {
   })
 
   it('a row without a transfer, or with half a key, is refused; an undone one is not stored', async (stores) => {
-    const held = { couponId: 'x', owner: key(2), terms, comment: null, holder: key(1) }
+    const held = { couponId: 'x', owner: key(2), terms, comment: null, rules: null, holder: key(1) }
     const sealed = { pubkey: key(70), payload: '' }
     await stores.refuses((tx) => tx.inbox.insert({ ...held, id: 99, sealed }))
     await stores.refuses((tx) => received(tx, 1, { promised: { owner: 'ab' } }))

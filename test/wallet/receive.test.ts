@@ -135,6 +135,20 @@ describe('a voucher of this service that is sent to a name', () => {
     expect(status).toBe(200)
   })
 
+  test('keeps its rules, which a voucher without any does not name', async () => {
+    const rules = { minimum: { amount: 10_000, currency: 'ARS' }, conditions: 'Sólo acá' }
+    const ruled = await createDefinition(server.url, token, { rules })
+    for (const minted of [await mint(), await mintOne(server.url, token, ruled)]) {
+      const { json } = await arrive('eva', offer(minted as Minted))
+      expect(json).toEqual({ status: 'ACCEPTED' })
+    }
+    const path = '/api/wallet/vouchers'
+    const { vouchers } = (await call(server.url, path, { signer: eva.signer })).json
+    expect(vouchers[0].rules).toEqual(rules)
+    expect(Object.keys(vouchers[1])).not.toContain('rules')
+    await forgetAll(eva)
+  })
+
   test('is accepted again however often it is sent, also after it was deleted', async () => {
     const minted = await mint()
     expect((await arrive('ana', offer(minted))).json).toEqual({ status: 'ACCEPTED' })

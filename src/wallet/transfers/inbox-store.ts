@@ -11,6 +11,8 @@ export type Held = FrozenVoucher<CommonTerms> & {
   handle: Uint8Array
   receivedAt: number
   comment: string | null
+  /** Those of another service as it states them; null for none. */
+  rules: unknown
   sealed: Sealed
   /** Its phase here, without expiry; null for a voucher of another service. */
   phase: Phase | null
@@ -21,6 +23,7 @@ type NewHeld = FrozenVoucher<CommonTerms> & {
   id: number
   holder: string
   comment: string | null
+  rules: unknown
   sealed: Sealed
 }
 
@@ -38,6 +41,7 @@ type HeldRow = {
   comment: string | null
   ephemeral: Uint8Array
   payload: string
+  rules: string | null
   phase: Phase | null
 }
 
@@ -72,14 +76,15 @@ export function createInboxStore(sql: Sql) {
       string | null,
       Uint8Array,
       string,
+      string | null,
     ]
   >(
     `INSERT INTO inbox (id, holder, owner, coupon_id, name, description, image, benefit, expires_at,
-       comment, ephemeral, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       comment, ephemeral, payload, rules) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const list = sql.query<HeldRow, [Uint8Array, Uint8Array, number]>(
     `SELECT t.service, t.replacement AS handle, t.received_at, i.owner, i.coupon_id, i.name,
-       i.description, i.image, i.benefit, i.expires_at, i.comment, i.ephemeral, i.payload,
+       i.description, i.image, i.benefit, i.expires_at, i.comment, i.ephemeral, i.payload, i.rules,
        ${phase} AS phase
      FROM ${rows} WHERE i.holder = ?2 ORDER BY i.id DESC LIMIT ?3`,
   )
@@ -114,7 +119,7 @@ export function createInboxStore(sql: Sql) {
 
   return {
     async insert(held: NewHeld): Promise<void> {
-      const { id, holder, owner, couponId, terms, comment, sealed } = held
+      const { id, holder, owner, couponId, terms, comment, rules, sealed } = held
       insert.run(
         id,
         bytesOf(holder),
@@ -128,6 +133,7 @@ export function createInboxStore(sql: Sql) {
         comment,
         bytesOf(sealed.pubkey),
         sealed.payload,
+        rules === null ? null : JSON.stringify(rules),
       )
     },
 
@@ -170,6 +176,7 @@ function toHeld(row: HeldRow): Held {
       expiresAt: row.expires_at,
     },
     comment: row.comment,
+    rules: row.rules === null ? null : JSON.parse(row.rules),
     sealed: { pubkey: hexOf(row.ephemeral), payload: row.payload },
     phase: row.phase,
   }

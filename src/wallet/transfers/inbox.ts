@@ -16,6 +16,7 @@ type Kept = FrozenVoucher<CommonTerms> & {
   replacement: Uint8Array
   holder: string
   comment: string | null
+  rules: unknown
   sealed: Sealed
 }
 
@@ -59,7 +60,7 @@ export async function forget({ database }: Transfers, caller: Caller, id: string
 }
 
 function heldView(held: Held, now: number) {
-  const { terms, owner, phase } = held
+  const { terms, owner, phase, rules } = held
   const known = phase === 'minted' && expired(terms, now) ? 'expired' : phase
   return {
     id: handleText(held.handle),
@@ -73,6 +74,7 @@ function heldView(held: Held, now: number) {
     image: terms.image,
     npub: npubOf(owner),
     expiresAt: terms.expiresAt,
+    ...(rules !== null && { rules }),
     sealed: held.sealed,
   }
 }

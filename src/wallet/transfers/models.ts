@@ -58,6 +58,9 @@ export const InboxModel = t.Object({
       image: nullable(t.String()),
       npub: t.String({ description: "The merchant's" }),
       expiresAt: nullable(t.Integer()),
+      rules: t.Optional(
+        t.Unknown({ description: 'As in the voucher; another service may state others' }),
+      ),
       sealed: t.Object({
         pubkey: t.String({ description: 'A key made for this voucher alone' }),
         payload: t.String({ description: 'NIP-44 from that key to the holder' }),

@@ -68,9 +68,10 @@ async function settleHere(transfers: Transfers, arrival: Checked): Promise<void>
     const { nonce, voucher } = JSON.parse(body) as VoucherResult
     const sealed = seal({ nonce, voucher })
     if (!sealed) throw new Error('a voucher of our own does not fit into NIP-44')
-    const { owner, couponId, terms } = offer
+    const { owner, couponId, terms, rules } = offer
     const replacement = handleOf(nonce)
-    await keep(tx, { from, replacement, holder, comment, sealed, owner, couponId, terms }, now)
+    const promised = { owner, couponId, terms, rules }
+    await keep(tx, { from, replacement, holder, comment, sealed, ...promised }, now)
   })
 }
 

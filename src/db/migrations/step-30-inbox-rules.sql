@@ -1,0 +1,1 @@
+ALTER TABLE inbox ADD COLUMN rules TEXT CHECK (json_valid(rules));
