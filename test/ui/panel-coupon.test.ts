@@ -207,7 +207,15 @@ test('a photo of the device is shrunk, uploaded without its place, and shown by 
   await choose('foto.heic', 'image/heic', Buffer.from('....ftypheic'))
   await page.getByText('Tu navegador no puede abrir esa foto.').waitFor()
   await checkEveryWidth(page, 'panel-wizard-unreadable-photo')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/pictures', async (route) => {
+    await held.promise
+    await route.continue()
+  })
   await choose('foto.jpg', 'image/jpeg', turnedPhoto(await noisyPhoto(page)))
+  // Saved now, the coupon would be without the photo.
+  await page.locator('.wizard-foot button[type=submit][aria-disabled=true]').waitFor()
+  held.resolve()
   const shown = photo.getByRole('img')
   await shown.waitFor()
   const { src, width, height } = await shown.evaluate(async (image: HTMLImageElement) => {

@@ -32,6 +32,7 @@ export function Editor({ coupon, place }: Props) {
   const { draft, at, gone } = wizard
   const [wrongs, setWrongs] = useState<Wrongs>({})
   const [busy, setBusy] = useState(false)
+  const [uploading, setUploading] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const form = useRef<HTMLFormElement>(null)
@@ -132,7 +133,14 @@ export function Editor({ coupon, place }: Props) {
             />
           )}
           {step === 'benefit' && <BenefitFields draft={draft} wrongs={wrongs} onChange={change} />}
-          {step === 'terms' && <TermsFields draft={draft} wrongs={wrongs} onChange={change} />}
+          {step === 'terms' && (
+            <TermsFields
+              draft={draft}
+              wrongs={wrongs}
+              onChange={change}
+              onUploading={setUploading}
+            />
+          )}
           {!busy && coupon && wizard.isNewer(coupon) && (
             <NewerNotice onTake={() => goOn(draftOf(coupon))} onMine={() => goOn(draft)} />
           )}
@@ -145,7 +153,7 @@ export function Editor({ coupon, place }: Props) {
             ) : (
               <span />
             )}
-            <Button kind="primary" type="submit" busy={busy}>
+            <Button kind="primary" type="submit" busy={busy || uploading}>
               {step !== 'terms' ? t('step.next') : coupon ? t('step.save') : t('step.create')}
             </Button>
           </div>

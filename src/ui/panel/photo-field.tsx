@@ -13,14 +13,18 @@ type Props = {
   /** The hash of the chosen photo; empty without one. */
   picture: string
   onPicture: (hash: string) => void
+  /** Called when an upload begins and when it ends. A form waits for it, or it would be saved without the photo. */
+  onUploading: (uploading: boolean) => void
 }
 
 /** Chooses a photo of this device, or takes one, and uploads it at once. It counts when the form is saved. */
-export function PhotoField({ label, picture, onPicture }: Props) {
+export function PhotoField({ label, picture, onPicture, onUploading }: Props) {
   const { busy, failure, attempt } = useAttempt()
   const upload = (file: File) => {
     if (busy) return
-    void attempt(async () => onPicture(await uploadPicture(await shrinkPhoto(file))))
+    onUploading(true)
+    const uploaded = attempt(async () => onPicture(await uploadPicture(await shrinkPhoto(file))))
+    void uploaded.then(() => onUploading(false))
   }
   const path = picture === '' ? null : shownPath({ image: null, picture })
   return (

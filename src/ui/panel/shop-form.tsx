@@ -44,6 +44,7 @@ export function ShopForm({ colors = false }: { colors?: boolean }) {
   const [chosen, setChosen] = useState<ShopColor | null>(null)
   const [logo, setLogo] = useState<string | null>(null)
   const [wrong, setWrong] = useState<string | null>(null)
+  const [uploading, setUploading] = useState(false)
   const { busy, failure, attempt } = useAttempt()
   // The stored values may arrive after the form: they show until the person changes them.
   const name = typed ?? ownName() ?? ''
@@ -95,12 +96,13 @@ export function ShopForm({ colors = false }: { colors?: boolean }) {
           label={t('shop.logo')}
           picture={logo ?? ownPicture() ?? ''}
           onPicture={setLogo}
+          onUploading={setUploading}
         />
       )}
       {unpublished.value && <Notice tone="idle">{t('shop.unpublished')}</Notice>}
       {failure !== null && <Failure cause={failure} />}
       <div>
-        <Button kind="primary" type="submit" icon="check" busy={busy}>
+        <Button kind="primary" type="submit" icon="check" busy={busy || uploading}>
           {t('shop.save')}
         </Button>
       </div>

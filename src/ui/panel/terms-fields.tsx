@@ -12,10 +12,11 @@ type Props = {
   draft: Draft
   wrongs: Wrongs
   onChange: (changes: Partial<Draft>) => void
+  onUploading: (uploading: boolean) => void
 }
 
 /** The fields of the last step: name, description, limits, picture and rules. */
-export function TermsFields({ draft, wrongs, onChange }: Props) {
+export function TermsFields({ draft, wrongs, onChange, onUploading }: Props) {
   const wrong = (field: string) => {
     const key = wrongs[field]
     return key ? t(key) : null
@@ -63,6 +64,7 @@ export function TermsFields({ draft, wrongs, onChange }: Props) {
         label={photo('photo.title')}
         picture={draft.picture}
         onPicture={(picture) => onChange({ picture })}
+        onUploading={onUploading}
       />
       {draft.picture === '' && (
         <details open={linked}>
