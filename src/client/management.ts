@@ -3,6 +3,7 @@ import { limits } from '../base/limits.ts'
 import type { Rules } from '../coupons/rules.ts'
 import { requestAs } from './api.ts'
 import type {
+  Batches,
   Definition,
   Issuance,
   Issuances,
@@ -101,6 +102,20 @@ export async function voidVoucher(
 /** Void every open voucher of a coupon; returns their number. */
 export async function voidAll(session: Session, id: string): Promise<number> {
   const path = `${coupons}/${id}/mints`
+  return (await requestAs<{ voided: number }>(session, path, { method: 'DELETE' })).voided
+}
+
+export function listBatches(
+  session: Session,
+  id: string,
+  { cursor, limit = limits.batchesPerPageMax }: Page = {},
+): Promise<Batches> {
+  return requestAs(session, `${coupons}/${id}/batches${query({ limit, cursor })}`)
+}
+
+/** Void every open voucher of a batch; returns their number. */
+export async function voidBatch(session: Session, id: string, batch: string): Promise<number> {
+  const path = `${coupons}/${id}/batches/${batch}`
   return (await requestAs<{ voided: number }>(session, path, { method: 'DELETE' })).voided
 }
 

@@ -11,6 +11,9 @@ export type Minter = Static<typeof models.MinterModel>
 export type Overview = Static<typeof models.OverviewModel>
 export type Issuance = Static<typeof lists.IssuanceModel>
 export type Issuances = Static<typeof lists.IssuancesModel>
+/** A batch with its figures, which add up like those of a coupon. */
+export type Batch = Static<typeof lists.BatchesModel>['batches'][number]
+export type Batches = Static<typeof lists.BatchesModel>
 export type Redemption = Static<typeof lists.RedemptionsModel>['redemptions'][number]
 export type Redemptions = Static<typeof lists.RedemptionsModel>
 /** The figures of a coupon: issued = open + expired + claimed + voided. */

@@ -3,8 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { closeBrowser } from '../support/browser.ts'
 import { checkEveryWidth } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 
@@ -19,7 +21,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
-test('a batch is issued to the people of a file, each code shows its person', async () => {
+test('a batch is issued to the people of a file, each code shows its person, and voiding it leaves figures that add up', async () => {
   const panel = await openCoupon(server)
   const { page, press, dialog, heading, ask, id } = panel
   const bodies: string[] = []
@@ -40,8 +42,8 @@ test('a batch is issued to the people of a file, each code shows its person', as
     })
   await dialog().getByText('Línea 2: ese teléfono no puede ser').waitFor()
   await checkEveryWidth(page, 'batch-form')
-  const list = page.getByLabel('Para quién es cada uno')
-  await list.fill((await list.inputValue()).replace('; casa', ''))
+  const people = page.getByLabel('Para quién es cada uno')
+  await people.fill((await people.inputValue()).replace('; casa', ''))
   await page.getByLabel('Nombre de la tanda').fill('Feria')
   await press('Emitir 3 con nombre')
   await heading('3 cupones listos')
@@ -74,6 +76,31 @@ test('a batch is issued to the people of a file, each code shows its person', as
   expect(rows[1]).toMatch(/^"Ana";"http:\S+\/c#[\w-]{22}";"([0-9A-Z]{4} ){6}[0-9A-Z]{4}"$/)
   await page.keyboard.press('Escape')
   await dialog().waitFor({ state: 'detached' })
-  const { batches } = (await ask(`/api/coupons/${id}/batches`)).json
-  expect(batches).toMatchObject([{ name: 'Feria', issued: 3, open: 3 }])
+
+  const main = page.locator('main')
+  const nonce = /#([\w-]{22})/.exec(rows[1] ?? '')?.[1]
+  expect((await ask('/api/coupons/claim', { body: { nonce } })).status).toBe(200)
+  await page.getByText('Tandas', { exact: true }).click()
+  const batch = main.getByRole('row').filter({ hasText: 'Feria' })
+  const figures = async () =>
+    (await batch.locator('td.number').allTextContents()).slice(1).map(Number)
+  await until('its redemption shows', async () => (await figures()).join() === '3,2,1,0,0')
+  await checkEveryWidth(page, 'batches')
+  await press('Anular la tanda Feria')
+  await dialog().getByText('Dejan de valer 2 cupones sin canjear').waitFor()
+  await expectToast(page.getByText('Se anularon 2 cupones.'), () =>
+    dialog().getByRole('button', { name: 'Anular la tanda' }).click(),
+  )
+  // Issued = open + redeemed + expired + voided.
+  await until('its figures add up', async () => (await figures()).join() === '3,0,1,0,2')
+  await page.getByLabel('Buscar un destinatario').fill('béto')
+  await press('Buscar')
+  await main.getByText('Ana', { exact: true }).waitFor({ state: 'detached' })
+  expect(await main.getByText('Beto', { exact: true }).count()).toBe(1)
+  const exported = page.waitForEvent('download')
+  await press('Exportar a planilla')
+  const list = await readFile(await (await exported).path(), 'utf8')
+  expect(list).toContain('"Anulado";"Caro";"Feria";"Vos";')
+  await page.goto(`${server.url}/panel#/redemptions`)
+  await main.getByRole('cell', { name: 'Ana', exact: true }).waitFor()
 })

@@ -1,20 +1,23 @@
 /** Tables that the panel exports: dates, amounts and discounts as spreadsheets and accountants read them. */
 import { beforeAll, expect, test } from 'bun:test'
-import type { Redemption } from '../../src/client/models.ts'
+import type { Issuance, Redemption } from '../../src/client/models.ts'
 import type { Benefit } from '../../src/coupons/benefit.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 type Csv = typeof import('../../src/ui/panel/csv.ts')
 type Table = typeof import('../../src/ui/panel/redemption-table.ts')
+type Issued = typeof import('../../src/ui/panel/issuance-table.ts')
 
 let csv: Csv
 let table: Table
+let issued: Issued
 
 beforeAll(async () => {
   pretendBrowser()
   const speech = await import('../../src/ui/browser/language.ts')
   csv = await import('../../src/ui/panel/csv.ts')
   table = await import('../../src/ui/panel/redemption-table.ts')
+  issued = await import('../../src/ui/panel/issuance-table.ts')
   speech.chooseLanguage('es')
 })
 
@@ -32,15 +35,16 @@ const redemption: Redemption = {
   claimedByNpub: null,
   claimedByLabel: 'Caja 1',
   purchase: { amount: 1250.5, currency: 'ARS' },
+  label: 'Ana',
 }
 
 test('the export has local date and time, amounts with their currency, the discount and the till', () => {
   const [head, row] = csv.csvOf(table.redemptionTable([redemption]), ';').split('\r\n')
   expect(head).toBe(
-    '\ufeff"Fecha";"Hora";"Cupón";"Beneficio";"Compra";"Moneda";"Descuento";"Moneda del descuento";"Caja";"Referencia";"Pedido"',
+    '\ufeff"Fecha";"Hora";"Cupón";"Beneficio";"Compra";"Moneda";"Descuento";"Moneda del descuento";"Caja";"Referencia";"Pedido";"Destinatario"',
   )
   expect(row).toBe(
-    '"2026-11-02";"09:05:07";"25 % de descuento; ""hoy""";"25 % de descuento en toda tu compra, hasta $3.000";1250,50;"ARS";312,63;"ARS";"Caja 1";"KT0IAIOJckg5wXvxvDoV3A";',
+    '"2026-11-02";"09:05:07";"25 % de descuento; ""hoy""";"25 % de descuento en toda tu compra, hasta $3.000";1250,50;"ARS";312,63;"ARS";"Caja 1";"KT0IAIOJckg5wXvxvDoV3A";;"Ana"',
   )
 })
 
@@ -70,4 +74,30 @@ const discounts: [Benefit, ReturnType<typeof ars> | typeof usd | null, number | 
 
 test.each(discounts)('the discount of %j on %j is %p', (benefit, purchase, amount) => {
   expect(table.discountOf(benefit, purchase)?.amount ?? null).toBe(amount)
+})
+
+test('the export of issued vouchers has time, status, recipient, batch and issuer', () => {
+  const batch = '01a1fe7c-2d93-7a01-8f4e-5b1f0c7d9e21'
+  const row: Issuance = {
+    handle: 'KT0IAIOJckg5wXvxvDoV3A',
+    status: 'claimed',
+    mintedBy: 'ab'.repeat(32),
+    mintedByNpub: '',
+    mintedAt: claimedAt,
+    claimedAt,
+    voidedAt: null,
+    refreshedAt: null,
+    chain: 'KT0IAIOJckg5wXvxvDoV3A',
+    label: '=Ana',
+    batch,
+  }
+  const poster: Issuance = { ...row, status: 'minted', poster: 'p' }
+  const { label: _, batch: __, ...unnamed } = poster
+  const rows = issued.issuanceTable([row, unnamed], new Map([[batch, 'Feria']]))
+  expect(csv.csvOf(rows, ';').split('\r\n')).toEqual([
+    '\ufeff"Fecha";"Hora";"Estado";"Destinatario";"Tanda";"Emitido por";"Referencia"',
+    '"2026-11-02";"09:05:07";"Canjeado";"\'=Ana";"Feria";"Una caja sin nombre o que ya quitaste";"KT0IAIOJckg5wXvxvDoV3A"',
+    '"2026-11-02";"09:05:07";"Sin usar";;;"Afiche";"KT0IAIOJckg5wXvxvDoV3A"',
+    '',
+  ])
 })

@@ -11,6 +11,7 @@ import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-te
 import { couponWords as t } from '../words/coupons.ts'
 import { number, shortDay } from '../words/format.ts'
 import { nearEnd } from '../words/until.ts'
+import { matchesWords } from './plain-text.ts'
 import { figuresOf } from './state.ts'
 
 type Shown = 'active' | 'archived' | 'all'
@@ -19,13 +20,11 @@ type Shown = 'active' | 'archived' | 'all'
 export function Coupons({ coupons }: { coupons: readonly Definition[] }) {
   const [sought, setSought] = useState('')
   const [shown, setShown] = useState<Shown>('active')
-  // Every word must occur, in any order.
-  const words = plain(sought).split(/\s+/)
   const found = coupons.filter((coupon) => {
     // Archived coupons are out of the way, and found by the filter.
     if (shown !== 'all' && (shown === 'archived') !== (coupon.archivedAt !== null)) return false
-    const text = plain(`${coupon.name} ${coupon.description} ${plainBenefitText(coupon.benefit)}`)
-    return words.every((word) => text.includes(word))
+    const text = `${coupon.name} ${coupon.description} ${plainBenefitText(coupon.benefit)}`
+    return matchesWords(text, sought)
   })
   return (
     <div class="stack wide">
@@ -117,9 +116,4 @@ function CouponTile({ coupon }: { coupon: Definition }) {
       </span>
     </a>
   )
-}
-
-/** A text for searching, without accents and case: people type `cafe` for `café`. */
-function plain(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim()
 }

@@ -12,33 +12,44 @@ import { couponWords as t } from '../words/coupons.ts'
 import { moment, short } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
 import { Chain } from './chain.tsx'
+import { IssuanceTools } from './issuance-tools.tsx'
+import { issuerText } from './issuer-text.ts'
+import { matchesWords } from './plain-text.ts'
 import { useReload } from './reload.ts'
-import { nameOfKey, session, voidVoucher } from './state.ts'
+import { session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
+
+/** Rows of the first view, and of each "more". */
+const shownAtOnce = 25
 
 /** The vouchers of a coupon, by handle: their nonces would let anybody redeem them. */
 export function Issuances({ coupon }: { coupon: Definition }) {
   const [issuances, setIssuances] = useState<readonly Issuance[] | null>(null)
   const [next, setNext] = useState<string | null>(null)
+  const [sought, setSought] = useState('')
   const [voiding, setVoiding] = useState<Issuance | null>(null)
   const [followed, setFollowed] = useState<Issuance | null>(null)
   const { busy, failure: loadFailure, attempt } = useAttempt()
-  const reloadFailure = useReload(coupon.id, async () => {
+  const reloadFailure = useReload(`${coupon.id} ${sought}`, async () => {
     // As many rows as were shown: a reload must not take away rows that somebody reads.
-    const limit = Math.min(limits.pageMax, Math.max(25, issuances?.length ?? 0))
-    const page = await listIssuances(session, coupon.id, { limit })
+    const found = await gather(
+      coupon.id,
+      sought,
+      null,
+      Math.max(shownAtOnce, issuances?.length ?? 0),
+    )
     return () => {
-      setIssuances(page.mints)
-      setNext(page.next)
+      setIssuances(found.rows)
+      setNext(found.next)
     }
   })
   const failure = reloadFailure ?? loadFailure
 
   const more = () =>
     void attempt(async () => {
-      const page = await listIssuances(session, coupon.id, { cursor: next })
-      setIssuances([...(issuances ?? []), ...page.mints])
-      setNext(page.next)
+      const found = await gather(coupon.id, sought, next, shownAtOnce)
+      setIssuances([...(issuances ?? []), ...found.rows])
+      setNext(found.next)
     })
   // One row changes; loading the list again could move the others under the finger.
   const replace = (changed: Issuance) =>
@@ -51,20 +62,29 @@ export function Issuances({ coupon }: { coupon: Definition }) {
       <Notice tone="bad">{failureText(failure)}</Notice>
     )
   }
-  if (issuances.length === 0) {
+  if (issuances.length === 0 && sought === '') {
     return (
       <Empty icon="ticket" title={t('issued.empty')}>
         <p>{t('issued.empty.why')}</p>
       </Empty>
     )
   }
+  // Most shops name nobody, and a card of a phone has no room for an empty line.
+  const named = issuances.some(({ label }) => label !== undefined)
   return (
     <div class="stack">
+      <IssuanceTools
+        coupon={coupon}
+        searched={named || sought !== '' || next !== null}
+        onSearch={setSought}
+      />
+      {issuances.length === 0 && <p class="soft">{t('issued.none')}</p>}
       <p class="soft small">{t('issued.handle.hint')}</p>
-      <table class="table">
+      <table class="table" hidden={issuances.length === 0}>
         <thead>
           <tr>
             <th scope="col">{t('issued.handle')}</th>
+            {named && <th scope="col">{t('issued.recipient')}</th>}
             <th scope="col">{t('issued.status')}</th>
             <th scope="col">{t('issued.by')}</th>
             <th scope="col">{t('issued.at')}</th>
@@ -76,6 +96,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
             <Row
               key={one.handle}
               issuance={one}
+              named={named}
               onFollow={() => setFollowed(one)}
               onVoid={() => setVoiding(one)}
             />
@@ -109,18 +130,19 @@ export function Issuances({ coupon }: { coupon: Definition }) {
   )
 }
 
-type RowProps = { issuance: Issuance; onFollow: () => void; onVoid: () => void }
+type RowProps = { issuance: Issuance; named: boolean; onFollow: () => void; onVoid: () => void }
 
-function Row({ issuance, onFollow, onVoid }: RowProps) {
+function Row({ issuance, named, onFollow, onVoid }: RowProps) {
   return (
     <tr>
       <td data-label={t('issued.handle')} class="mono">
         {short(issuance.handle)}
       </td>
+      {named && <td data-label={t('issued.recipient')}>{issuance.label ?? '–'}</td>}
       <td data-label={t('issued.status')}>
         <Badge tone={toneOf[issuance.status]}>{t(`status.${issuance.status}`)}</Badge>
       </td>
-      <td data-label={t('issued.by')}>{whoIs(issuance)}</td>
+      <td data-label={t('issued.by')}>{issuerText(issuance)}</td>
       <td data-label={t('issued.at')} class="number">
         {/* The time of the status beside it. */}
         {moment(
@@ -153,9 +175,15 @@ function Row({ issuance, onFollow, onVoid }: RowProps) {
   )
 }
 
-/** The issuer of a voucher: a poster, the merchant, or a till by its label. */
-function whoIs({ poster, mintedBy: pubkey }: Issuance): string {
-  if (poster !== undefined) return t('issued.poster')
-  if (pubkey === session.who.value?.pubkey) return t('issued.me')
-  return nameOfKey(pubkey) ?? t('issued.former')
+/** Load pages until enough rows match. The service has no search here, so this page searches. */
+async function gather(couponId: string, sought: string, start: string | null, wanted: number) {
+  const rows: Issuance[] = []
+  let cursor = start
+  do {
+    const limit = sought === '' ? Math.min(limits.pageMax, wanted) : limits.pageMax
+    const page = await listIssuances(session, couponId, { cursor, limit })
+    cursor = page.next
+    rows.push(...page.mints.filter(({ label = '' }) => matchesWords(label, sought)))
+  } while (sought !== '' && cursor !== null && rows.length < wanted)
+  return { rows, next: cursor }
 }

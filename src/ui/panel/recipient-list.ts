@@ -2,6 +2,7 @@
 import { limits } from '../../base/limits.ts'
 import { isPlainName } from '../../base/words.ts'
 import { type Phone, parsePhone } from '../hand/phone.ts'
+import { plainText } from './plain-text.ts'
 
 /** `phone`: for a message from this device; no request has it. */
 export type Recipient = { name: string; phone: Phone | null }
@@ -55,7 +56,7 @@ export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | Wro
   const rows = csvRows(text, separatorOf(text)).filter((row) => row.some((cell) => cell !== ''))
   const [first] = rows
   if (!first) return 'empty'
-  const titles = first.map(titleOf)
+  const titles = first.map(plainText)
   const columnOf = (known: string[]) => titles.findIndex((title) => known.includes(title))
   const titled = { name: columnOf(nameTitles), phone: columnOf(phoneTitles) }
   const hasTitles = titled.name >= 0 || titled.phone >= 0
@@ -118,10 +119,6 @@ function csvRows(text: string, separator: string): string[][] {
   }
   endRow()
   return rows
-}
-
-function titleOf(cell: string): string {
-  return cell.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim()
 }
 
 /** A cell in a line of its own kind, without the apostrophe by which an export keeps it from being run. */

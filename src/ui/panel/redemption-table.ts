@@ -4,6 +4,7 @@ import type { Money } from '../../coupons/money.ts'
 import { plainBenefitText } from '../words/benefit-text.ts'
 import { shopWords as t } from '../words/shop.ts'
 import type { Cell } from './csv.ts'
+import { localTime } from './local-time.ts'
 import { tillText } from './till-text.ts'
 
 /**
@@ -24,6 +25,7 @@ export function redemptionTable(rows: readonly Redemption[]): Cell[][] {
       t('redeemed.till'),
       t('issued.handle'),
       t('redeemed.order'),
+      t('redeemed.recipient'),
     ],
     ...rows.map((row) => {
       const paid = paidOf(row)
@@ -37,6 +39,7 @@ export function redemptionTable(rows: readonly Redemption[]): Cell[][] {
         tillText(row.claimedBy, row.claimedByLabel),
         row.handle,
         row.orderId,
+        row.label ?? null,
       ]
     }),
   ]
@@ -86,13 +89,4 @@ function fullDiscount(benefit: Benefit, purchase: Money | null): Money | null {
     case 'freeItems':
       return null
   }
-}
-
-/** Date (year, month, day) and time on the clock of this device. */
-function localTime(seconds: number): [string, string] {
-  const at = new Date(seconds * 1000)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())]
-  const time = [two(at.getHours()), two(at.getMinutes()), two(at.getSeconds())]
-  return [day.join('-'), time.join(':')]
 }

@@ -108,6 +108,8 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
 }
 
 function Rows({ rows }: { rows: readonly Redemption[] }) {
+  // Most shops name nobody, and a card of a phone has no room for an empty line.
+  const named = rows.some(({ label }) => label !== undefined)
   return (
     <table class="table">
       <thead>
@@ -115,6 +117,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
           <th scope="col">{t('redeemed.when')}</th>
           <th scope="col">{t('redeemed.coupon')}</th>
           <th scope="col">{t('redeemed.benefit')}</th>
+          {named && <th scope="col">{t('redeemed.recipient')}</th>}
           <th scope="col">{t('redeemed.till')}</th>
           <th scope="col">{t('redeemed.amount')}</th>
           <th scope="col">{t('issued.handle')}</th>
@@ -128,6 +131,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
             </td>
             <td data-label={t('redeemed.coupon')}>{row.name}</td>
             <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>
+            {named && <td data-label={t('redeemed.recipient')}>{row.label ?? '–'}</td>}
             <td data-label={t('redeemed.till')}>{tillText(row.claimedBy, row.claimedByLabel)}</td>
             <td data-label={t('redeemed.amount')} class="number">
               {paidText(row)}

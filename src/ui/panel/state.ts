@@ -210,6 +210,13 @@ export async function voidVoucher(id: string, handle: string, chain: boolean): P
   return voided
 }
 
+/** Void every open voucher of a batch; returns their number. */
+export async function voidBatch(id: string, batch: string): Promise<number> {
+  const voided = await management.voidBatch(session, id, batch)
+  void loadOverview()
+  return voided
+}
+
 /** Void every open voucher of a coupon; returns their number. */
 export async function voidAll(id: string): Promise<number> {
   const voided = await management.voidAll(session, id)

@@ -82,6 +82,7 @@ export const shopWords = createWords(
     'redeemed.unknown': ['Sin identificar', 'Not identified'],
     'redeemed.amount': ['Compra', 'Purchase'],
     'redeemed.order': ['Pedido', 'Order'],
+    'redeemed.recipient': ['Destinatario', 'Recipient'],
     'redeemed.export': ['Exportar a planilla (CSV)', 'Export to a spreadsheet (CSV)'],
     'table.date': ['Fecha', 'Date'],
     'table.time': ['Hora', 'Time'],
