@@ -102,5 +102,22 @@ test('a batch is issued to the people of a file, each code shows its person, and
   const list = await readFile(await (await exported).path(), 'utf8')
   expect(list).toContain('"Anulado";"Caro";"Feria";"Vos";')
   await page.goto(`${server.url}/panel#/redemptions`)
-  await main.getByRole('cell', { name: 'Ana', exact: true }).waitFor()
+  await heading('Canjes')
+  await main.getByText('Ana', { exact: true }).waitFor({ timeout: 8000 })
+
+  // A copy has the fields of its coupon, and nothing of what was issued.
+  await page.goto(`${server.url}/panel#/coupons/${id}`)
+  await page.getByRole('tab', { name: 'Administrar' }).click()
+  await page.getByRole('link', { name: 'Duplicar cupón' }).click()
+  await heading('Nuevo cupón')
+  await press('Seguir')
+  await press('Crear el cupón')
+  await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
+  const [copy, model] = (await ask('/api/coupons')).json.coupons
+  expect([copy.name, copy.benefit, copy.maxUses]).toEqual([
+    model.name,
+    model.benefit,
+    model.maxUses,
+  ])
+  expect(copy.minted).toBe(0)
 })

@@ -129,3 +129,18 @@ test('a photo replaces the address of an image, and an edit begins with it', () 
   expect(drafts.draftOf(stored)).toMatchObject({ image: '', picture })
   expect(drafts.draftOf({ ...definition, image })).toMatchObject({ image, picture: '' })
 })
+
+test('a copy has every field of its coupon but a date that is over', () => {
+  const benefit = { type: 'percent', percent: 25, cap: { amount: 3000, currency: 'ARS' } } as const
+  const made = { name: 'Café', description: 'Con leche', image: null, benefit, maxUses: 40 }
+  const rules = { minimum: { amount: 900, currency: 'ARS' }, conditions: 'En efectivo' } as const
+  const counted = { minted: 12, claimed: 3, archivedAt: 5, expiresAt: 2_000_000_000, rules }
+  const coupon = { ...made, ...counted } as unknown as Parameters<Drafts['copyOf']>[0]
+  const { expiresAt, ...others } = drafts.copyOf(coupon, 1_900_000_000)
+  expect(expiresAt).toBe(2_000_000_000)
+  const { authored } = checks.authoredOf({ ...others, expiresAt })
+  expect(authored).toMatchObject({ ...made, rules, expiresAt: 2_000_000_000 })
+  const late = drafts.copyOf(coupon, 2_000_000_000)
+  expect([late.expires, late.expiresAt]).toEqual(['', null])
+  expect({ ...late, expires: others.expires }).toEqual({ ...others, expiresAt: null })
+})

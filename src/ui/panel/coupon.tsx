@@ -125,6 +125,9 @@ function Manage({ coupon }: { coupon: Definition }) {
         <ButtonLink icon="edit" href={hrefTo('coupons', coupon.id, 'edit')}>
           {t('coupon.edit')}
         </ButtonLink>
+        <ButtonLink icon="copy" href={hrefTo('new', coupon.id)}>
+          {t('coupon.copy')}
+        </ButtonLink>
         <Button
           icon="archive"
           busy={busy}

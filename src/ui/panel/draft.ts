@@ -58,6 +58,13 @@ export function draftOf({
   }
 }
 
+/** The draft of a new coupon like this one. A date that is over would only be refused. */
+export function copyOf(definition: Definition, now: number): Draft {
+  const draft = draftOf(definition)
+  const over = draft.expiresAt !== null && draft.expiresAt <= now
+  return over ? { ...draft, expires: '', expiresAt: null } : draft
+}
+
 /** A draft after a change of language, with its numbers rewritten: `5.000` would be five in English. */
 export function retyped(draft: Draft, before: Language): Draft {
   const again = (text: string) => {

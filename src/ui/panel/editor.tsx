@@ -22,13 +22,15 @@ const stepNames = ['type', 'benefit', 'terms'] as const
 
 type Props = {
   coupon: Definition | null
+  /** The coupon that a new one is a copy of. */
+  model?: Definition | null
   /** Name under which the unsaved draft is kept, unique for this key and coupon. */
   place: string
 }
 
 /** The wizard for a new coupon, and for changing one. */
-export function Editor({ coupon, place }: Props) {
-  const wizard = useDraft(coupon, place)
+export function Editor({ coupon, model = null, place }: Props) {
+  const wizard = useDraft(coupon, place, model)
   const { draft, at, gone } = wizard
   const [wrongs, setWrongs] = useState<Wrongs>({})
   const [busy, setBusy] = useState(false)
@@ -158,7 +160,7 @@ export function Editor({ coupon, place }: Props) {
             </Button>
           </div>
         </form>
-        <EditorPreview draft={draft} saved={coupon?.image ?? null} />
+        <EditorPreview draft={draft} saved={(coupon ?? model)?.image ?? null} />
       </div>
     </div>
   )

@@ -37,29 +37,28 @@ export function IssuanceTools({ coupon, searched, onSearch }: Props) {
         <summary>{t('batches.title')}</summary>
         {open && <Batches coupon={coupon} />}
       </details>
-      <div class="row apart">
-        {searched && (
-          <form
-            class="grow"
-            onSubmit={(event) => {
-              event.preventDefault()
-              onSearch(typed.trim())
+      {searched && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            onSearch(typed.trim())
+          }}
+        >
+          <Field
+            label={t('issued.search')}
+            type="search"
+            value={typed}
+            onText={(text) => {
+              setTyped(text)
+              // The cross of the field empties it without a submit.
+              if (text === '') onSearch('')
             }}
-          >
-            <Field
-              label={t('issued.search')}
-              type="search"
-              value={typed}
-              onText={(text) => {
-                setTyped(text)
-                // The cross of the field empties it without a submit.
-                if (text === '') onSearch('')
-              }}
-              autoComplete="off"
-              beside={<Button type="submit">{t('issued.search.do')}</Button>}
-            />
-          </form>
-        )}
+            autoComplete="off"
+            beside={<Button type="submit">{t('issued.search.do')}</Button>}
+          />
+        </form>
+      )}
+      <div class="row">
         <Button icon="download" busy={busy} onClick={save}>
           {t('issued.export')}
         </Button>

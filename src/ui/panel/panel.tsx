@@ -135,14 +135,19 @@ function Section() {
     )
   }
   // The key is part of the name: another merchant may sign in on this tab.
-  const place = `${session.who.value?.pubkey}:${id ?? 'new'}`
+  const placeOf = (name: string) => `${session.who.value?.pubkey}:${name}`
   // Keys, or Preact would reuse the state of one coupon for another.
-  if (first === 'new') return <Editor key="new" coupon={null} place={place} />
+  if (first === 'new') {
+    const name = id === undefined ? 'new' : `new:${id}`
+    const model = id === undefined ? null : findCoupon(id)
+    return <Editor key={name} coupon={null} model={model} place={placeOf(name)} />
+  }
   if (first === 'redemptions') return <Redemptions coupons={shown.coupons} />
   if (first === 'tills') return <Tills minters={shown.minters} />
   if (first !== 'coupons') return <Home overview={shown} />
   if (id === undefined) return <Coupons coupons={shown.coupons} />
   const coupon = findCoupon(id)
+  const place = placeOf(id)
   // A draft outlives its coupon, which another window may delete.
   if (third === 'edit' && (coupon || findUnsaved(place))) {
     return <Editor key={id} coupon={coupon} place={place} />

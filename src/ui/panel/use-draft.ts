@@ -1,17 +1,22 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { systemClock } from '../../base/clock.ts'
 import type { Authored } from '../../client/management.ts'
 import type { Definition } from '../../client/models.ts'
 import { language } from '../browser/language.ts'
-import { type Draft, draftOf, emptyDraft, retyped } from './draft.ts'
+import { copyOf, type Draft, draftOf, emptyDraft, retyped } from './draft.ts'
 import { findUnsaved, keepUnsaved } from './unsaved.ts'
 
 /**
  * The draft of one wizard. It is kept for this tab until it is saved, and compared with the definition that it
- * began from.
+ * began from. `model`: a new coupon begins as a copy of it.
  */
-export function useDraft(coupon: Definition | null, place: string) {
-  // A coupon that is changed has a type already: it begins at the second step.
-  const first = coupon ? 1 : 0
+export function useDraft(coupon: Definition | null, place: string, model: Definition | null) {
+  // A coupon that is changed or copied has a type already: it begins at the second step.
+  const first = coupon || model ? 1 : 0
+  const freshDraft = (from: Definition | null) => {
+    if (from) return draftOf(from)
+    return model ? copyOf(model, systemClock()) : emptyDraft
+  }
   const [resumed, setResumed] = useState(() => findUnsaved(place))
   // The definition when the wizard opened. Another window may change it meanwhile, and the last edit must not
   // win in silence.
@@ -69,10 +74,6 @@ export function useDraft(coupon: Definition | null, place: string) {
     /** Forget the stored draft, which was saved. */
     forget: () => keepUnsaved(place, null),
   }
-}
-
-function freshDraft(coupon: Definition | null): Draft {
-  return coupon ? draftOf(coupon) : emptyDraft
 }
 
 /** Whether two have the same terms. Comparing texts works: benefits and rules always have their fields in the same order. */

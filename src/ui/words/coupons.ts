@@ -177,6 +177,7 @@ export const couponWords = createWords(
     'coupon.hand': ['Entregar uno', 'Hand one over'],
     'coupon.many': ['Emitir varios', 'Issue several'],
     'coupon.edit': ['Cambiar', 'Change'],
+    'coupon.copy': ['Duplicar cupón', 'Duplicate the coupon'],
     'coupon.archive': ['Archivar', 'Archive'],
     'coupon.unarchive': ['Volver a activar', 'Reactivate'],
     'coupon.delete': ['Borrar', 'Delete'],
