@@ -46,7 +46,7 @@ test('a merchant sets rules, and her coupon says them', async () => {
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
   const said = ['Lunes a jueves de 15 a 18 h', 'Compra mínima $10.000', 'Sólo en efectivo.']
   for (const line of said) await page.getByText(line).first().waitFor()
-  await page.getByText('Desde el 1/12/2030').first().waitFor()
+  await page.getByText('Desde el 1 de diciembre de 2030').first().waitFor()
   const { id, rules } = await merchant.stored()
   expect(rules).toMatchObject({
     times: { windows: [{ days: [1, 2, 3, 4], from: '15:00', to: '18:00' }] },

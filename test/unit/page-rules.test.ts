@@ -75,10 +75,10 @@ const said: [rules: Rules, spanish: string[], english: string[]][] = [
     ['Compra mínima $10.000'],
     ['Minimum purchase $10,000'],
   ],
-  [{ startsAt: december }, ['Desde el 1/12/2026'], ['From 1 December 2026']],
+  [{ startsAt: december }, ['Desde el 1 de diciembre de 2026'], ['From 1 December 2026']],
   [
     { startsAt: december + 9.5 * 3600 },
-    ['Desde el 1/12/2026 a las 9:30'],
+    ['Desde el 1 de diciembre de 2026 a las 9:30'],
     ['From 1 December 2026 at 9:30'],
   ],
   [{ conditions: 'Sólo\nacá' }, ['Sólo\nacá'], ['Sólo\nacá']],
@@ -130,7 +130,7 @@ test('hours in a time zone that the browser does not know are said with its name
   expect(held?.rules).toEqual(farAway)
   speech.language.value = 'es'
   expect(text.rulesLines(held?.rules)).toEqual([
-    'Desde el 1/12/2026',
+    'Desde el 1 de diciembre de 2026',
     'Lunes de 15 a 18 h (hora de New Place)',
   ])
   const from = (now: number) => text.notNowText({ rules: farAway, expiresAt: null }, now)

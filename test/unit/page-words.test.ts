@@ -320,11 +320,24 @@ test('every sentence is used', () => {
   expect(silent.map(({ file, key }) => `${file}: ${key}`)).toEqual([])
 })
 
-test('a day on a pill is short, and an end stands out a week before it', async () => {
+test('a name that the panel made of the benefit is told in the language of its reader', async () => {
+  const { shownName } = await import('../../src/ui/words/benefit-text.ts')
+  const capped = { type: 'percent', percent: 10, cap: { amount: 5000, currency: 'ARS' } } as const
+  const spanish = '10 % de descuento en toda tu compra'
+  speech.language.value = 'en'
+  expect(shownName(spanish, { type: 'percent', percent: 10 })).toBe('10% off everything you buy')
+  expect(shownName(spanish, capped)).toBe('10% off everything you buy')
+  expect(shownName('Happy hour', capped)).toBe('Happy hour')
+  speech.language.value = 'es'
+  expect(shownName('10% off everything you buy', capped)).toBe(spanish)
+})
+
+test('a time in a table is short, and an end stands out a week before it', async () => {
   const { nearEnd } = await import('../../src/ui/words/until.ts')
   const end = Date.UTC(2026, 10, 21, 15) / 1000
   speech.language.value = 'es'
-  expect(format.shortDay(end)).toBe('21 nov 2026')
+  const noon = new Date(2026, 11, 1, 9, 5).getTime() / 1000
+  expect(format.momentInTable(noon)).toBe('1/12/2026 9:05')
   const week = 7 * 24 * 3600
   expect([nearEnd(end, end - week), nearEnd(end, end - week + 1)]).toEqual([false, true])
 })

@@ -6,9 +6,28 @@ export type Language = 'es' | 'en'
 /** The language of the page: as chosen, else the browser's, else Spanish. */
 export const language = signal<Language>(initialLanguage())
 
+/** The language of a text that is made for another reader. */
+let other: Language | null = null
+
+/** The language of the text that is made now. */
+export function spoken(): Language {
+  return other ?? language.value
+}
+
+/** A text in a language that need not be that of the page. */
+export function inLanguage<Text>(chosen: Language, make: () => Text): Text {
+  const before = other
+  other = chosen
+  try {
+    return make()
+  } finally {
+    other = before
+  }
+}
+
 /** BCP 47 name of the language, for `lang`, numbers and dates. */
 export function locale(): 'es-AR' | 'en-GB' {
-  return language.value === 'es' ? 'es-AR' : 'en-GB'
+  return spoken() === 'es' ? 'es-AR' : 'en-GB'
 }
 
 /** Choose the language of all pages on this device. */

@@ -24,6 +24,8 @@ export function followRoute(): void {
       if (heading) heading.tabIndex = -1
       const target = heading ?? main
       target?.focus({ preventScroll: true })
+      // After a step back in the history, the browser restores the scroll of the view before.
+      window.scrollTo(0, 0)
     })
   })
 }

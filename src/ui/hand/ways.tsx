@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { copyText } from '../browser/clipboard.ts'
 import {
@@ -28,10 +29,12 @@ type Props = {
   onGiven?: (given: readonly Handed[]) => void
   /** False while a second tap of a double tap may arrive. */
   rested?: boolean
+  /** A way of this page, beside the picture. */
+  children?: ComponentChildren
 }
 
 /** The ways to hand a coupon over beside its code: a picture, a message or its link. */
-export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: Props) {
+export function Ways({ handed, all = [handed], shop, onGiven, rested = true, children }: Props) {
   const [open, setOpen] = useState(false)
   const link = couponLink(handed.nonce)
   const reach = linkReach()
@@ -57,7 +60,8 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
   const draw = async (take: typeof saveImage) => {
     if (await take(handed, look)) onOneGiven()
   }
-  const kind = reach === 'public' ? 'plain' : 'primary'
+  // One is primary: of several coupons, printing them.
+  const kind = reach === 'public' || all.length > 1 ? 'plain' : 'primary'
   const image = (
     <>
       {canSharePictures() && (
@@ -79,6 +83,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true }: P
       <div class="actions" inert={!rested}>
         {/* A picture works at the till wherever its holder comes from, a link of one network does not. */}
         {reach !== 'public' && image}
+        {children}
         <ButtonLink
           icon="chat"
           newTab

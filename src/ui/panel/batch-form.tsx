@@ -7,7 +7,7 @@ import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { batchWords as t } from '../words/batches.ts'
-import { shortDay } from '../words/format.ts'
+import { day } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
 import {
   fileBytesMax,
@@ -32,7 +32,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   const [tried, setTried] = useState(false)
   const [wrongFile, setWrongFile] = useState<WrongFile | null>(null)
   // By the day, so that an issue that is tried again after a reload has the same name.
-  const [named] = useState(() => t('many.batch.default', { day: shortDay(systemClock()) }))
+  const [named] = useState(() => t('many.batch.default', { day: day(systemClock()) }))
   const { recipients, wrongs } = parseRecipientLines(list)
   const people = recipients.length + wrongs.length
   const wanted = people > 0 ? people : Number(count)

@@ -4,6 +4,7 @@ import type { Benefit } from '../../coupons/benefit.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Check, Field } from '../parts/field.tsx'
 import { parseAmount, typed } from '../words/amount.ts'
+import { benefitWords } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import type { Wrongs } from './draft-check.ts'
 import { type Currency, MoneyField } from './money-field.tsx'
@@ -167,9 +168,13 @@ const forms: { [T in BenefitType]: Form<T> } = {
 export const benefitTypes = Object.keys(forms) as BenefitType[]
 
 /** The types of benefits, with their names. */
+function badgeOf(type: BenefitType): string {
+  return type === 'multibuy' ? benefitWords('deal', { buy: 2, pay: 1 }) : forms[type].badge
+}
+
 export function benefitChoices() {
   return benefitTypes.map((value) => {
-    return { value, text: t(`type.${value}`), badge: forms[value].badge }
+    return { value, text: t(`type.${value}`), badge: badgeOf(value) }
   })
 }
 

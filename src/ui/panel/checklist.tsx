@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Overview } from '../../client/models.ts'
+import { arrive } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -21,6 +22,8 @@ const all = 3
 export function Checklist({ overview }: { overview: Overview }) {
   const { coupons, discovery } = overview
   const [handing, setHanding] = useState(false)
+  // The button of a ready-made coupon goes with its step, and would take the focus with it.
+  const heading = useRef<HTMLHeadingElement>(null)
   // An archived coupon cannot be issued.
   const active = coupons.find(({ archivedAt }) => archivedAt === null)
   const announced = discovery !== null
@@ -33,13 +36,15 @@ export function Checklist({ overview }: { overview: Overview }) {
   return (
     <section class="sheet stack" aria-labelledby="first-steps">
       <div class="row apart">
-        <h2 id="first-steps">{t('start.title')}</h2>
+        <h2 id="first-steps" ref={heading}>
+          {t('start.title')}
+        </h2>
         <span class="soft small">{t('start.of', { done, all })}</span>
       </div>
       <progress class="progress" value={done} max={all} aria-labelledby="first-steps" />
       <ol class="steps">
         <Step done={coupons.length > 0} title={t('start.create')} why={t('start.create.why')}>
-          {coupons.length === 0 && <FirstCoupon />}
+          {coupons.length === 0 && <FirstCoupon onMade={() => arrive(heading.current)} />}
         </Step>
         <Step done={minted} title={t('start.mint')} why={t('start.mint.why')}>
           {/* Until one is redeemed, since a code that was put away cannot be shown again. */}

@@ -11,6 +11,7 @@ import { Field } from '../parts/field.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { say } from '../parts/toast.tsx'
+import { shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
 import { Chart } from './chart.tsx'
@@ -47,7 +48,7 @@ export function Coupon({ coupon }: { coupon: Definition }) {
         {t('coupon.back')}
       </a>
       <div class="row apart">
-        <h1>{coupon.name}</h1>
+        <h1>{shownName(coupon.name, coupon.benefit)}</h1>
         {archivedAt !== null ? (
           <Badge tone="idle">{t('archived')}</Badge>
         ) : (

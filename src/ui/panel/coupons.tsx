@@ -9,7 +9,7 @@ import { Fitted } from '../parts/fitted.tsx'
 import { Badge } from '../parts/notice.tsx'
 import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
-import { number, shortDay } from '../words/format.ts'
+import { day, number } from '../words/format.ts'
 import { nearEnd } from '../words/until.ts'
 import { matchesWords } from './plain-text.ts'
 import { figuresOf } from './state.ts'
@@ -106,7 +106,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
           {archivedAt === null && over && <Badge tone="bad">{t('status.expired')}</Badge>}
           {!over && expiresAt !== null && (
             <Badge tone={nearEnd(expiresAt, now) ? 'wait' : 'idle'}>
-              {t('card.until', { day: shortDay(expiresAt) })}
+              {t('card.until', { day: day(expiresAt) })}
             </Badge>
           )}
           {!over && maxUses !== null && (

@@ -15,17 +15,18 @@ const ready = [
 ] as const satisfies readonly (readonly [string, Benefit])[]
 
 /** A first coupon in one tap. The wizard makes any other, and changes these. */
-export function FirstCoupon() {
+export function FirstCoupon({ onMade }: { onMade: () => void }) {
   const { busy, failure, attempt } = useAttempt()
   const create = (benefit: Benefit) =>
     void attempt(async () => {
       const name = plainBenefitText(benefit)
       const rest = { description: '', image: null, maxUses: null, expiresAt: null }
       await createCoupon({ name, benefit, ...rest })
+      onMade()
     })
   return (
     <div class="stack tight">
-      <div class="row">
+      <div class="row ready">
         {ready.map(([words, benefit]) => (
           <Button key={words} kind="primary" busy={busy} onClick={() => create(benefit)}>
             {t(words)}

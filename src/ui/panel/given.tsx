@@ -37,8 +37,18 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
   const voucher = vouchers[Math.min(at, vouchers.length - 1)]
   if (!voucher) return null
   const shop = knownName(voucher.npub)
+  const reach = linkReach()
+  const trial = onTrial && (
+    <TillLink
+      {...(reach === 'public' && { kind: 'primary' as const })}
+      nonce={voucher.nonce}
+      onOpen={onTrial}
+    >
+      {t('hand.trial')}
+    </TillLink>
+  )
   return (
-    <div class="hand">
+    <div class={reach === 'public' ? 'hand' : 'hand nearby'}>
       <div class="stack">
         <div class="qr-box">
           <QrCode text={couponLink(voucher.nonce)} label={t('qr.coupon')} />
@@ -60,11 +70,7 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
             />
           </div>
         )}
-        {onTrial && (
-          <TillLink kind="primary" nonce={voucher.nonce} onOpen={onTrial}>
-            {t('hand.trial')}
-          </TillLink>
-        )}
+        {reach === 'public' && trial}
         <WifiBox />
       </div>
       <div class="stack">
@@ -72,9 +78,11 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
           {voucher.name}
         </h3>
         {voucher.recipient && <p>{t('hand.for', { name: voucher.recipient.name })}</p>}
-        {linkReach() !== 'device' && <p>{t('hand.how')}</p>}
+        {reach !== 'device' && <p>{t('hand.how')}</p>}
         <ReachNotice />
-        <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven} />
+        <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven}>
+          {reach !== 'public' && trial}
+        </Ways>
         <TicketButton
           key={vouchers[0]?.nonce}
           vouchers={vouchers}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { shownPath } from '../../client/images.ts'
 import type { Definition, VoucherResult } from '../../client/models.ts'
+import { linkReach } from '../browser/share.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
@@ -43,6 +44,8 @@ export function HandOver({ coupon, onClose }: Props) {
       </Dialog>
     )
   }
+  // One is primary: where phones open no link, the picture; before the first redemption, the trial.
+  const done = trial || linkReach() !== 'public' ? 'plain' : 'primary'
   return (
     <Dialog title={t('hand.title')} roomy onClose={close}>
       <Given
@@ -56,7 +59,7 @@ export function HandOver({ coupon, onClose }: Props) {
         <Button kind="quiet" icon="plus" busy={busy} onClick={issue}>
           {t('hand.another')}
         </Button>
-        <Button kind="primary" big icon="check" onClick={() => busy || onClose()}>
+        <Button kind={done} big icon="check" onClick={() => busy || onClose()}>
           {t('hand.done')}
         </Button>
       </div>

@@ -11,6 +11,7 @@ import { Checklist } from './checklist.tsx'
 import { liveEvents, wordsOf } from './live-events.ts'
 import { listening } from './live-stream.ts'
 import { unnamed } from './own-shop.ts'
+import { SecondCopyReminder, wantsSecondCopy } from './second-copy.tsx'
 import { ShopForm } from './shop-form.tsx'
 import { allFigures, findCoupon, keyBox, session } from './state.ts'
 import { Totals } from './totals.tsx'
@@ -29,12 +30,17 @@ export function Home({ overview }: { overview: Overview }) {
   const backup = wanted && (overview.coupons.length > 0 || fleeting) && (
     <Backup pubkey={who.pubkey} onDone={() => setAsked((times) => times + 1)} />
   )
+  const key = keyBox.find()?.pubkey
+  const second = !wanted && figures.claimed > 0 && key === who?.pubkey && key !== undefined
   // Below the first steps, it does not move the button of the next one away from the finger.
   const beginning = figures.claimed === 0 && !fleeting
   return (
     <div class="stack wide">
       <h1 ref={heading}>{t('home.title')}</h1>
       {!beginning && backup}
+      {second && wantsSecondCopy(key) && (
+        <SecondCopyReminder pubkey={key} onLater={() => setAsked((times) => times + 1)} />
+      )}
       {unnamed.value && (
         <section class="sheet stack" aria-label={own('shop.missing')}>
           <h2>{own('shop.missing')}</h2>

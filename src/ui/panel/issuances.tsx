@@ -9,7 +9,7 @@ import { Empty } from '../parts/empty.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { couponWords as t } from '../words/coupons.ts'
-import { moment, short } from '../words/format.ts'
+import { momentInTable, short } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
 import { Chain } from './chain.tsx'
 import { IssuanceTools } from './issuance-tools.tsx'
@@ -145,7 +145,7 @@ function Row({ issuance, named, onFollow, onVoid }: RowProps) {
       <td data-label={t('issued.by')}>{issuerText(issuance)}</td>
       <td data-label={t('issued.at')} class="number">
         {/* The time of the status beside it. */}
-        {moment(
+        {momentInTable(
           issuance.claimedAt ?? issuance.voidedAt ?? issuance.refreshedAt ?? issuance.mintedAt,
         )}
       </td>

@@ -21,7 +21,7 @@ import { ownLogo, ownName, syncShop } from './own-shop.ts'
 import { Redemptions } from './redemptions.tsx'
 import { WaitingNotice } from './remote-wait.tsx'
 import { NotAllowed, Setup } from './setup.tsx'
-import { readSetupCode } from './setup-code.ts'
+import { heldCode, readSetupCode } from './setup-code.ts'
 import { SignIn, Welcome } from './sign-in.tsx'
 import { failure, findCoupon, letIn, loadOverview, overview, session, signOut } from './state.ts'
 import { Tills } from './tills.tsx'
@@ -42,12 +42,14 @@ function Panel() {
   }, [seen])
   // A stream that was refused starts again as soon as the key is let in.
   const times = letIn.value
+  const waiting = heldCode.value !== null
   useEffect(() => {
-    if (!pubkey) return
+    // A key with a setup code is let in first. The code is forgotten then.
+    if (!pubkey || waiting) return
     const stop = new AbortController()
     void follow(stop.signal)
     return () => stop.abort()
-  }, [pubkey, times])
+  }, [pubkey, times, waiting])
   if (!who) {
     return (
       <Frame home="/panel">

@@ -10,7 +10,7 @@ import { Empty } from '../parts/empty.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { benefitText } from '../words/benefit-text.ts'
-import { moment, money, short } from '../words/format.ts'
+import { momentInTable, money, short } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { csvOf } from './csv.ts'
@@ -127,7 +127,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
         {rows.map((row) => (
           <tr key={row.handle}>
             <td data-label={t('redeemed.when')} class="number">
-              {moment(row.claimedAt)}
+              {momentInTable(row.claimedAt)}
             </td>
             <td data-label={t('redeemed.coupon')}>{row.name}</td>
             <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>

@@ -19,6 +19,8 @@ import { keyBox } from './state.ts'
 
 /** Place of the key whose second copy was saved, on this device. */
 const place = 'second-copy'
+/** Place of the key whose reminder was put away. */
+const putAway = 'second-copy:later'
 
 /** Offers a copy that opens without the PIN. */
 export function SecondCopy({ pubkey }: { pubkey: string }) {
@@ -40,6 +42,32 @@ export function SecondCopy({ pubkey }: { pubkey: string }) {
       </div>
       {open && <SecondCopyDialog pubkey={pubkey} onClose={() => setOpen(false)} />}
     </div>
+  )
+}
+
+/** Whether a key has no second copy here, and the person did not put the reminder away. */
+export function wantsSecondCopy(pubkey: string): boolean {
+  return device.read(place) !== pubkey && device.read(putAway) !== pubkey
+}
+
+/** Offers the second copy on the first page, until it is made or put away. */
+export function SecondCopyReminder({ pubkey, onLater }: { pubkey: string; onLater: () => void }) {
+  return (
+    <section class="sheet stack" aria-label={t('second.title')}>
+      <h2>{t('second.title')}</h2>
+      <SecondCopy pubkey={pubkey} />
+      <div>
+        <Button
+          kind="quiet"
+          onClick={() => {
+            device.write(putAway, pubkey)
+            onLater()
+          }}
+        >
+          {t('second.later')}
+        </Button>
+      </div>
+    </section>
   )
 }
 

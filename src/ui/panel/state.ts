@@ -24,7 +24,7 @@ import { tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
 import { forgetEvents } from './live-events.ts'
-import { forgetSetupCode } from './setup-code.ts'
+import { forgetSetupCode, heldCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'
 
 /** The merchant's own key, where it was made or brought here. */
@@ -64,9 +64,12 @@ export async function loadOverview(): Promise<void> {
     // Only the figures of now are wanted, so that one day of counts is enough.
     const today = new Date().toISOString().slice(0, 10)
     const period = { from: today, to: today, offset: 0 }
+    const counting = () => management.fetchStatistics(session, period)
+    // With a setup code the key may have no access yet: one refusal says so.
+    const known = heldCode.peek() !== null ? await management.fetchOverview(session) : null
     const [loaded, counted] = await Promise.all([
-      management.fetchOverview(session),
-      management.fetchStatistics(session, period),
+      known ?? management.fetchOverview(session),
+      counting(),
     ])
     batch(() => {
       overview.value = loaded

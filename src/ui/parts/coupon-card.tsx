@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ShownRules } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { ShopColor } from '../../shops/color.ts'
-import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
 import { rulesLines } from '../words/rules-text.ts'
@@ -30,7 +30,8 @@ type Props = {
 
 /** A coupon as its holder sees it. */
 export function CouponCard({ coupon, color = null, spent = false, onLost }: Props) {
-  const { name, description, benefit, expiresAt } = coupon
+  const { description, benefit, expiresAt } = coupon
+  const name = shownName(coupon.name, benefit)
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
   // A name that was made from the benefit would repeat the badge.

@@ -3,7 +3,7 @@ import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Definition, Poster } from '../../client/models.ts'
 import { linkReach, posterLink } from '../browser/share.ts'
-import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { commonWords } from '../words/common.ts'
 import { day, momentOnPaper } from '../words/format.ts'
 import { paperWords as t } from '../words/poster-paper.ts'
@@ -57,6 +57,7 @@ export function PosterRoom() {
 
 function PosterPaper({ poster, coupon, shop, wifi }: Job) {
   const { name, description, benefit, expiresAt, rules } = coupon
+  const title = shownName(name, benefit)
   const fine = [
     ...(description === '' ? [] : [description]),
     ...rulesLines(rules),
@@ -68,8 +69,8 @@ function PosterPaper({ poster, coupon, shop, wifi }: Job) {
   return (
     <section class="poster-sheet">
       {shop !== null && <p class="poster-shop">{shop}</p>}
-      <p class="poster-name">{name}</p>
-      {name !== plainBenefitText(benefit) && <p class="poster-benefit">{benefitText(benefit)}</p>}
+      <p class="poster-name">{title}</p>
+      {title !== plainBenefitText(benefit) && <p class="poster-benefit">{benefitText(benefit)}</p>}
       <div class="poster-qr">
         <QrCode text={posterLink(poster.id)} label={postersWords('qr')} />
       </div>

@@ -6,7 +6,7 @@ import type { Benefit } from '../../coupons/benefit.ts'
 import { loadPicture } from '../browser/load-picture.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import { knownLogo, nameSoon } from '../state/merchant-names.ts'
-import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
 import { rulesLines } from '../words/rules-text.ts'
@@ -115,6 +115,7 @@ type CouponProps = {
 
 function PrintedCoupon({ voucher, job: { shop, logo, wifi }, more }: CouponProps) {
   const { name, description, coupon, expiresAt, rules, nonce, recipient } = voucher
+  const title = shownName(name, coupon)
   return (
     <section class="paper-coupon">
       <div class="paper-qr">
@@ -125,9 +126,9 @@ function PrintedCoupon({ voucher, job: { shop, logo, wifi }, more }: CouponProps
       <div class="paper-words">
         {logo !== null && <img class="paper-logo" src={logo} alt="" decoding="sync" />}
         {shop !== null && <p class="paper-shop">{shop}</p>}
-        <p class="paper-name">{name}</p>
+        <p class="paper-name">{title}</p>
         {recipient && <p class="paper-fine">{t('hand.for', recipient)}</p>}
-        {name !== plainBenefitText(coupon) && <p class="paper-benefit">{benefitText(coupon)}</p>}
+        {title !== plainBenefitText(coupon) && <p class="paper-benefit">{benefitText(coupon)}</p>}
         <p class="paper-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>

@@ -1,4 +1,5 @@
 import type { Benefit } from '../../coupons/benefit.ts'
+import { inLanguage, language } from '../browser/language.ts'
 import { list, money, number } from './format.ts'
 import { createWords, isolated } from './words.ts'
 
@@ -34,9 +35,19 @@ export function plainBenefitText(benefit: Benefit): string {
   return benefitText(benefit).replace(/[\u2068\u2069]/g, '')
 }
 
+/** The name of a coupon for its reader: one that the panel made of the benefit, in another language, is told again. */
+export function shownName(name: string, benefit: Benefit): string {
+  const { cap: _, ...uncapped } = benefit
+  const theirs = language.value === 'es' ? 'en' : 'es'
+  const made = [benefit, uncapped].find(
+    (one) => inLanguage(theirs, () => plainBenefitText(one)) === name,
+  )
+  return made ? plainBenefitText(made) : name
+}
+
 /** Whether a name adds to the sentence of its benefit. A name that the panel proposed is that sentence without its cap. */
 export function nameTells(name: string, benefit: Benefit): boolean {
-  return !plainBenefitText(benefit).startsWith(name)
+  return !plainBenefitText(benefit).startsWith(shownName(name, benefit))
 }
 
 /** The benefit in a few large letters: `25 %`, `$500`, `2x1`, `Gratis`. */

@@ -39,9 +39,11 @@ export function day(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(seconds * 1000)
 }
 
-/** A day in a few letters: `21 nov 2026`. */
-export function shortDay(seconds: number): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(seconds * 1000)
+/** A time for a column of a table, where words would break: `1/12/2026 9:00`. */
+export function momentInTable(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  const form = { day: 'numeric', month: 'numeric', year: 'numeric' } as const
+  return `${new Intl.DateTimeFormat(locale(), form).format(date)} ${clock(date)}`
 }
 
 /**
@@ -74,8 +76,11 @@ const nearDays = new Map<number, 'moment.yesterday' | 'moment.today' | 'moment.t
 ])
 
 function at(date: Date, when: string): string {
-  const time = `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`
-  return t(date.getHours() === 1 ? 'moment.one' : 'moment.at', { when, time })
+  return t(date.getHours() === 1 ? 'moment.one' : 'moment.at', { when, time: clock(date) })
+}
+
+function clock(date: Date): string {
+  return `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`
 }
 
 function onDay(date: Date, withYear: boolean): string {

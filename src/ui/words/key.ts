@@ -42,6 +42,7 @@ export const keyWords = createWords(
       'If you forget the PIN, only a second copy gives you back your shop. It does not use the PIN: six words that we give you open it, or a password of your own.',
     ],
     'second.make': ['Hacer la segunda copia', 'Make the second copy'],
+    'second.later': ['No me lo recuerdes más', 'Do not remind me again'],
     'second.again': ['Hacer otra', 'Make another'],
     'second.has': ['Ya la hiciste en este equipo', 'You have made it on this device'],
     'second.how': [

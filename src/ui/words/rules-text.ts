@@ -3,7 +3,7 @@ import { type ShownRules, usableFrom } from '../../client/voucher-rules.ts'
 import { parseTimeZone } from '../../coupons/rule-times.ts'
 import type { Rules, RuleTimes } from '../../coupons/rules.ts'
 import { language, locale } from '../browser/language.ts'
-import { day, list, momentAfter, money } from './format.ts'
+import { list, momentAfter, money } from './format.ts'
 import { createWords } from './words.ts'
 
 const t = createWords({
@@ -80,9 +80,7 @@ function startText(startsAt: number, timeZone: string | undefined): string {
     minute: '2-digit',
     hourCycle: 'h23',
   }).format(at)
-  const numeric = { ...zone, day: 'numeric', month: 'numeric', year: 'numeric' } as const
-  const date =
-    language.value === 'es' ? new Intl.DateTimeFormat(locale(), numeric).format(at) : day(startsAt)
+  const date = new Intl.DateTimeFormat(locale(), { ...zone, dateStyle: 'long' }).format(at)
   return /^0?0:00$/.test(time)
     ? t('rules.from', { day: date })
     : t('rules.from.at', { day: date, time: time.replace(/^0(?=\d:)/, '') })

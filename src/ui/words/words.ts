@@ -1,4 +1,4 @@
-import { language, locale } from '../browser/language.ts'
+import { locale, spoken } from '../browser/language.ts'
 
 /** Sentences in Spanish and English. `{name}` is a placeholder; in `one|many` the number `n` decides. */
 type Words = Record<string, readonly [spanish: string, english: string]>
@@ -16,7 +16,7 @@ export function createWords<Own extends Words, Base extends string = never>(
   const translate = (key: string, fill: Fill = {}): string => {
     const pair = own[key]
     if (!pair) return base ? base(key as Base, fill) : key
-    const text = pair[language.value === 'es' ? 0 : 1]
+    const text = pair[spoken() === 'es' ? 0 : 1]
     return filled(text, fill)
   }
   return translate
