@@ -298,6 +298,21 @@ type RefusalDetail = {
   retryAfter?: number
   /** Set if the caller may get in with a setup code. */
   setup?: true
+  /** Why authentication failed, where the answer is not the refusal of that. */
+  reason?: string
+}
+
+/** The `reason` of authentication failures on the wire. */
+const reasons: Partial<Record<RefusalCode, string>> = {
+  'auth-missing': 'missing',
+  'auth-too-large': 'too-large',
+  'auth-malformed': 'malformed',
+  'auth-expired': 'expired',
+  'auth-url-mismatch': 'url-mismatch',
+  'auth-origin-unknown': 'url-mismatch',
+  'auth-replay': 'replay',
+  'auth-session-expired': 'session-expired',
+  'auth-session-invalid': 'session-invalid',
 }
 
 /** An expected refusal. If it is thrown inside a transaction, the writes of that operation are undone. */
@@ -321,6 +336,11 @@ export class Refusal extends Error {
 /** The HTTP status of a refusal. */
 export function httpStatusOf({ code }: Pick<Refusal, 'code'>): number {
   return table[code][0]
+}
+
+/** The `reason` of an authentication failure; undefined for another refusal. */
+export function authReasonOf({ code }: Pick<Refusal, 'code'>): string | undefined {
+  return reasons[code]
 }
 
 /** The es-AR sentence for people. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../base/refusal.ts'
+import { authReasonOf, Refusal } from '../base/refusal.ts'
 import type { First, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
@@ -20,8 +20,8 @@ type ClaimInput = {
   purchase: Money | null
 }
 
-/** Check the authentication of the request. Null if it is not valid. It refuses nothing. */
-type Identify = () => Promise<Caller | null>
+/** Check the authentication of the request. Its refusal, as a value, if it is missing or not valid. */
+type Identify = () => Promise<Caller | Refusal>
 
 /**
  * Redeem a voucher. The redemption names the key of a valid authentication. A second claim answers with the
@@ -37,7 +37,9 @@ export async function claim(
 ): Promise<Answer> {
   const handle = handleOf(input.nonce)
   const till = createTill(
-    identify && (await dependsOnTill(service, input)) ? await identify() : null,
+    identify
+      ? (await dependsOnTill(service, input)) && (await identify())
+      : new Refusal('auth-missing'),
   )
   const plan = { roots: [{ voucher: handle }], first: till.first }
   return service.database.transact(plan, async (tx) => {
@@ -53,7 +55,7 @@ export async function claim(
         return { ...again, kept: false }
       }
       const by = await till.by(tx, voucher.owner)
-      await requireTill(service, tx, voucher, by)
+      await requireTill(service, tx, voucher, { by, refused: till.refused() })
       if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
       requireRules(voucher.terms, input.purchase, now)
 
@@ -78,15 +80,19 @@ export async function claim(
   })
 }
 
-/** Refuse `till-not-allowed` where the merchant lets only its own tills redeem. */
+/**
+ * Refuse `till-not-allowed` where the merchant lets only its own tills redeem. With the reason of a failed
+ * authentication: such a till may be authorised, and helps itself by another session.
+ */
 async function requireTill(
   service: CouponService,
   tx: CouponStores,
   { owner }: Voucher,
-  by: { listed: boolean } | null,
+  { by, refused }: { by: { listed: boolean } | null; refused: Refusal | null },
 ): Promise<void> {
-  if (by?.listed) return
-  if (await service.onlyAuthorizedTills(tx, owner)) throw new Refusal('till-not-allowed')
+  if (by?.listed || !(await service.onlyAuthorizedTills(tx, owner))) return
+  const reason = refused && authReasonOf(refused)
+  throw new Refusal('till-not-allowed', reason ? { reason } : {})
 }
 
 /**
@@ -103,22 +109,26 @@ async function dependsOnTill(
 }
 
 /** The till of a claim. A signature that was used before makes it anonymous, and refuses nothing. */
-function createTill(caller: Caller | null) {
+function createTill(identified: Caller | Refusal | false) {
+  const failed = identified instanceof Refusal ? identified : null
+  const caller = identified instanceof Refusal || !identified ? null : identified
   const spend = caller?.spend
-  let repeated = false
+  let repeated: Refusal | null = null
   const first: First<CouponStores> | undefined =
     spend &&
     (async (tx) => {
-      repeated = false
+      repeated = null
       try {
         await spend(tx)
       } catch (refused) {
         if (!(refused instanceof Refusal)) throw refused
-        repeated = true
+        repeated = refused
       }
     })
   return {
     first,
+    /** Why it is anonymous; null if it is not. */
+    refused: () => failed ?? repeated,
     /** Its key, and if that is the owner's or a minter's. Null for an anonymous till. */
     async by(tx: CouponStores, owner: string) {
       if (!caller || repeated) return null

@@ -34,8 +34,8 @@ export type Authenticator<Caller> = {
   any(request: Request): Promise<Caller>
   /** NIP-98 only: any other scheme counts as missing. */
   signed(request: Request): Promise<Caller>
-  /** NIP-98 or Bearer, for a route that answers without them too. Null if there is none that is valid. */
-  optional(request: Request): Promise<Caller | null>
+  /** NIP-98 or Bearer, for a route that answers without them too. The `auth-…` refusal if there is none that is valid. */
+  optional(request: Request): Promise<Caller | Refusal>
   requireOpen(caller: Caller): void
 }
 
@@ -109,7 +109,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
     try {
       return await options.identify(credentialOf(request, contextOf(request), true), uncounted)
     } catch (refused) {
-      if (refused instanceof Refusal) return null
+      if (refused instanceof Refusal) return refused
       throw refused
     }
   }

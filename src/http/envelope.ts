@@ -1,5 +1,5 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
-import { type Refusal, type RefusalCode, refusalCodes, sentenceOf } from '../base/refusal.ts'
+import { authReasonOf, type Refusal, refusalCodes, sentenceOf } from '../base/refusal.ts'
 
 /** The form of a refusal that the clients of a feature read. */
 export type Envelope = {
@@ -31,26 +31,13 @@ export const GatewayRefusalModel = t.Object({
   retryAfter: RefusalModel.properties.retryAfter,
 })
 
-/** The `reason` of authentication failures on the wire. */
-const reasons: Partial<Record<RefusalCode, string>> = {
-  'auth-missing': 'missing',
-  'auth-too-large': 'too-large',
-  'auth-malformed': 'malformed',
-  'auth-expired': 'expired',
-  'auth-url-mismatch': 'url-mismatch',
-  'auth-origin-unknown': 'url-mismatch',
-  'auth-replay': 'replay',
-  'auth-session-expired': 'session-expired',
-  'auth-session-invalid': 'session-invalid',
-}
-
 /** The service's own envelope. Paths of no feature have it, too. */
 export const serviceEnvelope: Envelope = {
   name: '',
   model: RefusalModel,
   bodyOf(refusal, schemes) {
     const { code, detail } = refusal
-    const reason = code === 'too-large' && schemes ? 'too-large' : reasons[code]
+    const reason = code === 'too-large' && schemes ? 'too-large' : authReasonOf(refusal)
     return { error: sentenceOf(refusal), code, reason, ...detail }
   },
 }

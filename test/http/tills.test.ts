@@ -291,8 +291,8 @@ describe('a merchant that lets only its own tills redeem', () => {
       token: session,
     })
   const newOne = async () => (await mintOne(server.url, session, id)).nonce as string
-  const refused = (nonce: string, headers: Record<string, string> = {}) =>
-    refuses(server, () => claim(nonce, headers), 403, 'till-not-allowed')
+  const refused = (nonce: string, headers: Record<string, string> = {}, reason?: string) =>
+    refuses(server, () => claim(nonce, headers), 403, 'till-not-allowed', reason ? { reason } : {})
 
   test('is known by its setting, a boolean', async () => {
     const own = () => call(server.url, '/api/shop', { token: session })
@@ -307,17 +307,18 @@ describe('a merchant that lets only its own tills redeem', () => {
 
   test('is obeyed: its owner and its minters redeem, others and strangers do not', async () => {
     const nonce = await newOne()
+    await refused(nonce, {}, 'missing')
     const wrong = [
-      {},
-      { Authorization: signed(newSigner()) },
-      { Authorization: signed(till, { createdAt: secondsNow() - 61 }) },
-      { Authorization: 'Bearer x.y.z' },
-      { Authorization: `Bearer ${await openSession(server.url, newSigner())}` },
-    ]
-    for (const headers of wrong) await refused(nonce, headers)
+      [signed(newSigner())],
+      [signed(till, { createdAt: secondsNow() - 61 }), 'expired'],
+      ['Nostr e30=', 'malformed'],
+      ['Bearer x.y.z', 'session-invalid'],
+      [`Bearer ${await openSession(server.url, newSigner())}`],
+    ] as const
+    for (const [Authorization, reason] of wrong) await refused(nonce, { Authorization }, reason)
     const used = { Authorization: signed(till) }
     expect((await claim(await newOne(), used)).json.status).toBe('success')
-    await refused(nonce, used)
+    await refused(nonce, used, 'replay')
     const bearer = { Authorization: `Bearer ${await openSession(server.url, till)}` }
     expect((await claim(nonce, bearer)).json.status).toBe('success')
     expect((await claim(await newOne(), { Authorization: signed(shop) })).status).toBe(200)
@@ -336,7 +337,7 @@ describe('a merchant that lets only its own tills redeem', () => {
     const gone = await newOne()
     const path = `/api/coupons/${id}/mints/${gone}`
     await call(server.url, path, { method: 'DELETE', token: session })
-    await refused(gone)
+    await refused(gone, {}, 'missing')
     await refuses(server, () => claim(gone, authorized), 410, 'voucher-cancelled')
     const foreign = () => claim(gone, {}, { owner: owner.pubkey })
     await refuses(server, foreign, 409, 'other-merchant')
