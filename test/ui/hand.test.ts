@@ -39,7 +39,10 @@ const enterNetwork = (page: Page) =>
   }, inShop)
 
 test('in a network of the shop, the picture comes first, and the Wi-Fi has a code of its own', async () => {
-  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+  const conditions = `${'No se suma a otras promociones. '.repeat(15)}FIN`
+  const description = `${'Salvo feriados. '.repeat(30)}FIN`
+  const fields = { rules: { conditions }, description }
+  const { page, press, dialog } = await openCoupon(server, { fields, issued: 1 })
   await enterNetwork(page)
   const asked: string[] = []
   page.on('request', (request) => asked.push(`${request.url()} ${request.postData() ?? ''}`))
@@ -73,6 +76,9 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
     await page.locator('.paper-joins:not(.paper-measured)').waitFor({ state: 'attached' })
     await page.setViewportSize({ width: Math.round((wide / 25.4) * 96), height: 800 })
     await page.emulateMedia({ media: 'print' })
+    await picture(page, `print-wifi-${format}`)
+    const words = await page.locator('.paper-words').innerText()
+    for (const term of [conditions, description]) expect(words).toContain(term)
     const [first] = await page
       .locator('.paper-qr .qr')
       .evaluateAll((codes) => codes.map((one) => one.getBoundingClientRect()))
@@ -86,7 +92,7 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
     await page.emulateMedia({ media: null })
     await page.setViewportSize({ width: 768, height: 800 })
     const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true })
-    expect(pagesOf(pdf)).toEqual({ count: 1, empty: [] })
+    expect({ format, empty: pagesOf(pdf).empty }).toEqual({ format, empty: [] })
     await page.locator('.paper').waitFor({ state: 'detached' })
   }
   // A sheet has no room for it.
@@ -109,10 +115,14 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
     await page.emulateMedia({ media: 'print' })
     expect(await shownQr(page, '.poster-qr')).toStartWith(`${inShop}/c/p/`)
     expect(await shownQr(page, '.poster-wifi')).toBe(code)
+    // Long terms go on to another page; both codes stay on the first.
+    expect(await page.locator('.poster-sheet > :last-child').getAttribute('class')).toBe(
+      'poster-fine',
+    )
     await picture(page, `poster-wifi-${format}`)
     await page.emulateMedia({ media: null })
     const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true })
-    expect(pagesOf(pdf)).toEqual({ count: 1, empty: [] })
+    expect({ format, empty: pagesOf(pdf).empty }).toEqual({ format, empty: [] })
     await page.locator('.paper').waitFor({ state: 'detached' })
   }
   expect(asked.filter((text) => text.includes('Sur') || text.includes('leche'))).toEqual([])

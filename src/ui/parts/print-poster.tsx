@@ -75,17 +75,18 @@ function PosterPaper({ poster, coupon, shop, wifi }: Job) {
         <QrCode text={posterLink(poster.id)} label={postersWords('qr')} />
       </div>
       <p class="poster-scan">{t(linkReach() === 'network' ? 'scan.network' : 'scan')}</p>
-      {fine.map((line) => (
-        <p key={line} class="poster-fine">
-          {line}
-        </p>
-      ))}
+      {/* Before the terms: these may go on to another page. */}
       {wifi && (
         <div class="poster-wifi">
           <p class="poster-fine">{commonWords('print.wifi', { network: wifi.network })}</p>
           <QrCode text={wifi.code} label={commonWords('print.wifi', { network: wifi.network })} />
         </div>
       )}
+      {fine.map((line) => (
+        <p key={line} class="poster-fine">
+          {line}
+        </p>
+      ))}
     </section>
   )
 }
