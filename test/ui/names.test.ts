@@ -130,7 +130,7 @@ test('in the panel it stays isolated in lists, a coupon, redemptions and tills',
   await page.getByRole('button', { name: 'Entregar uno' }).click()
   await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
   await straight(page, coupon)
-  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Listo, ya lo tiene' }).click()
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await straight(page, coupon)
   // The first page tells each event.
