@@ -2,8 +2,6 @@ import { useState } from 'preact/hooks'
 import { shownPath } from '../../client/images.ts'
 import type { Definition } from '../../client/models.ts'
 import { typedGroups } from '../../client/typed-code.ts'
-import { saveFile } from '../browser/clipboard.ts'
-import { language } from '../browser/language.ts'
 import { couponLink } from '../browser/share.ts'
 import type { Handed } from '../hand/message.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -14,10 +12,10 @@ import { Notice } from '../parts/notice.tsx'
 import { batchWords as t } from '../words/batches.ts'
 import { failureText } from '../words/signer.ts'
 import { type AskedBatch, BatchForm } from './batch-form.tsx'
-import { csvOf } from './csv.ts'
 import { Given } from './given.tsx'
 import { useGuard } from './guard.tsx'
 import { ownColor } from './own-shop.ts'
+import { saveCsv } from './save-csv.ts'
 import { mintTogether } from './state.ts'
 
 type Props = { coupon: Definition; onClose: () => void }
@@ -64,8 +62,7 @@ export function HandMany({ coupon, onClose }: Props) {
         <Button
           icon="download"
           onClick={() => {
-            const text = csvOf(handedTable(vouchers), language.peek() === 'es' ? ';' : ',')
-            saveFile(t('sheet.file'), new Blob([text], { type: 'text/csv' }))
+            saveCsv(t('sheet.file'), handedTable(vouchers))
             guard.onGiven(vouchers)
           }}
         >

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Definition } from '../../client/models.ts'
-import { saveFile } from '../browser/clipboard.ts'
-import { language } from '../browser/language.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { failureText } from '../words/signer.ts'
-import { csvOf } from './csv.ts'
 import { later } from './later.tsx'
+import { saveCsv } from './save-csv.ts'
 
 const Batches = later(async () => (await import('./batches.tsx')).Batches)
 
@@ -28,8 +26,7 @@ export function IssuanceTools({ coupon, searched, onSearch }: Props) {
   const save = () =>
     void attempt(async () => {
       const { fetchIssuanceTable, fileName } = await import('./issuance-table.ts')
-      const text = csvOf(await fetchIssuanceTable(coupon.id), language.value === 'es' ? ';' : ',')
-      saveFile(fileName(), new Blob([text], { type: 'text/csv' }))
+      saveCsv(fileName(), await fetchIssuanceTable(coupon.id))
     })
   return (
     <div class="stack">

@@ -2,8 +2,6 @@ import { useState } from 'preact/hooks'
 import { limits } from '../../base/limits.ts'
 import { listRedemptions } from '../../client/management.ts'
 import type { Definition, Redemption } from '../../client/models.ts'
-import { saveFile } from '../browser/clipboard.ts'
-import { language } from '../browser/language.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -13,9 +11,9 @@ import { benefitText } from '../words/benefit-text.ts'
 import { momentInTable, money, short } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
-import { csvOf } from './csv.ts'
 import { paidOf, redemptionTable } from './redemption-table.ts'
 import { useReload } from './reload.ts'
+import { saveCsv } from './save-csv.ts'
 import { session } from './state.ts'
 import { tillText } from './till-text.ts'
 
@@ -52,8 +50,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
     void exporting.attempt(async () => {
       // All that match, not only the rows on the screen.
       const { rows: all } = await gather(filter, null, Number.POSITIVE_INFINITY)
-      const text = csvOf(redemptionTable(all), language.value === 'es' ? ';' : ',')
-      saveFile(t('redeemed.file'), new Blob([text], { type: 'text/csv' }))
+      saveCsv(t('redeemed.file'), redemptionTable(all))
     })
   // No redemption at all, or none that matches: the hint differs.
   const none = filter === everything ? 'redeemed.empty' : 'redeemed.none'
