@@ -119,7 +119,16 @@ export function ownAddress(): string | null {
 
 /** Replace the unspecified address in a URL by one of this machine, because no browser can open it. */
 export function toBrowserUrl(url: string): string {
-  return url.replace(unspecifiedAddress, () => ownAddress() ?? '127.0.0.1')
+  return url.replace(unspecifiedAddress, () => ownAddress() ?? publicAddress() ?? '127.0.0.1')
+}
+
+/** The public IPv4 address of a machine, or null. */
+function publicAddress(): string | null {
+  const found = readInterfaces().find(({ internal, address }) => {
+    const parsed = internal ? null : parseAddress(address)
+    return parsed?.kind() === 'ipv4' && ['unicast', 'reserved'].includes(parsed.range())
+  })
+  return found?.address ?? null
 }
 
 /** The host of a certificate by which other devices of the network reach this machine. */

@@ -36,6 +36,13 @@ test('that address stands for a service that listens on every address', () => {
   expect(openable('https://[::]')).toBe('https://192.168.1.10')
   const others = ['http://127.0.0.1:2121', 'http://10.0.0.0.0.example', 'http://[::1]:2121']
   expect(others.map(openable)).toEqual(others)
+  networkInterfaces = () => ({
+    lo: [at('127.0.0.1', true)],
+    eth0: [at('169.254.1.2'), at('fd00::2'), at('203.0.113.7')],
+  })
+  expect(openable('http://0.0.0.0:2121')).toBe('http://203.0.113.7:2121')
+  networkInterfaces = () => ({ eth0: [at('169.254.1.2')] })
+  expect(openable('http://0.0.0.0:2121')).toBe('http://127.0.0.1:2121')
   networkInterfaces = () => ({})
   expect(openable('http://0.0.0.0:2121')).toBe('http://127.0.0.1:2121')
 })
