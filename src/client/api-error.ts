@@ -8,6 +8,7 @@ type Detail = {
   field?: string
   retryAfter?: number
   setup?: boolean
+  reason?: string | undefined
 }
 
 export class ApiError extends Error {
@@ -19,6 +20,8 @@ export class ApiError extends Error {
   /** Dotted path of the invalid field, such as `benefit.payQty`. */
   readonly field: string | null
   readonly retryAfter: number | null
+  /** Why authentication failed, such as `session-expired`. */
+  readonly reason: string | null
   /** True where a setup code would let this key in. */
   readonly setup: boolean
 
@@ -29,6 +32,7 @@ export class ApiError extends Error {
     this.sentence = detail.error ?? ''
     this.field = detail.field ?? null
     this.retryAfter = detail.retryAfter ?? null
+    this.reason = detail.reason ?? null
     this.setup = detail.setup === true
   }
 

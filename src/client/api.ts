@@ -121,7 +121,7 @@ async function attempt<T>(action: () => Promise<T>): Promise<T> {
 function refusalOf(value: unknown, status: number): ApiError {
   // The gateway calls its sentence `reason`.
   const { code, error, reason, ...rest } = value as Refused
-  return new ApiError(code ?? 'answer-invalid', status, { error: error ?? reason, ...rest })
+  return new ApiError(code ?? 'answer-invalid', status, { error: error ?? reason, reason, ...rest })
 }
 
 async function send(path: string, options: RequestOptions): Promise<Response> {

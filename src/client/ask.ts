@@ -24,10 +24,11 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause
       onReached(cause.code !== 'unreachable')
-      const { status, code, retryAfter } = cause
+      const { status, code, retryAfter, reason } = cause
       // The login page of a Wi-Fi is no answer of the service, so it has no sentence.
       const ours = code !== 'unreachable' && code !== 'answer-invalid'
-      return { status, body: { code, error: ours ? describe(cause) : '' }, retryAfter }
+      const error = ours ? describe(cause) : ''
+      return { status, body: { code, error, ...(reason !== null && { reason }) }, retryAfter }
     }
   }
 }

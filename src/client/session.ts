@@ -25,6 +25,8 @@ export type Session = {
    * replaced in the background, where the signer is still here.
    */
   atHand(): string | null
+  /** Another token at hand, after the service refused this one; null where only a person can open one. */
+  replaceAtHand(refused: string): Promise<string | null>
   /** Another token, after the service refused this one. */
   renew(refused: string): Promise<string>
   /** The signer. Asks the person for it where this page lost it, such as a PIN key after a reload. */
@@ -134,6 +136,13 @@ export function createSession(wiring: Wiring): Session {
       // An extension or another device may ask its person, who is busy with a customer.
       if (left < quietSeconds && signer?.kind === 'local') void replaceQuietly()
       return kept && left > 0 ? kept.token : null
+    },
+    async replaceAtHand(refused) {
+      if (kept?.token === refused) {
+        kept = null
+        if (signer?.kind === 'local') await replaceQuietly()
+      }
+      return kept?.token ?? null
     },
     needSigner,
     heldSigner: () => signer,

@@ -70,3 +70,14 @@ test('a session that is over, without its signer, asks nobody', async () => {
   session.signOut()
   expect([session.atHand(), opened.length]).toEqual([null, 1])
 })
+
+test('a refused token is replaced by the signer at hand, once, and never by asking a person', async () => {
+  const { session, signer, opened } = open()
+  await session.signIn(signer)
+  expect(await session.replaceAtHand('token 1')).toBe('token 2')
+  expect(await session.replaceAtHand('token 1')).toBe('token 2')
+  expect(opened).toHaveLength(2)
+  await session.signIn({ ...signer, kind: 'extension' })
+  expect(await session.replaceAtHand('token 3')).toBeNull()
+  expect([session.atHand(), opened.length]).toEqual([null, 3])
+})

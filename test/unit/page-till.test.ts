@@ -131,7 +131,6 @@ test('another page’s work shows among the open and the recent redemptions', ()
 })
 
 test('a browser that refuses a lock lets the work run once', async () => {
-  const locks = navigator.locks
   let count = 0
   const work = async () => {
     count++
@@ -154,7 +153,7 @@ test('a browser that refuses a lock lets the work run once', async () => {
   Object.assign(navigator, { locks: { request: take } })
   expect(await alone(nonce, 'now-or-never', work)).toBe(false)
   expect(count).toBe(2)
-  Object.assign(navigator, { locks })
+  Reflect.deleteProperty(navigator, 'locks')
 })
 
 test('the till goes by the name that its own shop gave it, and keeps it', async () => {
@@ -190,4 +189,45 @@ test('a till without a shop takes the one merchant that lists it, also only to r
   expect(await load([npub, npubOf(newSigner().pubkey)])).toEqual([])
   expect(await load([npub])).toEqual([npub])
   expect(issue.tillName.peek()).toBe('Caja 1')
+})
+
+test('a claim whose session has ended is sent once more, and a barred coupon is looked at again', async () => {
+  const { session } = await import('../../src/ui/till/issue-state.ts')
+  const { addShop } = await import('../../src/ui/state/shops.ts')
+  addShop(npub)
+  const { pubkey, sign } = newSigner()
+  const opened = (token: string) =>
+    Response.json({ token, pubkey, expiresAt: secondsNow() + 43_200 })
+  const barred = (reason?: string) =>
+    Response.json({ code: 'till-not-allowed', error: 'No.', reason }, { status: 403 })
+  page.state.answer = () => opened('old')
+  await session.signIn({ kind: 'local', pubkey, sign: async (event: never) => sign(event) })
+  const redeem = async (second: () => Response) => {
+    await film('shown', answer('minted'))
+    headersOf.length = 0
+    page.state.answer = (path) => {
+      if (path.endsWith('/session')) return opened('new')
+      return headersOf.at(-1)?.endsWith(' old') ? barred('session-expired') : second()
+    }
+    till.redeem()
+    await reach('done')
+    return headersOf.map((one) => one?.split(' ').toSpliced(1, 1).join(' ').slice(0, 30))
+  }
+  const outcome = () => till.redemption.peek()
+  expect(await redeem(() => barred())).toEqual([
+    '/api/coupons/claim old',
+    expect.stringMatching(/^.api.auth.session/),
+    '/api/coupons/claim new',
+  ])
+  expect(outcome()).toMatchObject({ outcome: 'barred' })
+  page.state.answer = answer('minted')
+  till.lookAgain()
+  await reach('shown')
+  page.state.answer = answer('success')
+  till.redeem()
+  await reach('done')
+  expect(outcome()).toMatchObject({ outcome: 'success' })
+  till.lookAgain()
+  expect(step()).toBe('done')
+  session.signOut()
 })

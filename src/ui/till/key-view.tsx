@@ -32,6 +32,18 @@ export function KeyView() {
   )
 }
 
+/** The form for the key of this till, beside a coupon that needs it. `onOpen`: called with a key that was there before. */
+export function KeyBeside({ onOpen }: { onOpen: () => void }) {
+  const { failure, ...attempt } = useAttempt()
+  const [found] = useState(hasKey.peek())
+  return (
+    <div class="key-beside stack">
+      {found ? <Unlock {...attempt} onOpen={onOpen} /> : <Create {...attempt} />}
+      {failure !== null && <Failure cause={failure} />}
+    </div>
+  )
+}
+
 /** A warning where the browser stores nothing: closing the page loses a key made here. */
 export function Fleeting() {
   return keyBox.lasts() ? null : <Notice tone="bad">{t('key.fleeting')}</Notice>
@@ -98,7 +110,7 @@ function Create(attempt: AttemptProps) {
   )
 }
 
-function Unlock(attempt: AttemptProps) {
+function Unlock({ onOpen, ...attempt }: AttemptProps & { onOpen?: () => void }) {
   const [pin, setPin] = useState('')
   return (
     <KeyForm
@@ -106,6 +118,7 @@ function Unlock(attempt: AttemptProps) {
       ready={pin.length >= pinCharsMin}
       {...attempt}
       open={() => keyBox.unlock(pin)}
+      onOpen={onOpen}
     >
       <PinField data-begin label={t('key.pin')} value={pin} onText={setPin} />
     </KeyForm>
@@ -116,15 +129,17 @@ type FormProps = AttemptProps & {
   action: string
   ready: boolean
   open: () => Promise<PageSigner>
+  onOpen?: (() => void) | undefined
   children: ComponentChildren
 }
 
-function KeyForm({ action, ready, busy, attempt, open, children }: FormProps) {
+function KeyForm({ action, ready, busy, attempt, open, onOpen, children }: FormProps) {
   const submit = () =>
     void attempt(async () => {
       const signer = await open()
       hasKey.value = true
       await session.signIn(signer)
+      onOpen?.()
     })
   return (
     <form

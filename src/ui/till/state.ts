@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts'
 import { parseStored } from '../../client/json.ts'
 import { createPauses } from '../../client/pause.ts'
 import { openPendingList, type Pending } from '../../client/pending.ts'
-import type { Ask } from '../../client/persist.ts'
+import { type Ask, codeOf } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
 import type { Money } from '../../coupons/money.ts'
@@ -24,6 +24,9 @@ type Recent = { outcome: Outcome; name: string; at: number }
 
 const recentPlace = 'till:recent'
 const recentMax = 8
+
+/** Reasons of a refused session that another one does not have. */
+const endedSession = new Set<unknown>(['expired', 'session-expired', 'session-invalid'])
 
 const pauses = createPauses()
 const list = openPendingList({
@@ -45,11 +48,15 @@ export const cameraOpen = signal(false)
 /** The npub in the QR that opened the till, until the person answers the question about it. */
 export const offered = signal<string | null>(null)
 
-/** The claims name this till by the session at hand. None of them waits for another. */
-const askNamed: Ask = (path, body, key, how = {}) => {
+/** The claims name this till by the session at hand. A claim that was refused for its session is sent once more. */
+const askNamed: Ask = async (path, body, key, how = {}) => {
   const token = path === '/api/coupons/claim' ? session.atHand() : null
-  const named = token === null ? how : { ...how, authorization: `Bearer ${token}` }
-  return ask(path, body, key, named)
+  if (token === null) return ask(path, body, key, how)
+  const named = (one: string) => ask(path, body, key, { ...how, authorization: `Bearer ${one}` })
+  const answer = await named(token)
+  if (codeOf(answer) !== 'till-not-allowed' || !endedSession.has(answer.body.reason)) return answer
+  const another = await session.replaceAtHand(token)
+  return another === null ? answer : named(another)
 }
 
 const redeemer = createRedeemer({
@@ -180,6 +187,14 @@ function putAway(): void {
   pauses.wake()
   elsewhere.value = null
   notCoupon.value = null
+}
+
+/** Look again at a coupon that this till was not let redeem: it may be now. */
+export function lookAgain(): void {
+  const now = redemption.peek()
+  if (now.step !== 'done' || now.outcome !== 'barred') return
+  redeemer.leave()
+  void redeemer.look(now.nonce)
 }
 
 /** The person said that the coupon on the screen is of another shop. */

@@ -189,8 +189,8 @@ export const tillWords = createWords({
     'Show this QR code to the shop: it scans it in its panel, under “Tills”, and authorises this till.',
   ],
   'done.barred.locked': [
-    'Puede que ya esté autorizada: abrila con su PIN y volvé a leer el cupón.',
-    'It may be authorised already: open it with its PIN and scan the coupon again.',
+    'Puede que ya esté autorizada: abrila con su PIN y seguimos con este cupón.',
+    'It may be authorised already: open it with its PIN to go on with this coupon.',
   ],
   'done.barred.keyless': [
     'Hacele una clave a esta caja: después el comercio la autoriza con el QR que muestra.',
