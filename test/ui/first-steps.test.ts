@@ -44,6 +44,7 @@ test.each(Object.entries(open))(
     const { page, press } = await openPanel(server, { place, before: counting })
     await makeKey(page)
     await press('10 % de descuento')
+    await page.locator('#first-steps:focus').waitFor()
     await press('Entregar uno')
     await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
     await checkEveryWidth(page, `panel-first-hand-over${place && '-network'}`)
@@ -69,6 +70,13 @@ test.each(Object.entries(open))(
       await page.getByText(`Se ${event} «10 % de descuento en toda tu compra»`).waitFor()
     }
     expect(fields).toEqual(['¿Cómo se llama tu negocio?', 'Elegí un PIN'])
+    // After the first copy the second one is still offered.
+    const second = page.getByRole('region', { name: 'Segunda copia' })
+    await press('Ya la guardé')
+    await second.waitFor()
+    await checkPage(page, `panel-second-reminder${place && '-network'}`)
+    await press('No me lo recuerdes más')
+    await second.waitFor({ state: 'detached' })
   },
 )
 

@@ -50,6 +50,18 @@ test('in a network of the shop, the picture comes first, and the Wi-Fi has a cod
   await press('Entregar uno')
   await dialog().getByText('tu cliente tiene que estar en el Wi-Fi del local').waitFor()
   expect(await dialog().locator('.actions .button').first().textContent()).toBe('Guardar imagen')
+  await page.setViewportSize({ width: 360, height: 740 })
+  for (const way of [
+    dialog().getByRole('button', { name: 'Guardar imagen' }),
+    dialog().getByRole('link', { name: 'Canjear acá' }),
+  ]) {
+    const { y, height } = (await way.boundingBox()) ?? { y: 0, height: Number.NaN }
+    expect(y + height).toBeLessThan(730)
+  }
+  expect(await dialog().locator('.button.primary:visible').allTextContents()).toEqual([
+    'Guardar imagen',
+  ])
+  await picture(page, 'hand-over-network-360')
 
   await dialog().getByText('Mostrar también un QR del Wi-Fi').click()
   await page.getByLabel('Nombre de la red').fill('Bar; "Sur"')

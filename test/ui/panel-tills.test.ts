@@ -172,6 +172,11 @@ test('only authorised tills redeem, each by its name, and another is told what t
     (await call(server.url, '/api/coupons/claim', { body: { nonce }, ...(signer && { signer }) }))
       .json
   await claim(await issue(id))
+  const only = page.getByLabel('Sólo cajas autorizadas canjean')
+  await only.click()
+  await page.getByRole('dialog', { name: '¿Sin ninguna caja autorizada?' }).waitFor()
+  await press('Cancelar')
+  expect(await only.isChecked()).toBe(false)
   await key.fill(till.pubkey)
   await page.getByLabel('¿Cómo la llamás?').fill('Barra')
   await page.getByLabel('¿Qué puede hacer?').selectOption('Sólo canjea')
@@ -180,7 +185,7 @@ test('only authorised tills redeem, each by its name, and another is told what t
   await may.waitFor()
   expect(await may.inputValue()).toBe('redeem')
   const changed = page.waitForResponse('**/api/shop')
-  await page.getByLabel('Sólo cajas autorizadas canjean').check()
+  await only.check()
   await changed
   await checkEveryWidth(page, 'panel-tills-only')
   const nonce = await issue(id)
