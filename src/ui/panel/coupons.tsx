@@ -7,7 +7,7 @@ import { Empty } from '../parts/empty.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Fitted } from '../parts/fitted.tsx'
 import { Badge } from '../parts/notice.tsx'
-import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { day, number } from '../words/format.ts'
 import { nearEnd } from '../words/until.ts'
@@ -86,6 +86,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
   const now = systemClock()
+  const title = shownName(name, benefit)
   const over = archivedAt !== null || (expiresAt !== null && expiresAt <= now)
   return (
     <a class={over ? 'tile over' : 'tile'} href={hrefTo('coupons', coupon.id)}>
@@ -94,9 +95,9 @@ function CouponTile({ coupon }: { coupon: Definition }) {
         <Fitted>{badge}</Fitted>
       </span>
       <span class="stack tight grow">
-        <span class="tile-name">{name}</span>
+        <span class="tile-name">{title}</span>
         {/* A name made from the benefit says it already. */}
-        {name !== plainBenefitText(benefit) && <span class="soft small">{worth}</span>}
+        {title !== plainBenefitText(benefit) && <span class="soft small">{worth}</span>}
         <span class="small number">
           {number(issued)} {t('total.issued', { n: issued })} · {number(claimed)}{' '}
           {t('total.claimed', { n: claimed })}

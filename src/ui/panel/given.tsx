@@ -16,6 +16,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { hasPrinter } from '../printer/settings.ts'
 import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
+import { shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { TillLink } from './till-link.tsx'
 
@@ -75,7 +76,7 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
       </div>
       <div class="stack">
         <h3 ref={heading} class="hand-name">
-          {voucher.name}
+          {shownName(voucher.name, voucher.coupon)}
         </h3>
         {voucher.recipient && <p>{t('hand.for', { name: voucher.recipient.name })}</p>}
         {reach !== 'device' && <p>{t('hand.how')}</p>}

@@ -93,13 +93,20 @@ export function Merchants() {
   )
 }
 
+/** The key that does not list the merchants here: neither the setting nor the owner changes while the service runs. */
+let refused: string | null = null
+
 /** Null where this key may not list the merchants. */
 async function loadMerchants(): Promise<Merchant[] | null> {
+  const pubkey = session.who.value?.pubkey ?? null
+  if (refused !== null && refused === pubkey) return null
   try {
     return await listMerchants(session)
   } catch (cause) {
-    if (cause instanceof ApiError) return null
-    throw cause
+    if (!(cause instanceof ApiError)) throw cause
+    const lasting = ['merchants-by-setting', 'merchants-owner-only'].includes(cause.code)
+    if (lasting) refused = pubkey
+    return null
   }
 }
 

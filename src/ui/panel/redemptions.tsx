@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field, Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { benefitText } from '../words/benefit-text.ts'
+import { benefitText, shownName } from '../words/benefit-text.ts'
 import { momentInTable, money, short } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
@@ -126,7 +126,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
             <td data-label={t('redeemed.when')} class="number">
               {momentInTable(row.claimedAt)}
             </td>
-            <td data-label={t('redeemed.coupon')}>{row.name}</td>
+            <td data-label={t('redeemed.coupon')}>{shownName(row.name, row.benefit)}</td>
             <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>
             {named && <td data-label={t('redeemed.recipient')}>{row.label ?? '–'}</td>}
             <td data-label={t('redeemed.till')}>{tillText(row.claimedBy, row.claimedByLabel)}</td>

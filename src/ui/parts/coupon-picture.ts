@@ -5,7 +5,7 @@ import type { ShopColor } from '../../shops/color.ts'
 import { saveFile } from '../browser/clipboard.ts'
 import { loadPicture } from '../browser/load-picture.ts'
 import { couponLink, shareFile } from '../browser/share.ts'
-import { benefitBadge, benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
 import { codeTextOf } from './code-text.tsx'
@@ -65,7 +65,8 @@ function paint(
   held: Pictured,
   { shop, band, logo }: { shop: string | null; band: string; logo: HTMLImageElement | null },
 ): void {
-  const { name, description, coupon, nonce, expiresAt, rules } = held
+  const { description, coupon, nonce, expiresAt, rules } = held
+  const name = shownName(held.name, coupon)
   const code = codeOf(couponLink(nonce), 800)
   const benefit = benefitText(coupon)
   const promise = [fitted(context, name, { largest: 68, smallest: 44, lines: 2, weight: 700 })]

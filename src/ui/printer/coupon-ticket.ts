@@ -2,7 +2,7 @@ import { typedGroups } from '../../client/typed-code.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import type { Handed } from '../hand/message.ts'
 import { drawQr } from '../parts/qr-code.tsx'
-import { benefitText, plainBenefitText } from '../words/benefit-text.ts'
+import { benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { printerWords as t } from '../words/printer.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
@@ -17,12 +17,13 @@ export function couponTicket(
   shop: string | null,
   wifi: TicketWifi | null,
 ): Ticket {
-  const benefit = name === plainBenefitText(coupon) ? [] : [benefitText(coupon)]
+  const title = shownName(name, coupon)
+  const benefit = title === plainBenefitText(coupon) ? [] : [benefitText(coupon)]
   const to = recipient ? [t('hand.for', { name: recipient.name })] : []
   const hint = linkReach() === 'network' ? t('print.scan.network') : t('print.scan')
   return {
     shop,
-    title: name,
+    title,
     lines: [...to, ...benefit, untilText(expiresAt), ...rulesLines(rules), description],
     qr: { ...codeOf(couponLink(nonce)), hint },
     typed: typedOf(nonce),
