@@ -58,6 +58,13 @@ export async function requestAs<T>(
   }
 }
 
+/** Send one request whose answer is a file of any size. Throws ApiError, also for a file that breaks off. */
+export async function requestFile(path: string, options: RequestOptions): Promise<Blob> {
+  const response = await send(path, options)
+  if (!response.ok) throw refusalOf(await bodyOf(response), response.status)
+  return attempt(() => response.blob())
+}
+
 /** The text of one page of this service; null without an answer. */
 export async function fetchPage(path: string): Promise<string | null> {
   try {

@@ -1,4 +1,4 @@
-import { newWords, plainWords } from './recovery-words.ts'
+import { mistypedWord, newWords, plainWords } from './recovery-words.ts'
 
 /** Eleven bits each, 88 in all: a stolen file can be tried for years, on many machines. */
 const wordCount = 8
@@ -12,4 +12,9 @@ export function newMovePassphrase(): string {
 export function movePassphraseOf(typed: string): string {
   const words = plainWords(typed)
   return words?.length === wordCount ? words.join(' ') : typed.normalize('NFKC')
+}
+
+/** The one of eight typed words that is in no list; null where they are right, or are no such words. */
+export function mistypedMoveWord(typed: string): string | null {
+  return mistypedWord(typed, wordCount)
 }

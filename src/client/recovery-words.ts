@@ -24,11 +24,11 @@ export function passwordOf(typed: string): string {
   return found.length === wordCount && found.every(Boolean) ? found.join(' ') : typed
 }
 
-/** The one word in typed recovery words that is in no list; null where they are right, or are no such words. */
-export function mistypedWord(typed: string): string | null {
+/** The one word in so many typed words that is in no list; null where they are right, or are no such words. */
+export function mistypedWord(typed: string, count = wordCount): string | null {
   const tokens = tokensOf(typed)
   const wrong = tokens.filter((token) => !byPlain.has(token))
-  return tokens.length === wordCount && wrong.length === 1 ? (wrong[0] ?? null) : null
+  return tokens.length === count && wrong.length === 1 ? (wrong[0] ?? null) : null
 }
 
 /** The words of the list in a typed text, without accents and in small letters. Null if another word is among them. */

@@ -2,8 +2,9 @@ import { effect, untracked } from '@preact/signals'
 import { render } from 'preact'
 import { keepOffline } from '../browser/install.ts'
 import { Frame } from '../parts/frame.tsx'
+import { MovedNotice } from '../parts/moved-notice.tsx'
 import { knownLogo, knownName } from '../state/merchant-names.ts'
-import { watchService } from '../state/reach.ts'
+import { moved, watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { posterWords as p } from '../words/poster.ts'
 import { CouponView } from './coupon-view.tsx'
@@ -47,6 +48,7 @@ function Content() {
 function Page() {
   return (
     <Frame home="/c" name={shopName()} logo={shopLogo()} narrow>
+      {moved.value && <MovedNotice />}
       <Content />
     </Frame>
   )

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { npubOf } from '../../nostr/keys.ts'
 import { saveFile } from '../browser/clipboard.ts'
 import { device } from '../browser/storage.ts'
+import { arrive } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -14,10 +15,13 @@ import { Announcement } from './announcement.tsx'
 import { backupText } from './backup-text.ts'
 import { ChangePin } from './change-pin.tsx'
 import { CopyShown } from './copy-shown.tsx'
+import { later } from './later.tsx'
 import { Merchants } from './merchants.tsx'
 import { SecondCopy } from './second-copy.tsx'
 import { ShopForm } from './shop-form.tsx'
 import { keyBox, overview, session, signOut } from './state.ts'
+
+const MoveOut = later(async () => (await import('./move-out.tsx')).MoveOut)
 
 /** The dialog about the merchant's key: backup, announcement, other merchants, sign-out. */
 export function Account() {
@@ -60,6 +64,10 @@ export function Account() {
             )}
             <PrinterView />
             <Merchants />
+            {/* The file has all keys, so the service gives it over a safe connection only. */}
+            {overview.value && window.isSecureContext && (
+              <MoveOut onBackup={who.kind === 'local' ? showBackup : null} />
+            )}
             <Button kind="danger" icon="exit" wide onClick={signOut}>
               {t('me.out')}
             </Button>
@@ -76,6 +84,12 @@ const backedUp = 'backed-up'
 /** Whether this device has the only copy of a key, as far as a page can know. */
 export function needsBackup(pubkey: string): boolean {
   return device.read(backedUp) !== pubkey
+}
+
+function showBackup(): void {
+  const heading = document.querySelector<HTMLElement>('dialog .backup h2')
+  arrive(heading)
+  heading?.scrollIntoView()
 }
 
 /** A backup opens with the PIN of its day, so a new PIN wants a new one. */

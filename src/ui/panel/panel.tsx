@@ -16,7 +16,9 @@ import { Coupon } from './coupon.tsx'
 import { Coupons } from './coupons.tsx'
 import { Editor } from './editor.tsx'
 import { Home } from './home.tsx'
+import { later } from './later.tsx'
 import { follow, outOfReach } from './live-stream.ts'
+import { lookForMove, moved } from './moved-state.ts'
 import { ownLogo, ownName, syncShop } from './own-shop.ts'
 import { Redemptions } from './redemptions.tsx'
 import { WaitingNotice } from './remote-wait.tsx'
@@ -26,6 +28,8 @@ import { SignIn, Welcome } from './sign-in.tsx'
 import { failure, findCoupon, letIn, loadOverview, overview, session, signOut } from './state.ts'
 import { Tills } from './tills.tsx'
 import { findUnsaved } from './unsaved.ts'
+
+const Moved = later(async () => (await import('./moved.tsx')).Moved)
 
 const sections = ['home', 'coupons', 'redemptions', 'tills'] as const
 
@@ -50,6 +54,16 @@ function Panel() {
     void follow(stop.signal)
     return () => stop.abort()
   }, [pubkey, times, waiting])
+  useEffect(() => {
+    if (!pubkey) void lookForMove()
+  }, [pubkey])
+  if (moved.value || (!overview.value && hasMoved(failure.value))) {
+    return (
+      <Frame home="/panel">
+        <Moved />
+      </Frame>
+    )
+  }
   if (!who) {
     return (
       <Frame home="/panel">
@@ -68,7 +82,7 @@ function Panel() {
       sections={!outside && <Sections />}
     >
       {/* Removed while at work: what is on the screen stays, see `refused`. */}
-      {overview.value && refused(failure.value) && (
+      {overview.value && (refused(failure.value) || hasMoved(failure.value)) && (
         <div class="lost">
           <Failure cause={failure.value} />
         </div>
@@ -113,6 +127,11 @@ function sectionOf([first = 'home']: readonly string[]): (typeof sections)[numbe
 /** Whether this key may not manage coupons. Dialogs stay open then: they may show codes that nobody has yet. */
 function refused(cause: unknown): cause is ApiError {
   return cause instanceof ApiError && cause.code === 'merchant-not-allowed'
+}
+
+/** Whether this service goes on at another computer. */
+function hasMoved(cause: unknown): boolean {
+  return cause instanceof ApiError && cause.code === 'moved'
 }
 
 function Section() {

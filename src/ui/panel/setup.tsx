@@ -13,8 +13,11 @@ import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
 import { panelWords as t } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
+import { later } from './later.tsx'
 import { forgetSetupCode, heldCode, parseSetupCode } from './setup-code.ts'
 import { loadOverview, session, setUp, signOut } from './state.ts'
+
+const MoveIn = later(async () => (await import('./move-in.tsx')).MoveIn)
 
 /** Asks for the setup code, by which the operator lets in the first merchant. */
 export function Setup() {
@@ -22,6 +25,7 @@ export function Setup() {
   const [text, setText] = useState(heldCode.value ?? '')
   const [missing, setMissing] = useState(false)
   const [unread, setUnread] = useState(false)
+  const [bringing, setBringing] = useState(false)
   const { busy, failure, attempt } = useAttempt()
   const send = (code: string) => {
     setMissing(code === '')
@@ -51,6 +55,13 @@ export function Setup() {
     if (held !== null) read(held)
   }, [held])
   const wrong = isWrong(failure)
+  if (bringing) {
+    return (
+      <section class="sheet stack wide not-allowed">
+        <MoveIn code={text} onBack={() => setBringing(false)} />
+      </section>
+    )
+  }
   // One sentence at the field; failures that are not about the code show below it.
   const error = () => {
     if (missing) return t('setup.missing')
@@ -90,6 +101,11 @@ export function Setup() {
       </form>
       <p class="soft">{t('setup.where')}</p>
       <QrReader onRead={read} />
+      <div>
+        <Button icon="download" onClick={() => setBringing(true)}>
+          {t('in.move')}
+        </Button>
+      </div>
       {/* Without the code, the operator can add this key on the machine of the service. */}
       <details>
         <summary>{t('setup.none')}</summary>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type PageSigner, SignerError, type SignerKind } from '../../client/signer.ts'
 import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { npubOf } from '../../nostr/keys.ts'
+import { hostReach } from '../browser/host-reach.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
@@ -14,10 +15,12 @@ import { panelWords as t } from '../words/panel.ts'
 import { BringKey } from './bring-key.tsx'
 import { BackButton, type EnterProps } from './enter.tsx'
 import { later } from './later.tsx'
+import { broughtIn } from './moved-state.ts'
 import { heldCode } from './setup-code.ts'
 import { Forgotten, NewKey, Unlock } from './sign-in-key.tsx'
 import { keyBox, session } from './state.ts'
 
+const MoveIn = later(async () => (await import('./move-in.tsx')).MoveIn)
 const RemoteSignIn = later(async () => (await import('./sign-in-remote.tsx')).RemoteSignIn)
 
 /** The chosen method of signing in. Null shows the choice. */
@@ -25,6 +28,9 @@ type SignInMethod = SignerKind | 'bring' | 'forgotten' | null
 
 /** The page without a session. */
 export function Welcome() {
+  const [bringing, setBringing] = useState(false)
+  // Before its first use: whoever opens it has the setup code, or sits at its computer.
+  const mayBring = heldCode.value !== null || hostReach(location.hostname) === 'device'
   return (
     <div class="welcome">
       <div class="stack welcome-words">
@@ -45,19 +51,38 @@ export function Welcome() {
       </div>
       <section class="sheet stack" aria-label={t('in.how')}>
         {/* The setup code came by the address: the person should know that it was read. */}
-        {heldCode.value !== null && (
+        {heldCode.value !== null && !bringing && (
           <Notice tone="good" icon="key">
             {t('setup.held')}
           </Notice>
         )}
-        <SignIn />
+        {broughtIn.value && <Notice tone="good">{t('in.moved')}</Notice>}
+        {bringing ? (
+          <MoveIn onBack={() => setBringing(false)} />
+        ) : (
+          <SignIn
+            own={broughtIn.value}
+            onBring={mayBring && !broughtIn.value ? () => setBringing(true) : null}
+          />
+        )}
       </section>
     </div>
   )
 }
 
-/** The choice of a signer. `only`: the key that must sign, during a request of its session. */
-export function SignIn({ only }: { only?: string }) {
+type SignInProps = {
+  /** The key that must sign, during a request of its session. */
+  only?: string
+  /** Offers no new key: the shop has one. */
+  own?: boolean
+  /** Called with the signer in place of a session, which a service that has moved does not open. */
+  take?: (signer: PageSigner) => Promise<void>
+  /** Called by a shop that comes from another computer. */
+  onBring?: (() => void) | null
+}
+
+/** The choice of a signer. */
+export function SignIn({ only, own = false, take, onBring = null }: SignInProps) {
   const found = keyBox.find()
   // A key of this device other than `only` could not continue the session.
   const kept = only === undefined || found?.pubkey === only ? found : null
@@ -71,6 +96,7 @@ export function SignIn({ only }: { only?: string }) {
       signer.close?.()
       throw new SignerError('other-key')
     }
+    if (take) return take(signer)
     await session.signIn(signer)
   }
   if (method === 'extension') return <ExtensionSignIn enter={enter} onBack={back} />
@@ -105,7 +131,8 @@ export function SignIn({ only }: { only?: string }) {
         />
       ) : (
         // During a request a new key would be another merchant.
-        only === undefined && (
+        only === undefined &&
+        !own && (
           <MethodButton
             main
             icon="key"
@@ -118,6 +145,11 @@ export function SignIn({ only }: { only?: string }) {
       {!kept && (
         <Button icon="download" onClick={() => setMethod('bring')}>
           {t('key.bring')}
+        </Button>
+      )}
+      {onBring && !kept && (
+        <Button icon="download" onClick={onBring}>
+          {t('in.move')}
         </Button>
       )}
       {/* Asked again without a key of this device, the session came by one of these. */}

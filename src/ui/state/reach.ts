@@ -3,11 +3,15 @@ import { signal } from '@preact/signals'
 import { request } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { createAsk } from '../../client/ask.ts'
+import { type Ask, codeOf } from '../../client/persist.ts'
 import { device } from '../browser/storage.ts'
 import { errorText } from '../words/errors.ts'
 
 /** False from a request without an answer until the next request with one. */
 export const reachable = signal(true)
+
+/** True where the service answers that it goes on at another computer. */
+export const moved = signal(false)
 
 /** The banner goes within two seconds of the connection's return. */
 const lookMs = 1500
@@ -15,13 +19,19 @@ const lookMs = 1500
 const lookPatienceMs = 3 * lookMs
 const managerPlace = 'manager'
 
-/** Requests of the till and the coupon page. A failure of the network is an answer with status 0. */
-export const ask = createAsk({
+const askService = createAsk({
   describe: errorText,
   onReached(reached) {
     reachable.value = reached
   },
 })
+
+/** Requests of the till and the coupon page. A failure of the network is an answer with status 0. */
+export const ask: Ask = async (...asked) => {
+  const answer = await askService(...asked)
+  if (answer.status !== 0) moved.value = codeOf(answer) === 'moved'
+  return answer
+}
 
 /** The manager's key, pinned at the last contact with the service. */
 export function managerKey(): string | null {
@@ -36,12 +46,15 @@ async function lookForService(): Promise<void> {
   try {
     const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager', patience)
     reachable.value = true
+    moved.value = false
     device.write(managerPlace, pubkey)
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
     // Where it was out of reach before this look, a later look may have had its answer already.
-    if (cause.code !== 'unreachable') reachable.value = true
-    else if (before) reachable.value = false
+    if (cause.code !== 'unreachable') {
+      reachable.value = true
+      moved.value = cause.code === 'moved'
+    } else if (before) reachable.value = false
   }
 }
 

@@ -4,9 +4,10 @@ import { keepOffline, updated, waitForInstaller } from '../browser/install.ts'
 import { Button } from '../parts/button.tsx'
 import { Frame } from '../parts/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { MovedNotice } from '../parts/moved-notice.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { knownLogo, knownName } from '../state/merchant-names.ts'
-import { reachable, watchService } from '../state/reach.ts'
+import { moved, reachable, watchService } from '../state/reach.ts'
 import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
 import { isolated } from '../words/words.ts'
@@ -66,6 +67,7 @@ function Till() {
           </button>
         ))}
       </nav>
+      {moved.value && <MovedNotice />}
       {!reachable.value && <Notice tone="wait">{t('offline.banner')}</Notice>}
       {/* Not during a redemption: a reload would put its outcome away. */}
       {updated.value && redemption.value.step === 'idle' && (

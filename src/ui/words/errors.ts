@@ -48,6 +48,18 @@ const own = {
     'No entran más cajas. Quitá alguna que no uses.',
     'There is no room for more tills. Remove one that you do not use.',
   ],
+  moved: [
+    'Este negocio se mudó a otra computadora. Acá ya no se canjea nada: usá su dirección nueva.',
+    'This shop has moved to another computer. Nothing is redeemed here any more: use its new address.',
+  ],
+  'move-in-clear': [
+    'La mudanza lleva todas las claves: hacela en la misma computadora de la Cuponera, o por su dirección segura.',
+    'The move carries all the keys: make it on the computer of the service itself, or through its secure address.',
+  ],
+  'move-not-begun': [
+    'Esta computadora está abierta: no hay ninguna mudanza.',
+    'This computer is open: there is no move under way.',
+  ],
   refused: [
     'El servicio no lo aceptó ({code}).',
     'The service did not accept it ({code}). Check it and try again.',
@@ -109,7 +121,12 @@ const english = {
   'definitions-full': 'There is no room for more coupons. Delete one that you do not use.',
   'vouchers-day-full': 'No more coupons can be issued on this service today. Carry on tomorrow.',
   'bytes-day-full': 'Nothing more can be saved on this service today. Carry on tomorrow.',
-  moved: 'This shop has moved to another computer.',
+  'move-passphrase-wrong':
+    'Those words do not open the file of the move. Check them and try again.',
+  'move-file-damaged':
+    'The file of the move is damaged or incomplete. Bring it again from the other computer.',
+  'move-not-allowed': 'Only the person who set up the service can move it.',
+  'move-not-empty': 'This service already has data. A move only goes into a newly installed one.',
   'clock-behind': 'The service’s clock is slow. Tell the shop.',
   'outbox-full': 'Too much is waiting to be sent. Try again later.',
   overloaded: 'The service is busy. Try again in a few seconds.',

@@ -1,0 +1,124 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../../client/api-error.ts'
+import { listMerchants } from '../../client/management.ts'
+import { beginMove } from '../../client/move.ts'
+import { newMovePassphrase } from '../../client/move-words.ts'
+import { readPlace } from '../../client/place.ts'
+import { useAttempt } from '../parts/attempt.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Field } from '../parts/field.tsx'
+import { moveWords as t } from '../words/move.ts'
+import { MoveWords } from './move-words.tsx'
+import { moved } from './moved-state.ts'
+import { overview, session } from './state.ts'
+
+type Props = { onBackup: (() => void) | null }
+
+/** The way of the shop out of this computer, for the key that runs the service. Others see nothing. */
+export function MoveOut({ onBackup }: Props) {
+  const [mine, setMine] = useState(false)
+  const [open, setOpen] = useState(false)
+  const load = async () => setMine(await mayMove())
+  useEffect(() => void load(), [])
+  if (!mine) return null
+  return (
+    <section class="stack tight" aria-label={t('out.title')}>
+      <h2>{t('out.title')}</h2>
+      <p>{t('out.here')}</p>
+      <p>{t('out.file')}</p>
+      <p>{t('out.key')}</p>
+      <div class="row">
+        {onBackup && (
+          <Button icon="key" onClick={onBackup}>
+            {t('out.backup')}
+          </Button>
+        )}
+        <Button onClick={() => setOpen(true)}>{t('out.start')}</Button>
+      </div>
+      {open && <MoveDialog onClose={() => setOpen(false)} />}
+    </section>
+  )
+}
+
+/** As the service decides it: its first owner, or on this machine alone a key that has coupons. */
+async function mayMove(): Promise<boolean> {
+  const me = session.who.value?.pubkey
+  try {
+    // The list begins with the newest.
+    const owner = (await listMerchants(session)).findLast((one) => one.owner)
+    return owner?.pubkey === me
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause
+    const local = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)
+    const coupons = overview.peek()?.coupons ?? []
+    return cause.code === 'merchants-by-setting' && local && coupons.length > 0
+  }
+}
+
+/** First the word that confirms, then the words that open the file, and then the service is closed. */
+function MoveDialog({ onClose }: { onClose: () => void }) {
+  const [words, setWords] = useState<string | null>(null)
+  const { busy, failure, attempt } = useAttempt()
+  const close = async (made: string) => {
+    const signer = await session.needSigner()
+    try {
+      await beginMove({ signer, origin: location.origin })
+    } catch (cause) {
+      // After a lost answer, the service tells whether it was closed.
+      if (!(cause instanceof ApiError) || (await readPlace()) !== 'moved') throw cause
+    }
+    moved.value = { signer, words: made }
+  }
+  return (
+    <Dialog title={t('out.title')} onClose={() => !busy && onClose()}>
+      {words === null ? (
+        <ConfirmForm onConfirmed={() => setWords(newMovePassphrase())} />
+      ) : (
+        <div class="stack">
+          <MoveWords words={words} />
+          {failure !== null && <Failure cause={failure} />}
+          <Button kind="danger" wide busy={busy} onClick={() => void attempt(() => close(words))}>
+            {t('out.close')}
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+function ConfirmForm({ onConfirmed }: { onConfirmed: () => void }) {
+  const [typed, setTyped] = useState('')
+  const [wrong, setWrong] = useState(false)
+  const word = t('out.confirm.word')
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const right = typed.trim().toUpperCase() === word
+        setWrong(!right)
+        if (right) onConfirmed()
+      }}
+    >
+      <p>{t('out.here')}</p>
+      <Field
+        data-begin
+        label={t('out.confirm', { word })}
+        autoComplete="off"
+        autoCapitalize="characters"
+        spellcheck={false}
+        value={typed}
+        onText={(text) => {
+          setWrong(false)
+          setTyped(text)
+        }}
+        error={wrong ? t('out.confirm.wrong', { word }) : null}
+      />
+      <Button kind="primary" wide type="submit">
+        {t('out.next')}
+      </Button>
+    </form>
+  )
+}
