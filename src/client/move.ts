@@ -20,7 +20,7 @@ const pausesSeconds = [1, 2, 4, 8]
 const startSecondsMax = 180
 
 /** The key that moves a service, and the origin that its signatures name. */
-export type Mover = { signer: PageSigner; origin: string }
+type Mover = { signer: PageSigner; origin: string }
 
 /** Close the service here. A repeated call changes nothing. Throws ApiError and SignerError. */
 export async function beginMove(mover: Mover): Promise<void> {

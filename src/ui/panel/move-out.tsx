@@ -63,6 +63,8 @@ function MoveDialog({ onClose }: { onClose: () => void }) {
   const { busy, failure, attempt } = useAttempt()
   const close = async (made: string) => {
     const signer = await session.needSigner()
+    // The service restarts, and the view that follows must not wait for it.
+    await import('./moved.tsx')
     try {
       await beginMove({ signer, origin: location.origin })
     } catch (cause) {

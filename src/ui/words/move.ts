@@ -21,7 +21,7 @@ export const moveWords = createWords({
   'out.confirm.word': ['MUDAR', 'MOVE'],
   'out.confirm.wrong': ['Escribí {word}, tal cual.', 'Type {word}, exactly.'],
   'out.next': ['Seguir', 'Continue'],
-  'out.close': ['Ya las guardé: cerrar esta computadora', 'I have kept them: close this computer'],
+  'out.close': ['Ya las guardé: cerrar el negocio acá', 'I have kept them: close the shop here'],
   'words.title': ['Ocho palabras', 'Eight words'],
   'words.why': [
     'Abren el archivo en la computadora nueva: las vas a necesitar. Anotalas en este orden, o imprimilas, y no las guardes junto al archivo.',
@@ -44,11 +44,14 @@ export const moveWords = createWords({
     'Si el negocio es tuyo, entrá con tu clave: podés bajar el archivo de la mudanza, o abrir de nuevo acá si no la hiciste.',
     'If the shop is yours, sign in with your key: you can download the file of the move, or open again here if you did not move.',
   ],
-  'moved.closing': ['Cerrando esta computadora…', 'Closing this computer…'],
+  'moved.closing': [
+    'Cerrando el negocio en esta computadora…',
+    'Closing the shop on this computer…',
+  ],
   'moved.retry': ['Probar de nuevo', 'Try again'],
   'moved.closed': [
-    'Esta computadora está cerrada. Bajá el archivo y llevalo a la nueva.',
-    'This computer is closed. Download the file and take it to the new one.',
+    'En esta computadora el negocio está cerrado. Bajá el archivo y llevalo a la nueva.',
+    'The shop is closed on this computer. Download the file and take it to the new one.',
   ],
   'moved.steps': [
     'En la computadora nueva abrí el panel por primera vez, elegí «Vengo de otra computadora», y dale el archivo y las palabras.',
