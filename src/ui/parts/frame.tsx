@@ -12,6 +12,8 @@ type Props = {
   name?: string | null
   /** The path of its logo. */
   logo?: string | null
+  /** The name of this device in the shop. It has a line of its own, so that it is never cut away. */
+  device?: string | null
   /** Elements beside the preferences. */
   actions?: ComponentChildren
   /** Navigation of the page. The skip link jumps over it. */
@@ -25,6 +27,7 @@ export function Frame({
   home,
   name = null,
   logo = null,
+  device = null,
   actions,
   sections,
   narrow = false,
@@ -41,7 +44,10 @@ export function Frame({
         <div class="top-inner">
           <a class="brand" href={home}>
             <ShopLogo path={name === null ? null : logo} icon="ticket" size={26} />
-            <bdi class="brand-name">{name ?? 'Cuponera'}</bdi>
+            <span class="brand-names">
+              <bdi class="brand-name">{name ?? 'Cuponera'}</bdi>
+              {device !== null && <bdi class="brand-device">{device}</bdi>}
+            </span>
           </a>
           <div class="grow" />
           {actions}

@@ -10,7 +10,6 @@ import { knownLogo, knownName } from '../state/merchant-names.ts'
 import { moved, reachable, watchService } from '../state/reach.ts'
 import { shops } from '../state/shops.ts'
 import { tillWords as t } from '../words/till.ts'
-import { isolated } from '../words/words.ts'
 import { tillName } from './issue-state.ts'
 import { IssueView } from './issue-view.tsx'
 import { AskPin } from './key-view.tsx'
@@ -43,16 +42,10 @@ function ownLogo(): string | null {
   return npub && knownLogo(npub)
 }
 
-/** The shop, and the name that it gave to this till. */
-function shownName(): string | null {
-  const names = [ownName(), tillName.value].filter((name) => name !== null)
-  return names.length > 0 ? names.map(isolated).join(' · ') : null
-}
-
 function Till() {
   const shown = tab.value
   return (
-    <Frame home="/caja" name={shownName()} logo={ownLogo()} narrow>
+    <Frame home="/caja" name={ownName()} logo={ownLogo()} device={tillName.value} narrow>
       <nav class="till-tabs" aria-label={t('sections')}>
         {tabs.map(([name, icon]) => (
           <button
