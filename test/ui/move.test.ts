@@ -41,20 +41,10 @@ test('a shop walks out of one service and into another, which redeems its coupon
   await download.saveAs(file)
   await checkEveryWidth(page, 'panel-moved')
 
-  // Without the page that closed it: the owner still has both actions.
-  await page.goto(`${old.url}/panel`)
-  await page.reload()
-  await page.getByRole('heading', { name: 'Este negocio se mudó' }).waitFor()
-  await page.getByLabel('PIN', { exact: true }).fill(pin)
-  await press('Entrar')
-  await press('La mudanza no se hizo')
-  await page.getByText('Antes destruí todas las copias').waitFor()
-  await checkPage(page, 'panel-move-back')
   for (const place of ['/caja', `/c#${nonce}`]) {
     await page.goto(`${old.url}${place}`)
     await page.getByText('Acá ya no se canjea nada').first().waitFor()
   }
-  await context.close()
 
   const arriving = await visit(`${fresh.url}/panel#alta=${fresh.code}`)
   const at = arriving.page
@@ -83,4 +73,19 @@ test('a shop walks out of one service and into another, which redeems its coupon
   expect((await claim()).json.status).toBe('success')
   expect((await claim()).json.status).toBe('claimed')
   await arriving.context.close()
+
+  // Without the page that closed it, the owner still has both actions.
+  await page.goto(`${old.url}/panel`)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Este negocio se mudó' }).waitFor()
+  await page.getByLabel('PIN', { exact: true }).fill(pin)
+  await press('Entrar')
+  await page.getByText('Son nuevas').waitFor()
+  await press('La mudanza no se hizo')
+  await page.getByText('Antes destruí todas las copias').waitFor()
+  await checkPage(page, 'panel-move-back')
+  await press('Destruí el archivo: abrir acá')
+  await page.getByRole('heading', { name: 'Primeros pasos' }).waitFor()
+  expect((await call(old.url, '/readyz')).status).toBe(200)
+  await context.close()
 })
