@@ -6,7 +6,7 @@ import { painted } from '../browser/painted.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
-import { CouponCard } from '../parts/coupon-card.tsx'
+import { CouponCard, CouponFine } from '../parts/coupon-card.tsx'
 import { saveImage } from '../parts/coupon-picture.ts'
 import { Empty } from '../parts/empty.tsx'
 
@@ -21,7 +21,7 @@ import { knownColor, knownLogo, knownName, merchantName } from '../state/merchan
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { handWords } from '../words/hand.ts'
-import { notNowText } from '../words/rules-text.ts'
+import { notNowText, rulesLines } from '../words/rules-text.ts'
 import { type Held, type Status, statusNow } from './holdings.ts'
 import { statusTone } from './look.ts'
 import { PassOn } from './pass-on.tsx'
@@ -41,6 +41,13 @@ import {
   taking,
   view,
 } from './state.ts'
+
+/** Longer terms stand below the code, which the till asks for: above it they would push it off a small screen. */
+const shortTermsChars = 120
+
+function hasLongTerms({ description, rules }: Held): boolean {
+  return [description, ...rulesLines(rules)].join('').length > shortTermsChars
+}
 
 /** One coupon: its benefit, its merchant, and the actions of its holder. */
 export function CouponView() {
@@ -101,6 +108,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         coupon={{ name, description, benefit, expiresAt, rules, image: shownPath(held) }}
         color={knownColor(npub)}
         spent={!usable}
+        brief={usable && taking.value?.step !== 'taking' && hasLongTerms(held)}
       />
       {/* Its code stays: the clock of the device may be wrong, and the till asks the service. */}
       {notNow !== null && <Notice tone="wait">{notNow}</Notice>}
@@ -163,6 +171,12 @@ function Usable({ held, onSend, place }: UsableProps) {
   return (
     <>
       <ShownQr held={held} />
+      {hasLongTerms(held) && (
+        <section class="sheet stack tight" aria-labelledby="terms">
+          <h2 id="terms">{t('terms')}</h2>
+          <CouponFine {...held} />
+        </section>
+      )}
       {held.sent && held.sent.outcome !== 'sent' && (
         <Notice tone="wait">
           {held.sent.to === '' ? t('pass.open') : t('send.open', { to: held.sent.to })}

@@ -24,13 +24,15 @@ type Props = {
   /** The colour of its shop; null for that of the page. */
   color?: ShopColor | null
   spent?: boolean
+  /** True where description and rules stand elsewhere on the page (`CouponFine`). */
+  brief?: boolean
   /** Called when the picture does not load. */
   onLost?: () => void
 }
 
 /** A coupon as its holder sees it. */
-export function CouponCard({ coupon, color = null, spent = false, onLost }: Props) {
-  const { description, benefit, expiresAt } = coupon
+export function CouponCard({ coupon, color = null, spent = false, brief = false, onLost }: Props) {
+  const { benefit, expiresAt } = coupon
   const name = shownName(coupon.name, benefit)
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
@@ -55,16 +57,25 @@ export function CouponCard({ coupon, color = null, spent = false, onLost }: Prop
       <div class="coupon-terms">
         {telling && <p class="coupon-name">{name.trim() === '' ? t('coupon.unnamed') : name}</p>}
         <p class={telling ? 'coupon-benefit' : 'coupon-benefit coupon-name'}>{worth}</p>
-        {description !== '' && <p class="coupon-fine">{description}</p>}
-        {rulesLines(coupon.rules).map((line) => (
-          <p key={line} class="coupon-fine">
-            {line}
-          </p>
-        ))}
+        {!brief && <CouponFine {...coupon} />}
         <p class="coupon-fine">
           {expiresAt === null ? t('coupon.forever') : t('coupon.until', { day: day(expiresAt) })}
         </p>
       </div>
     </article>
+  )
+}
+
+/** The description and the rules of a coupon, in small print. */
+export function CouponFine({ description, rules }: Pick<CouponLook, 'description' | 'rules'>) {
+  return (
+    <>
+      {description !== '' && <p class="coupon-fine">{description}</p>}
+      {rulesLines(rules).map((line) => (
+        <p key={line} class="coupon-fine">
+          {line}
+        </p>
+      ))}
+    </>
   )
 }

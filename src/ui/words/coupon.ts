@@ -13,6 +13,7 @@ export const couponWords = createWords({
     'Cuando escanees el QR de un cupón, queda guardado acá.',
     'When you scan a coupon’s QR code, it is saved here.',
   ],
+  terms: ['Condiciones', 'Conditions'],
   'mine.checked': ['Revisado {when}', 'Checked {when}'],
   'mine.refresh': ['Revisar de nuevo', 'Check again'],
   remove: ['Quitar', 'Remove'],
