@@ -6,7 +6,7 @@ import { findKeys, parseKeyring } from '../app/keyring.ts'
 import { findMismatch } from '../app/keys.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import type { Pins } from '../db/inspect.ts'
+import { type Pins, wasMoved } from '../db/inspect.ts'
 import { relayBeside } from '../db/relay-snapshot.ts'
 import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
 import { npubOf } from '../nostr/keys.ts'
@@ -26,6 +26,11 @@ export async function restore(config: Config, file: string, force: boolean): Pro
     if (existsSync(database) && !force) {
       throw new OperatorError(
         `${database} exists: --force replaces it, and keeps it under another name\n${consequences}`,
+      )
+    }
+    if (existsSync(database) && wasMoved(database)) {
+      throw new OperatorError(
+        'this service was moved to another computer, and a backup would open it here, too: restore there, or open this one with "cuponera move back" first',
       )
     }
     // The backup is copied and checked before anything is replaced: a damaged one must not cost the database.

@@ -35,6 +35,20 @@ export async function inspect<T>(path: string, query: (sql: Sql) => Promise<T>):
   }
 }
 
+/** True if the service of a database was moved to another computer. False if the file cannot be read. */
+export function wasMoved(path: string): boolean {
+  let sql: Sqlite | null = null
+  try {
+    sql = openForReading(path)
+    return sql.query("SELECT 1 FROM facts WHERE name = 'moved'").get() !== null
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    return false
+  } finally {
+    sql?.close()
+  }
+}
+
 /** Read the keys that a database file belongs to. Throws OperatorError if it cannot be read. */
 export function readPins(path: string): Pins {
   let sql: Sqlite | null = null

@@ -229,8 +229,18 @@ describe('cuponera move back', () => {
   test('a backup of a moved service is closed, too, when it is restored', async () => {
     const file = join(newDirectory(), 'copy.db')
     await runCommand(['backup', file], { dataDir: moved.dataDir })
+    const dataDir = copyDirectory(sound.dataDir)
+    expect((await runCommand(['restore', file, '--force'], { dataDir })).code).toBe(0)
+    expect(readFacts(dataDir)).toContain('moved')
+  })
+
+  test('a backup does not open a service that was moved', async () => {
+    const file = join(newDirectory(), 'copy.db')
+    await runCommand(['backup', file], { dataDir: sound.dataDir })
     const dataDir = copyDirectory(moved.dataDir)
-    await runCommand(['restore', file, '--force'], { dataDir })
+    const { stderr, code } = await runCommand(['restore', file, '--force'], { dataDir })
+    expect(stderr).toContain('moved to another computer')
+    expect(code).toBe(1)
     expect(readFacts(dataDir)).toContain('moved')
   })
 })
