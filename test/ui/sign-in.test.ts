@@ -145,6 +145,8 @@ test('the page waits three minutes for a remote signer, then reports that nobody
   await left.waitFor()
   // From here the test moves the clock of the page.
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000)
+  // The countdown may not have begun: its page draws by that clock, too.
+  await page.clock.runFor(3000)
   await page.getByText(/Quedan (1[01]\d|120|\d\d) s/).waitFor()
   const seconds = Number(/\d+/.exec((await left.textContent()) ?? '')?.[0])
   await page.clock.fastForward((seconds - 3) * 1000)
