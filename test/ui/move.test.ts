@@ -27,6 +27,8 @@ test('a shop walks out of one service and into another, which redeems its coupon
   const { nonce } = await mintOne(old.url, token, await createDefinition(old.url, token))
 
   await press('Ajustes')
+  await page.getByRole('heading', { name: 'Mudarse a otra computadora' }).scrollIntoViewIfNeeded()
+  await checkPage(page, 'panel-settings-move')
   await press('Empezar la mudanza')
   await page.getByLabel('Escribí MUDAR para seguir').fill('mudar')
   await press('Seguir')
@@ -44,6 +46,7 @@ test('a shop walks out of one service and into another, which redeems its coupon
   for (const place of ['/caja', `/c#${nonce}`]) {
     await page.goto(`${old.url}${place}`)
     await page.getByText('Acá ya no se canjea nada').first().waitFor()
+    await checkPage(page, `moved${place.slice(0, 2).replace('/', '-')}`)
   }
 
   const arriving = await visit(`${fresh.url}/panel#alta=${fresh.code}`)
@@ -51,6 +54,9 @@ test('a shop walks out of one service and into another, which redeems its coupon
   const tap = (name: string) => at.getByRole('button', { name, exact: true }).click()
   await tap('Vengo de otra computadora')
   await at.getByLabel('Elegir el archivo').setInputFiles(file)
+  await at.getByLabel('Las ocho palabras').fill(otherWords.replace('abaco', 'abbaco'))
+  await tap('Traer mi negocio')
+  await at.getByText('«abbaco» no es una').waitFor()
   await at.getByLabel('Las ocho palabras').fill(otherWords)
   let pieces = 0
   at.on('request', (request) => {

@@ -11,6 +11,7 @@ import { Failure } from '../parts/failure.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { keyWords } from '../words/key.ts'
 import { moveWords as t } from '../words/move.ts'
 import { panelWords } from '../words/panel.ts'
 import { failureText } from '../words/signer.ts'
@@ -124,7 +125,7 @@ type Wrong = { at: 'file' | 'words'; text: string }
 function findWrong(file: File | null, words: string): Wrong | null {
   if (!file) return { at: 'file', text: t('in.file.missing') }
   const word = mistypedMoveWord(words)
-  if (word !== null) return { at: 'words', text: t('in.word.wrong', { word }) }
+  if (word !== null) return { at: 'words', text: keyWords('key.word.wrong', { word }) }
   // The service takes no shorter text. A passphrase of the command line has any number of words.
   if (movePassphraseOf(words).length < limits.movePassphraseCharsMin)
     return { at: 'words', text: t('in.words.wrong') }

@@ -86,10 +86,6 @@ export const moveWords = createWords({
     'In the order in which you wrote them down. Accents do not matter.',
   ],
   'in.words.wrong': ['Tienen que ser ocho palabras.', 'There must be eight words.'],
-  'in.word.wrong': [
-    '«{word}» no es una de las palabras posibles. Fijate cómo la anotaste.',
-    '“{word}” is not one of the possible words. See how you wrote it down.',
-  ],
   'in.do': ['Traer mi negocio', 'Bring my shop'],
   'in.sending': ['Subiendo el archivo…', 'Uploading the file…'],
   'in.checking': [
