@@ -43,10 +43,13 @@ test('a shop walks out of one service and into another, which redeems its coupon
   await download.saveAs(file)
   await checkEveryWidth(page, 'panel-moved')
 
-  for (const place of ['/caja', `/c#${nonce}`]) {
+  for (const [name, place] of [
+    ['till', '/caja'],
+    ['coupon', `/c#${nonce}`],
+  ]) {
     await page.goto(`${old.url}${place}`)
     await page.getByText('Acá ya no se canjea nada').first().waitFor()
-    await checkPage(page, `moved${place.slice(0, 2).replace('/', '-')}`)
+    await checkPage(page, `moved-${name}`)
   }
 
   const arriving = await visit(`${fresh.url}/panel#alta=${fresh.code}`)
