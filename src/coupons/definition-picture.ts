@@ -34,11 +34,12 @@ export function withPictureChanged(
   definition: Definition,
   changes: DefinitionChanges,
 ): DefinitionChanges {
-  const { image, picture } = changes
-  if (image === undefined && picture === undefined) return changes
-  // Clients that send every field back send the null that stands for a picture without an address.
-  const same = image === null && definition.image === null
-  if (same && picture === undefined) return changes
+  const { picture } = changes
+  if (changes.image === undefined && picture === undefined) return changes
+  // Clients send every field back: the address of an earlier PUBLIC_URL, or the null of a picture without an address.
+  const sameImage = changes.image === definition.image
+  if (sameImage && (picture === undefined || picture === definition.picture)) return changes
+  const image = sameImage ? undefined : changes.image
   // The image of a picture goes with it.
   const left = definition.picture === null ? definition.image : null
   const otherwise = picture === null ? left : null

@@ -29,17 +29,21 @@ beforeAll(async () => {
 
 afterAll(cleanUp)
 
-/** A service with an https address, and the session of a merchant there. */
-async function startPublic() {
-  const env = { PUBLIC_URL: 'http://pi.local:3000,https://cupones.example', MERCHANTS: 'open' }
-  const { url } = await startServer({ env: { ...env, RATE_LIMIT: 'off' } })
-  const headers = { Host: 'cupones.example' }
+/** A service with an https address, and sessions of merchants there. */
+async function startPublic({ host = 'cupones.example', ...kept }: Partial<At> = {}) {
+  const env = { PUBLIC_URL: `http://pi.local:3000,https://${host}`, MERCHANTS: 'open' }
+  const started = await startServer({ ...kept, env: { ...env, RATE_LIMIT: 'off' } })
+  const headers = { Host: host }
   const path = '/api/auth/session'
-  const proof = createProof(newSigner(), `https://cupones.example${path}`, { method: 'POST' })
-  const Authorization = nostrHeader(proof)
-  const { json } = await call(url, path, { method: 'POST', headers: { ...headers, Authorization } })
-  return { url, by: json.token, headers }
+  const enter = async (merchant: typeof signer): Promise<string> => {
+    const proof = createProof(merchant, `https://${host}${path}`, { method: 'POST' })
+    const sent = { ...headers, Authorization: nostrHeader(proof) }
+    return (await call(started.url, path, { method: 'POST', headers: sent })).json.token
+  }
+  return { ...started, by: await enter(signer), enter, headers }
 }
+
+type At = { host: string; dataDir: string }
 
 const upload = (bytes: Uint8Array, by = token) =>
   call(server.url, '/api/pictures', { body: bytes, token: by })
@@ -228,6 +232,25 @@ describe('the picture of a coupon', () => {
     const away = { method: 'PATCH', body: { image: null }, token: by }
     const { coupon } = (await call(url, `/api/coupons/${id}`, away)).json
     expect([coupon.image, coupon.picture]).toEqual([null, undefined])
+  })
+
+  test('stays when its own image is sent back after a change of PUBLIC_URL', async () => {
+    const before = await startPublic()
+    const bytes = { body: samples.png, token: before.by }
+    const { hash: picture, url: image } = (await call(before.url, '/api/pictures', bytes)).json
+      .picture
+    const id = await createDefinition(before.url, before.by, { picture })
+    await before.stop()
+    const { url, by } = await startPublic({ host: 'otros.example', dataDir: before.dataDir })
+    const edit = async (body: Json) => {
+      const sent = { method: 'PATCH', body, token: by }
+      const { status, json } = await call(url, `/api/coupons/${id}`, sent)
+      return [status, json.coupon?.image, json.coupon?.picture]
+    }
+    expect(await edit({ name: 'Té', image, picture })).toEqual([200, image, picture])
+    expect(await edit({ name: 'Mate', image })).toEqual([200, image, picture])
+    const address = `https://otros.example/api/pictures/${picture}`
+    expect(await edit({ picture })).toEqual([200, address, picture])
   })
 })
 
