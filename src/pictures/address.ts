@@ -10,10 +10,23 @@ export function picturePath(hash: string, origin: string | null): string {
   return `${origin ?? ''}${path}${hash}`
 }
 
-/** The picture that an https address of this service names. Null for every other address. */
+/**
+ * The picture that an https address of this service names, in every spelling that is answered: capitals, percent
+ * signs, a slash at the end. Null for every other address.
+ */
 export function pictureAt(address: string, origins: readonly string[]): string | null {
   const url = URL.parse(address)
   if (url?.protocol !== 'https:' || !origins.includes(url.origin)) return null
-  const hash = url.pathname.startsWith(path) ? url.pathname.slice(path.length) : null
+  const asked = decoded(url.pathname)
+  if (!asked?.startsWith(path)) return null
+  const hash = asked.slice(path.length).replace(/\/$/, '').toLowerCase()
   return isPictureHash(hash) ? hash : null
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
 }

@@ -252,6 +252,24 @@ describe('the picture of a coupon', () => {
     const address = `https://otros.example/api/pictures/${picture}`
     expect(await edit({ picture })).toEqual([200, address, picture])
   })
+
+  test('is named by every spelling of its address that is answered', async () => {
+    const { url, by, enter, headers } = await startPublic()
+    const other = await enter(newSigner())
+    const upload = { body: samples.png, token: by }
+    const { picture } = (await call(url, '/api/pictures', upload)).json
+    const origin = 'https://cupones.example'
+    const encoded = `%${picture.hash.charCodeAt(0).toString(16)}${picture.hash.slice(1)}`
+    const spellings = [picture.hash.toUpperCase(), encoded, `${picture.hash}/`, `./${picture.hash}`]
+    for (const path of spellings.map((one) => `/api/pictures/${one}`)) {
+      expect((await fetch(url + path, { headers })).status).toBe(200)
+      const body = { name: 'x', benefit: percentBenefit, image: origin + path }
+      const { coupon } = (await call(url, '/api/coupons', { body, token: by })).json
+      expect([coupon.image, coupon.picture]).toEqual([picture.url, picture.hash])
+      const refused = await call(url, '/api/coupons', { body, token: other })
+      expect([refused.status, refused.json.code]).toEqual([404, 'picture-unknown'])
+    }
+  })
 })
 
 describe('GET /api/pictures/{hash}', () => {
