@@ -133,7 +133,7 @@ async function handOver(fields: Record<string, unknown>, count: number) {
 /** The sentences of the benefit and of the rules, without the marks that isolate names. */
 const promised = ({ benefit, rules: { conditions, times, minimum } = {} }: Case['fields']) => [
   ...(conditions ? [conditions] : []),
-  ...(minimum ? ['Compra mínima $10.000', 'Desde el 17/3/2030'] : []),
+  ...(minimum ? ['Compra mínima $10.000', 'Desde el 17 de marzo de 2030'] : []),
   ...(times ? ['Lunes de 1 a 13:30 h y de 15 a 20:45 h', 'domingos de 7 a 13:30 h'] : []),
   ...(benefit.productDs ?? ['en toda tu compra']),
   'hasta $5.000',
