@@ -12,18 +12,20 @@ type Uploaded = { fresh: boolean; body: Static<typeof UploadedModel> }
 
 /**
  * Store a picture without its metadata. The same picture again gives the same answer, and another day before it is
- * deleted unused. Refuses `picture-invalid`, `picture-too-wide`, `merchant-not-allowed`, `pictures-full`,
+ * deleted unused. Refuses `merchant-not-allowed`, `picture-invalid`, `picture-too-wide`, `pictures-full`,
  * `bytes-day-full`, `disk-low`.
  */
-export function uploadPicture(
+export async function uploadPicture(
   pictures: Pictures,
   caller: Caller,
   sent: Uint8Array,
 ): Promise<Uploaded> {
+  // To read a picture is long work: not for strangers, and not while other writes wait for this one.
+  await pictures.database.snapshot((tx) => pictures.requireMerchant(tx, caller))
+  const { type, bytes } = stripPicture(sent)
+  const hash = pictureHash(bytes)
   const plan = { roots: [{ merchant: caller.pubkey }], first: caller.spend }
   return pictures.database.transact(plan, async (tx) => {
-    const { type, bytes } = stripPicture(sent)
-    const hash = pictureHash(bytes)
     await pictures.requireMerchant(tx, caller)
     const url = picturePath(hash, pictures.origin)
     const body = { picture: { hash, url, type, bytes: bytes.length } }
