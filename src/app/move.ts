@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSy
 import { dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
+import { Refusal } from '../base/refusal.ts'
 import { movePassphraseOf } from '../client/move-words.ts'
 import { completeArrival, createIncoming, incomingPath, untouched } from '../db/arrival.ts'
 import { type BackupReport, partialOf } from '../db/backup.ts'
@@ -11,6 +12,7 @@ import type { Pins } from '../db/inspect.ts'
 import { prepareArrival } from '../db/restore.ts'
 import { type MoveHeader, openMove, sealMove } from '../move/move-file.ts'
 import { npubOf } from '../nostr/keys.ts'
+import type { Caller } from '../session/caller.ts'
 import type { Config } from './config.ts'
 import {
   fingerprintOf,
@@ -31,9 +33,18 @@ export function closeForMove(database: Facts, now: number): Promise<void> {
   return database.transact({ roots: ['instance'] }, (tx) => tx.facts.pin('moved', String(now)))
 }
 
-/** Open the service again, because the move did not take place. */
-export function moveBack(database: Facts): Promise<void> {
-  return database.transact({ roots: ['instance'] }, (tx) => tx.facts.forget('moved'))
+/**
+ * Open the service again, because the move did not take place. Refuses `move-not-begun`. `spend` keeps a signature as
+ * used beyond the restart: repeated after the next move, it would open the service again.
+ */
+export function moveBack(
+  database: Database<Pick<Stores, 'facts' | 'proofs'>>,
+  spend?: Caller['spend'],
+): Promise<void> {
+  return database.transact({ roots: ['instance'], first: spend }, async (tx) => {
+    if ((await tx.facts.find('moved')) === null) throw new Refusal('move-not-begun')
+    await tx.facts.forget('moved')
+  })
 }
 
 /** The time of the move in Unix seconds, null for a service that was not moved. */

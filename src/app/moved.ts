@@ -1,14 +1,11 @@
 import { version } from '../../package.json'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { createMaintenance } from '../db/maintenance.ts'
 import { type Authenticator, createAuthenticator } from '../http/auth.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createMetricsAccess } from '../http/metrics-access.ts'
 import type { HttpServer } from '../http/server.ts'
-import { requireMover } from '../move/mover.ts'
 import { moveRoutes } from '../move/routes.ts'
-import type { MoveOut } from '../move/service.ts'
 import type { Caller } from '../session/caller.ts'
 import { createCutoffs } from '../session/cutoffs.ts'
 import { createIdentify } from '../session/identify.ts'
@@ -17,14 +14,11 @@ import { pageRoutes } from '../ui/routes.ts'
 import { type Control, startControl } from './control.ts'
 import { databasePath } from './data.ts'
 import { listen } from './http.ts'
-import { readAdmission } from './management.ts'
-import { moveBack, moveCopyPath, removeMoveCopy, streamMove } from './move.ts'
+import { createMovedOut, type Spend } from './moved-out.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import type { Runtime } from './runtime.ts'
 
 type MovedParts = { restart: () => void; opened: AsyncDisposableStack }
-/** Use up the signature of a caller. */
-type Spend = (caller: Caller) => Promise<void>
 
 /**
  * Start the server of a service that goes on at another computer. It has the pages, the state for supervisors and the
@@ -44,7 +38,7 @@ export function startMovedHttp(runtime: Runtime, parts: MovedParts): HttpServer 
     tls: certificate && { ...certificate, port: config.tlsPort },
     routes: [
       healthRoutes(ready, metrics, rateLimits),
-      moveRoutes(createMoved(runtime, spend, parts), createMovedAuth(runtime, spend)),
+      moveRoutes(createMovedOut(runtime, { ...parts, spend }), createMovedAuth(runtime, spend)),
       pageRoutes(() => ({
         couponOrigin: config.publicUrls[0] ?? null,
         relay: null,
@@ -58,49 +52,6 @@ export function startMovedHttp(runtime: Runtime, parts: MovedParts): HttpServer 
     onUndeclaredProxy: () => undefined,
     onForwarded: async () => undefined,
   })
-}
-
-/** The rest of the way out. The copy is made anew at each start: one from before a `move back` lacks answers. */
-function createMoved(runtime: Runtime, spend: Spend, { restart, opened }: MovedParts): MoveOut {
-  const { config, database, log, now } = runtime
-  const maintenance = createMaintenance(databasePath(config.dataDir))
-  opened.defer(() => maintenance.stop())
-  removeMoveCopy(config.dataDir)
-  let copy: Promise<unknown> | null = null
-  const prepare = () => {
-    copy ??= maintenance.backup(moveCopyPath(config.dataDir), true).catch((cause: unknown) => {
-      copy = null
-      throw cause
-    })
-    return copy
-  }
-  // A large database takes its time. It begins before somebody asks for the file.
-  prepare().catch((cause: unknown) => log.warn('move.copy-failed', { cause }))
-  const admit = async (caller: Caller) => {
-    await spend(caller)
-    return database.snapshot(async (tx) => {
-      const admission = readAdmission(config, await tx.facts.find('exposed'))
-      await requireMover(tx, admission, caller.pubkey)
-      return Number(await tx.facts.find('moved'))
-    })
-  }
-  return {
-    // A retry, when the answer was lost.
-    begin: async (caller) => ({ movedAt: await admit(caller) }),
-    async file(caller, passphrase) {
-      await admit(caller)
-      await prepare()
-      log.warn('move.file')
-      const createdAt = now()
-      return { stream: await streamMove(config, passphrase, createdAt), createdAt }
-    },
-    async back(caller) {
-      await admit(caller)
-      await moveBack(database)
-      log.warn('move.back')
-      restart()
-    },
-  }
 }
 
 /** Used signatures are kept in memory, since nothing is written to the database. */

@@ -2,7 +2,7 @@ import type { Caller } from '../session/caller.ts'
 
 /** The way out of this computer. */
 export type MoveOut = {
-  /** Close the service, and restart it as one that was moved. Refuses `move-not-allowed`. */
+  /** Close the service, and restart it as one that was moved. Refuses `move-not-allowed`, `move-not-begun` while it opens again. */
   begin(caller: Caller): Promise<{ movedAt: number }>
   /** The file of the move, as a stream, and its time in Unix seconds. Refuses `move-not-allowed`, `move-not-begun`. */
   file(

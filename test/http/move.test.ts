@@ -32,6 +32,12 @@ async function begin(url: string, signer: Signer): Promise<void> {
   await until('it was moved', async () => (await isMoved(url)) === 'moved')
 }
 
+/** A service with a first owner by setup code. */
+async function startOwned() {
+  const server = await startClosed()
+  return { ...server, ...(await admitByCode(server)) }
+}
+
 async function fetchFile(url: string, signer: Signer): Promise<Uint8Array> {
   const body = JSON.stringify({ passphrase })
   const proof = createProof(signer, `${url}/api/move/file`, { method: 'POST', body })
@@ -125,6 +131,19 @@ describe('a move by the pages', () => {
       const known = await claim(fresh.url, nonce).catch(() => null)
       return known?.json?.status === 'claimed'
     })
+  })
+
+  test('a signature that took a move back does not open the service after the next one', async () => {
+    const { signer, url } = await startOwned()
+    await begin(url, signer)
+    const proof = createProof(signer, `${url}/api/move`, { method: 'DELETE' })
+    const headers = { Authorization: nostrHeader(proof) }
+    const back = () => call(url, '/api/move', { method: 'DELETE', headers })
+    expect((await back()).status).toBe(202)
+    await until('it is open', () => isOpen(url))
+    await begin(url, signer)
+    expectRefusal(await back(), 401, 'auth-replay', { reason: 'replay' })
+    expect(await isMoved(url)).toBe('moved')
   })
 
   test('cannot be taken back where it was not begun', async () => {

@@ -1,0 +1,99 @@
+import { Refusal } from '../base/refusal.ts'
+import { createMaintenance } from '../db/maintenance.ts'
+import { requireMover } from '../move/mover.ts'
+import type { MoveOut } from '../move/service.ts'
+import type { Caller } from '../session/caller.ts'
+import { databasePath } from './data.ts'
+import { readAdmission } from './management.ts'
+import { moveBack, moveCopyPath, removeMoveCopy, streamMove } from './move.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Use up the signature of a caller. */
+export type Spend = (caller: Caller) => Promise<void>
+
+type MovedOutParts = { spend: Spend; restart: () => void; opened: AsyncDisposableStack }
+
+/**
+ * The rest of the way out, at a service that was moved. The copy is made anew at each start: one from before a
+ * `move back` lacks answers. From the first step of a way back on, no file leaves any more.
+ */
+export function createMovedOut(
+  { config, database, log, now }: Pick<Runtime, 'config' | 'database' | 'log' | 'now'>,
+  { spend, restart, opened }: MovedOutParts,
+): MoveOut {
+  const maintenance = createMaintenance(databasePath(config.dataDir))
+  opened.defer(() => maintenance.stop())
+  removeMoveCopy(config.dataDir)
+  let goingBack = false
+  let copy: Promise<unknown> | null = null
+  const prepare = () => {
+    copy ??= maintenance.backup(moveCopyPath(config.dataDir), true).catch((cause: unknown) => {
+      copy = null
+      throw cause
+    })
+    return copy
+  }
+  // A large database takes its time. It begins before somebody asks for the file.
+  prepare().catch((cause: unknown) => log.warn('move.copy-failed', { cause }))
+  const requireMoved = () => {
+    if (goingBack) throw new Refusal('move-not-begun')
+  }
+  const admit = async (caller: Caller) => {
+    await spend(caller)
+    const movedAt = await database.snapshot(async (tx) => {
+      const admission = readAdmission(config, await tx.facts.find('exposed'))
+      await requireMover(tx, admission, caller.pubkey)
+      return tx.facts.find('moved')
+    })
+    requireMoved()
+    if (movedAt === null) throw new Refusal('move-not-begun')
+    return Number(movedAt)
+  }
+  return {
+    // A retry, when the answer was lost.
+    begin: async (caller) => ({ movedAt: await admit(caller) }),
+    async file(caller, passphrase) {
+      await admit(caller)
+      await prepare()
+      const createdAt = now()
+      const stream = await streamMove(config, passphrase, createdAt)
+      requireMoved()
+      log.warn('move.file')
+      return { stream: guard(stream, requireMoved), createdAt }
+    },
+    async back(caller) {
+      await admit(caller)
+      goingBack = true
+      try {
+        await moveBack(database, caller.spend)
+      } catch (cause) {
+        goingBack = false
+        throw cause
+      }
+      log.warn('move.back')
+      restart()
+    },
+  }
+}
+
+/** The same stream, which breaks off when `check` throws before a piece. */
+function guard(stream: ReadableStream<Uint8Array>, check: () => void): ReadableStream<Uint8Array> {
+  const reader = stream.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await reader.read()
+        try {
+          check()
+        } catch (cause) {
+          await reader.cancel(cause)
+          throw cause
+        }
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (why) => reader.cancel(why),
+    },
+    { highWaterMark: 0 },
+  )
+}
