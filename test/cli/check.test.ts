@@ -49,7 +49,7 @@ const transfer = `
     FROM refreshes x JOIN vouchers v ON v.id = x.voucher_id JOIN vouchers s ON s.id = x.id
     JOIN facts f ON f.name = 'manager';
   INSERT INTO inbox VALUES (1, ${thirtyTwo('3')}, ${thirtyTwo('4')}, 'x', 'x', '', NULL, '{}', NULL,
-    NULL, ${thirtyTwo('5')}, 'x');`
+    NULL, ${thirtyTwo('5')}, 'x', NULL);`
 
 /** A card that was activated with its code. */
 const card = `
