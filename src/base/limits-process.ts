@@ -53,6 +53,8 @@ export const processLimits = {
 
   /** Rows per statement of the check, so that it can pause or stop in between. */
   checkSliceRows: 2000,
+  /** Pictures per statement of the check, which reads their bytes: 6.5 MB at most. */
+  checkSlicePictures: 32,
   /** Problems that a check lists. The others are only counted. */
   checkProblemsMax: 100,
   /** Checks and backups that may wait for each other in a running server. */

@@ -1,6 +1,7 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { limits } from '../base/limits.ts'
 import { checkLedger } from './check-ledger.ts'
+import { checkPictures } from './check-pictures.ts'
 import {
   type Counts,
   countExpiries,
@@ -47,6 +48,9 @@ export async function checkDatabase(path: string, pause: Pause): Promise<CheckRe
       await pause(0)
       checkReferences(sql, problems.add)
       await pause(0)
+      const opened = sql
+      const ranges = (table: string, rows: number) => slices(opened, table, rows)
+      await checkPictures(sql, { add: problems.add, pause, slices: ranges })
       sql.run('BEGIN')
       await checkInvariants(sql, { add: problems.add, rows, pause })
       sql.run('COMMIT')
@@ -166,15 +170,15 @@ async function checkInvariants(sql: Sqlite, { add, rows, pause }: Walk): Promise
   await checkCounters(sql, counted, { add, rows, pause })
 }
 
-/** Ranges of ids with `checkSliceRows` rows each. Ids may have gaps. */
-function* slices(sql: Sqlite, table: string) {
+/** Ranges of ids with so many rows each. Ids may have gaps. */
+function* slices(sql: Sqlite, table: string, rows: number = limits.checkSliceRows) {
   const next = sql.query<{ upto: number | null; size: number }, [number, number]>(
     `SELECT max(id) AS upto, count(*) AS size
      FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ?)`,
   )
   let after = Number.MIN_SAFE_INTEGER
   for (;;) {
-    const { upto, size } = next.get(after, limits.checkSliceRows) ?? { upto: null, size: 0 }
+    const { upto, size } = next.get(after, rows) ?? { upto: null, size: 0 }
     // Above 2^53 the next id would equal this one, and the loop would never end.
     if (upto === null || upto <= after) return
     yield { after, upto, size }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
 import { copyDirectory, createPopulated, damage, runCommand } from '../support/cli.ts'
+import { sha256Hex } from '../support/client.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { logged } from '../support/until.ts'
 
@@ -26,6 +27,8 @@ const claimed = "(SELECT id FROM vouchers WHERE phase = 'claimed')"
 const openOne = "(SELECT min(id) FROM vouchers WHERE phase = 'minted')"
 const newest = '(SELECT max(id) FROM vouchers)'
 
+/** The sha256 of one byte, which is 1. */
+const sha256OfOne = `x'${sha256Hex(Buffer.of(1))}'`
 const thirtyTwo = (digit: string) => `x'${digit.repeat(64)}'`
 /** A ledger in which 1 has issued 5 ARS to 2. */
 const ledger = `
@@ -292,6 +295,12 @@ describe('the check finds', () => {
        UPDATE outbox_load SET events = 1, bytes = 1`,
       /^outbox row 1: its event has another length than it says$/,
     ],
+    [
+      'a picture whose bytes changed',
+      `INSERT INTO pictures (id, owner, hash, type, bytes, content)
+         VALUES (1, zeroblob(32), ${sha256OfOne}, 'image/png', 1, x'02')`,
+      /^pictures row 1: its bytes are not those that its hash names$/,
+    ],
     ['a table that is gone', 'DROP TABLE redemptions', /^the table redemptions is missing$/],
     [
       'a schema of another program',
@@ -464,6 +473,18 @@ describe('the check finds', () => {
        UPDATE totals SET voided = voided + 2`,
     )
     expect(problems).toEqual([])
+  })
+
+  test('the one picture among many that changed, beyond the first slice', async () => {
+    const { problems } = await checkAfter(
+      `WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids
+         WHERE id <= ${limits.checkSlicePictures})
+       INSERT INTO pictures (id, owner, hash, type, bytes, content)
+         SELECT id, randomblob(32), ${sha256OfOne}, 'image/png', 1, x'01' FROM ids;
+       UPDATE pictures SET content = x'02' WHERE id = (SELECT max(id) FROM pictures)`,
+    )
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toStartWith(`pictures row ${limits.checkSlicePictures + 1}: `)
   })
 
   test('nothing in a ledger whose entries agree', async () => {
