@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
@@ -77,12 +77,13 @@ export function createMoveIn(runtime: Runtime, { merchants, restart }: MovingPar
       if (at !== bytes || at + piece.length > limits.moveFileBytesMax) {
         throw new Refusal('field-invalid', { field: 'at' })
       }
-      append(path, at, piece)
+      writeAt(path, at, piece)
       bytes += piece.length
       return { bytes }
     },
     async finish(given, passphrase) {
       requireTicket(given)
+      if (bytes === 0) throw new Refusal('move-file-damaged')
       checking = true
       try {
         const { npub } = await stageArrival(config, Bun.file(path), passphrase)
@@ -110,10 +111,14 @@ export function removeArriving(config: Config): void {
   rmSync(arrivingPath(config), { force: true })
 }
 
-function append(path: string, at: number, piece: Uint8Array): void {
-  const file = openSync(path, at === 0 ? 'w' : 'a', 0o600)
+/** Write the next piece. What a try before left of it, on a full disk, is cut off first. */
+function writeAt(path: string, at: number, piece: Uint8Array): void {
+  const file = openSync(path, at === 0 ? 'w' : 'r+', 0o600)
   try {
-    for (let from = 0; from < piece.length; ) from += writeSync(file, piece, from)
+    ftruncateSync(file, at)
+    for (let from = 0; from < piece.length; ) {
+      from += writeSync(file, piece, from, piece.length - from, at + from)
+    }
   } finally {
     closeSync(file)
   }

@@ -21,6 +21,9 @@ import { databaseFile, withoutServer } from './control.ts'
 import { onDatabase } from './on-database.ts'
 import { readPassphrase } from './passphrase.ts'
 
+/** Names in a data directory that a move uses itself, and removes. */
+const moveNames = ['move.db', 'incoming', 'arriving.cuponera']
+
 type Options = { force: boolean; passphraseFile: string | undefined }
 
 /**
@@ -32,7 +35,7 @@ export async function moveOut(config: Config, file: string, options: Options): P
   const { dataDir } = config
   return withoutServer(config, async () => {
     const source = databaseFile(config)
-    refuseTarget(source, target, options.force)
+    refuseTarget(source, target, options.force, moveNames)
     const { passphraseFile } = options
     const given = passphraseFile !== undefined && (await readPassphrase(passphraseFile, 'new'))
     const passphrase = given || newMovePassphrase()

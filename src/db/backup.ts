@@ -70,8 +70,16 @@ export function removePartial(partial: string): void {
   }
 }
 
-/** Refuse a file of the service, a directory, and without `force` an existing file. Throws OperatorError. */
-export function refuseTarget(database: string, target: string, force: boolean): void {
+/**
+ * Refuse a file of the service, one of the names `others` of its directory, a directory, and without `force` an
+ * existing file. Throws OperatorError.
+ */
+export function refuseTarget(
+  database: string,
+  target: string,
+  force: boolean,
+  others: string[] = [],
+): void {
   const directory = dirname(target)
   if (!existsSync(directory)) throw new OperatorError(`there is no directory ${directory}`)
   const dataDir = existsSync(dirname(database)) ? realpathSync(dirname(database)) : ''
@@ -81,7 +89,7 @@ export function refuseTarget(database: string, target: string, force: boolean): 
     `${name}-wal`,
     `${name}-shm`,
   ])
-  const own = [...databases, 'lock', 'control.sock']
+  const own = [...databases, 'lock', 'control.sock', ...others]
   if ((place === dataDir && own.includes(basename(target))) || place === join(dataDir, 'keys')) {
     throw new OperatorError(`${target} belongs to the service itself: choose another name`)
   }

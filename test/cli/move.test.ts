@@ -99,6 +99,18 @@ describe('cuponera move out', () => {
     expect((await runCommand(args, { dataDir: there })).code).toBe(0)
   })
 
+  test.each(['move.db', 'incoming', 'arriving.cuponera'])(
+    'does not write to %s in the data directory, which a move uses itself',
+    async (name) => {
+      const dataDir = copyDirectory(sound.dataDir)
+      const args = ['move', 'out', join(dataDir, name), '--passphrase-file', writePassphrase()]
+      const { stderr, code } = await runCommand(args, { dataDir })
+      expect(stderr).toContain('belongs to the service itself')
+      expect(code).toBe(1)
+      expect(readFacts(dataDir)).not.toContain('moved')
+    },
+  )
+
   test('needs the service stopped, and does not replace a file', async () => {
     const dataDir = copyDirectory(sound.dataDir)
     const file = join(newDirectory(), 'x')

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Signer } from '../../src/nostr/event.ts'
 import { runCommand } from '../support/cli.ts'
@@ -237,12 +237,21 @@ describe('a service comes in', () => {
       const sent = { method: 'PUT', body: 'abc', headers }
       return call(url, `/api/arrival/pieces?at=${at}`, sent)
     }
+    const early = await call(url, '/api/arrival/finish', {
+      body: { passphrase },
+      headers: { 'X-Move-Ticket': ticket },
+    })
+    expectRefusal(early, 400, 'move-file-damaged')
+    expect(server.output()).not.toContain('"error"')
     expectRefusal(await send(0, {}), 403, 'move-not-allowed')
     expectRefusal(await send(0, { 'X-Move-Ticket': 'x' }), 403, 'move-not-allowed')
     expectRefusal(await send(3), 400, 'field-invalid', { field: 'at' })
     expect((await send(0)).json).toEqual({ bytes: 3 })
     expectRefusal(await send(0 + 4), 400, 'field-invalid', { field: 'at' })
+    // A full disk left a part of the second piece.
+    appendFileSync(join(server.dataDir, 'arriving.cuponera'), 'ab')
     expect((await send(3)).json).toEqual({ bytes: 6 })
+    expect(readFileSync(join(server.dataDir, 'arriving.cuponera'), 'utf8')).toBe('abcabc')
     await admitByCode(server)
     const late = await call(url, '/api/arrival/finish', {
       body: { passphrase },
