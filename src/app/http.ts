@@ -1,5 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import { version } from '../../package.json'
+import { OperatorError } from '../base/operator-error.ts'
 import { announcementRoutes } from '../coupons/announcement-routes.ts'
 import { batchRoutes } from '../coupons/batch-routes.ts'
 import { imageRoutes } from '../coupons/image-routes.ts'
@@ -139,6 +140,10 @@ export function listen(options: ServerOptions): HttpServer {
     return startServer(options)
   } catch (cause) {
     const ports = options.tls ? `${options.port} or ${options.tls.port}` : options.port
-    throw startErrorFrom(cause, `cannot listen on ${options.hostname} port ${ports}`)
+    const error = startErrorFrom(cause, `cannot listen on ${options.hostname} port ${ports}`)
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+    throw taken && error instanceof OperatorError
+      ? new OperatorError(error.message, 'port-taken')
+      : error
   }
 }

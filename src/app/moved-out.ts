@@ -1,3 +1,4 @@
+import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { createMaintenance } from '../db/maintenance.ts'
 import { requireMover } from '../move/mover.ts'
@@ -34,7 +35,9 @@ export function createMovedOut(
     return copy
   }
   // A large database takes its time. It begins before somebody asks for the file.
-  prepare().catch((cause: unknown) => log.warn('move.copy-failed', { cause }))
+  prepare().catch((cause: unknown) => {
+    if (!OperatorError.is(cause, 'stopping')) log.warn('move.copy-failed', { cause })
+  })
   const requireMoved = () => {
     if (goingBack) throw new Refusal('move-not-begun')
   }

@@ -29,6 +29,8 @@ export const limits = {
   drainSeconds: 8,
   /** After that, connections stay open for this long, so that the last answers are sent. */
   lingerSeconds: 0.2,
+  /** Time for which a restart after a move waits for its port, if another program took it meanwhile. */
+  restartSeconds: 30,
 
   nameCharsMax: 80,
   descriptionCharsMax: 500,

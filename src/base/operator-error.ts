@@ -1,8 +1,16 @@
 /**
  * `usage`: the command line is not understood. `no-answer`: no server answers. `stopping`: the server stopped
- * before the work was done. `passphrase`: it opens nothing. `not-empty`: there is data already. `failed`: anything else.
+ * before the work was done. `passphrase`: it opens nothing. `not-empty`: there is data already. `port-taken`: another
+ * program listens there. `failed`: anything else.
  */
-type Kind = 'usage' | 'no-answer' | 'stopping' | 'passphrase' | 'not-empty' | 'failed'
+type Kind =
+  | 'usage'
+  | 'no-answer'
+  | 'stopping'
+  | 'passphrase'
+  | 'not-empty'
+  | 'port-taken'
+  | 'failed'
 
 /** A start or a command of the operator that cannot go on. The message says why, and what to do, in lines. */
 export class OperatorError extends Error {

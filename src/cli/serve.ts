@@ -3,8 +3,10 @@ import type { Config } from '../app/config.ts'
 import { isLoopback, type ManagementState } from '../app/management.ts'
 import { nameLines } from '../app/origins.ts'
 import { type App, start } from '../app/start.ts'
+import { limits } from '../base/limits.ts'
 import { createLog, type Log } from '../base/log.ts'
 import { readMachine } from '../base/machine.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { panelAddress, setupLink } from './setup.ts'
 
@@ -19,8 +21,8 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
     process.on('SIGINT', resolve)
   })
   let current = config
-  for (;;) {
-    const app = await start(current, log)
+  let app: App | null = await start(current, log)
+  while (app) {
     const management = await app.management()
     console.log(startBlock(app, current, management))
     if (management) warnOfManagement(log, current, management)
@@ -32,9 +34,28 @@ export async function serve(config: Config, warnings: string[]): Promise<number>
     await app.stop()
     if (!again) break
     current = withPorts(current, app)
+    app = await startAgain(current, log, stopSignal)
   }
   log.info('stopped')
   return 0
+}
+
+/**
+ * Start again in this process. Another program may have the port for a moment, and nobody at a till could start a
+ * service that gave up for that. Null if it is to stop meanwhile.
+ */
+async function startAgain(config: Config, log: Log, stopSignal: Promise<void>) {
+  const deadline = performance.now() + limits.restartSeconds * 1000
+  for (;;) {
+    try {
+      return await start(config, log)
+    } catch (cause) {
+      if (!OperatorError.is(cause, 'port-taken') || performance.now() > deadline) throw cause
+      log.warn('restart.port-taken')
+    }
+    const wait = Bun.sleep(500).then(() => false)
+    if (await Promise.race([wait, stopSignal.then(() => true)])) return null
+  }
 }
 
 /** The same settings with the ports that were free at the first start: a page that waits asks the same address. */

@@ -146,6 +146,27 @@ describe('a move by the pages', () => {
     expect(await isMoved(url)).toBe('moved')
   })
 
+  test('waits for its port at the restart, when another program took it', async () => {
+    const server = await startOwned()
+    const port = Number(new URL(server.url).port)
+    const fetch = () => new Response('another program')
+    expect(
+      (await call(server.url, '/api/move', { method: 'POST', signer: server.signer })).status,
+    ).toBe(202)
+    let other: ReturnType<typeof Bun.serve> | undefined
+    await until('another program has the port, or the service is back', async () => {
+      try {
+        other = Bun.serve({ hostname: '0.0.0.0', port, fetch })
+      } catch {}
+      return other !== undefined || (await isMoved(server.url)) === 'moved'
+    })
+    if (other) {
+      await until('the service waits', () => server.output().includes('restart.port-taken'))
+      await other.stop(true)
+    }
+    await until('it was moved', async () => (await isMoved(server.url)) === 'moved')
+  })
+
   test('cannot be taken back where it was not begun', async () => {
     const server = await startClosed()
     const { signer } = await admitByCode(server)
