@@ -9,7 +9,7 @@ import { Fitted } from '../parts/fitted.tsx'
 import { Badge } from '../parts/notice.tsx'
 import { benefitBadge, benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
-import { day, number } from '../words/format.ts'
+import { dayOnPill, number } from '../words/format.ts'
 import { nearEnd } from '../words/until.ts'
 import { matchesWords } from './plain-text.ts'
 import { figuresOf } from './state.ts'
@@ -107,7 +107,7 @@ function CouponTile({ coupon }: { coupon: Definition }) {
           {archivedAt === null && over && <Badge tone="bad">{t('status.expired')}</Badge>}
           {!over && expiresAt !== null && (
             <Badge tone={nearEnd(expiresAt, now) ? 'wait' : 'idle'}>
-              {t('card.until', { day: day(expiresAt) })}
+              {t('card.until', { day: dayOnPill(expiresAt) })}
             </Badge>
           )}
           {!over && maxUses !== null && (

@@ -39,6 +39,11 @@ export function day(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(seconds * 1000)
 }
 
+/** A day on a pill, which stands on one line: `21 nov 2026`. */
+export function dayOnPill(seconds: number): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(seconds * 1000)
+}
+
 /** A time for a column of a table, where words would break: `1/12/2026 9:00`. */
 export function momentInTable(seconds: number): string {
   const date = new Date(seconds * 1000)
