@@ -570,7 +570,8 @@ test('each outcome of sending has its own text', async () => {
 test('a QR stays black on white with the colours of a device', async () => {
   const { page } = await open(`/c#${await mint()}`, { dark: true })
   await page.emulateMedia({ forcedColors: 'active' })
-  const drawn = page.locator('.qr')
+  // It is drawn after the first paint.
+  const drawn = page.locator('.qr:has(path)')
   await drawn.waitFor()
   const colours = await drawn.evaluate((code) => {
     const module = code.querySelector('path') as SVGPathElement
