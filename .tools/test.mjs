@@ -50,18 +50,18 @@ async function hasBrowser() {
 }
 
 /**
- * Run test/ in two halves side by side: the tests that mostly wait for relays and pages, and the rest,
+ * Run test/ in two halves side by side: the tests that mostly wait for relays, wallets and pages, and the rest,
  * whose output is shown at its end.
  */
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
   const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
   const names = tests.map(({ name }) => name).filter((name) => name !== 'ui' || withPages)
-  const waiting = names.filter((name) => ['gateway', 'relay', 'ui'].includes(name))
+  const waiting = names.filter((name) => ['gateway', 'relay', 'ui', 'wallet'].includes(name))
   const busy = names.filter((name) => !waiting.includes(name))
   const paths = (list) => list.map((name) => `./test/${name}`)
   await Promise.all([
-    suite('tests of relays and pages', paths(waiting)),
+    suite('tests of relays, wallets and pages', paths(waiting)),
     suite('tests of the rest', paths(busy), 'at the end'),
   ])
 }

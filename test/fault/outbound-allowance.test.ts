@@ -28,7 +28,7 @@ test('only an argument of `start` can allow the loopback, and the program never 
   const starts = files
     .filter(({ text }) => /import [^;]*?\bstart\b[^;]*?'\.\.\/app\/start\.ts'/.test(text))
     .flatMap(({ text }) => [...text.matchAll(/\bawait start\((.*)\)/g)].map(([, args]) => args))
-  expect(starts).toEqual(['current, log'])
+  expect(starts).toEqual(['current, log', 'config, log'])
   expect(Object.keys(settings).filter((name) => /outbound|loopback|private/i.test(name))).toEqual(
     [],
   )
