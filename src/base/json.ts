@@ -1,4 +1,4 @@
-import { limits } from './limits.ts'
+import { clientLimits } from './limits-client.ts'
 
 /** A JSON object with unchecked members. */
 export type JsonObject = Record<string, unknown>
@@ -74,7 +74,7 @@ function findExcess(text: string): JsonRefused | null {
       case brace:
       case bracket:
         digits = 0
-        if (++depth > limits.jsonDepthMax) return 'too-deep'
+        if (++depth > clientLimits.jsonDepthMax) return 'too-deep'
         break
       case braceEnd:
       case bracketEnd:
@@ -82,14 +82,14 @@ function findExcess(text: string): JsonRefused | null {
         break
       case colon:
         digits = 0
-        if (++keys > limits.jsonKeysMax) return 'too-many-keys'
+        if (++keys > clientLimits.jsonKeysMax) return 'too-many-keys'
         break
       case comma:
         digits = 0
         break
       default:
         if (unit < zero || unit > nine) break
-        if (++digits > limits.jsonDigitsMax) return 'number-too-long'
+        if (++digits > clientLimits.jsonDigitsMax) return 'number-too-long'
     }
   }
   return null

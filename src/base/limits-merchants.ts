@@ -16,8 +16,6 @@ export const merchantLimits = {
   posterShareOfDay: 0.5,
   /** Refreshes of one merchant's vouchers per day: twice the number that it may mint. One takes 1.6 KB. */
   refreshesPerDayMax: 20_000,
-  /** An uploaded picture. The pages send a side of 1200 pixels, which has 50 to 200 KB as JPEG or WebP. */
-  pictureBytesMax: 200 * 1024,
   /** Pixels of a side. Sharp on every screen that shows a coupon, and decoded in 16 MB. */
   pictureSideMax: 2048,
   /** Uploaded pictures of one owner, and their bytes. Issued coupons keep theirs, so this is several years of a shop. */

@@ -82,13 +82,9 @@ export const processLimits = {
   keyFileBytesMax: 64 * 1024,
   /** The first line of a file for a move has the keys and a few fields: less than 1 KiB. */
   moveHeaderBytesMax: 16 * 1024,
-  /** Eight words of the page. */
-  movePassphraseCharsMin: 20,
   movePassphraseCharsMax: 200,
   /** Signatures that a moved service remembers. Each is valid for two minutes. */
   movedProofsMax: 10_000,
-  /** A piece of such a file on its way in. It is short enough for a slow network. */
-  movePieceBytesMax: 1024 * 1024,
   /** Far above the data of a shop in ten years. */
   moveFileBytesMax: 64 * 1024 ** 3,
   /** Highest scrypt cost that a file for a move may ask for, as a power of two: that of the age tool, 256 MiB. */

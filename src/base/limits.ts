@@ -1,3 +1,4 @@
+import { clientLimits } from './limits-client.ts'
 import { merchantLimits } from './limits-merchants.ts'
 import { processLimits } from './limits-process.ts'
 import { relayLimits } from './limits-relay.ts'
@@ -5,20 +6,12 @@ import { shareLimits } from './limits-shares.ts'
 
 /** All bounds of untrusted data, with their reasons. Sizes in bytes, times in seconds, unless the name says else. */
 export const limits = {
-  /** Request body. The largest legitimate one is a benefit with fifty products. */
-  bodyBytesMax: 16 * 1024,
   /** `Authorization` header. A NIP-98 event has about 600 bytes, more with a long URL. */
   authorizationBytesMax: 8 * 1024,
   /** Keys that a rate limit remembers, such as addresses. The least recently used one is dropped. */
   rateEntriesMax: 20_000,
   /** Bun's own body limit. It answers without envelope or CORS, so it is far above ours. */
   serverBodyBytesMax: 8 * 1024 * 1024,
-  /** Nesting of an untrusted JSON text. An event has 3 levels, the deepest text that we read has 8. */
-  jsonDepthMax: 64,
-  /** Keys of an untrusted JSON text. A change of a hundred cards has 11 000, an event has 7. */
-  jsonKeysMax: 20_000,
-  /** Digits of one of its numbers, exponent included. A double has 17 significant digits. */
-  jsonDigitsMax: 64,
   /** Chunks of one body. Each costs a turn of the event loop; 262 144 chunks of one byte took half a second. */
   bodyChunksMax: 4096,
   /** Time for a body to arrive. A slower one only holds a connection. */
@@ -32,44 +25,15 @@ export const limits = {
   /** Time for which a restart after a move waits for its port, if another program took it meanwhile. */
   restartSeconds: 30,
 
-  nameCharsMax: 80,
-  descriptionCharsMax: 500,
-  conditionsCharsMax: 500,
-  /** Windows of the rules of a coupon: two for each weekday. */
-  ruleWindowsMax: 14,
-  /** Name of a time zone. The longest of the IANA database has 32 characters. */
-  timeZoneCharsMax: 64,
-  /** Cached time zones, of which the IANA database has 600. Each costs a fraction of a millisecond to load. */
-  timeZonesCachedMax: 600,
-  /**
-   * Days searched for the next opening of a coupon. A window of one weekday may fall into the hour that a change of
-   * the clock skips, and then opens a week later.
-   */
-  ruleDaysSearched: 22,
   imageCharsMax: 500,
-  labelCharsMax: 80,
-  productCharsMax: 128,
-  productsMax: 50,
-  itemsMax: 50,
-  quantityMax: 100,
-  /** Far above any price, and far below the size at which a double loses its second decimal. */
-  amountMax: 1_000_000_000_000,
-  maxUsesMax: 1_000_000,
-  /** Year 9999. A later timestamp is a mistake, such as milliseconds. */
-  timestampMax: 253_402_300_799,
-  mintCountMax: 500,
   /** Vouchers of one batch. Its figures are counted by reading, and all of it is voided in one transaction. */
   batchVouchersMax: 1000,
   batchesPerDefinitionMax: 1000,
-  /** Batches in one answer. Reading their figures must not hold others up. */
-  batchesPerPageMax: 20,
   zapRequestCharsMax: 8000,
   definitionsPerOwnerMax: 1000,
   mintersPerOwnerMax: 1000,
   /** Posters of one owner, which one answer lists. A shop has a few at a time. */
   postersPerOwnerMax: 200,
-  /** Vouchers that a poster gives one key. A key is a browser, and a larger number limits nobody. */
-  posterPerPersonMax: 100,
   /**
    * Definitions in one answer of `mintable`, the merchants read for it, and definitions of each. Any merchant may
    * list any key as minter, so the work must not grow with their number.
@@ -80,7 +44,6 @@ export const limits = {
   /** Merchants in one answer of `authorizations`, of each kind. Any merchant may list any key. */
   authorizationsMax: 200,
   pageDefault: 100,
-  pageMax: 500,
   /** Days in one question for statistics, and the default without `from`. */
   statisticsDaysMax: 366,
   statisticsDaysDefault: 30,
@@ -99,20 +62,14 @@ export const limits = {
   liveMax: 500,
   /** Live streams of one address, which the merchants of a building may share. Four such addresses leave room. */
   livePerAddressMax: 100,
-  /** Unread output of one live stream before it is ended. */
-  liveUnreadBytesMax: 64 * 1024,
   /** Heartbeat of live streams. Shorter than the idle time of the server and of proxies (60 s). */
   liveBeatSeconds: 15,
   /** Changes of the live stream are collected for this time, and a batch shows up to `liveBatchMax` one by one. */
   liveBatchMs: 100,
   liveBatchMax: 100,
 
-  /** Text of a key. An nprofile may carry relay hints; the time to decode grows with the length. */
-  keyTextMax: 1024,
   /** Frozen terms in memory, per database connection. About 1 KB each. */
   frozenTermsCachedMax: 1000,
-  /** Cached npubs: many times the keys of one page. About 200 bytes each. */
-  npubsCachedMax: 2048,
   /** NIP-05 identifier: a name of one letter, the @, and a host name of up to 253 characters. */
   nip05TextMax: 255,
   /** Headers of another server's answer, kept per request. Ordinary answers have one or two KiB. */
@@ -202,8 +159,6 @@ export const limits = {
   foreignReasonCharsMax: 300,
   voucherServicesMax: 100,
 
-  /** Nostr event published over HTTP. Relays take no larger ones. */
-  publishBytesMax: 256 * 1024,
   /** Events that wait for relays, their bytes, and the share of both that strangers may fill. */
   outboxEventsMax: 200_000,
   outboxBytesMax: 1024 * 1024 * 1024,
@@ -355,6 +310,7 @@ export const limits = {
   /** Tries of a new address while the bucket of all clients is empty. */
   codeTriesOfNewcomer: { burst: 3, perSecond: 1 / 600 },
   codeTriesRememberedMax: 20_000,
+  ...clientLimits,
   ...merchantLimits,
   ...processLimits,
   ...relayLimits,

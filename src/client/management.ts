@@ -1,5 +1,5 @@
 /** The requests of a merchant who manages coupons, each with the merchant's session. */
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import type { Rules } from '../coupons/rules.ts'
 import { requestAs } from './api.ts'
 import type {
@@ -84,7 +84,7 @@ export async function followChain(
   id: string,
   handle: string,
 ): Promise<Issuance[]> {
-  const path = `${coupons}/${id}/mints${query({ chain: handle, limit: limits.pageMax })}`
+  const path = `${coupons}/${id}/mints${query({ chain: handle, limit: clientLimits.pageMax })}`
   return (await requestAs<Issuances>(session, path)).mints
 }
 
@@ -108,7 +108,7 @@ export async function voidAll(session: Session, id: string): Promise<number> {
 export function listBatches(
   session: Session,
   id: string,
-  { cursor, limit = limits.batchesPerPageMax }: Page = {},
+  { cursor, limit = clientLimits.batchesPerPageMax }: Page = {},
 ): Promise<Batches> {
   return requestAs(session, `${coupons}/${id}/batches${query({ limit, cursor })}`)
 }

@@ -1,5 +1,5 @@
 /** Issuing vouchers: the requests of a merchant or a till, each with its session. */
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import type { Benefit } from '../coupons/benefit.ts'
 import type { Rules } from '../coupons/rules.ts'
 import { requestAs } from './api.ts'
@@ -100,7 +100,7 @@ export function partsOf(labels: readonly string[]): string[][] {
   let bytes = restBytes
   for (const label of labels) {
     const more = new TextEncoder().encode(JSON.stringify(label)).length + 1
-    if (bytes + more > limits.bodyBytesMax) {
+    if (bytes + more > clientLimits.bodyBytesMax) {
       parts.push([])
       bytes = restBytes
     }

@@ -1,6 +1,6 @@
 /** Moving a service to another computer: the requests of the pages at both ends. */
 import { asObject } from '../base/json.ts'
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { request, requestFile } from './api.ts'
 import { ApiError } from './api-error.ts'
 import type { Pause } from './persist.ts'
@@ -64,8 +64,8 @@ type Sending = {
 
 /** Send a file piece by piece. A piece whose answer is lost is sent again. Throws ApiError. */
 export async function sendPieces(file: Blob, sending: Sending): Promise<void> {
-  for (let at = 0; at < file.size; at += limits.movePieceBytesMax) {
-    const end = Math.min(at + limits.movePieceBytesMax, file.size)
+  for (let at = 0; at < file.size; at += clientLimits.movePieceBytesMax) {
+    const end = Math.min(at + clientLimits.movePieceBytesMax, file.size)
     await sendPiece(file.slice(at, end, 'application/octet-stream'), at, sending)
     sending.onSent(end)
   }

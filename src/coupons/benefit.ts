@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { BenefitModel } from './models.ts'
 import { decimals, isNumber, type Money, parseMoney, parseObject } from './money.ts'
@@ -67,12 +67,12 @@ function productDs(fields: Fields): { productDs?: string[] } {
   if (!Array.isArray(list)) refuse('benefit.productDs')
   const products = list.map((d, at) => parseProduct(d, `benefit.productDs.${at}`))
   const distinct = [...new Set(products)]
-  if (distinct.length > limits.productsMax) refuse('benefit.productDs')
+  if (distinct.length > clientLimits.productsMax) refuse('benefit.productDs')
   return distinct.length > 0 ? { productDs: distinct } : {}
 }
 
 function parseItems(value: unknown): { d: string; qty: number }[] {
-  if (!Array.isArray(value) || value.length < 1 || value.length > limits.itemsMax) {
+  if (!Array.isArray(value) || value.length < 1 || value.length > clientLimits.itemsMax) {
     refuse('benefit.items')
   }
   const items = value.map((entry, at) => {
@@ -91,14 +91,14 @@ function parseProduct(value: unknown, field: string): string {
   return parseText(value, {
     field,
     charsMin: 1,
-    charsMax: limits.productCharsMax,
+    charsMax: clientLimits.productCharsMax,
     code: 'benefit-invalid',
   })
 }
 
 function parseQuantity(value: unknown, field: string): number {
   if (!Number.isInteger(value) || !isNumber(value)) refuse(field)
-  if (value < 1 || value > limits.quantityMax) refuse(field)
+  if (value < 1 || value > clientLimits.quantityMax) refuse(field)
   return value
 }
 

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { MoneyModel } from './models.ts'
 
@@ -14,7 +14,12 @@ export function parseMoney(value: unknown, path: string, code: RefusalCode): Mon
   const currency = currencies.find((one) => one === name)
   if (!currency) throw new Refusal(code, { field: `${path}.currency` })
   const places = currency === 'SAT' ? 0 : 2
-  if (!isNumber(amount) || amount <= 0 || amount > limits.amountMax || decimals(amount) > places) {
+  if (
+    !isNumber(amount) ||
+    amount <= 0 ||
+    amount > clientLimits.amountMax ||
+    decimals(amount) > places
+  ) {
     throw new Refusal(code, { field: `${path}.amount` })
   }
   return { amount, currency }

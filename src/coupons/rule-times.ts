@@ -1,4 +1,4 @@
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import type { RuleTimes } from './rules.ts'
 
 const daySeconds = 86_400
@@ -9,7 +9,7 @@ const clocks = new Map<string, Intl.DateTimeFormat>()
 
 /** Read the name of a time zone, which this runtime may not know. Null if it cannot be one. */
 export function parseZoneName(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > limits.timeZoneCharsMax) return null
+  if (typeof value !== 'string' || value.length > clientLimits.timeZoneCharsMax) return null
   return zoneShape.test(value) ? value : null
 }
 
@@ -27,12 +27,12 @@ export function parseTimeZone(value: unknown): string | null {
 
 /**
  * The first moment from `from` on, in Unix seconds, at which one of the windows is open. Null if there is none in
- * `limits.ruleDaysSearched` days.
+ * `clientLimits.ruleDaysSearched` days.
  */
 export function nextOpening({ timeZone, windows }: RuleTimes, from: number): number | null {
   const spans = windows.map(spanOf)
   const offsetAt = (at: number) => localAt(timeZone, at) - at
-  for (let day = 0; day < limits.ruleDaysSearched; day++) {
+  for (let day = 0; day < clientLimits.ruleDaysSearched; day++) {
     const start = from + day * daySeconds
     const end = start + daySeconds
     const [before, after] = [offsetAt(start), offsetAt(end)]
@@ -118,7 +118,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   })
-  if (clocks.size >= limits.timeZonesCachedMax) clocks.clear()
+  if (clocks.size >= clientLimits.timeZonesCachedMax) clocks.clear()
   clocks.set(timeZone, clock)
   return clock
 }

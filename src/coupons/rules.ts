@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { Refusal } from '../base/refusal.ts'
 import { isPlainText } from '../base/words.ts'
 import type { RulesModel } from './models.ts'
@@ -73,7 +73,7 @@ export function nextUsable({ rules, expiresAt }: Ruled, now: number): number | n
 function parseStart(value: unknown): number | null {
   if (value === undefined || value === null) return null
   if (!isNumber(value) || !Number.isInteger(value)) refuse('startsAt')
-  if (value < 1 || value > limits.timestampMax) refuse('startsAt')
+  if (value < 1 || value > clientLimits.timestampMax) refuse('startsAt')
   return value
 }
 
@@ -82,7 +82,7 @@ function parseTimes(value: unknown, parseZone: typeof parseTimeZone): RuleTimes 
   const { timeZone: named, windows } = parseObject(value, 'rules.times', 'field-invalid')
   const timeZone = parseZone(named) ?? refuse('times.timeZone')
   if (!Array.isArray(windows)) refuse('times.windows')
-  if (windows.length < 1 || windows.length > limits.ruleWindowsMax) refuse('times.windows')
+  if (windows.length < 1 || windows.length > clientLimits.ruleWindowsMax) refuse('times.windows')
   return { timeZone, windows: windows.map((one, at) => parseWindow(one, `times.windows.${at}`)) }
 }
 
@@ -113,7 +113,7 @@ function parseMinimum(value: unknown): Money | null {
 function parseConditions(value: unknown): string | null {
   if (value === undefined || value === null) return null
   const field = 'rules.conditions'
-  const text = parseText(value, { field, charsMax: limits.conditionsCharsMax, lines: true })
+  const text = parseText(value, { field, charsMax: clientLimits.conditionsCharsMax, lines: true })
   if (!isPlainText(text)) refuse('conditions')
   return text.trim() === '' ? null : text
 }

@@ -1,4 +1,4 @@
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import { isPlainName } from '../base/words.ts'
 
@@ -31,7 +31,7 @@ export function parseText(value: unknown, rule: TextRule): string {
 /** Read the label of a key. Undefined leaves the label, null and '' clear it. Refuses `field-invalid`. */
 export function parseLabel(value: string | null | undefined): string | null | undefined {
   if (value === undefined || value === null) return value
-  const label = parseText(value, { field: 'label', charsMax: limits.labelCharsMax })
+  const label = parseText(value, { field: 'label', charsMax: clientLimits.labelCharsMax })
   if (label !== '' && !isPlainName(label)) throw new Refusal('field-invalid', { field: 'label' })
   return label || null
 }

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { type JsonObject, parseJsonObject } from '../base/json.ts'
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import type { NostrEventModel } from './models.ts'
 
 /** A signed Nostr event (NIP-01). */
@@ -58,7 +58,7 @@ export function withTextContent(value: unknown): unknown {
 
 /** The JSON object in the content of an event, or null. */
 export function contentObject(text: string): JsonObject | null {
-  return parseJsonObject(text, limits.publishBytesMax)
+  return parseJsonObject(text, clientLimits.publishBytesMax)
 }
 
 /** The value of the first tag with that name, or undefined. */

@@ -1,6 +1,6 @@
 import { decode, npubEncode, nsecEncode } from 'nostr-tools/nip19'
 import { bytesOf, hexOf } from '../base/bytes.ts'
-import { limits } from '../base/limits.ts'
+import { clientLimits } from '../base/limits-client.ts'
 
 const hex32 = /^[0-9a-f]{64}$/i
 /** Order n of secp256k1 (SEC 2). A secret key is 1 to n - 1. */
@@ -12,7 +12,7 @@ const npubs = new Map<string, string>()
  * lower-case hex. Null for other text. The key may lie off the curve. That is harmless: nobody can sign with it.
  */
 export function parsePubkey(text: string): string | null {
-  if (text.length > limits.keyTextMax) return null
+  if (text.length > clientLimits.keyTextMax) return null
   const key = text.trim().replace(/^nostr:/i, '')
   if (hex32.test(key)) return key.toLowerCase()
   const decoded = decodeOrNull(key)
@@ -23,7 +23,7 @@ export function parsePubkey(text: string): string | null {
 
 /** Read a secret key (32 bytes) from an nsec or 64 hex digits. Null for other text and for keys that cannot sign. */
 export function parseSecret(text: string): Uint8Array | null {
-  if (text.length > limits.keyTextMax) return null
+  if (text.length > clientLimits.keyTextMax) return null
   const key = text.trim()
   if (hex32.test(key)) return usableSecret(bytesOf(key))
   const decoded = decodeOrNull(key)
@@ -35,7 +35,7 @@ export function npubOf(pubkey: string): string {
   const known = npubs.get(pubkey)
   if (known !== undefined) return known
   const npub = npubEncode(pubkey)
-  if (npubs.size >= limits.npubsCachedMax) npubs.clear()
+  if (npubs.size >= clientLimits.npubsCachedMax) npubs.clear()
   npubs.set(pubkey, npub)
   return npub
 }

@@ -1,5 +1,5 @@
 /** Photos of this device, made small enough for the service. */
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 
 /** Pixels of the longer side. A coupon shows a photo smaller than that on every screen. */
 const sideMax = 1200
@@ -50,7 +50,7 @@ async function encoded(canvas: HTMLCanvasElement): Promise<Blob | null> {
     const webp = await blobOf(canvas, 'image/webp', quality)
     // A browser that cannot write WebP answers with a PNG.
     const photo = webp?.type === 'image/webp' ? webp : await blobOf(canvas, 'image/jpeg', quality)
-    if (photo && photo.size <= limits.pictureBytesMax) return photo
+    if (photo && photo.size <= clientLimits.pictureBytesMax) return photo
   }
   return null
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { isPlainName } from '../../base/words.ts'
 import { Button } from '../parts/button.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
@@ -37,7 +37,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   const people = recipients.length + wrongs.length
   const wanted = people > 0 ? people : Number(count)
   // Checked here as well, since the field takes any text.
-  const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= limits.mintCountMax
+  const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= clientLimits.mintCountMax
   const nameRight = isBatchName(name)
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
@@ -113,14 +113,14 @@ function isBatchName(typed: string): boolean {
   const name = typed.trim()
   if (name === '') return true
   const sound = name.isWellFormed() && !/\p{Cc}/u.test(name) && isPlainName(name)
-  return sound && [...name].length <= limits.labelCharsMax
+  return sound && [...name].length <= clientLimits.labelCharsMax
 }
 
 /** Lines that are told at once; the rest is a number. */
 const toldMax = 3
 
 function listError(wrongs: readonly WrongLine[], people: number): string | null {
-  if (people > limits.mintCountMax) return t('many.people', { n: people })
+  if (people > clientLimits.mintCountMax) return t('many.people', { n: people })
   if (wrongs.length === 0) return null
   const told = wrongs
     .slice(0, toldMax)

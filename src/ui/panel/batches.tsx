@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { listBatches } from '../../client/management.ts'
 import type { Batch, Definition } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -123,7 +123,10 @@ async function gather(couponId: string, start: string | null, wanted: number) {
   const rows: Batch[] = []
   let cursor = start
   do {
-    const page = await listBatches(session, couponId, { cursor, limit: limits.batchesPerPageMax })
+    const page = await listBatches(session, couponId, {
+      cursor,
+      limit: clientLimits.batchesPerPageMax,
+    })
     rows.push(...page.batches)
     cursor = page.next
   } while (cursor !== null && rows.length < wanted)

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Check, Field } from '../parts/field.tsx'
@@ -296,7 +296,7 @@ function Items({ draft: { items }, wrong, onChange }: Inputs) {
           )}
         </div>
       ))}
-      {items.length < limits.itemsMax && (
+      {items.length < clientLimits.itemsMax && (
         <div>
           <Button
             kind="quiet"

@@ -1,6 +1,6 @@
 /** Validation of a draft by the rules of the service, before a request is sent. */
 import { systemClock } from '../../base/clock.ts'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { isPlainName, isPlainText } from '../../base/words.ts'
 import type { Authored } from '../../client/management.ts'
@@ -67,7 +67,7 @@ export function nameOf(draft: Draft): string {
   if (typedName !== '' || !benefit) return typedName
   // A name is short, and the card shows the cap beside it.
   const { cap: _, ...uncapped } = benefit
-  return [...plainBenefitText(uncapped)].slice(0, limits.nameCharsMax).join('')
+  return [...plainBenefitText(uncapped)].slice(0, clientLimits.nameCharsMax).join('')
 }
 
 /** The body of the request, or the validation errors. */
@@ -75,7 +75,7 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   const { benefit, wrongs } = benefitOf(draft)
   const found: Record<string, WrongKey> = { ...wrongs }
   const name = nameOf(draft)
-  if (name === '' || [...name].length > limits.nameCharsMax) found.name = 'wrong.name'
+  if (name === '' || [...name].length > clientLimits.nameCharsMax) found.name = 'wrong.name'
   else if (!isPlainName(name)) found.name = 'wrong.hidden'
   const description = draft.description.trim()
   if (!isPlainText(description)) found.description = 'wrong.hidden'
@@ -84,7 +84,7 @@ export function authoredOf(draft: Draft): { authored: Authored | null; wrongs: W
   const maxUses = draft.maxUses.trim() === '' ? null : parseAmount(draft.maxUses)
   if (
     maxUses !== null &&
-    !(Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= limits.maxUsesMax)
+    !(Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= clientLimits.maxUsesMax)
   ) {
     found.maxUses = 'wrong.max'
   }

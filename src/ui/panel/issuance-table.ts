@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { listBatches, listIssuances } from '../../client/management.ts'
 import type { Issuance } from '../../client/models.ts'
 import { batchWords as t } from '../words/batches.ts'
@@ -11,7 +11,7 @@ import { session } from './state.ts'
 export async function fetchIssuanceTable(couponId: string): Promise<Cell[][]> {
   const rows: Issuance[] = []
   for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
-    const page = await listIssuances(session, couponId, { cursor, limit: limits.pageMax })
+    const page = await listIssuances(session, couponId, { cursor, limit: clientLimits.pageMax })
     rows.push(...page.mints)
     cursor = page.next
   }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { listIssuances } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -180,7 +180,7 @@ async function gather(couponId: string, sought: string, start: string | null, wa
   const rows: Issuance[] = []
   let cursor = start
   do {
-    const limit = sought === '' ? Math.min(limits.pageMax, wanted) : limits.pageMax
+    const limit = sought === '' ? Math.min(clientLimits.pageMax, wanted) : clientLimits.pageMax
     const page = await listIssuances(session, couponId, { cursor, limit })
     cursor = page.next
     rows.push(...page.mints.filter(({ label = '' }) => matchesWords(label, sought)))

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { parseJsonObject } from '../../base/json.ts'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { openStream } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { keepEvent, type LiveEvent } from './live-events.ts'
@@ -58,7 +58,7 @@ export async function follow(stop: AbortSignal): Promise<void> {
 }
 
 function heard(name: string, data: string): void {
-  const told = parseJsonObject(data, limits.liveUnreadBytesMax) as LiveEvent | null
+  const told = parseJsonObject(data, clientLimits.liveUnreadBytesMax) as LiveEvent | null
   // `more` says only that events were left out: the reload below shows their result.
   if (name !== 'more' && told) {
     keepEvent({ ...told, type: name as LiveEvent['type'] })

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { addMerchant, listMerchants, removeMerchant } from '../../client/management.ts'
 import type { Merchant } from '../../client/models.ts'
@@ -155,7 +155,7 @@ function AddMerchant({ onClose, onAdded }: AddProps) {
         <Field
           label={t('merchants.label')}
           placeholder={t('merchants.label.example')}
-          maxLength={limits.labelCharsMax}
+          maxLength={clientLimits.labelCharsMax}
           value={label}
           onText={setLabel}
         />

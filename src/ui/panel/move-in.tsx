@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { finishArrival, openArrival, sendPieces } from '../../client/move.ts'
 import { mistypedMoveWord, movePassphraseOf } from '../../client/move-words.ts'
@@ -127,7 +127,7 @@ function findWrong(file: File | null, words: string): Wrong | null {
   const word = mistypedMoveWord(words)
   if (word !== null) return { at: 'words', text: keyWords('key.word.wrong', { word }) }
   // The service takes no shorter text. A passphrase of the command line has any number of words.
-  if (movePassphraseOf(words).length < limits.movePassphraseCharsMin)
+  if (movePassphraseOf(words).length < clientLimits.movePassphraseCharsMin)
     return { at: 'words', text: t('in.words.wrong') }
   return null
 }

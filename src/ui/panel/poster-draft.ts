@@ -1,5 +1,5 @@
 /** The limits of a poster as a merchant types them. */
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { isPlainName } from '../../base/words.ts'
 import type { Definition, Poster } from '../../client/models.ts'
 import type { PosterLimits } from '../../client/posters.ts'
@@ -62,14 +62,14 @@ export function limitsIn(
     return value
   }
   const label = draft.label.trim()
-  if (label !== '' && ([...label].length > limits.labelCharsMax || !isPlainName(label))) {
+  if (label !== '' && ([...label].length > clientLimits.labelCharsMax || !isPlainName(label))) {
     wrongs.label = 'label'
   }
   const found = {
     label: label === '' ? null : label,
-    perPerson: whole('perPerson', limits.posterPerPersonMax) ?? 1,
-    perDay: whole('perDay', limits.maxUsesMax),
-    total: whole('total', limits.maxUsesMax),
+    perPerson: whole('perPerson', clientLimits.posterPerPersonMax) ?? 1,
+    perDay: whole('perDay', clientLimits.maxUsesMax),
+    total: whole('total', clientLimits.maxUsesMax),
     startsAt: moment('starts', before?.startsAt ?? null, startOf),
     endsAt: moment('ends', before?.endsAt ?? null, endOf),
   }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import type { Poster } from '../../client/models.ts'
 import type { PosterLimits } from '../../client/posters.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -67,7 +67,7 @@ export function PosterForm({ poster, onSave, onClose }: Props) {
         <Field
           label={t('field.label')}
           hint={t('field.label.hint')}
-          maxLength={limits.labelCharsMax}
+          maxLength={clientLimits.labelCharsMax}
           {...field('label')}
         />
         {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}

@@ -1,5 +1,5 @@
 /** Recipients of coupons that are issued together: typed, one a line, or read from a file of a spreadsheet. */
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { isPlainName } from '../../base/words.ts'
 import { type Phone, parsePhone } from '../hand/phone.ts'
 import { plainText } from './plain-text.ts'
@@ -14,7 +14,7 @@ export type WrongFile = 'large' | 'many' | 'empty' | 'nameless'
 /** A file of the largest list is a quarter of this. */
 export const fileBytesMax = 200 * 1024
 /** Characters of the largest list: a name of surrogate pairs and a phone number in each line. */
-export const listCharsMax = limits.mintCountMax * 210
+export const listCharsMax = clientLimits.mintCountMax * 210
 
 /** Read lines of `name` or `name; phone`. Empty lines are skipped. */
 export function parseRecipientLines(text: string): {
@@ -38,7 +38,7 @@ function parseLine(line: string): Recipient | WrongLine['why'] {
   const name = (end < 0 ? line : line.slice(0, end)).trim()
   const number = end < 0 ? '' : line.slice(end + 1).trim()
   if (name === '') return 'nameless'
-  if ([...name].length > limits.labelCharsMax) return 'long'
+  if ([...name].length > clientLimits.labelCharsMax) return 'long'
   if (/\p{Cc}/u.test(name) || !name.isWellFormed() || !isPlainName(name)) return 'signs'
   if (number === '') return { name, phone: null }
   const phone = parsePhone(number)
@@ -69,7 +69,7 @@ export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | Wro
     .filter((cells) => cells.some((cell) => cell !== ''))
     .map(([who, number]) => (number === '' ? `${who}` : `${who}; ${number}`))
   if (lines.length === 0) return 'empty'
-  return lines.length > limits.mintCountMax ? 'many' : { lines }
+  return lines.length > clientLimits.mintCountMax ? 'many' : { lines }
 }
 
 /** Spreadsheets save UTF-8, UTF-16 for "Unicode text", and the code page of Windows otherwise. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { listRedemptions } from '../../client/management.ts'
 import type { Definition, Redemption } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -157,7 +157,7 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
   let cursor = start
   do {
     // A filter may match few rows of a page, and an export takes all: both ask for full pages.
-    const limit = filter === everything && Number.isFinite(wanted) ? 100 : limits.pageMax
+    const limit = filter === everything && Number.isFinite(wanted) ? 100 : clientLimits.pageMax
     const page = await listRedemptions(session, { cursor, limit })
     cursor = page.next
     for (const row of page.redemptions) {

@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -53,7 +53,7 @@ export function RulesFields({ rules, wrongs, onChange }: Props) {
         <TextArea
           label={t('rules.conditions')}
           hint={t('rules.conditions.hint')}
-          maxLength={limits.conditionsCharsMax}
+          maxLength={clientLimits.conditionsCharsMax}
           value={rules.conditions}
           onText={(conditions) => change({ conditions })}
           error={wrong('conditions')}
@@ -99,7 +99,7 @@ function Windows({ rules: { windows, timeZone }, wrong, onChange }: WindowsProps
           onRemove={() => drop(at)}
         />
       ))}
-      {windows.length < limits.ruleWindowsMax && (
+      {windows.length < clientLimits.ruleWindowsMax && (
         <div>
           <Button kind="quiet" icon="plus" onClick={add}>
             {t(windows.length === 0 ? 'rules.window.first' : 'rules.window.add')}

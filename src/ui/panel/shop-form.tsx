@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { isPlainName } from '../../base/words.ts'
 import { type ShopColor, shopColors } from '../../shops/color.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -17,8 +17,8 @@ import { PhotoField } from './photo-field.tsx'
 export function nameError(name: string): string | null {
   const trimmed = name.trim()
   if (trimmed === '') return t('shop.name.missing')
-  if ([...trimmed].length > limits.nameCharsMax) {
-    return t('shop.name.long', { n: limits.nameCharsMax })
+  if ([...trimmed].length > clientLimits.nameCharsMax) {
+    return t('shop.name.long', { n: clientLimits.nameCharsMax })
   }
   return isPlainName(trimmed) ? null : t('shop.name.strange')
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import { Field, TextArea } from '../parts/field.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { photoWords as photo } from '../words/photo.ts'
@@ -29,7 +29,7 @@ export function TermsFields({ draft, wrongs, onChange, onUploading }: Props) {
         label={t('field.name')}
         // Not as a placeholder, which looks filled in.
         hint={t('field.name.hint', { name: nameOf({ ...draft, name: '' }) })}
-        maxLength={limits.nameCharsMax}
+        maxLength={clientLimits.nameCharsMax}
         value={draft.name}
         onText={(name) => onChange({ name })}
         error={wrong('name')}
@@ -37,7 +37,7 @@ export function TermsFields({ draft, wrongs, onChange, onUploading }: Props) {
       <TextArea
         label={t('field.description')}
         placeholder={t('field.description.example')}
-        maxLength={limits.descriptionCharsMax}
+        maxLength={clientLimits.descriptionCharsMax}
         value={draft.description}
         onText={(description) => onChange({ description })}
         error={wrong('description')}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { limits } from '../../base/limits.ts'
+import { clientLimits } from '../../base/limits-client.ts'
 import type { Minter } from '../../client/models.ts'
 import { npubOf } from '../../nostr/keys.ts'
 import { linkReach } from '../browser/share.ts'
@@ -143,7 +143,7 @@ function AddTill() {
       <Field
         label={t('tills.label')}
         placeholder={t('tills.label.example')}
-        maxLength={limits.labelCharsMax}
+        maxLength={clientLimits.labelCharsMax}
         value={label}
         onText={setLabel}
       />
