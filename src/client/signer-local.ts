@@ -1,4 +1,4 @@
-import { bech32 } from 'bech32'
+import { bech32 } from '@scure/base'
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseSecret } from '../nostr/keys.ts'
 import { parseRecord } from './json.ts'
@@ -192,12 +192,12 @@ function checkLength(pin: string): void {
 
 /** Whether the checksum of an ncryptsec is right. No PIN opens a damaged one, and the person should know why. */
 function isWhole(ncryptsec: string): boolean {
-  return bech32.decodeUnsafe(ncryptsec, ncryptsec.length) !== undefined
+  return bech32.decodeUnsafe(ncryptsec, false) !== undefined
 }
 
 /** The second byte of an ncryptsec. */
 function costOf(ncryptsec: string): number | undefined {
-  return bech32.fromWords(bech32.decode(ncryptsec, ncryptsec.length).words)[1]
+  return bech32.decodeToBytes(ncryptsec).bytes[1]
 }
 
 function signerOf(secret: Uint8Array): PageSigner {

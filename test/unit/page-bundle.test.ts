@@ -33,6 +33,13 @@ test('no page bundles a stand-in for a module of Node', () => {
   expect(inputs.filter((path) => /(^|\/)(node|bun):/.test(path))).toEqual([])
 })
 
+test('no page carries what only the service needs', () => {
+  const needless =
+    /base\/limits(?!-client)|node_modules\/(bech32|age-encryption|@sinclair\/typebox)\//
+  const inputs = Object.keys(built.metafile?.inputs ?? {})
+  expect(inputs.filter((path) => needless.test(path))).toEqual([])
+})
+
 test('a browser, which has no Buffer, reads a secret in hex', () => {
   const { Buffer } = globalThis
   const hex = '7f'.repeat(32)
