@@ -92,6 +92,7 @@ function newTill(
     nowMs: () => clock.ms,
     shops: () => shops,
     manager: () => manager,
+    nameOf: ({ name }) => name,
     alone,
     onChange: (state) => seen.push(state),
     onLate: (name, outcome) => late.push([name, outcome]),

@@ -1,6 +1,6 @@
 /** Tables that the panel exports: dates, amounts and discounts as spreadsheets and accountants read them. */
 import { beforeAll, expect, test } from 'bun:test'
-import type { Issuance, Redemption } from '../../src/client/models.ts'
+import type { Definition, Issuance, Redemption } from '../../src/client/models.ts'
 import type { Benefit } from '../../src/coupons/benefit.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
@@ -46,6 +46,17 @@ test('the export has local date and time, amounts with their currency, the disco
   expect(row).toBe(
     '"2026-11-02";"09:05:07";"25 % de descuento; ""hoy""";"25 % de descuento en toda tu compra, hasta $3.000";1250,50;"ARS";312,63;"ARS";"Caja 1";"KT0IAIOJckg5wXvxvDoV3A";;"Ana"',
   )
+})
+
+test('the export and the live feed tell a name that the panel made in the language of their reader', async () => {
+  const { sentenceOf } = await import('../../src/ui/panel/live-events.ts')
+  const name = '25% off everything you buy'
+  const shown = '25 % de descuento en toda tu compra'
+  expect(table.redemptionTable([{ ...redemption, name }])[1]?.[2]).toBe(shown)
+  const coupon = { name, benefit: redemption.benefit, createdAt: 5 } as Definition
+  const event = { couponId: redemption.couponId, at: 5 }
+  expect(sentenceOf({ ...event, type: 'claimed' }, coupon)).toBe(`Se canjeó «${shown}»`)
+  expect(sentenceOf({ ...event, type: 'coupon' }, coupon)).toBe(`Se creó «${shown}»`)
 })
 
 test('the export of a payment in satoshi has them in whole and parts, and no discount that nobody knows', () => {

@@ -231,3 +231,23 @@ test('a claim whose session has ended is sent once more, and a barred coupon is 
   expect(step()).toBe('done')
   session.signOut()
 })
+
+test('a name that the panel made stands in the lists in the language of the till', async () => {
+  const made = (status: string) => async () => {
+    const told = await answer(status)().json()
+    return Response.json({ ...told, name: '25% off everything you buy' })
+  }
+  const name = '25 % de descuento en toda tu compra'
+  await film('shown', made('minted'))
+  page.state.answer = () => Promise.reject(new TypeError('down'))
+  till.redeem()
+  await until('a lost answer', () => till.redemption.peek().step === 'redeeming')
+  till.leave()
+  await until('the open redemption', () => till.unsettled.peek().length === 1)
+  const [open] = till.unsettled.peek()
+  expect(open?.name).toBe(name)
+  page.state.answer = made('success')
+  if (open) till.settle(open)
+  await reach('done')
+  expect(till.recent.peek()[0]?.name).toBe(name)
+})

@@ -9,7 +9,6 @@ import { Button } from '../parts/button.tsx'
 import { CouponCard, CouponFine } from '../parts/coupon-card.tsx'
 import { saveImage } from '../parts/coupon-picture.ts'
 import { Empty } from '../parts/empty.tsx'
-
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
@@ -18,6 +17,7 @@ import { ShopLogo } from '../parts/shop-logo.tsx'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
 import { knownColor, knownLogo, knownName, merchantName } from '../state/merchant-names.ts'
+import { shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { handWords } from '../words/hand.ts'
@@ -196,6 +196,7 @@ function ShownQr({ held }: { held: Held }) {
   const [drawn, setDrawn] = useState(false)
   useEffect(() => void painted().then(() => setDrawn(true)), [])
   const { voucher } = held
+  const name = shownName(held.name, held.coupon)
   return (
     <section class="stack center">
       <button
@@ -208,13 +209,9 @@ function ShownQr({ held }: { held: Held }) {
         {!drawn ? (
           <div class="qr" />
         ) : voucher && signed ? (
-          <QrCode
-            text={JSON.stringify(voucher)}
-            label={t('qr.signed', { name: held.name })}
-            dense
-          />
+          <QrCode text={JSON.stringify(voucher)} label={t('qr.signed', { name })} dense />
         ) : (
-          <QrCode text={couponLink(held.nonce)} label={t('qr', { name: held.name })} />
+          <QrCode text={couponLink(held.nonce)} label={t('qr', { name })} />
         )}
       </button>
       <p class="soft">{t(signed ? 'qr.signed.detail' : 'status.minted.detail')}</p>

@@ -11,7 +11,7 @@ import { worthOf } from '../parts/shop-shade.ts'
 import { say } from '../parts/toast.tsx'
 import { knownColor, merchantName } from '../state/merchant-names.ts'
 import { reachable } from '../state/reach.ts'
-import { benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, nameTells, shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
 import { notNowText, rulesLines } from '../words/rules-text.ts'
@@ -108,7 +108,7 @@ function Line({ held }: { held: Held }) {
       </button>
       <IconButton
         icon="trash"
-        label={t('mine.remove.of', { name: held.name })}
+        label={t('mine.remove.of', { name: shownName(held.name, held.coupon) })}
         onClick={removal.begin}
       />
       {removal.question}

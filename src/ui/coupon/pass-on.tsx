@@ -8,6 +8,7 @@ import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { knownName } from '../state/merchant-names.ts'
+import { shownName } from '../words/benefit-text.ts'
 import { couponWords } from '../words/coupon.ts'
 import { handWords as t } from '../words/hand.ts'
 import type { Held } from './holdings.ts'
@@ -25,7 +26,7 @@ export function PassOn({ held, onClose }: Props) {
   const passed = (to = '') => notePassed(held, to)
   const share = async () => {
     passed()
-    const went = await shareLink(held.name, link)
+    const went = await shareLink(shownName(held.name, held.coupon), link)
     if (went === 'copied') say(t('hand.copied'))
     setShown(went === 'shown')
   }

@@ -14,6 +14,7 @@ import { saveImage, shareImage } from '../parts/coupon-picture.ts'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
 import { knownColor, knownLogo } from '../state/merchant-names.ts'
+import { shownName } from '../words/benefit-text.ts'
 import { handWords as t } from '../words/hand.ts'
 import { couponMessage, type Handed } from './message.ts'
 import { ToNumber } from './to-number.tsx'
@@ -50,7 +51,7 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true, chi
   // Picture, message and share take the one on the screen.
   const onOneGiven = () => onGiven?.([handed])
   const share = async () => {
-    const went = await shareLink(handed.name, link)
+    const went = await shareLink(shownName(handed.name, handed.coupon), link)
     if (went === 'copied') say(t('hand.copied'))
     if (went !== 'shown') return onOneGiven()
     setOpen(true)

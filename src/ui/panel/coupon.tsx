@@ -147,7 +147,7 @@ function Manage({ coupon }: { coupon: Definition }) {
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <section class="danger-zone stack">
         <h2>{t('kill.title')}</h2>
-        <p>{t('kill.why', { name: coupon.name })}</p>
+        <p>{t('kill.why', { name: shownName(coupon.name, coupon.benefit) })}</p>
         <div>
           <Button kind="danger" icon="stop" onClick={() => setAsking('kill')}>
             {t('kill.do')}
@@ -207,7 +207,7 @@ function Kill({ coupon, onClose }: { coupon: Definition; onClose: () => void }) 
       }}
     >
       <div class="stack">
-        <p>{t('kill.why', { name: coupon.name })}</p>
+        <p>{t('kill.why', { name: shownName(coupon.name, coupon.benefit) })}</p>
         <Field
           data-begin
           label={t('kill.type', { word })}

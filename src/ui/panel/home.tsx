@@ -8,7 +8,7 @@ import { panelWords as t } from '../words/panel.ts'
 import { Backup, needsBackup } from './account.tsx'
 import { Chart } from './chart.tsx'
 import { Checklist } from './checklist.tsx'
-import { liveEvents, wordsOf } from './live-events.ts'
+import { liveEvents, sentenceOf } from './live-events.ts'
 import { listening } from './live-stream.ts'
 import { unnamed } from './own-shop.ts'
 import { SecondCopyReminder, wantsSecondCopy } from './second-copy.tsx'
@@ -87,7 +87,7 @@ function Now() {
               key={`${event.at}${event.type}${event.handle ?? coupon.id}`}
               class={`feed-${event.type}`}
             >
-              <span>{t(wordsOf(event, coupon), { name: coupon.name, n: event.count ?? 1 })}</span>
+              <span>{sentenceOf(event, coupon)}</span>
               <span class="soft small number">{moment(event.at)}</span>
             </li>
           ))}

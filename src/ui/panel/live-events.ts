@@ -4,6 +4,8 @@ import { asObject } from '../../base/json.ts'
 import { parseStored } from '../../client/json.ts'
 import type { Definition } from '../../client/models.ts'
 import { tab } from '../browser/storage.ts'
+import { shownName } from '../words/benefit-text.ts'
+import { panelWords as t } from '../words/panel.ts'
 
 const types = ['minted', 'claimed', 'refreshed', 'voided', 'coupon'] as const
 
@@ -35,8 +37,10 @@ export function forgetEvents(): void {
 }
 
 /** The sentence about an event. The stream tells a new coupon and a changed one alike. */
-export function wordsOf({ type, at }: LiveEvent, coupon: Definition) {
-  return type === 'coupon' && at === coupon.createdAt ? 'now.created' : (`now.${type}` as const)
+export function sentenceOf({ type, at, count = 1 }: LiveEvent, coupon: Definition): string {
+  const { name, benefit, createdAt } = coupon
+  const told = type === 'coupon' && at === createdAt ? 'now.created' : (`now.${type}` as const)
+  return t(told, { name: shownName(name, benefit), n: count })
 }
 
 function read(): LiveEvent[] {

@@ -1,7 +1,7 @@
 import type { Redemption } from '../../client/models.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { Money } from '../../coupons/money.ts'
-import { plainBenefitText } from '../words/benefit-text.ts'
+import { plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { shopWords as t } from '../words/shop.ts'
 import type { Cell } from './csv.ts'
 import { localTime } from './local-time.ts'
@@ -32,7 +32,7 @@ export function redemptionTable(rows: readonly Redemption[]): Cell[][] {
       const discount = discountOf(row.benefit, row.purchase ?? null)
       return [
         ...localTime(row.claimedAt),
-        row.name,
+        shownName(row.name, row.benefit),
         plainBenefitText(row.benefit),
         ...moneyCells(paid),
         ...moneyCells(discount),

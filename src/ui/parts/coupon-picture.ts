@@ -33,14 +33,14 @@ type PicturedShop = { shop: string | null; color: ShopColor | null; logo: string
 /** Download the coupon as a PNG. */
 export async function saveImage(held: Pictured, look: PicturedShop): Promise<boolean> {
   const blob = await pictureOf(held, look)
-  if (blob) saveFile(`${fileName(held.name)}.png`, blob)
+  if (blob) saveFile(fileName(held), blob)
   return blob !== null
 }
 
 /** Hand the picture to another program of this device; download it where that fails. */
 export async function shareImage(held: Pictured, look: PicturedShop): Promise<boolean> {
   const blob = await pictureOf(held, look)
-  const name = `${fileName(held.name)}.png`
+  const name = fileName(held)
   if (!blob) return false
   if (!(await shareFile(new File([blob], name, { type: blob.type })))) saveFile(name, blob)
   return true
@@ -217,7 +217,7 @@ function paintQr(context: CanvasRenderingContext2D, { path, scale, side }: Code,
   context.restore()
 }
 
-function fileName(name: string): string {
-  const plain = name.normalize('NFD').replace(/\p{M}/gu, '')
-  return plain.replace(/[^\w]+/g, '-').replace(/^-|-$/g, '') || 'cupon'
+function fileName({ name, coupon }: Pictured): string {
+  const plain = shownName(name, coupon).normalize('NFD').replace(/\p{M}/gu, '')
+  return `${plain.replace(/[^\w]+/g, '-').replace(/^-|-$/g, '') || 'cupon'}.png`
 }

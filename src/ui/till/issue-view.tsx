@@ -7,7 +7,7 @@ import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { merchantName } from '../state/merchant-names.ts'
-import { benefitBadge, benefitText } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, shownName } from '../words/benefit-text.ts'
 import { failureText } from '../words/signer.ts'
 import { tillWords as t } from '../words/till.ts'
 import {
@@ -93,7 +93,7 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
                 <Fitted>{benefitBadge(one.coupon)}</Fitted>
               )}
             </span>
-            <span class="mint-name">{one.name}</span>
+            <span class="mint-name">{shownName(one.name, one.coupon)}</span>
             <span class="soft small">{benefitText(one.coupon)}</span>
             <span class="soft small">
               {minting.value === one.id

@@ -10,14 +10,15 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { hasPrinter } from '../printer/settings.ts'
 import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
-import { benefitText } from '../words/benefit-text.ts'
+import { benefitText, shownName } from '../words/benefit-text.ts'
 import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
 import { RestingButton, useRested } from './resting.tsx'
 
 /** The QR of a voucher that was just issued, for the customer across the counter. */
 export function IssuedView({ issued }: { issued: Issued }) {
-  const { name, coupon, nonce, npub } = issued
+  const { coupon, nonce, npub } = issued
+  const name = shownName(issued.name, coupon)
   const link = couponLink(nonce)
   // Asked for at once, so that the ticket has it.
   const shop = knownName(npub)

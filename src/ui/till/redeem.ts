@@ -120,6 +120,8 @@ type Wiring = {
   shops: () => readonly string[]
   /** The pinned key of the manager; null where this device never reached the service. */
   manager: () => string | null
+  /** The name of a coupon for the person at the till. */
+  nameOf: (terms: VoucherTerms) => string
   onChange: (state: Redemption) => void
   alone: Alone
   /** Called with the answer of a redemption that is no longer on the screen. */
@@ -138,7 +140,8 @@ export function resumable({ startedAt, aside }: Pending, now: number): boolean {
 }
 
 export function createRedeemer(wiring: Wiring): Redeemer {
-  const { ask, pause, pending, now, nowMs, shops, manager, alone, onChange, onLate } = wiring
+  const { ask, pause, pending, now, nowMs, shops, manager, nameOf, alone, onChange, onLate } =
+    wiring
   let state: Redemption = { step: 'idle' }
   /** Counts the coupons on the screen, so that a late preview does not replace the next one. */
   let turn = 0
@@ -233,12 +236,13 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const other = pending.find(nonce)
       // Another page claimed it since the preview. It waits for nothing, though its lock may last a moment.
       if (other?.aside) return claim(other, terms)
-      await claimAlone(nonce, terms.name, () => {
+      const name = nameOf(terms)
+      await claimAlone(nonce, name, () => {
         // That page is gone.
         if (pending.find(nonce)) pending.putAside(nonce)
         // The key is stored before the request leaves: a reload retries with the same one.
         const sent = { owner, ...(purchase && { purchase }) }
-        return claim(pending.open(nonce, terms.name, sent), terms)
+        return claim(pending.open(nonce, name, sent), terms)
       })
     },
     disown() {

@@ -7,10 +7,12 @@ import { openPendingList, type Pending } from '../../client/pending.ts'
 import { type Ask, codeOf } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
+import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, shops } from '../state/shops.ts'
+import { shownName } from '../words/benefit-text.ts'
 import { alone } from './alone.ts'
 import { session } from './issue-state.ts'
 import { createRedeemer, type Outcome, type Redemption, resumable } from './redeem.ts'
@@ -67,6 +69,7 @@ const redeemer = createRedeemer({
   nowMs: () => performance.now(),
   shops: () => shops.peek(),
   manager: managerKey,
+  nameOf,
   alone,
   onChange: show,
   onLate(name, outcome) {
@@ -74,6 +77,10 @@ const redeemer = createRedeemer({
     if (outcome.step === 'done') note(outcome.outcome, name)
   },
 })
+
+function nameOf({ name, coupon }: VoucherTerms): string {
+  return shownName(name, coupon)
+}
 
 /** The pending list without the coupon on the screen. */
 function pendingElsewhere(shown: Redemption): Pending[] {
@@ -97,7 +104,7 @@ function show(next: Redemption): void {
   play(next.outcome)
   // A preview decided nothing, so it is no recent outcome.
   if (before.step !== 'redeeming' || before.told) return
-  note(next.outcome, next.terms?.name ?? before.name)
+  note(next.outcome, next.terms ? nameOf(next.terms) : before.name)
 }
 
 /** The reads of the camera. After an outcome the customer's phone may still be in front of it. */
