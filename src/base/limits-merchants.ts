@@ -18,6 +18,8 @@ export const merchantLimits = {
   refreshesPerDayMax: 20_000,
   /** Pixels of a side. Sharp on every screen that shows a coupon, and decoded in 16 MB. */
   pictureSideMax: 2048,
+  /** Chunks or segments of a picture. Encoders write dozens; 200 KB of empty ones would take 20 ms to read. */
+  picturePartsMax: 1000,
   /** Uploaded pictures of one owner, and their bytes. Issued coupons keep theirs, so this is several years of a shop. */
   picturesPerOwnerMax: 200,
   pictureBytesPerOwnerMax: 20 * 1024 * 1024,

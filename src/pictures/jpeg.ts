@@ -1,3 +1,4 @@
+import { limits } from '../base/limits.ts'
 import type { Stripped } from './strip.ts'
 
 const markers = { frames: [0xc0, 0xc1, 0xc2], tables: [0xc4, 0xdb, 0xdd], scan: 0xda, end: 0xd9 }
@@ -9,6 +10,7 @@ export function stripJpeg(bytes: Uint8Array): Stripped | null {
   let size: { width: number; height: number } | null = null
   let scanned = false
   let at = 2
+  let read = 0
   while (at + 4 <= bytes.length || (scanned && at + 2 <= bytes.length)) {
     if (bytes[at] !== 0xff) return null
     const marker = bytes[at + 1] ?? 0
@@ -21,6 +23,7 @@ export function stripJpeg(bytes: Uint8Array): Stripped | null {
       parts.push(bytes.subarray(at, at + 2))
       return size && scanned ? { bytes: Buffer.concat(parts), ...size } : null
     }
+    if (++read > limits.picturePartsMax) return null
     const end = at + 4 <= bytes.length ? at + 2 + view.getUint16(at + 2) : at
     if (end < at + 4 || end > bytes.length) return null
     const segment = bytes.subarray(at, end)

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { limits } from '../base/limits.ts'
 import type { Stripped } from './strip.ts'
 
 /** Chunks that change how the picture looks. Text, time, EXIF, animations and unknown ones are not among them. */
@@ -14,7 +15,7 @@ export function stripPng(bytes: Uint8Array): Stripped | null {
   let size: { width: number; height: number } | null = null
   let drawn = false
   let at = 8
-  while (at + 12 <= bytes.length) {
+  for (let read = 0; read < limits.picturePartsMax && at + 12 <= bytes.length; read++) {
     const length = view.getUint32(at)
     const end = at + 12 + length
     if (end > bytes.length) return null

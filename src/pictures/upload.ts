@@ -12,7 +12,7 @@ type Uploaded = { fresh: boolean; body: Static<typeof UploadedModel> }
 
 /**
  * Store a picture without its metadata. The same picture again gives the same answer, and another day before it is
- * deleted unused. Refuses `merchant-not-allowed`, `picture-invalid`, `picture-too-wide`, `pictures-full`,
+ * deleted unused. Refuses `picture-invalid`, `picture-too-wide`, `merchant-not-allowed`, `pictures-full`,
  * `bytes-day-full`, `disk-low`.
  */
 export async function uploadPicture(
@@ -20,8 +20,7 @@ export async function uploadPicture(
   caller: Caller,
   sent: Uint8Array,
 ): Promise<Uploaded> {
-  // To read a picture is long work: not for strangers, and not while other writes wait for this one.
-  await pictures.database.snapshot((tx) => pictures.requireMerchant(tx, caller))
+  // Before the transaction, because other writes wait for it.
   const { type, bytes } = stripPicture(sent)
   const hash = pictureHash(bytes)
   const plan = { roots: [{ merchant: caller.pubkey }], first: caller.spend }

@@ -1,3 +1,4 @@
+import { limits } from '../base/limits.ts'
 import type { Stripped } from './strip.ts'
 
 type Size = { width: number; height: number }
@@ -14,7 +15,9 @@ export function stripWebp(bytes: Uint8Array): Stripped | null {
   let canvas: Size | null = null
   let picture: Size | null = null
   let profiled = false
+  let read = 0
   for (let at = 12; at + 8 <= fileEnd; ) {
+    if (++read > limits.picturePartsMax) return null
     const name = Buffer.from(bytes.subarray(at, at + 4)).toString('latin1')
     const length = view.getUint32(at + 4, true)
     // A chunk of odd length has one byte of padding.

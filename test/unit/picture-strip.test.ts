@@ -73,6 +73,8 @@ describe('metadata of an uploaded picture', () => {
 describe('a picture is refused', () => {
   const side = limits.pictureSideMax
   const animated = webpOf(webpCanvas(0x02, 1, 1), lossy)
+  const none = Buffer.alloc(0)
+  const parts = (one: Buffer) => Array<Buffer>(limits.picturePartsMax).fill(one)
   const wrongSum = Buffer.from(samples.png)
   wrongSum[20] = 1
   const lossless = (width: number, height: number) => {
@@ -103,6 +105,17 @@ describe('a picture is refused', () => {
     ['an animated WebP', animated, 'picture-invalid'],
     ['a WebP with two pictures', webpOf(webpCanvas(0, 1, 1), lossy, lossy), 'picture-invalid'],
     ['a WebP that is shorter than it says', samples.webp.subarray(0, -1), 'picture-invalid'],
+    ['a JPEG of too many parts', jpegWith(parts(jpegSegment(0xfe, ''))), 'picture-invalid'],
+    [
+      'a PNG of too many parts',
+      pngOf(1, 1, { more: parts(pngChunk('tEXt', none)) }),
+      'picture-invalid',
+    ],
+    [
+      'a WebP of too many parts',
+      webpOf(...parts(webpChunk('JUNK', none)), lossy),
+      'picture-invalid',
+    ],
     ['a wide JPEG', jpegOf(side + 1, 1), 'picture-too-wide'],
     ['a high JPEG', jpegOf(1, side + 1), 'picture-too-wide'],
     ['a wide PNG', pngOf(side + 1, 1), 'picture-too-wide'],
