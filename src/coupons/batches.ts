@@ -1,13 +1,16 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { isPlainName } from '../base/words.ts'
+import type { Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Batch } from './batch-store.ts'
 import type { StoredDefinition } from './definition-store.ts'
+import { handleOf } from './nonce.ts'
 import { type AskedPage, cutPage, parsePage } from './page.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { parseText } from './text.ts'
+import type { VoucherResult } from './voucher.ts'
 
 /** Batch and labels of a mint, as a client sends them. */
 type SentNames = {
@@ -45,29 +48,31 @@ function parseVoucherLabel(text: string | null): string | null {
 }
 
 /** Bytes of the names in the database, for the quota of the merchant. */
-export function bytesOfNames({ labels }: Names): number {
+function bytesOfNames({ labels }: Names): number {
   return (labels ?? []).reduce((sum, label) => sum + 16 + Buffer.byteLength(label ?? ''), 64)
 }
 
 /**
  * File the batch and the labels of vouchers that were just issued, in their transaction. Returns the batch.
- * Refuses `batch-unknown`, `batch-full`, `batches-full`.
+ * Refuses `batch-unknown`, `batch-full`, `batches-full`, `bytes-day-full`.
  */
 export async function fileNames(
   service: CouponService,
-  tx: CouponStores,
+  tx: CouponStores & Locking,
   definition: StoredDefinition,
-  { batch: asked, labels }: Names,
-  { handles, now }: { handles: readonly Uint8Array[]; now: number },
+  names: Names,
+  { vouchers, now }: { vouchers: readonly VoucherResult[]; now: number },
 ): Promise<Batch | null> {
+  const { batch: asked, labels } = names
   const batch = asked && (await openBatch(service, tx, definition, asked, now))
-  if (batch && !(await tx.batches.take(batch.rowId, handles.length, limits.batchVouchersMax))) {
+  if (batch && !(await tx.batches.take(batch.rowId, vouchers.length, limits.batchVouchersMax))) {
     throw new Refusal('batch-full')
   }
-  handles.forEach((handle, at) => {
+  for (const [at, { nonce }] of vouchers.entries()) {
     const label = labels?.[at] ?? null
-    if (batch || label !== null) tx.batches.file(handle, batch?.rowId ?? null, label)
-  })
+    if (batch || label !== null) tx.batches.file(handleOf(nonce), batch?.rowId ?? null, label)
+  }
+  await service.charge(tx, definition.owner, { bytes: bytesOfNames(names) })
   return batch
 }
 

@@ -35,6 +35,8 @@ export type StoredDefinition = Definition & {
   open: number
 }
 
+type Counted = Pick<StoredDefinition, 'rowId' | 'expiresAt'>
+
 type NullableBytes = Uint8Array | null
 
 const columns = `
@@ -124,9 +126,6 @@ export function createDefinitionStore(sql: Sql) {
     `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, ?3, 0)
      ON CONFLICT (definition_id, hour) DO UPDATE SET minted = hourly.minted + excluded.minted`,
   )
-  const findExpiry = sql.query<{ expires_at: number | null }, [number]>(
-    'SELECT r.expires_at FROM definitions d JOIN revisions r ON r.id = d.revision_id WHERE d.id = ?',
-  )
   const countExpiring = sql.query<null, [number, number, number]>(
     `INSERT INTO expiries (definition_id, expires_at, open) VALUES (?, ?, ?)
      ON CONFLICT (definition_id, expires_at) DO UPDATE SET open = expiries.open + excluded.open`,
@@ -213,14 +212,13 @@ export function createDefinitionStore(sql: Sql) {
     },
 
     /**
-     * Count `count` new vouchers. False if the definition is archived, expired or has too few remaining.
-     * The guarded UPDATE decides, so that parallel requests never pass `maxUses`.
+     * Count `count` new vouchers of a definition as it is in this transaction. False if it is archived, expired or
+     * has too few remaining. The guarded UPDATE decides, so that parallel requests never pass `maxUses`.
      */
-    async take(rowId: number, count: number, now: number): Promise<boolean> {
+    async take({ rowId, expiresAt }: Counted, count: number, now: number): Promise<boolean> {
       if ((await take.changes(count, rowId, now)) !== 1) return false
       countTotal.run(count)
       countMinted.run(rowId, hourOf(now), count)
-      const expiresAt = (await findExpiry.get(rowId))?.expires_at ?? null
       if (expiresAt !== null) countExpiring.run(rowId, expiresAt, count)
       return true
     },

@@ -4,7 +4,7 @@ import type { AfterCommit, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { Batch } from './batch-store.ts'
-import { bytesOfNames, fileNames, type Names } from './batches.ts'
+import { fileNames, type Names } from './batches.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { Change } from './live.ts'
 import { handleOf } from './nonce.ts'
@@ -37,9 +37,7 @@ export async function mintVouchers(
       const definition = await mintableBy(tx, caller, couponId)
       const how = { count: count ?? 1, mintedBy: caller.pubkey, now }
       const vouchers = await issueVouchers(service, tx, definition, how)
-      const handles = vouchers.map(({ nonce }) => handleOf(nonce))
-      const batch = names && (await fileNames(service, tx, definition, names, { handles, now }))
-      if (names) await service.charge(tx, definition.owner, { bytes: bytesOfNames(names) })
+      const batch = names && (await fileNames(service, tx, definition, names, { vouchers, now }))
       const body = JSON.stringify(
         count === null && !names ? vouchers[0] : { vouchers, ...batchView(batch) },
       )
@@ -96,7 +94,7 @@ export async function issueVouchers(
 ): Promise<VoucherResult[]> {
   service.requireDisk()
   // The count comes before the vouchers: parallel requests must not pass `maxUses` together.
-  if (!(await tx.definitions.take(definition.rowId, count, now))) {
+  if (!(await tx.definitions.take(definition, count, now))) {
     throw refusalOfMint(definition, now)
   }
   await service.charge(tx, definition.owner, { vouchers: count })

@@ -218,10 +218,12 @@ export function definitions(it: It<CouponTx>): void {
   })
 
   it('of writers that want the last slots, the first ones get them', async (stores) => {
-    const { rowId } = await stores.write((tx) => defined(tx, 1, { maxUses: 5 }))
+    const definition = await stores.write((tx) => defined(tx, 1, { maxUses: 5 }))
     const taken = await Promise.all(
       [2, 2, 2, 1, 1].map((wanted) =>
-        stores.write(async (tx) => ((await tx.definitions.take(rowId, wanted, at)) ? wanted : 0)),
+        stores.write(async (tx) =>
+          (await tx.definitions.take(definition, wanted, at)) ? wanted : 0,
+        ),
       ),
     )
     const sum = taken.reduce((all, one) => all + one, 0)
@@ -237,12 +239,12 @@ export function definitions(it: It<CouponTx>): void {
       await tx.definitions.update({ ...archived, archivedAt: at }, false)
       const small = await defined(tx, 3, { maxUses: 3 })
       return [
-        await tx.definitions.take(expiring.rowId, 1, at + 9),
-        await tx.definitions.take(expiring.rowId, 1, at + 10),
-        await tx.definitions.take(archived.rowId, 1, at),
-        await tx.definitions.take(small.rowId, 4, at),
-        await tx.definitions.take(small.rowId, 3, at),
-        await tx.definitions.take(999, 1, at),
+        await tx.definitions.take(expiring, 1, at + 9),
+        await tx.definitions.take(expiring, 1, at + 10),
+        await tx.definitions.take(archived, 1, at),
+        await tx.definitions.take(small, 4, at),
+        await tx.definitions.take(small, 3, at),
+        await tx.definitions.take({ ...small, rowId: 999 }, 1, at),
       ]
     })
     expect(taken).toEqual([true, false, false, false, true, false])
@@ -252,7 +254,7 @@ export function definitions(it: It<CouponTx>): void {
   it('a slot is free again after its voucher was voided', async (stores) => {
     const definition = await stores.write((tx) => defined(tx, 1, { maxUses: 1 }))
     const [voucher] = await stores.write((tx) => issued(tx, definition, [1]))
-    const take = () => stores.write((tx) => tx.definitions.take(definition.rowId, 1, at))
+    const take = () => stores.write((tx) => tx.definitions.take(definition, 1, at))
     expect(await take()).toBe(false)
     await stores.write((tx) => tx.vouchers.void(found(voucher), at))
     expect(await take()).toBe(true)
@@ -282,7 +284,7 @@ export function definitions(it: It<CouponTx>): void {
   it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       const definition = await defined(tx, 1, { image: 'https://example.com/1' })
-      await tx.definitions.take(definition.rowId, 2, at)
+      await tx.definitions.take(definition, 2, at)
       await tx.definitions.update({ ...definition, name: 'other' }, true)
     }))
 

@@ -61,11 +61,11 @@ export async function defined(
 /** Vouchers of a definition, one for each of these numbers, with their slots. */
 export async function issued(
   tx: CouponTx,
-  definition: Pick<StoredDefinition, 'rowId' | 'revisionId'>,
+  definition: Pick<StoredDefinition, 'rowId' | 'revisionId' | 'expiresAt'>,
   numbers: readonly number[],
   now = at,
 ): Promise<Voucher[]> {
-  if (!(await tx.definitions.take(definition.rowId, numbers.length, now))) {
+  if (!(await tx.definitions.take(definition, numbers.length, now))) {
     throw new Error('there was no slot')
   }
   const { rowId: definitionRowId, revisionId } = definition

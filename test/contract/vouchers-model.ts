@@ -55,10 +55,10 @@ export function modelVouchers(it: It<CouponTx>): void {
       const max = limits[number] ?? Number.POSITIVE_INFINITY
       const live = (issuedOf[number] ?? 0) - of(number, 'voided').length
       const expected = live + wanted <= max && (expiresAt === null || expiresAt > now)
-      const { rowId, revisionId } = await definition(tx, number)
-      if (!expected) return expect(await tx.definitions.take(rowId, wanted, now)).toBe(false)
+      const stored = await definition(tx, number)
+      if (!expected) return expect(await tx.definitions.take(stored, wanted, now)).toBe(false)
       const numbers = Array.from({ length: wanted }, () => next++)
-      await issued(tx, { rowId, revisionId }, numbers, now)
+      await issued(tx, stored, numbers, now)
       issuedOf[number] = (issuedOf[number] ?? 0) + wanted
       for (const one of numbers) {
         vouchers.set(one, { definition: number, phase: 'minted', expiresAt, endedAt: null })

@@ -63,7 +63,7 @@ test('a definition that is only shared cannot be changed', async () => {
   const take = (mode: 'shared' | 'changed') =>
     engine.transact({ roots: [{ definition: 'd'.repeat(36), mode }] }, async (tx) => {
       const [definition] = await tx.definitions.list(owner)
-      return tx.definitions.take(definition?.rowId ?? 0, 1, 2)
+      return definition && tx.definitions.take(definition, 1, 2)
     })
   await expect(take('shared')).rejects.toThrow('UPDATE OF max_uses')
   expect(await take('changed')).toBe(true)
