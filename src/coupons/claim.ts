@@ -37,9 +37,7 @@ export async function claim(
 ): Promise<Answer> {
   const handle = handleOf(input.nonce)
   const till = createTill(
-    identify
-      ? (await dependsOnTill(service, input)) && (await identify())
-      : new Refusal('auth-missing'),
+    identify && (await dependsOnTill(service, input)) ? await identify() : null,
   )
   const plan = { roots: [{ voucher: handle }], first: till.first }
   return service.database.transact(plan, async (tx) => {
@@ -55,7 +53,7 @@ export async function claim(
         return { ...again, kept: false }
       }
       const by = await till.by(tx, voucher.owner)
-      await requireTill(service, tx, voucher, { by, refused: till.refused() })
+      await requireTill(service, tx, voucher, { by, reason: till.reason() })
       if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
       requireRules(voucher.terms, input.purchase, now)
 
@@ -88,11 +86,10 @@ async function requireTill(
   service: CouponService,
   tx: CouponStores,
   { owner }: Voucher,
-  { by, refused }: { by: { listed: boolean } | null; refused: Refusal | null },
+  { by, reason }: { by: { listed: boolean } | null; reason: string | undefined },
 ): Promise<void> {
   if (by?.listed || !(await service.onlyAuthorizedTills(tx, owner))) return
-  const reason = refused && authReasonOf(refused)
-  throw new Refusal('till-not-allowed', reason ? { reason } : {})
+  throw new Refusal('till-not-allowed', reason === undefined ? {} : { reason })
 }
 
 /**
@@ -108,10 +105,13 @@ async function dependsOnTill(
   return voucher.phase !== 'claimed'
 }
 
-/** The till of a claim. A signature that was used before makes it anonymous, and refuses nothing. */
-function createTill(identified: Caller | Refusal | false) {
+/**
+ * The till of a claim. Null stands for no authentication. A signature that was used before makes it anonymous, and
+ * refuses nothing.
+ */
+function createTill(identified: Caller | Refusal | null) {
   const failed = identified instanceof Refusal ? identified : null
-  const caller = identified instanceof Refusal || !identified ? null : identified
+  const caller = identified instanceof Refusal ? null : identified
   const spend = caller?.spend
   let repeated: Refusal | null = null
   const first: First<CouponStores> | undefined =
@@ -127,8 +127,12 @@ function createTill(identified: Caller | Refusal | false) {
     })
   return {
     first,
-    /** Why it is anonymous; null if it is not. */
-    refused: () => failed ?? repeated,
+    /** The `reason` why it is anonymous; undefined if it is not. */
+    reason() {
+      const refused = failed ?? repeated
+      if (refused) return authReasonOf(refused)
+      return caller ? undefined : authReasonOf({ code: 'auth-missing' })
+    },
     /** Its key, and if that is the owner's or a minter's. Null for an anonymous till. */
     async by(tx: CouponStores, owner: string) {
       if (!caller || repeated) return null

@@ -9,15 +9,16 @@ const unlisted = new Uint8Array(32)
 
 /** The part of the stores that counts redemptions by till. */
 export function createTillStore(sql: Sql) {
-  const find = sql.query<{ id: number }, [Uint8Array, Uint8Array]>(
-    'SELECT id FROM tills WHERE owner = ? AND pubkey = ?',
+  const till = '(SELECT id FROM tills WHERE owner = ?1 AND pubkey = ?2)'
+  const addToHour = sql.query<null, [Uint8Array, Uint8Array, number]>(
+    `UPDATE till_hours SET claimed = claimed + 1 WHERE till_id = ${till} AND hour = ?3`,
   )
   // Without RETURNING, because SQLite would look at all redemptions for one that waits for this row.
   const insert = sql.query<null, [Uint8Array, Uint8Array]>(
-    'INSERT INTO tills (owner, pubkey) VALUES (?, ?)',
+    'INSERT INTO tills (owner, pubkey) VALUES (?, ?) ON CONFLICT (owner, pubkey) DO NOTHING',
   )
-  const addHour = sql.query<null, [number, number]>(
-    `INSERT INTO till_hours (till_id, hour, claimed) VALUES (?, ?, 1)
+  const insertHour = sql.query<null, [Uint8Array, Uint8Array, number]>(
+    `INSERT INTO till_hours (till_id, hour, claimed) VALUES (${till}, ?3, 1)
      ON CONFLICT (till_id, hour) DO UPDATE SET claimed = till_hours.claimed + 1`,
   )
   // No index has this order. An owner has as many tills as minters, so that a sort is cheap.
@@ -35,15 +36,13 @@ export function createTillStore(sql: Sql) {
   )
 
   return {
-    /** Count a redemption. Returns the row id of its till. */
-    async count(owner: string, pubkey: string | null, hour: number): Promise<number> {
-      const names = [bytesOf(owner), pubkey === null ? unlisted : bytesOf(pubkey)] as const
-      const known = await find.get(...names)
-      if (!known) insert.run(...names)
-      const row = known ?? (await find.get(...names))
-      if (!row) throw new Error('the till was not inserted')
-      addHour.run(row.id, hour)
-      return row.id
+    /** Count a redemption for the till of a listed key, or for those without. */
+    async count(owner: Uint8Array, pubkey: Uint8Array | null, hour: number): Promise<void> {
+      const counted = [owner, pubkey ?? unlisted, hour] as const
+      // One statement but for the first redemption of an hour.
+      if ((await addToHour.changes(...counted)) === 1) return
+      insert.run(owner, pubkey ?? unlisted)
+      insertHour.run(...counted)
     },
 
     /** Up to `most` tills of an owner with a row id below `before`, newest first. */

@@ -137,12 +137,12 @@ export function createVoucherStore(sql: Sql) {
       number | null,
       string | null,
       Uint8Array | null,
-      number | null,
+      Uint8Array | null,
     ]
   >(
     `INSERT INTO redemptions (voucher_id, owner, zap_request, zap_request_id, amount_msat,
        purchase, claimed_by, till_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM tills WHERE owner = ?2 AND pubkey = ?8))`,
   )
   const listRedemptions = sql.query<
     {
@@ -257,17 +257,19 @@ export function createVoucherStore(sql: Sql) {
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
       if ((await endOpen.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       const hour = hourOf(now)
-      const { by } = filed
-      const tillId = await tills.count(voucher.owner, by?.listed ? by.pubkey : null, hour)
+      const owner = bytesOf(voucher.owner)
+      const by = filed.by && bytesOf(filed.by.pubkey)
+      const till = filed.by?.listed ? by : null
+      await tills.count(owner, till, hour)
       insertRedemption.run(
         voucher.rowId,
-        bytesOf(voucher.owner),
+        owner,
         filed.zapRequest,
         filed.zapRequestId,
         filed.amountMsat,
         filed.purchase && JSON.stringify(filed.purchase),
-        by && bytesOf(by.pubkey),
-        by?.listed ? tillId : null,
+        by,
+        till,
       )
       countClaimed.run(voucher.definitionRowId)
       expiries.close(voucher)

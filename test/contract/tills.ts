@@ -52,6 +52,21 @@ export function tills(it: It<CouponTx>): void {
     })
   })
 
+  it('redemptions of one till in one hour add up', async (stores) => {
+    await stores.write(async (tx) => {
+      const by = { pubkey: key(1), listed: true }
+      for (const one of await issued(tx, await defined(tx, 1), [1, 2, 3])) {
+        await tx.vouchers.claim(one, { ...filed, by }, at)
+      }
+    })
+    await stores.read(async (tx) => {
+      const [till] = await tx.tills.list(key(1), most, 9)
+      const hour = Math.floor(at / 3600)
+      const days = await tx.tills.days(found(till).rowId, { from: hour, to: hour + 1, offset: 0 })
+      expect(days).toEqual([{ day: Math.floor(hour / 24), claimed: 3 }])
+    })
+  })
+
   it('an undone redemption counts for no till', async (stores) => {
     const vouchers = await stores.write(async (tx) => issued(tx, await defined(tx, 1), [1]))
     const by = { pubkey: key(1), listed: true }
