@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import { movePassphraseOf } from '../client/move-words.ts'
 import { completeArrival, createIncoming, incomingPath, untouched } from '../db/arrival.ts'
 import { type BackupReport, partialOf } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
@@ -74,7 +73,13 @@ export async function streamMove(
     keys: requireKeyTexts(config),
     database: { bytes: copy.size, sha256: hash.digest('hex') },
   }
-  return sealMove(header, copy.stream(), movePassphraseOf(passphrase))
+  return sealMove(header, copy.stream(), await passphraseOf(passphrase))
+}
+
+/** The passphrase that a typed text stands for. The list of words is loaded at the first move alone. */
+async function passphraseOf(typed: string): Promise<string> {
+  const { movePassphraseOf } = await import('../client/move-words.ts')
+  return movePassphraseOf(typed)
 }
 
 /** Write the file of a move (0600). It has its name only when it is complete and on disk. Replaces a file. */
@@ -115,7 +120,7 @@ export async function stageArrival(
   const incoming = createIncoming(dataDir)
   try {
     const database = join(incoming, 'cuponera.db')
-    const header = await openMove(file, movePassphraseOf(passphrase), database)
+    const header = await openMove(file, await passphraseOf(passphrase), database)
     ownLikeDirectory(database)
     const keys = parseKeyring(header.keys)
     if (!keys) throw new OperatorError('the file holds no keys')

@@ -12,7 +12,6 @@ import {
 } from '../app/move.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { newMovePassphrase } from '../client/move-words.ts'
 import { adoptArrival } from '../db/arrival.ts'
 import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
 import { eventsOf } from './backup.ts'
@@ -38,7 +37,7 @@ export async function moveOut(config: Config, file: string, options: Options): P
     refuseTarget(source, target, options.force, moveNames)
     const { passphraseFile } = options
     const given = passphraseFile !== undefined && (await readPassphrase(passphraseFile, 'new'))
-    const passphrase = given || newMovePassphrase()
+    const passphrase = given || (await newPassphrase())
     await onDatabase(source, (database) => closeForMove(database, systemClock()), 'run')
     console.log('This service is closed from now on: it goes on at the other computer.')
     const copy = moveCopyPath(dataDir)
@@ -59,6 +58,12 @@ export async function moveOut(config: Config, file: string, options: Options): P
     )
     return 0
   })
+}
+
+async function newPassphrase(): Promise<string> {
+  // Loaded here, since its list of words would slow down every start of the program.
+  const { newMovePassphrase } = await import('../client/move-words.ts')
+  return newMovePassphrase()
 }
 
 /** Let a service from another computer into an unused data directory. */

@@ -1,5 +1,4 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
-import { Decrypter, Encrypter } from 'age-encryption'
 import { type JsonObject, parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
@@ -24,12 +23,16 @@ const workFactor = 17
 const head = /^age-encryption\.org\/v1\n-> scrypt [A-Za-z0-9+/]{22} (\d{1,2})\n/
 const headBytes = 128
 
+/** Loaded at the first move alone: its curves and hashes would slow down every start. */
+const loadAge = () => import('age-encryption')
+
 /** Encrypt the header and the bytes of a backup, piece by piece. */
 export async function sealMove(
   header: MoveHeader,
   database: ReadableStream<Uint8Array>,
   passphrase: string,
 ): Promise<ReadableStream<Uint8Array>> {
+  const { Encrypter } = await loadAge()
   const encrypter = new Encrypter()
   encrypter.setPassphrase(passphrase)
   encrypter.setScryptWorkFactor(workFactor)
@@ -48,6 +51,7 @@ export async function openMove(
   target: string,
 ): Promise<MoveHeader> {
   await requireHead(file)
+  const { Decrypter } = await loadAge()
   const decrypter = new Decrypter()
   decrypter.addPassphrase(passphrase)
   let opened: ReadableStream<Uint8Array>

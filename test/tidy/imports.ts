@@ -125,6 +125,18 @@ test('http/ names no path of a feature', () => {
   expect(named).toEqual([])
 })
 
+test('a start loads no library that only a move, a certificate or a page needs', () => {
+  const imports = localImports().filter(({ typesOnly }) => !typesOnly)
+  const loaded = new Set(['src/main.ts'])
+  for (const path of loaded) {
+    for (const { from, target } of imports) if (from === path) loaded.add(target)
+  }
+  const late = /^(age-encryption|pkijs|asn1js|@scure\/bip39|preact|uplot)(\/|$)/
+  const notLoaded = new RegExp(`^(?!(${[...loaded].join('|').replaceAll('.', '\\.')})$)`)
+  expect(loaded).toContain('src/app/start.ts')
+  expect(loadersOf(late, notLoaded)).toEqual([])
+})
+
 test('nostr-tools is imported by subpath', () => {
   expect(importersOf(/^nostr-tools$/)).toEqual([])
 })
