@@ -14,36 +14,48 @@ export class Connection extends Sqlite {
   }
 }
 
-/** The statement port on a connection. SQLite is synchronous, so each statement has run when its call returns. */
-export function createSql(connection: Sqlite): Sql {
+/**
+ * The statement port on a connection. SQLite is synchronous, so each statement has run when its call returns. Statements
+ * are prepared at once, so that one that does not fit the schema ends the start; with `later`, at their first use.
+ */
+export function createSql(connection: Sqlite, prepared: 'at once' | 'later' = 'at once'): Sql {
   return {
-    query: <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> =>
-      new Query<Row, Params>(connection.query<Row, SqlValue[]>(text)),
+    query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> {
+      const query = new Query<Row, Params>(() => connection.query<Row, SqlValue[]>(text))
+      if (prepared === 'at once') query.prepare()
+      return query
+    },
     integersIn: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
   }
 }
 
 class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
-  readonly #statement: Statement<Row, SqlValue[]>
+  readonly #make: () => Statement<Row, SqlValue[]>
+  #made: Statement<Row, SqlValue[]> | null = null
 
-  constructor(statement: Statement<Row, SqlValue[]>) {
-    this.#statement = statement
+  constructor(make: () => Statement<Row, SqlValue[]>) {
+    this.#make = make
+  }
+
+  prepare(): Statement<Row, SqlValue[]> {
+    this.#made ??= this.#make()
+    return this.#made
   }
 
   async get(...params: Params): Promise<Row | null> {
-    return this.#statement.get(...params)
+    return this.prepare().get(...params)
   }
 
   async all(...params: Params): Promise<Row[]> {
-    return this.#statement.all(...params)
+    return this.prepare().all(...params)
   }
 
   async changes(...params: Params): Promise<number> {
-    return this.#statement.run(...params).changes
+    return this.prepare().run(...params).changes
   }
 
   run(...params: Params): void {
-    this.#statement.run(...params)
+    this.prepare().run(...params)
   }
 }
 

@@ -91,7 +91,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     reader.run('PRAGMA query_only = ON')
     this.#reader = {
       connection: reader,
-      tx: options.stores(createSql(reader)),
+      // The writer has prepared the same statements. Once more, all at once, would slow down the start.
+      tx: options.stores(createSql(reader, 'later')),
       begin: reader.query('BEGIN'),
       end: reader.query('COMMIT'),
     }
