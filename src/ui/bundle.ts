@@ -25,7 +25,7 @@ export type PageName = keyof typeof entries
 /** The pages as browsers get them. Bytes are base64, so that the build can write them into the binary. */
 export type Bundle = {
   /** Addresses of a page's scripts in the order they run, and of their static imports. */
-  pages: Record<PageName, { scripts: string[]; preload: string[] }>
+  pages: Record<PageName, { scripts: string[]; parts: string[] }>
   style: string
   /** Addresses of the icons of an installed page. */
   icons: Record<keyof typeof icons, string>
@@ -88,7 +88,7 @@ export async function bundlePages(): Promise<Bundle> {
     const main = named(script)
     return {
       scripts: [`/ui/${named('boot')}`, `/ui/${main}`],
-      preload: [...importsOf(main, texts)].map((name) => `/ui/${name}`),
+      parts: [...importsOf(main, texts)].map((name) => `/ui/${name}`),
     }
   }
   const pages = { panel: page('panel'), caja: page('till'), c: page('coupon') }

@@ -22,8 +22,10 @@ export type PagePlace = {
 
 /** The empty page; its script fills it. */
 export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Page {
-  const { scripts, preload } = bundle.pages[name]
+  const { scripts, parts } = bundle.pages[name]
   const [boot, main] = scripts
+  // Scripts too: where the service worker answers, a browser may fetch a preloaded module again.
+  const modules = [...parts, main].map((file) => `<script type="module" src="${file}"></script>`)
   const { couponOrigin, httpPort, relay } = place
   const attributes = [
     `data-page="${name}"`,
@@ -45,7 +47,7 @@ export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Pa
 <link rel="apple-touch-icon" href="${bundle.icons.apple}">
 ${name === 'caja' ? '<link rel="manifest" href="/caja.webmanifest">\n' : ''}<link rel="stylesheet" href="${bundle.style}">
 <script type="module" blocking="render" src="${boot}"></script>
-${preload.map((file) => `<link rel="modulepreload" href="${file}">\n`).join('')}<script type="module" src="${main}"></script>
+${modules.join('\n')}
 </head>
 <body>
 <div id="app"></div>

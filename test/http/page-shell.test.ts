@@ -105,8 +105,8 @@ test('the worker leaves answers of the API alone', async () => {
 test('both pages are cached whole, with the parts that load later', () => {
   const { kept } = openWorker()
   expect(kept.size).toBe(0)
-  const wanted = [bundle.pages.caja, bundle.pages.c].flatMap(({ scripts, preload }) => {
-    return [...scripts, ...preload]
+  const wanted = [bundle.pages.caja, bundle.pages.c].flatMap(({ scripts, parts }) => {
+    return [...scripts, ...parts]
   })
   expect(wanted.filter((path) => !bundle.offline.includes(path))).toEqual([])
   // The reader of QR codes is a part of its own, loaded when a camera or a photo needs it.

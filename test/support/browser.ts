@@ -129,6 +129,10 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complain(`console: ${message.text()}`)
     }
+    // A file that is fetched twice, or for nothing.
+    if (message.type() === 'warning' && message.text().includes('preload')) {
+      complain(`console: ${message.text()}`)
+    }
   })
   context.on('request', (request) => {
     const { protocol, host, origin } = new URL(request.url())
