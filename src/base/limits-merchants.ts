@@ -20,9 +20,12 @@ export const merchantLimits = {
   pictureSideMax: 2048,
   /** Chunks or segments of a picture. Encoders write dozens; 200 KB of empty ones would take 20 ms to read. */
   picturePartsMax: 1000,
-  /** Uploaded pictures of one owner, and their bytes. Issued coupons keep theirs, so this is several years of a shop. */
+  /** Uploaded pictures of one owner that are in use or new, and their bytes. */
   picturesPerOwnerMax: 200,
   pictureBytesPerOwnerMax: 20 * 1024 * 1024,
+  /** All pictures of one owner. Issued vouchers keep theirs: four new coupons a week fill this in ten years. */
+  picturesKeptPerOwnerMax: 2000,
+  pictureBytesKeptPerOwnerMax: 200 * 1024 * 1024,
   /** An uploaded picture that nothing uses is kept for a day: an editor uploads before it saves. */
   pictureUnusedSeconds: 24 * 60 * 60,
   /** Pictures that one step of the sweep deletes. Each is up to 200 KB of the write-ahead log. */

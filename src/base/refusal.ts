@@ -214,7 +214,10 @@ const table = {
     'Llegaste al máximo de cupones por día en este servicio. Seguí mañana.',
   ],
   'bytes-day-full': [429, 'Llegaste al máximo de datos por día en este servicio. Seguí mañana.'],
-  'pictures-full': [409, 'Llegaste al máximo de fotos. Usá una que ya hayas subido.'],
+  'pictures-full': [
+    409,
+    'Llegaste al máximo de fotos en uso. Archivá un cupón que ya terminó, o usá una foto que ya subiste.',
+  ],
   'batch-full': [409, 'Esa tanda ya está completa. Empezá otra.'],
   'batches-full': [409, 'Este cupón ya tiene el máximo de tandas. Duplicalo y seguí con ese.'],
   'posters-full': [409, 'Llegaste al máximo de afiches. Borrá alguno que no uses.'],

@@ -5,6 +5,9 @@ import type { PictureType } from './strip.ts'
 /** The bytes of a picture. */
 export type Picture = { type: PictureType; bytes: Uint8Array<ArrayBuffer> }
 
+/** Pictures in use or new, and all that are kept: those of vouchers and coupons that are over, too. */
+type Usage = { pictures: number; bytes: number; kept: number; keptBytes: number }
+
 export type PictureStore = ReturnType<typeof createPictureStore>
 
 /** Store of uploaded pictures. Each owner has its own copy, so that the end of one takes nothing from another. */
@@ -15,9 +18,24 @@ export function createPictureStore(sql: Sql) {
   const findSize = sql.query<{ type: PictureType; bytes: number }, [Uint8Array, Uint8Array]>(
     'SELECT type, bytes FROM pictures WHERE owner = ? AND hash = ?',
   )
-  const usage = sql.query<{ pictures: number; bytes: number }, [Uint8Array]>(
-    `SELECT count(*) AS pictures, CAST(coalesce(sum(bytes), 0) AS INTEGER) AS bytes
-     FROM pictures WHERE owner = ?`,
+  // In use: on offer, in an open voucher, or in the shop. A revision that expired has no open voucher.
+  const usage = sql.query<Record<keyof Usage, number>, [Uint8Array, number]>(
+    `WITH used (picture) AS (
+       SELECT r.picture FROM definitions d JOIN revisions r ON r.definition_id = d.id
+       WHERE d.owner = ?1 AND r.picture IS NOT NULL
+         AND (r.expires_at IS NULL OR r.expires_at > ?2)
+         AND ((r.id = d.revision_id AND d.archived_at IS NULL)
+           OR d.issued - d.claimed - d.voided > (
+             SELECT CAST(coalesce(sum(e.open), 0) AS BIGINT) FROM expiries e
+             WHERE e.definition_id = d.id AND e.expires_at <= ?2))
+       UNION SELECT s.picture FROM shops s WHERE s.owner = ?1)
+     SELECT count(*) FILTER (WHERE counts = 1) AS pictures,
+       CAST(coalesce(sum(bytes) FILTER (WHERE counts = 1), 0) AS BIGINT) AS bytes,
+       count(*) AS kept, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS "keptBytes"
+     FROM (SELECT p.bytes,
+         CASE WHEN p.unused_at IS NOT NULL OR p.hash IN (SELECT picture FROM used) THEN 1 ELSE 0
+         END AS counts
+       FROM pictures p WHERE p.owner = ?1) AS owned`,
   )
   const insert = sql.query<null, [Uint8Array, Uint8Array, string, number, Uint8Array, number]>(
     `INSERT INTO pictures (owner, hash, type, bytes, content, unused_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -55,9 +73,10 @@ export function createPictureStore(sql: Sql) {
       return await findSize.get(bytesOf(owner), bytesOf(hash))
     },
 
-    /** Number and bytes of the pictures of an owner. */
-    async usage(owner: string): Promise<{ pictures: number; bytes: number }> {
-      return (await usage.get(bytesOf(owner))) ?? { pictures: 0, bytes: 0 }
+    /** Number and bytes of the pictures of an owner at `now`. */
+    async usage(owner: string, now: number): Promise<Usage> {
+      const row = await usage.get(bytesOf(owner), now)
+      return row ?? { pictures: 0, bytes: 0, kept: 0, keptBytes: 0 }
     },
 
     /** Store a picture that nothing uses yet. */

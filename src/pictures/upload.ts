@@ -5,7 +5,7 @@ import type { Caller } from '../session/caller.ts'
 import { picturePath } from './address.ts'
 import { pictureHash } from './hash.ts'
 import type { UploadedModel } from './models.ts'
-import type { Pictures } from './service.ts'
+import type { PictureStores, Pictures } from './service.ts'
 import { stripPicture } from './strip.ts'
 
 type Uploaded = { fresh: boolean; body: Static<typeof UploadedModel> }
@@ -28,18 +28,33 @@ export async function uploadPicture(
     await pictures.requireMerchant(tx, caller)
     const url = picturePath(hash, pictures.origin)
     const body = { picture: { hash, url, type, bytes: bytes.length } }
+    const now = pictures.now()
     if (await tx.pictures.findOf(caller.pubkey, hash)) {
-      await tx.pictures.keep(caller.pubkey, hash, pictures.now())
+      await tx.pictures.keep(caller.pubkey, hash, now)
       return { fresh: false, body }
     }
-    const used = await tx.pictures.usage(caller.pubkey)
-    const tooMany = used.pictures >= limits.picturesPerOwnerMax
-    if (tooMany || used.bytes + bytes.length > limits.pictureBytesPerOwnerMax) {
-      throw new Refusal('pictures-full')
-    }
+    await requireRoom(tx, caller, bytes.length, now)
     await pictures.charge(tx, caller.pubkey, { bytes: bytes.length })
     pictures.requireDisk()
-    await tx.pictures.insert(caller.pubkey, hash, { type, bytes }, pictures.now())
+    await tx.pictures.insert(caller.pubkey, hash, { type, bytes }, now)
     return { fresh: true, body }
   })
+}
+
+/** Refuse `pictures-full`. Pictures of what is over stay, and count only towards the larger limits. */
+async function requireRoom(
+  tx: PictureStores,
+  { pubkey }: Caller,
+  added: number,
+  now: number,
+): Promise<void> {
+  const { pictures, bytes, kept, keptBytes } = await tx.pictures.usage(pubkey, now)
+  if (
+    pictures >= limits.picturesPerOwnerMax ||
+    bytes + added > limits.pictureBytesPerOwnerMax ||
+    kept >= limits.picturesKeptPerOwnerMax ||
+    keptBytes + added > limits.pictureBytesKeptPerOwnerMax
+  ) {
+    throw new Refusal('pictures-full')
+  }
 }

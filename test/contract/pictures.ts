@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
+import type { StoredDefinition } from '../../src/coupons/definition-store.ts'
 import type { Picture } from '../../src/pictures/picture-store.ts'
-import { at, defined, found, key, uuid } from './fixtures.ts'
+import { at, defined, filed, found, issued, key, uuid } from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 
 const hash = (number: number) => key(number + 50)
@@ -26,9 +27,59 @@ export function pictures(it: It<CouponTx>): void {
       expect(await tx.pictures.find(hash(3))).toBeNull()
       expect(await tx.pictures.findOf(key(1), hash(1))).toEqual({ type: 'image/webp', bytes: 5 })
       expect(await tx.pictures.findOf(key(2), hash(1))).toBeNull()
-      expect(await tx.pictures.usage(key(1))).toEqual({ pictures: 2, bytes: 10 })
-      expect(await tx.pictures.usage(key(3))).toEqual({ pictures: 0, bytes: 0 })
+      const both = { pictures: 2, bytes: 10, kept: 2, keptBytes: 10 }
+      expect(await tx.pictures.usage(key(1), at)).toEqual(both)
+      const none = { pictures: 0, bytes: 0, kept: 0, keptBytes: 0 }
+      expect(await tx.pictures.usage(key(3), at)).toEqual(none)
     })
+  })
+
+  it('a picture of what is over is kept, and is not in use', async (stores) => {
+    for (const number of [1, 2, 3]) await stored(stores, 1, number)
+    const inUse = async (now = at) => {
+      const { pictures, kept } = await stores.read((tx) => tx.pictures.usage(key(1), now))
+      expect(kept).toBe(3)
+      return pictures
+    }
+    const change = (number: number, parts: Partial<StoredDefinition>) =>
+      stores.write(async (tx) => {
+        const before = found(await tx.definitions.find(uuid(number)))
+        await tx.definitions.update({ ...before, ...parts }, 'picture' in parts)
+      })
+    const vouchers = await stores.write(async (tx) => {
+      const definition = await defined(tx, 1, { picture: hash(1) })
+      await defined(tx, 2, { picture: hash(3), expiresAt: at + 10 })
+      for (const number of [1, 3]) await tx.pictures.settle(key(1), hash(number), at)
+      return issued(tx, definition, [1, 2])
+    })
+    // The second one is new.
+    expect([await inUse(at + 9), await inUse(at + 10)]).toEqual([3, 2])
+    await change(1, { picture: hash(2) })
+    await stores.write((tx) => tx.pictures.settle(key(1), hash(2), at))
+    expect(await inUse(at + 10)).toBe(2)
+    await stores.write((tx) => tx.vouchers.claim(found(vouchers[0]), filed, at))
+    expect(await inUse(at + 10)).toBe(2)
+    await stores.write((tx) => tx.vouchers.void(found(vouchers[1]), at))
+    expect(await inUse(at + 10)).toBe(1)
+    await change(1, { archivedAt: at })
+    expect(await inUse(at + 10)).toBe(0)
+    const shop = { name: null, color: null, onlyAuthorizedTills: false, picture: hash(1) }
+    await stores.write((tx) => tx.shops.put(key(1), shop, at))
+    expect(await inUse(at + 10)).toBe(1)
+  })
+
+  it('a picture is in use while a voucher of an archived coupon is open', async (stores) => {
+    await stored(stores, 1, 1)
+    await stores.write(async (tx) => {
+      const parts = { picture: hash(1), expiresAt: at + 10 }
+      const definition = await defined(tx, 1, parts)
+      await tx.pictures.settle(key(1), hash(1), at)
+      await issued(tx, definition, [1])
+      await tx.definitions.update({ ...definition, archivedAt: at }, false)
+    })
+    const inUse = (now: number) => stores.read((tx) => tx.pictures.usage(key(1), now))
+    expect(await inUse(at + 9)).toMatchObject({ pictures: 1, kept: 1 })
+    expect(await inUse(at + 10)).toMatchObject({ pictures: 0, kept: 1 })
   })
 
   it('unused pictures are deleted, those that are unused longest first, a bounded number at a time', async (stores) => {

@@ -83,7 +83,8 @@ const english = {
   'picture-invalid': 'That photo cannot be read. Choose another one.',
   'picture-too-wide': 'That photo is too large. Choose a smaller one.',
   'picture-unknown': 'That photo is no longer stored. Upload it again.',
-  'pictures-full': 'You have as many photos as you can have. Use one that you uploaded before.',
+  'pictures-full':
+    'You have as many photos in use as you can have. Archive a coupon that is over, or use a photo that you uploaded before.',
   'nothing-to-change': 'There is nothing to change.',
   'poster-unknown': 'That poster does not exist, or the shop took it down.',
   'poster-ended': 'This offer is over.',
