@@ -37,7 +37,11 @@ export type StoredDefinition = Definition & {
 
 type Counted = Pick<StoredDefinition, 'rowId' | 'expiresAt'>
 
-type NullableBytes = Uint8Array | null
+/** Name, description, image, benefit, expiry, rules and picture of a revision. */
+type TermColumns = [
+  ...[string, string, string | null, string],
+  ...[number | null, string | null, Uint8Array | null],
+]
 
 const columns = `
   d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, d.claimed, d.voided, d.archived_at,
@@ -72,39 +76,13 @@ export function createDefinitionStore(sql: Sql) {
     `INSERT INTO definitions (uuid, owner, revision_id, max_uses, created_at, updated_at)
      VALUES (?, ?, 0, ?, ?, ?) RETURNING id`,
   )
-  const insertRevision = sql.query<
-    { id: number },
-    [
-      number,
-      number,
-      string,
-      string,
-      string | null,
-      string,
-      number | null,
-      string | null,
-      NullableBytes,
-    ]
-  >(
+  const insertRevision = sql.query<{ id: number }, [number, number, ...TermColumns]>(
     `INSERT INTO revisions
        (definition_id, issued_before, name, description, image, benefit, expires_at, rules, picture)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
   // `issued_before` is the counter at the start of the revision. If it has not changed, no voucher points there.
-  const rewriteRevision = sql.query<
-    null,
-    [
-      string,
-      string,
-      string | null,
-      string,
-      number | null,
-      string | null,
-      NullableBytes,
-      number,
-      number,
-    ]
-  >(
+  const rewriteRevision = sql.query<null, [...TermColumns, number, number]>(
     `UPDATE revisions
      SET name = ?, description = ?, image = ?, benefit = ?, expires_at = ?, rules = ?, picture = ?
      WHERE id = ? AND issued_before = ?`,
@@ -142,17 +120,7 @@ export function createDefinitionStore(sql: Sql) {
   const images = createImageStore(sql)
 
   const addRevision = async (definitionId: number, issued: number, terms: Terms) => {
-    const row = await insertRevision.get(
-      definitionId,
-      issued,
-      terms.name,
-      terms.description,
-      terms.image,
-      JSON.stringify(terms.benefit),
-      terms.expiresAt,
-      rulesText(terms),
-      pictureBytes(terms),
-    )
+    const row = await insertRevision.get(definitionId, issued, ...columnsOf(terms))
     if (!row) throw new Error('the revision was not inserted')
     pointTo.run(row.id, definitionId)
     images.add(terms.image)
@@ -195,17 +163,8 @@ export function createDefinitionStore(sql: Sql) {
       update.run(edited.maxUses, edited.archivedAt, edited.updatedAt, edited.rowId)
       if (!termsChanged) return
       const before = await imageOf.get(edited.revisionId)
-      const inPlace = await rewriteRevision.changes(
-        edited.name,
-        edited.description,
-        edited.image,
-        JSON.stringify(edited.benefit),
-        edited.expiresAt,
-        rulesText(edited),
-        pictureBytes(edited),
-        edited.revisionId,
-        edited.issued,
-      )
+      const { revisionId, issued } = edited
+      const inPlace = await rewriteRevision.changes(...columnsOf(edited), revisionId, issued)
       if (inPlace === 0) return addRevision(edited.rowId, edited.issued, edited)
       images.add(edited.image)
       images.drop(before?.image ?? null)
@@ -233,12 +192,11 @@ export function createDefinitionStore(sql: Sql) {
   }
 }
 
-function pictureBytes({ picture }: Terms): NullableBytes {
-  return picture === null ? null : bytesOf(picture)
-}
-
-function rulesText({ rules }: Terms): string | null {
-  return rules && JSON.stringify(rules)
+function columnsOf(terms: Terms): TermColumns {
+  const { name, description, image, benefit, expiresAt, rules, picture } = terms
+  const words = [name, description, image, JSON.stringify(benefit)] as const
+  const pictureBytes = picture === null ? null : bytesOf(picture)
+  return [...words, expiresAt, rules && JSON.stringify(rules), pictureBytes]
 }
 
 function toDefinition(row: DefinitionRow): StoredDefinition {
