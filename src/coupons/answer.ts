@@ -26,10 +26,15 @@ export function parseIdempotencyKey(value: string | null): string {
 }
 
 /**
- * The repeat that an optional Idempotency-Key asks for, bound to `scope` and to the exact bytes of the body.
+ * The repeat that an optional Idempotency-Key header asks for, bound to `scope` and to the exact bytes of the body.
  * Null if no key was sent. Refuses `idempotency-key-invalid`.
  */
-export function parseRepeat(key: string | null, scope: string, body: Uint8Array): Repeat | null {
+export function parseRepeat(
+  { headers }: Pick<Request, 'headers'>,
+  scope: string,
+  body: Uint8Array,
+): Repeat | null {
+  const key = headers.get('idempotency-key')
   if (key === null) return null
   return { key: parseIdempotencyKey(key), scope, request: Buffer.from(body).toString('base64') }
 }

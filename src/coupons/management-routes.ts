@@ -67,8 +67,7 @@ export function managementRoutes(
     .post(
       '/',
       async ({ request, caller, body }) => {
-        const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `define ${caller.pubkey}`, contextOf(request).body)
+        const repeat = parseRepeat(request, `define ${caller.pubkey}`, contextOf(request).body)
         const answer = await define(service, caller, body, repeat)
         return reply(answer.status, answer.body)
       },
@@ -146,8 +145,7 @@ export function managementRoutes(
       async ({ request, caller, body }) => {
         const { couponId, count = null } = body
         const names = parseNames(body, count)
-        const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `mint ${caller.pubkey}`, contextOf(request).body)
+        const repeat = parseRepeat(request, `mint ${caller.pubkey}`, contextOf(request).body)
         // A kept answer takes more room than the vouchers in it, so it costs more of the rate.
         const perRequest = repeat ? vouchersPerRequest / 5 : vouchersPerRequest
         const cost = Math.floor((count ?? 0) / perRequest)

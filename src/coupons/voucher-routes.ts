@@ -81,8 +81,7 @@ export function voucherRoutes(
         const nonce = parseNonce(body.nonce)
         const { zapRequest, amountMsat } = body
         const owner = body.owner?.toLowerCase() ?? null
-        const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `claim ${nonce}`, contextOf(request).body)
+        const repeat = parseRepeat(request, `claim ${nonce}`, contextOf(request).body)
         const purchase = parsePurchase(body.purchase)
         const input = { nonce, owner, zapRequest, amountMsat, purchase }
         const sent = request.headers.has('authorization')

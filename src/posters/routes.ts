@@ -46,8 +46,7 @@ export function posterRoutes(service: PosterService, auth: Authenticator<Caller>
     .post(
       '/',
       async ({ request, caller, body }) => {
-        const sentKey = request.headers.get('idempotency-key')
-        const repeat = parseRepeat(sentKey, `poster ${caller.pubkey}`, contextOf(request).body)
+        const repeat = parseRepeat(request, `poster ${caller.pubkey}`, contextOf(request).body)
         const input = { ...body, couponId: body.couponId.toLowerCase() }
         const answer = await createPoster(service, caller, input, repeat)
         return reply(answer.status, answer.body)
