@@ -102,13 +102,37 @@ test('the export of issued vouchers has time, status, recipient, batch and issue
     label: '=Ana',
     batch,
   }
-  const poster: Issuance = { ...row, status: 'minted', poster: 'p' }
+  const handle = '9RR5vrTo9ckYttFgZgScDA'
+  const poster: Issuance = { ...row, handle, chain: handle, status: 'minted', poster: 'p' }
   const { label: _, batch: __, ...unnamed } = poster
   const rows = issued.issuanceTable([row, unnamed], new Map([[batch, 'Feria']]))
   expect(csv.csvOf(rows, ';').split('\r\n')).toEqual([
     '\ufeff"Fecha";"Hora";"Estado";"Destinatario";"Tanda";"Emitido por";"Referencia"',
     '"2026-11-02";"09:05:07";"Canjeado";"\'=Ana";"Feria";"Una caja sin nombre o que ya quitaste";"KT0IAIOJckg5wXvxvDoV3A"',
-    '"2026-11-02";"09:05:07";"Sin usar";;;"Afiche";"KT0IAIOJckg5wXvxvDoV3A"',
+    '"2026-11-02";"09:05:07";"Sin usar";;;"Afiche";"9RR5vrTo9ckYttFgZgScDA"',
     '',
   ])
+})
+
+test('the export of issued vouchers has one row for each that was issued, as it stands after changes of hands', () => {
+  const [first, second, last] = ['KT0IAIOJckg5wXvxvDoV3A', '9RR5vrTo9ckYttFgZgScDA', 'pbhO_dTJJ']
+  const link = {
+    mintedBy: 'ab'.repeat(32),
+    mintedByNpub: '',
+    claimedAt: null,
+    voidedAt: null,
+    refreshedAt: null,
+    chain: first,
+  }
+  const refreshed = { ...link, status: 'refreshed' } as const
+  const list: Issuance[] = [
+    { ...link, handle: last, status: 'claimed', mintedAt: claimedAt + 9 * 86_400 },
+    { ...refreshed, handle: second, mintedAt: claimedAt + 86_400 },
+    { ...refreshed, handle: first, mintedAt: claimedAt, poster: 'p', label: 'Ana' },
+  ]
+  expect(issued.issuanceTable(list, new Map()).slice(1)).toEqual([
+    ['2026-11-02', '09:05:07', 'Canjeado', 'Ana', null, 'Afiche', last],
+  ])
+  // It changed hands between two pages of the list: the newest link is not there yet.
+  expect(issued.issuanceTable(list.slice(1), new Map())).toHaveLength(2)
 })

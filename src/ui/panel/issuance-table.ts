@@ -34,11 +34,17 @@ export function fileName(): string {
   return t('issued.file')
 }
 
-/** `batches`: their names by id. Local date and time of the issue, in the forms that every spreadsheet reads. */
+/**
+ * A row for each voucher that was issued, as the figures count them: its issue, and its state after changes of hands.
+ * `rows`: newest first. `batches`: their names by id. Local date and time are in the forms that every spreadsheet reads.
+ */
 export function issuanceTable(
   rows: readonly Issuance[],
   batches: ReadonlyMap<string, string>,
 ): Cell[][] {
+  const lasts = new Map<string, Issuance>()
+  for (const row of rows) if (!lasts.has(row.chain)) lasts.set(row.chain, row)
+  const firsts = rows.filter(({ handle, chain }) => handle === chain)
   return [
     [
       t('table.date'),
@@ -49,13 +55,16 @@ export function issuanceTable(
       t('issued.by'),
       t('issued.handle'),
     ],
-    ...rows.map((row) => [
-      ...localTime(row.mintedAt),
-      t(`status.${row.status}`),
-      row.label ?? null,
-      batches.get(row.batch ?? '') ?? null,
-      issuerText(row),
-      row.handle,
-    ]),
+    ...firsts.map((first) => {
+      const last = lasts.get(first.chain) ?? first
+      return [
+        ...localTime(first.mintedAt),
+        t(`status.${last.status}`),
+        first.label ?? null,
+        batches.get(first.batch ?? '') ?? null,
+        issuerText(first),
+        last.handle,
+      ]
+    }),
   ]
 }
