@@ -4,11 +4,13 @@ import { nextFrame } from './page-states.ts'
 /** The steps of a merchant in the panel, which speaks Spanish. */
 export const pin = '246810'
 
-/** Make a key under a PIN. */
+/** Make a key under a PIN. No field needs a click. */
 export async function chooseKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Crear mi clave acá/ }).click()
-  await page.getByLabel('¿Cómo se llama tu negocio?').fill('Café Ñandú')
-  await page.getByLabel('Elegí un PIN').fill(pin)
+  await page.getByLabel('¿Cómo se llama tu negocio?').and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('Café Ñandú')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(pin)
   await page.getByRole('button', { name: 'Crear mi clave' }).click()
 }
 

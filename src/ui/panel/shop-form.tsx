@@ -23,17 +23,20 @@ export function nameError(name: string): string | null {
   return isPlainName(trimmed) ? null : t('shop.name.strange')
 }
 
-type NameProps = { value: string; onText: (name: string) => void; error: string | null }
+type NameProps = {
+  value: string
+  onText: (name: string) => void
+  error: string | null
+  'data-begin'?: true
+}
 
-export function NameField({ value, onText, error }: NameProps) {
+export function NameField(field: NameProps) {
   return (
     <Field
+      {...field}
       label={t('shop.name')}
       hint={t('shop.name.hint')}
       autoComplete="organization"
-      value={value}
-      onText={onText}
-      error={error}
     />
   )
 }

@@ -126,6 +126,7 @@ export function NewKey({ enter, onBack }: EnterProps) {
       {/* Before the key is made: in a private window it is lost with the page. */}
       {!keyBox.lasts() && <Notice tone="bad">{t('key.fleeting')}</Notice>}
       <NameField
+        data-begin
         value={name}
         onText={(typed) => {
           setNameWrong(null)

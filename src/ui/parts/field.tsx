@@ -28,7 +28,7 @@ type FieldProps = Shared & {
   /** Screen readers say so, and the browser marks an empty field. */
   required?: boolean
   spellcheck?: boolean
-  /** The focus of a dialog begins here. */
+  /** The focus of a dialog or of a form begins here. */
   'data-begin'?: true
 }
 
