@@ -35,6 +35,11 @@ export function codeOf({ body }: Answer): string {
   return typeof body.code === 'string' ? body.code : ''
 }
 
+/** Seconds to wait, where the service refused because of its rate limit; else null. */
+export function limitedSeconds(answer: Answer): number | null {
+  return codeOf(answer) === 'rate-limited' ? answer.retryAfter : null
+}
+
 /** Seconds to wait after so many attempts. */
 function pauseAfter(tries: number, answer: Answer): number {
   const pause = pausesSeconds[tries - 1] ?? pauseSecondsMax
@@ -62,5 +67,17 @@ export async function persist(
     onLost(tries, answer)
     await pause(pauseAfter(tries, answer))
     if (!goOn()) return answer
+  }
+}
+
+/** Runs work of one name at a time: a call during a run gets the outcome of that run. */
+export function createRuns<Outcome>() {
+  const running = new Map<string, Promise<Outcome>>()
+  return (name: string, work: () => Promise<Outcome>): Promise<Outcome> => {
+    const known = running.get(name)
+    if (known !== undefined) return known
+    const started = work().finally(() => running.delete(name))
+    running.set(name, started)
+    return started
   }
 }

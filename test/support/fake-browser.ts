@@ -1,6 +1,17 @@
 type Answer = (path: string, body: never, headers: Headers) => Response | Promise<Response>
 type Listener = (event: { key?: string | null }) => void
 
+/** The terms of a coupon, in every answer of the service about it. */
+export const couponTerms = {
+  couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
+  coupon: { type: 'percent', percent: 25 },
+  name: 'Medialuna de regalo',
+  description: '',
+  npub: 'npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql',
+  image: null,
+  expiresAt: null,
+}
+
 /** As much of a browser as the words of the pages ask for. */
 export function pretendBrowser(): void {
   const storage = { getItem: () => null, setItem() {}, removeItem() {} }

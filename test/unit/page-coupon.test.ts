@@ -1,6 +1,6 @@
 /** The coupon page without a browser: what it keeps, and what stays removed. */
 import { beforeEach, expect, test } from 'bun:test'
-import { pretendPage } from '../support/fake-browser.ts'
+import { pretendPage, couponTerms as terms } from '../support/fake-browser.ts'
 import { until } from '../support/until.ts'
 
 const page = pretendPage(() => coupon.readAddress())
@@ -14,15 +14,6 @@ const codes = [
   'q83vASNFZ4mrze8BI0VniQ',
 ] as const
 const [nonce, other, third] = codes
-const terms = {
-  couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
-  coupon: { type: 'percent', percent: 25 },
-  name: 'Medialuna de regalo',
-  description: '',
-  npub: 'npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql',
-  image: null,
-  expiresAt: null,
-}
 
 const mintedAnswer = (_path: string, { nonce: code }: { nonce: string }) =>
   Response.json({ ...terms, nonce: code, status: 'minted', claimedAt: null })

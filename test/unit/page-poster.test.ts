@@ -5,7 +5,7 @@ import type { Answer } from '../../src/client/persist.ts'
 import { createPosterTaker, type PosterTaking } from '../../src/ui/coupon/poster-taker.ts'
 import { openPosterTakes } from '../../src/ui/coupon/poster-takes.ts'
 import { newKey } from '../support/client.ts'
-import { pretendPage } from '../support/fake-browser.ts'
+import { pretendPage, couponTerms as terms } from '../support/fake-browser.ts'
 import { until } from '../support/until.ts'
 
 const page = pretendPage(() => {
@@ -19,15 +19,6 @@ const { refusalWords } = await import('../../src/ui/words/poster.ts')
 
 const id = '01a1fe7c-3b10-7a52-9c1e-52d0a6f7e318'
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
-const terms = {
-  couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
-  coupon: { type: 'percent', percent: 25 },
-  name: 'Medialuna de regalo',
-  description: '',
-  npub: 'npub1mtkz48wps2wlzcea3edsy0yr5wa57ce6p58e40pyfkeegklxwx4qx06tql',
-  image: null,
-  expiresAt: null,
-}
 const shownPoster = { poster: { id, state: 'open', startsAt: null, endsAt: null }, ...terms }
 const refusal = (status: number, code: string) => Response.json({ code, error: 'No.' }, { status })
 

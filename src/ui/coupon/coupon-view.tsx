@@ -12,11 +12,9 @@ import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { ShopKey } from '../parts/shop-key.tsx'
-import { ShopLogo } from '../parts/shop-logo.tsx'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
-import { knownColor, knownLogo, knownName, merchantName } from '../state/merchant-names.ts'
+import { knownColor, knownLogo, knownName } from '../state/merchant-names.ts'
 import { shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
@@ -28,6 +26,7 @@ import { PassOn } from './pass-on.tsx'
 import { useRemoval } from './removal.tsx'
 import { Retrying, useProgressFocus } from './retrying.tsx'
 import { SendView } from './send-view.tsx'
+import { ShopLine } from './shop-line.tsx'
 import {
   askNow,
   holdings,
@@ -37,10 +36,11 @@ import {
   look,
   openList,
   openNonce,
-  take,
   taking,
   view,
 } from './state.ts'
+import { TakeButton } from './take-button.tsx'
+import { Looking, Unreachable } from './unreachable.tsx'
 
 /** Longer terms stand below the code, which the till asks for: above it they would push it off a small screen. */
 const shortTermsChars = 120
@@ -66,24 +66,20 @@ export function CouponView() {
         </h1>
         {now.step === 'shown' && <StatusBadge held={now.held} />}
       </div>
-      {now.step === 'looking' && (
-        <div class="row middle" aria-busy="true">
-          <span class="spinner huge-spinner" aria-hidden="true" />
-        </div>
-      )}
+      {now.step === 'looking' && <Looking />}
       {now.step === 'unknown' && (
         <Empty icon="search" title={t('status.unknown')}>
           <p>{t('status.unknown.detail')}</p>
         </Empty>
       )}
       {now.step === 'unreachable' && (
-        <Empty icon="warning" title={t(now.message ? 'busy.title' : 'offline.title')}>
-          <p>{now.message ?? t('offline.none')}</p>
+        <Unreachable
+          message={now.message}
+          detail={t('offline.none')}
+          onAgain={() => void look(openNonce.value ?? '')}
+        >
           {isKeptUnseen(openNonce.value ?? '') && <p>{t('unseen.kept')}</p>}
-          <Button kind="primary" onClick={() => void look(openNonce.value ?? '')}>
-            {t('again')}
-          </Button>
-        </Empty>
+        </Unreachable>
       )}
       {now.step === 'shown' && <Shown held={now.held} fresh={now.fresh} />}
     </div>
@@ -112,13 +108,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
       />
       {/* Its code stays: the clock of the device may be wrong, and the till asks the service. */}
       {notNow !== null && <Notice tone="wait">{notNow}</Notice>}
-      <p class="with-icon">
-        <ShopLogo path={knownLogo(npub)} icon="shop" />
-        <span class="grow">
-          {t('by', { who: merchantName(npub) })}
-          <ShopKey npub={npub} />
-        </span>
-      </p>
+      <ShopLine npub={npub} />
       {!fresh && (
         <Notice tone="wait">
           <strong>{t('offline.title')}</strong>
@@ -239,9 +229,9 @@ function TakeBox({ held }: { held: Held }) {
     <section class="sheet stack" aria-labelledby="take">
       <h2 id="take">{t('take.title')}</h2>
       <p>{t('take.detail')}</p>
-      <Button kind="primary" big icon="lock" onClick={() => take(held)}>
+      <TakeButton held={held} big>
         {t('take.action')}
-      </Button>
+      </TakeButton>
     </section>
   )
 }

@@ -13,7 +13,7 @@ import { couponWords } from '../words/coupon.ts'
 import { handWords as t } from '../words/hand.ts'
 import type { Held } from './holdings.ts'
 import { notePassed } from './send.ts'
-import { take } from './state.ts'
+import { TakeButton } from './take-button.tsx'
 
 type Props = { held: Held; onClose: () => void }
 
@@ -39,16 +39,9 @@ export function PassOn({ held, onClose }: Props) {
           {reach === 'network' && <p>{t('pass.network')}</p>}
         </Notice>
         {!held.own && (
-          <Button
-            kind="primary"
-            icon="lock"
-            onClick={() => {
-              onClose()
-              take(held)
-            }}
-          >
+          <TakeButton held={held} onTake={onClose}>
             {couponWords('take.action')}
-          </Button>
+          </TakeButton>
         )}
         <div class="actions">
           <ButtonLink icon="chat" newTab href={whatsappLink(message)} onClick={() => passed()}>

@@ -4,6 +4,8 @@ import {
   type Answer,
   type Ask,
   codeOf,
+  createRuns,
+  limitedSeconds,
   type Pause,
   persist,
   settles,
@@ -36,7 +38,7 @@ const noAnswer: Answer = { status: 0, body: {}, retryAfter: null }
 const body = '{}'
 
 export function createPosterTaker({ ask, authorize, pause, takes, now, onChange }: Wiring) {
-  const running = new Map<string, Promise<void>>()
+  const run = createRuns<void>()
 
   const finish = async (take: PosterTake): Promise<void> => {
     const { poster, key } = take
@@ -49,8 +51,7 @@ export function createPosterTaker({ ask, authorize, pause, takes, now, onChange 
     const answer = await persist(attempt, {
       pause,
       onLost(lost, answer) {
-        const retryAfter = codeOf(answer) === 'rate-limited' ? answer.retryAfter : null
-        onChange({ poster, step: 'taking', lost, retryAfter })
+        onChange({ poster, step: 'taking', lost, retryAfter: limitedSeconds(answer) })
       },
       goOn: () => true,
       settled: (answer) => settles(answer) || final.test(codeOf(answer)),
@@ -66,13 +67,7 @@ export function createPosterTaker({ ask, authorize, pause, takes, now, onChange 
     takes.settle(take, held.nonce)
   }
 
-  const once = (take: PosterTake): Promise<void> => {
-    const known = running.get(take.key)
-    if (known !== undefined) return known
-    const started = finish(take).finally(() => running.delete(take.key))
-    running.set(take.key, started)
-    return started
-  }
+  const once = (take: PosterTake) => run(take.key, () => finish(take))
 
   return {
     /** Take a coupon, or get the one again that this browser took before; `another`: one more after that. */

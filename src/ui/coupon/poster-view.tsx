@@ -5,9 +5,7 @@ import { Button } from '../parts/button.tsx'
 import { CouponCard } from '../parts/coupon-card.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { ShopKey } from '../parts/shop-key.tsx'
-import { ShopLogo } from '../parts/shop-logo.tsx'
-import { knownColor, knownLogo, knownName, merchantName } from '../state/merchant-names.ts'
+import { knownColor, knownName } from '../state/merchant-names.ts'
 import { momentAfter } from '../words/format.ts'
 import { refusalWords, posterWords as t } from '../words/poster.ts'
 import {
@@ -20,7 +18,9 @@ import {
   takesLast,
 } from './poster-state.ts'
 import { Retrying, useProgressFocus } from './retrying.tsx'
+import { ShopLine } from './shop-line.tsx'
 import { openList } from './state.ts'
+import { Looking, Unreachable } from './unreachable.tsx'
 
 /** A poster: its coupon, and the button that takes one. */
 export function PosterView({ id }: { id: string }) {
@@ -32,23 +32,18 @@ export function PosterView({ id }: { id: string }) {
       <h1 ref={heading} tabIndex={-1}>
         {who === null ? t('title') : t('title.of', { who })}
       </h1>
-      {now.step === 'looking' && (
-        <div class="row middle" aria-busy="true">
-          <span class="spinner huge-spinner" aria-hidden="true" />
-        </div>
-      )}
+      {now.step === 'looking' && <Looking />}
       {now.step === 'unknown' && (
         <Empty icon="search" title={t('unknown')}>
           <p>{t('unknown.detail')}</p>
         </Empty>
       )}
       {now.step === 'unreachable' && (
-        <Empty icon="warning" title={t(now.message ? 'busy.title' : 'offline.title')}>
-          <p>{now.message ?? t('offline.detail')}</p>
-          <Button kind="primary" onClick={() => void lookAtPoster(id)}>
-            {t('again')}
-          </Button>
-        </Empty>
+        <Unreachable
+          message={now.message}
+          detail={t('offline.detail')}
+          onAgain={() => void lookAtPoster(id)}
+        />
       )}
       {now.step === 'shown' && <Shown id={id} shown={now.shown} />}
       <div>
@@ -69,13 +64,7 @@ function Shown({ id, shown }: { id: string; shown: ShownPoster }) {
         color={knownColor(npub)}
         spent={poster.state === 'ended' || poster.state === 'exhausted'}
       />
-      <p class="with-icon">
-        <ShopLogo path={knownLogo(npub)} icon="shop" />
-        <span class="grow">
-          {t('by', { who: merchantName(npub) })}
-          <ShopKey npub={npub} />
-        </span>
-      </p>
+      <ShopLine npub={npub} />
       <Progress />
       {posterTaking.value?.step !== 'taking' && <Offer id={id} poster={poster} />}
     </>

@@ -6,7 +6,7 @@ import { Notice, type Tone } from '../parts/notice.tsx'
 import { couponWords as t } from '../words/coupon.ts'
 import type { Held } from './holdings.ts'
 import { type Sending, send } from './send.ts'
-import { take } from './state.ts'
+import { TakeButton } from './take-button.tsx'
 
 const tones = {
   sent: 'good',
@@ -94,16 +94,9 @@ function Outcome({ held, sending: { step, to, reason }, onClose, onAgain }: Outc
         {/* The receiver may still take it: only a swap ends that. */}
         {step === 'unknown' && (
           <>
-            <Button
-              kind="primary"
-              icon="lock"
-              onClick={() => {
-                onClose()
-                take(held)
-              }}
-            >
+            <TakeButton held={held} onTake={onClose}>
               {t('send.recover')}
-            </Button>
+            </TakeButton>
             <Button icon="send" onClick={onAgain}>
               {t('send.again')}
             </Button>

@@ -5,6 +5,8 @@ import {
   type Answer,
   type Ask,
   codeOf,
+  createRuns,
+  limitedSeconds,
   type Pause,
   persist,
   settles,
@@ -65,7 +67,7 @@ export function ownCoupon(answer: Answer, at: number): Held | null {
 }
 
 export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wiring): Taker {
-  const running = new Map<string, Promise<Taking | null>>()
+  const run = createRuns<Taking | null>()
   /** The open swap of each new nonce that the device did not store. */
   const unstored = new Map<string, Pending>()
   let turn = 0
@@ -77,8 +79,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     const answer = await persist(() => ask('/api/coupons/refresh', { nonce }, key), {
       pause,
       onLost(lost, answer) {
-        const retryAfter = codeOf(answer) === 'rate-limited' ? answer.retryAfter : null
-        onChange({ step: 'taking', nonce, lost, retryAfter })
+        onChange({ step: 'taking', nonce, lost, retryAfter: limitedSeconds(answer) })
       },
       goOn: () => turn === mine,
     })
@@ -99,13 +100,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     return { step: 'refused', nonce, message: messageOf(answer) }
   }
 
-  const once = (open: Pending) => {
-    const known = running.get(open.nonce)
-    if (known !== undefined) return known
-    const started = finish(open).finally(() => running.delete(open.nonce))
-    running.set(open.nonce, started)
-    return started
-  }
+  const once = (open: Pending) => run(open.nonce, () => finish(open))
 
   return {
     take: (nonce, name) => once(pending.open(nonce, name)),
