@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { ApiError } from '../../client/api-error.ts'
 import { fetchMoveFile, takeMoveBack, waitForPlace } from '../../client/move.ts'
 import { newMovePassphrase } from '../../client/move-words.ts'
@@ -12,6 +12,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { unsay } from '../parts/toast.tsx'
 import { moveWords as t } from '../words/move.ts'
 import { MoveWords } from './move-words.tsx'
 import { moved } from './moved-state.ts'
@@ -24,6 +25,7 @@ const { pause } = createPauses()
 export function Moved() {
   const heading = useArrival()
   const signer = moved.value?.signer ?? session.heldSigner()
+  useLayoutEffect(unsay, [])
   return (
     <section class="sheet stack wide not-allowed">
       <h1 ref={heading}>{t('moved.title')}</h1>

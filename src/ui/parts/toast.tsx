@@ -21,6 +21,11 @@ export function say(text: string, tone: Tone = 'good'): void {
   }, toastMs)
 }
 
+/** Take the sentence away: what it told about is over. */
+export function unsay(): void {
+  toast.value = null
+}
+
 /** The id of an open dialog, by which its toasts show in it. */
 export function useToastPlace(): string {
   const place = useId()
