@@ -251,3 +251,23 @@ test('a name that the panel made stands in the lists in the language of the till
   await reach('done')
   expect(till.recent.peek()[0]?.name).toBe(name)
 })
+
+test('a shop that another page of this device added or removed counts here, too', async () => {
+  const { addShop, removeShop, shops } = await import('../../src/ui/state/shops.ts')
+  const newShop = () => npubOf(newSigner().pubkey)
+  const [one, two, three] = [newShop(), newShop(), newShop()]
+  const stored = () => JSON.parse(page.texts.get('cuponera:till:shops') ?? '[]')
+  page.texts.set('cuponera:till:shops', JSON.stringify([one]))
+  page.changed('cuponera:till:shops')
+  expect(shops.peek()).toEqual([one])
+  // A change here does not undo one that this page has not heard of.
+  page.texts.set('cuponera:till:shops', JSON.stringify([one, two]))
+  addShop(three)
+  expect([stored(), shops.peek()]).toEqual([
+    [one, two, three],
+    [one, two, three],
+  ])
+  page.texts.set('cuponera:till:shops', JSON.stringify([two, three]))
+  removeShop(two)
+  expect(stored()).toEqual([three])
+})

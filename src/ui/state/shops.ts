@@ -11,20 +11,25 @@ const offerName = 'comercio'
 const couponName = 'cupon'
 
 /** Their npubs. */
-export const shops = signal<readonly string[]>(parseShops(device.read(place)))
+export const shops = signal<readonly string[]>(read())
+
+/** Another page of this device may have changed the list. */
+export function readShops(): void {
+  shops.value = read()
+}
 
 /** Redeem coupons of one more shop. */
 export function addShop(npub: string): void {
-  if (!shops.peek().includes(npub)) keep([...shops.peek(), npub])
+  change((list) => (list.includes(npub) ? list : [...list, npub]))
 }
 
 /** Add a shop without asking the person, only where the till has none yet. */
 export function adoptShop(npub: string): void {
-  if (shops.peek().length === 0) keep([npub])
+  change((list) => (list.length === 0 ? [npub] : list))
 }
 
 export function removeShop(npub: string): void {
-  keep(shops.peek().filter((one) => one !== npub))
+  change((list) => list.filter((one) => one !== npub))
 }
 
 /** The address that sets up a device as a till of this shop. `nonce`: of a coupon that it shows at once. */
@@ -47,9 +52,15 @@ export function parseOffer(fragment: string): { npub: string; coupon: string | n
   return npub === null ? null : { npub, coupon: named.get(couponName) }
 }
 
-function keep(list: readonly string[]): void {
+/** Changes the stored list: that of this page may be older. */
+function change(to: (list: readonly string[]) => readonly string[]): void {
+  const list = to(read())
   shops.value = list
   device.write(place, JSON.stringify(list))
+}
+
+function read(): string[] {
+  return parseShops(device.read(place))
 }
 
 /** The stored list, checked: scripts of the same origin and older builds may have written it. */

@@ -11,7 +11,7 @@ import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
-import { addShop, parseOffer, shops } from '../state/shops.ts'
+import { addShop, parseOffer, readShops, shops } from '../state/shops.ts'
 import { shownName } from '../words/benefit-text.ts'
 import { alone } from './alone.ts'
 import { session } from './issue-state.ts'
@@ -241,6 +241,7 @@ export function resume(): void {
   window.addEventListener('storage', () => {
     unsettled.value = pendingElsewhere(redemption.peek())
     recent.value = parseList<Recent>(recentPlace)
+    readShops()
   })
 }
 
