@@ -134,9 +134,12 @@ const debounceMs = 2000
 /** An older open redemption waits for a tap: its customer has left, and nobody would watch its outcome. */
 const resumeSeconds = 15 * 60
 
-/** Whether a page may finish an open redemption by itself. Asked again after the wait for another page. */
+/**
+ * Whether a page may finish an open redemption by itself. Asked again after the wait for another page. One that begins
+ * later than now was stored by a clock that was set back since, so nobody knows its age.
+ */
 export function resumable({ startedAt, aside }: Pending, now: number): boolean {
-  return !aside && now - startedAt < resumeSeconds
+  return !aside && Math.abs(now - startedAt) < resumeSeconds
 }
 
 export function createRedeemer(wiring: Wiring): Redeemer {
