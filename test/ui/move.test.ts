@@ -24,7 +24,13 @@ test('a shop walks out of one service and into another, which redeems its coupon
     JSON.parse(sessionStorage.getItem('cuponera:panel') ?? '{}').token as string,
     /ncryptsec1\w+/.exec(JSON.stringify(localStorage))?.[0] ?? '',
   ])
-  const { nonce } = await mintOne(old.url, token, await createDefinition(old.url, token))
+  const coupon = await createDefinition(old.url, token)
+  const [{ nonce }, unseen] = [
+    await mintOne(old.url, token, coupon),
+    await mintOne(old.url, token, coupon),
+  ]
+  const { page: phone } = await visit(`${old.url}/c#${nonce}`)
+  await phone.getByRole('button', { name: 'Hacelo mío' }).waitFor()
 
   await press('Ajustes')
   await page.getByRole('heading', { name: 'Mudarse a otra computadora' }).scrollIntoViewIfNeeded()
@@ -37,20 +43,31 @@ test('a shop walks out of one service and into another, which redeems its coupon
   await checkPage(page, 'panel-move-words')
   await press('Ya las guardé: cerrar el negocio acá')
   await page.getByText('En esta computadora el negocio está cerrado').waitFor()
+  expect(await page.locator('.toast').count()).toBe(0)
   const [download] = await Promise.all([page.waitForEvent('download'), press('Bajar el archivo')])
   const file = join(newDirectory(), download.suggestedFilename())
   expect(file).toEndWith('.cuponera')
   await download.saveAs(file)
   await checkEveryWidth(page, 'panel-moved')
 
-  for (const [name, place] of [
-    ['till', '/caja'],
-    ['coupon', `/c#${nonce}`],
-  ]) {
-    await page.goto(`${old.url}${place}`)
-    await page.getByText('Acá ya no se canjea nada').first().waitFor()
-    await checkPage(page, `moved-${name}`)
-  }
+  await page.goto(`${old.url}/caja`)
+  await page.getByText('Acá ya no se canjea nada').first().waitFor()
+  await checkPage(page, 'moved-till')
+  // A customer learns that the code is good, and cannot begin a swap that nobody finishes.
+  await phone.goto(`${old.url}/c#${unseen.nonce}`)
+  await phone.getByText('Tus cupones sin usar valen igual').waitFor()
+  await phone.getByRole('img', { name: 'Tu cupón' }).waitFor()
+  expect(await phone.getByText('conexión').count()).toBe(0)
+  await checkPage(phone, 'moved-coupon')
+  await phone.getByRole('button', { name: 'Volver a mis cupones' }).click()
+  await phone.getByText('no se pudo revisar').waitFor()
+  await checkPage(phone, 'moved-coupons')
+  await phone.locator('.held-open').last().click()
+  await phone.getByText('El QR sirve igual en la caja').waitFor()
+  await phone.getByRole('img', { name: 'QR de' }).waitFor()
+  expect(await phone.getByText('Hacelo mío').count()).toBe(0)
+  await checkPage(phone, 'moved-coupon-known')
+  await phone.context().close()
 
   const arriving = await visit(`${fresh.url}/panel#alta=${fresh.code}`)
   const at = arriving.page

@@ -217,3 +217,14 @@ test('a device with a wrong clock is told so, and no word of a signature', () =>
   expect(refusalWords('poster-taken', 'Ya tenés tu cupón.')).toBe('Ya tenés tu cupón.')
   expect(refusalWords('poster-ended', null)).toStartWith('Esto ya terminó')
 })
+
+test('a poster of a service that has moved says so', async () => {
+  const { moved } = await import('../../src/ui/state/reach.ts')
+  await visit()
+  page.state.answer = () => refusal(503, 'moved')
+  await poster.lookAtPoster(id)
+  expect([poster.posterView.peek().step, moved.peek()]).toEqual(['unreachable', true])
+  serve()
+  await poster.lookAtPoster(id)
+  expect(moved.peek()).toBe(false)
+})

@@ -15,6 +15,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { say } from '../parts/toast.tsx'
 import { WrittenCode } from '../parts/written-code.tsx'
 import { knownColor, knownLogo, knownName } from '../state/merchant-names.ts'
+import { moved } from '../state/reach.ts'
 import { shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
@@ -40,7 +41,7 @@ import {
   view,
 } from './state.ts'
 import { TakeButton } from './take-button.tsx'
-import { Looking, Unreachable } from './unreachable.tsx'
+import { CodeAlone, Looking, Unreachable } from './unreachable.tsx'
 
 /** Longer terms stand below the code, which the till asks for: above it they would push it off a small screen. */
 const shortTermsChars = 120
@@ -72,18 +73,26 @@ export function CouponView() {
           <p>{t('status.unknown.detail')}</p>
         </Empty>
       )}
-      {now.step === 'unreachable' && (
-        <Unreachable
-          message={now.message}
-          detail={t('offline.none')}
-          onAgain={() => void look(openNonce.value ?? '')}
-        >
-          {isKeptUnseen(openNonce.value ?? '') && <p>{t('unseen.kept')}</p>}
-        </Unreachable>
-      )}
+      {now.step === 'unreachable' && <Untold message={now.message} />}
       {now.step === 'shown' && <Shown held={now.held} fresh={now.fresh} />}
     </div>
   )
+}
+
+/** A coupon that the service did not tell about: of one that has moved, only the code is left. */
+function Untold({ message }: { message: string | null }) {
+  const nonce = openNonce.value ?? ''
+  if (moved.value) return <CodeAlone nonce={nonce} />
+  return (
+    <Unreachable message={message} detail={t('offline.none')} onAgain={() => void look(nonce)}>
+      {isKeptUnseen(nonce) && <p>{t('unseen.kept')}</p>}
+    </Unreachable>
+  )
+}
+
+/** During a swap nobody should show or send a nonce that may be spent. A service that has moved finishes none. */
+function isSwapping(): boolean {
+  return taking.value?.step === 'taking' && !moved.value
 }
 
 function StatusBadge({ held }: { held: Held }) {
@@ -104,14 +113,14 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         coupon={{ name, description, benefit, expiresAt, rules, image: shownPath(held) }}
         color={knownColor(npub)}
         spent={!usable}
-        brief={usable && taking.value?.step !== 'taking' && hasLongTerms(held)}
+        brief={usable && !isSwapping() && hasLongTerms(held)}
       />
       {/* Its code stays: the clock of the device may be wrong, and the till asks the service. */}
       {notNow !== null && <Notice tone="wait">{notNow}</Notice>}
       <ShopLine npub={npub} />
       {!fresh && (
         <Notice tone="wait">
-          <strong>{t('offline.title')}</strong>
+          {!moved.value && <strong>{t('offline.title')}</strong>}
           <p>{t('offline.kept', { when: moment(held.checkedAt) })}</p>
         </Notice>
       )}
@@ -134,7 +143,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
 function Ended({ held, status }: { held: Held; status: Status }) {
   const at = status === 'claimed' ? held.claimedAt : held.expiresAt
   // During a swap the old nonce may be spent already, which is no bad news.
-  if (taking.value?.step === 'taking') return null
+  if (isSwapping()) return null
   return (
     <Notice tone={statusTone[status]}>
       {t(`status.${status}.detail`, { when: at === null ? '' : moment(at) })}
@@ -155,9 +164,7 @@ function Usable({ held, onSend, place }: UsableProps) {
     },
     [],
   )
-  // During a swap nobody should show or send a nonce that may be spent.
-  const busy = taking.value?.step === 'taking'
-  if (busy) return null
+  if (isSwapping()) return null
   return (
     <>
       <ShownQr held={held} />
@@ -173,7 +180,7 @@ function Usable({ held, onSend, place }: UsableProps) {
         </Notice>
       )}
       {/* A coupon that nobody else knows needs no swap. */}
-      {(!held.own || held.sent !== null) && <TakeBox held={held} />}
+      {(!held.own || held.sent !== null) && !moved.value && <TakeBox held={held} />}
       <Actions held={held} onSend={onSend} />
     </>
   )
@@ -312,9 +319,11 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
         <Button icon="share" onClick={() => setPassing(true)}>
           {handWords('pass.title')}
         </Button>
-        <Button icon="send" onClick={onSend}>
-          {t('send.title')}
-        </Button>
+        {!moved.value && (
+          <Button icon="send" onClick={onSend}>
+            {t('send.title')}
+          </Button>
+        )}
       </div>
       {passing && <PassOn held={held} onClose={() => setPassing(false)} />}
     </section>

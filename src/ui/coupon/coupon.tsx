@@ -2,7 +2,7 @@ import { effect, untracked } from '@preact/signals'
 import { render } from 'preact'
 import { keepOffline } from '../browser/install.ts'
 import { Frame } from '../parts/frame.tsx'
-import { MovedNotice } from '../parts/moved-notice.tsx'
+import { Notice } from '../parts/notice.tsx'
 import { knownLogo, knownName } from '../state/merchant-names.ts'
 import { moved, watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
@@ -48,8 +48,10 @@ function Content() {
 function Page() {
   return (
     <Frame home="/c" name={shopName()} logo={shopLogo()} narrow>
-      {moved.value && <MovedNotice />}
-      <Content />
+      <div class="stack">
+        {moved.value && <Notice tone="moved">{t('moved')}</Notice>}
+        <Content />
+      </div>
     </Frame>
   )
 }

@@ -10,7 +10,7 @@ import { Badge, Notice } from '../parts/notice.tsx'
 import { worthOf } from '../parts/shop-shade.ts'
 import { say } from '../parts/toast.tsx'
 import { knownColor, merchantName } from '../state/merchant-names.ts'
-import { reachable } from '../state/reach.ts'
+import { moved, reachable } from '../state/reach.ts'
 import { benefitBadge, benefitText, nameTells, shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { moment } from '../words/format.ts'
@@ -125,7 +125,9 @@ function UnseenLine({ code: { nonce, addedAt } }: { code: Unseen }) {
         <span class="mint-badge over">?</span>
         <span class="grow">
           <strong>{t('unseen.title')}</strong>
-          <span class="block soft small">{t('unseen.detail', { when })}</span>
+          <span class="block soft small">
+            {t(moved.value ? 'unseen.moved' : 'unseen.detail', { when })}
+          </span>
         </span>
       </button>
       <IconButton

@@ -8,6 +8,7 @@ import { Field } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { knownName } from '../state/merchant-names.ts'
+import { moved } from '../state/reach.ts'
 import { shownName } from '../words/benefit-text.ts'
 import { couponWords } from '../words/coupon.ts'
 import { handWords as t } from '../words/hand.ts'
@@ -23,6 +24,8 @@ export function PassOn({ held, onClose }: Props) {
   const link = couponLink(held.nonce)
   const reach = linkReach()
   const message = couponMessage(held, { shop: knownName(held.npub), link, reach, held: true })
+  // A service that has moved swaps no code.
+  const shared = !held.own && !moved.value
   const passed = (to = '') => notePassed(held, to)
   const share = async () => {
     passed()
@@ -35,10 +38,10 @@ export function PassOn({ held, onClose }: Props) {
       <div class="stack">
         <Notice tone="wait">
           <p>{t('pass.copy')}</p>
-          {!held.own && <p>{t('pass.others')}</p>}
+          {shared && <p>{t('pass.others')}</p>}
           {reach === 'network' && <p>{t('pass.network')}</p>}
         </Notice>
-        {!held.own && (
+        {shared && (
           <TakeButton held={held} onTake={onClose}>
             {couponWords('take.action')}
           </TakeButton>

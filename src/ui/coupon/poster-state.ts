@@ -8,7 +8,7 @@ import { fetchPoster } from '../../client/poster.ts'
 import { randomText } from '../../client/random.ts'
 import { device } from '../browser/storage.ts'
 import { say } from '../parts/toast.tsx'
-import { ask, reachable } from '../state/reach.ts'
+import { ask, heard, reachable } from '../state/reach.ts'
 import { errorText } from '../words/errors.ts'
 import { posterWords as t } from '../words/poster.ts'
 import { statusNow } from './holdings.ts'
@@ -90,12 +90,13 @@ export async function lookAtPoster(id: string): Promise<void> {
 async function lookUp(id: string): Promise<PosterView> {
   try {
     const shown = await fetchPoster(id)
-    reachable.value = true
+    heard('')
     return { step: 'shown', shown }
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
-    if (cause.code === 'poster-unknown') return { step: 'unknown' }
     if (cause.code === 'unreachable') reachable.value = false
+    else heard(cause.code)
+    if (cause.code === 'poster-unknown') return { step: 'unknown' }
     const ours = cause.code !== 'unreachable' && cause.code !== 'answer-invalid'
     return { step: 'unreachable', message: ours ? errorText(cause) : null }
   }

@@ -6,6 +6,7 @@ import { CouponCard } from '../parts/coupon-card.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { knownColor, knownName } from '../state/merchant-names.ts'
+import { moved } from '../state/reach.ts'
 import { momentAfter } from '../words/format.ts'
 import { refusalWords, posterWords as t } from '../words/poster.ts'
 import {
@@ -38,7 +39,8 @@ export function PosterView({ id }: { id: string }) {
           <p>{t('unknown.detail')}</p>
         </Empty>
       )}
-      {now.step === 'unreachable' && (
+      {now.step === 'unreachable' && moved.value && <Empty icon="search" title={t('take.moved')} />}
+      {now.step === 'unreachable' && !moved.value && (
         <Unreachable
           message={now.message}
           detail={t('offline.detail')}

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { couponLink } from '../browser/share.ts'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { WrittenCode } from '../parts/written-code.tsx'
 import { couponWords as t } from '../words/coupon.ts'
 
 /** A question that is under way. */
@@ -31,5 +34,18 @@ export function Unreachable({ message, detail, children, onAgain }: Props) {
         {t('again')}
       </Button>
     </Empty>
+  )
+}
+
+/** A coupon of which the service never told, and no longer does: the till reads its code all the same. */
+export function CodeAlone({ nonce }: { nonce: string }) {
+  return (
+    <section class="stack center">
+      <div class="qr-frame">
+        <QrCode text={couponLink(nonce)} label={t('title')} />
+      </div>
+      <p class="soft">{t('status.minted.detail')}</p>
+      <WrittenCode nonce={nonce} />
+    </section>
   )
 }

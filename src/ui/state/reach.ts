@@ -29,8 +29,14 @@ const askService = createAsk({
 /** Requests of the till and the coupon page. A failure of the network is an answer with status 0. */
 export const ask: Ask = async (...asked) => {
   const answer = await askService(...asked)
-  if (answer.status !== 0) moved.value = codeOf(answer) === 'moved'
+  if (answer.status !== 0) heard(codeOf(answer))
   return answer
+}
+
+/** The service answered; `code`: of its refusal, empty without one. */
+export function heard(code: string): void {
+  reachable.value = true
+  moved.value = code === 'moved'
 }
 
 /** The manager's key, pinned at the last contact with the service. */
@@ -45,16 +51,13 @@ async function lookForService(): Promise<void> {
   const patience = before ? {} : { patienceMs: lookPatienceMs }
   try {
     const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager', patience)
-    reachable.value = true
-    moved.value = false
+    heard('')
     device.write(managerPlace, pubkey)
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
     // Where it was out of reach before this look, a later look may have had its answer already.
-    if (cause.code !== 'unreachable') {
-      reachable.value = true
-      moved.value = cause.code === 'moved'
-    } else if (before) reachable.value = false
+    if (cause.code !== 'unreachable') heard(cause.code)
+    else if (before) reachable.value = false
   }
 }
 

@@ -1,14 +1,15 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { ApiError } from '../../client/api-error.ts'
 import { keepOffline, updated, waitForInstaller } from '../browser/install.ts'
 import { Button } from '../parts/button.tsx'
 import { Frame } from '../parts/frame.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
-import { MovedNotice } from '../parts/moved-notice.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { knownLogo, knownName } from '../state/merchant-names.ts'
 import { moved, reachable, watchService } from '../state/reach.ts'
 import { shops } from '../state/shops.ts'
+import { errorText } from '../words/errors.ts'
 import { tillWords as t } from '../words/till.ts'
 import { tillName } from './issue-state.ts'
 import { IssueView } from './issue-view.tsx'
@@ -60,7 +61,7 @@ function Till() {
           </button>
         ))}
       </nav>
-      {moved.value && <MovedNotice />}
+      {moved.value && <Notice tone="moved">{errorText(new ApiError('moved'))}</Notice>}
       {!reachable.value && <Notice tone="wait">{t('offline.banner')}</Notice>}
       {/* Not during a redemption: a reload would put its outcome away. */}
       {updated.value && redemption.value.step === 'idle' && (

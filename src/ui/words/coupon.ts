@@ -42,6 +42,10 @@ export const couponWords = createWords({
     'El código ya está en tus cupones: lo revisamos apenas vuelva la conexión.',
     'Its code is in your coupons: we check it as soon as you are back online.',
   ],
+  'unseen.moved': [
+    'Lo abriste {when}, y no se pudo revisar. Mostralo en la caja.',
+    'You opened it {when}, and it could not be checked. Show it at the till.',
+  ],
   'open.code': ['Abrir un código', 'Open a code'],
   'open.action': ['Ver', 'View'],
   'open.wrong': ['Eso no es el código de un cupón.', 'That is not a coupon’s code.'],
@@ -83,6 +87,10 @@ export const couponWords = createWords({
     'Lo que ves es lo que sabíamos {when}. El QR sirve igual en la caja.',
     'This is what we knew {when}. The QR code still works at the till.',
   ],
+  moved: [
+    'Este negocio se mudó a otra computadora. Tus cupones sin usar valen igual: mostralos en la caja. Lo que pase con ellos ya no se ve acá.',
+    'This shop has moved to another computer. Your unused coupons are still good: show them at the till. What happens to them no longer shows here.',
+  ],
   'busy.title': ['El servicio no puede responder', 'The service cannot answer'],
   'offline.none': [
     'No pudimos preguntar por este cupón. Probá de nuevo en un rato.',
@@ -99,6 +107,10 @@ export const couponWords = createWords({
   'take.lost': [
     'No llegó la respuesta. Seguimos probando solos: no cierres todavía. Si se corta, seguimos cuando vuelvas a abrir esta página.',
     'No answer came back. We keep trying by ourselves: do not close this yet. If we are cut off, we carry on when you open this page again.',
+  ],
+  'take.moved': [
+    'Este negocio se mudó y acá no podemos terminar el cambio de código. Si no llegó a hacerse, este código vale: mostralo en la caja.',
+    'This shop has moved, and the code cannot be swapped here any more. If it was not swapped before, this code is good: show it at the till.',
   ],
   'take.often': [
     'Este cupón cambió de código muchas veces seguidas. Esperamos un segundo y seguimos solos: no cierres todavía.|Este cupón cambió de código muchas veces seguidas. Esperamos {n} segundos y seguimos solos: no cierres todavía.',

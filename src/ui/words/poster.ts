@@ -17,6 +17,10 @@ export const posterWords = createWords(
       'This browser saves nothing from this page. You can take the coupon, but save the image before you close it.',
     ],
     'take.working': ['Buscando tu cupón…', 'Getting your coupon…'],
+    'take.moved': [
+      'Este negocio se mudó y acá ya no se dan cupones. Escaneá el afiche nuevo en el local.',
+      'This shop has moved and gives no more coupons here. Scan the new poster at the shop.',
+    ],
     'take.often': [
       'Hay mucha gente pidiendo a la vez. Esperamos un segundo y seguimos solos.|Hay mucha gente pidiendo a la vez. Esperamos {n} segundos y seguimos solos.',
       'Many people are asking at once. We will wait a second and carry on by ourselves.|Many people are asking at once. We will wait {n} seconds and carry on by ourselves.',
