@@ -111,6 +111,7 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
       claimedBy: row.claimedBy,
       claimedByNpub: row.claimedBy && npubOf(row.claimedBy),
       claimedByLabel: row.label,
+      ...(row.unlisted && { unlisted: true }),
       ...(row.purchase && { purchase: row.purchase }),
       ...(row.recipient !== null && { label: row.recipient }),
     })),

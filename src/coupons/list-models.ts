@@ -130,6 +130,9 @@ export const RedemptionsModel = t.Object({
       claimedBy: nullable(pubkey),
       claimedByNpub: nullable(t.String()),
       claimedByLabel: nullable(t.String({ description: 'The label of the minter entry' })),
+      unlisted: t.Optional(
+        t.Boolean({ description: 'True, else absent: the key was no till of the caller then' }),
+      ),
       purchase: t.Optional(t.Object(money, { description: 'Absent if the till named none' })),
       label: t.Optional(label),
     }),

@@ -23,6 +23,8 @@ type Redemption = {
   /** The key that authenticated the claim, in hex, with the label of its minter entry. */
   claimedBy: string | null
   label: string | null
+  /** Whether that key was neither the owner's nor a minter's at that time. */
+  unlisted: boolean
   /** The label of the voucher. */
   recipient: string | null
 }
@@ -157,13 +159,14 @@ export function createVoucherStore(sql: Sql) {
       amount_msat: number | null
       purchase: string | null
       claimed_by: Uint8Array | null
+      till_id: number | null
       label: string | null
       recipient: string | null
     },
     [Uint8Array, number, number]
   >(
     `SELECT x.id, v.handle, v.ended_at, d.uuid, r.name, r.benefit, x.zap_request, x.zap_request_id,
-       x.amount_msat, x.purchase, x.claimed_by, m.label, l.label AS recipient
+       x.amount_msat, x.purchase, x.claimed_by, x.till_id, m.label, l.label AS recipient
      FROM redemptions x
      JOIN vouchers v ON v.id = x.voucher_id
      JOIN revisions r ON r.id = v.revision_id
@@ -309,6 +312,7 @@ export function createVoucherStore(sql: Sql) {
         purchase: row.purchase === null ? null : (JSON.parse(row.purchase) as Money),
         claimedBy: row.claimed_by && hexOf(row.claimed_by),
         label: row.label,
+        unlisted: row.claimed_by !== null && row.till_id === null,
         recipient: row.recipient,
       }))
     },

@@ -22,12 +22,12 @@ export function tills(it: It<CouponTx>): void {
     })
     await stores.read(async (tx) => {
       const rows = await tx.vouchers.listRedemptions(key(1), all)
-      expect(rows.map(({ claimedBy, label }) => [claimedBy, label])).toEqual([
-        [key(1), null],
-        [null, null],
-        [key(2), 'Caja ñ'],
-        [key(3), null],
-        [key(2), 'Caja ñ'],
+      expect(rows.map(({ claimedBy, label, unlisted }) => [claimedBy, label, unlisted])).toEqual([
+        [key(1), null, false],
+        [null, null, false],
+        [key(2), 'Caja ñ', false],
+        [key(3), null, true],
+        [key(2), 'Caja ñ', false],
       ])
       const tills = await tx.tills.list(key(1), most, 9)
       expect(tills.map(({ pubkey, label }) => [pubkey, label])).toEqual([

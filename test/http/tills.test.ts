@@ -65,8 +65,37 @@ describe('the redemption names', () => {
   test('the owner, who has no label, and a key that nobody listed', async () => {
     for (const by of [owner, newSigner()]) {
       await claim(await newNonce(), { Authorization: signed(by) })
-      expect(named(await newest())).toEqual([by.pubkey, npubOf(by.pubkey), null])
+      const row = await newest()
+      expect([...named(row), row.unlisted]).toEqual([
+        by.pubkey,
+        npubOf(by.pubkey),
+        null,
+        by === owner ? undefined : true,
+      ])
     }
+  })
+
+  test('a key that was listed after its claim as one that was not, so that they add up as in the statistics', async () => {
+    const signer = newSigner()
+    await claim(await newNonce(), { Authorization: signed(signer) })
+    const body = { pubkey: signer.pubkey, label: 'Terraza' }
+    await call(server.url, '/api/coupons/minters', { body, token })
+    expect(await newest()).toMatchObject({ claimedByLabel: 'Terraza', unlisted: true })
+    await claim(await newNonce(), { Authorization: signed(signer) })
+    expect(await newest()).not.toHaveProperty('unlisted')
+
+    const counted = new Map<string | null, number>()
+    for (let cursor = ''; cursor !== 'null'; ) {
+      const { redemptions, next } = await ask(`redemptions?limit=500${cursor}`)
+      for (const { claimedBy, unlisted } of redemptions as Json[]) {
+        const till = unlisted ? null : claimedBy
+        counted.set(till, (counted.get(till) ?? 0) + 1)
+      }
+      cursor = next === null ? 'null' : `&cursor=${next}`
+    }
+    const { tills } = await ask('stats/tills')
+    const sum = (days: Json[]) => days.reduce((all, { claimed }) => all + claimed, 0)
+    expect(new Map(tills.map((one: Json) => [one.pubkey, sum(one.days)]))).toEqual(counted)
   })
 
   test('nobody where the authentication is missing or not valid, and nothing is refused', async () => {

@@ -59,6 +59,11 @@ test('the export and the live feed tell a name that the panel made in the langua
   expect(sentenceOf({ ...event, type: 'coupon' }, coupon)).toBe(`Se creó «${shown}»`)
 })
 
+test('the export counts a key that was not listed with those of no key, as the statistics do', () => {
+  const rows = table.redemptionTable([{ ...redemption, unlisted: true }, redemption])
+  expect(rows.slice(1).map((row) => row[8])).toEqual(['Sin identificar', 'Caja 1'])
+})
+
 test('the export of a payment in satoshi has them in whole and parts, and no discount that nobody knows', () => {
   const { purchase: _, ...paid } = { ...redemption, amountMsat: 4_200_500 }
   const row = table.redemptionTable([paid])[1]

@@ -5,7 +5,7 @@ import { plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { shopWords as t } from '../words/shop.ts'
 import type { Cell } from './csv.ts'
 import { localTime } from './local-time.ts'
-import { tillText } from './till-text.ts'
+import { tillOf } from './till-text.ts'
 
 /**
  * Redemptions as a table for an accountant: local date and time (ISO 8601, which every spreadsheet reads), amounts
@@ -36,7 +36,7 @@ export function redemptionTable(rows: readonly Redemption[]): Cell[][] {
         plainBenefitText(row.benefit),
         ...moneyCells(paid),
         ...moneyCells(discount),
-        tillText(row.claimedBy, row.claimedByLabel),
+        tillOf(row),
         row.handle,
         row.orderId,
         row.label ?? null,

@@ -15,7 +15,7 @@ import { paidOf, redemptionTable } from './redemption-table.ts'
 import { useReload } from './reload.ts'
 import { saveCsv } from './save-csv.ts'
 import { session } from './state.ts'
-import { tillText } from './till-text.ts'
+import { tillOf } from './till-text.ts'
 
 type Filter = { couponId: string; from: string; to: string }
 const everything: Filter = { couponId: '', from: '', to: '' }
@@ -129,7 +129,7 @@ function Rows({ rows }: { rows: readonly Redemption[] }) {
             <td data-label={t('redeemed.coupon')}>{shownName(row.name, row.benefit)}</td>
             <td data-label={t('redeemed.benefit')}>{benefitText(row.benefit)}</td>
             {named && <td data-label={t('redeemed.recipient')}>{row.label ?? '–'}</td>}
-            <td data-label={t('redeemed.till')}>{tillText(row.claimedBy, row.claimedByLabel)}</td>
+            <td data-label={t('redeemed.till')}>{tillOf(row)}</td>
             <td data-label={t('redeemed.amount')} class="number">
               {paidText(row)}
             </td>
