@@ -5,7 +5,7 @@ import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { BackupReport } from '../db/backup.ts'
+import { type BackupReport, refuseTarget } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
 import { createMaintenance } from '../db/maintenance.ts'
 import type { RelayStatus } from '../gateway/service.ts'
@@ -74,6 +74,7 @@ export function startControl(options: ControlOptions): Control {
     if (typeof file !== 'string' || !isAbsolute(file)) {
       throw new OperatorError('a backup needs an absolute file name')
     }
+    refuseTarget(options.database, file, force === true)
     const report = await maintenance.backup(file, force === true)
     log.info('backup.written', { file, bytes: report.bytes })
     return report

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
-import { type BackupReport, partialOf, writeBackup } from '../db/backup.ts'
+import { type BackupReport, partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
 import { rowsOf } from './check.ts'
 import { withDatabase } from './control.ts'
 
@@ -9,7 +9,10 @@ export async function backup(config: Config, file: string, force: boolean): Prom
   // A running server writes the file itself, so its path must be absolute.
   const target = resolve(file)
   const report = await withDatabase(config, {
-    alone: (source) => writeBackup({ source, target, partial: partialOf(target), force }),
+    alone(source) {
+      refuseTarget(source, target, force)
+      return writeBackup({ source, target, partial: partialOf(target), force })
+    },
     running: (server) => server.ask<BackupReport>('POST', 'backup', { file: target, force }),
   })
   const megabytes = (report.bytes / 1e6).toFixed(1)

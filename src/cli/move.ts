@@ -20,9 +20,6 @@ import { databaseFile, withoutServer } from './control.ts'
 import { onDatabase } from './on-database.ts'
 import { readPassphrase } from './passphrase.ts'
 
-/** Names in a data directory that a move uses itself, and removes. */
-const moveNames = ['move.db', 'incoming', 'arriving.cuponera']
-
 type Options = { force: boolean; passphraseFile: string | undefined }
 
 /**
@@ -34,7 +31,7 @@ export async function moveOut(config: Config, file: string, options: Options): P
   const { dataDir } = config
   return withoutServer(config, async () => {
     const source = databaseFile(config)
-    refuseTarget(source, target, options.force, moveNames)
+    refuseTarget(source, target, options.force)
     const { passphraseFile } = options
     const given = passphraseFile !== undefined && (await readPassphrase(passphraseFile, 'new'))
     const passphrase = given || (await newPassphrase())

@@ -39,7 +39,7 @@ export function partialOf(target: string): string {
  */
 export async function writeBackup(job: BackupJob): Promise<BackupReport> {
   const { source, target, partial, force } = job
-  refuseTarget(source, target, force)
+  refuseTaken(target, force)
   try {
     createEmpty(partial)
     copyWhole(source, partial)
@@ -52,7 +52,7 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
     }
     syncFile(partial)
     // Checked again: another process may have created the target meanwhile.
-    refuseTarget(source, target, force)
+    refuseTaken(target, force)
     renameSync(partial, target)
     syncDirectory(dirname(target))
     return { bytes: statSync(target).size, check, events }
@@ -70,29 +70,31 @@ export function removePartial(partial: string): void {
   }
 }
 
+/** Names in a data directory that the service reads, writes or removes itself. */
+const ownFiles = ['cuponera.db', 'relay.db', 'move.db']
+  .flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`])
+  .concat('lock', 'control.sock', 'arriving.cuponera')
+const ownFolders = ['keys', 'tls', 'images', 'incoming']
+
 /**
- * Refuse a file of the service, one of the names `others` of its directory, a directory, and without `force` an
+ * Refuse a path that a person named: a file of the service or in a folder of it, a directory, and without `force` an
  * existing file. Throws OperatorError.
  */
-export function refuseTarget(
-  database: string,
-  target: string,
-  force: boolean,
-  others: string[] = [],
-): void {
+export function refuseTarget(database: string, target: string, force: boolean): void {
+  const dataDir = dirname(database)
   const directory = dirname(target)
-  if (!existsSync(directory)) throw new OperatorError(`there is no directory ${directory}`)
-  const dataDir = existsSync(dirname(database)) ? realpathSync(dirname(database)) : ''
-  const place = realpathSync(directory)
-  const databases = ['cuponera.db', 'relay.db'].flatMap((name) => [
-    name,
-    `${name}-wal`,
-    `${name}-shm`,
-  ])
-  const own = [...databases, 'lock', 'control.sock', ...others]
-  if ((place === dataDir && own.includes(basename(target))) || place === join(dataDir, 'keys')) {
+  const same = (path: string) =>
+    existsSync(path) && existsSync(directory) && realpathSync(path) === realpathSync(directory)
+  const own = same(dataDir) && [...ownFiles, ...ownFolders].includes(basename(target))
+  if (own || ownFolders.some((name) => same(join(dataDir, name)))) {
     throw new OperatorError(`${target} belongs to the service itself: choose another name`)
   }
+  refuseTaken(target, force)
+}
+
+function refuseTaken(target: string, force: boolean): void {
+  const directory = dirname(target)
+  if (!existsSync(directory)) throw new OperatorError(`there is no directory ${directory}`)
   const there = statSync(target, { throwIfNoEntry: false })
   if (there?.isDirectory()) throw new OperatorError(`${target} is a directory: name a file`)
   if (there && !force) {

@@ -8,9 +8,10 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { checkDatabase, noPause } from '../../src/db/check.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseSecret } from '../../src/nostr/keys.ts'
@@ -35,6 +36,17 @@ beforeAll(async () => {
   sound = await createPopulated()
 })
 afterAll(cleanUp)
+
+/** The error of a backup to a path in the data directory. */
+async function backUpTo(name: string, dataDir: string): Promise<string> {
+  const { code, stderr } = await runCommand(['backup', name, '--force'], { dataDir, cwd: dataDir })
+  expect(code).toBe(1)
+  return stderr
+}
+
+function isOwn(name: string, dataDir: string): string {
+  return `cuponera: ${resolve(dataDir, name)} belongs to the service itself: choose another name\n`
+}
 
 /** A backup of the sound directory, in a directory of its own. */
 async function createBackup(): Promise<string> {
@@ -151,16 +163,11 @@ describe('cuponera backup', () => {
   test('never overwrites a file of the service, and refuses a path that cannot be written', async () => {
     const { dataDir } = sound
     const whole = readFileSync(join(dataDir, 'cuponera.db'))
-    for (const name of ['cuponera.db', 'relay.db-wal', 'lock', 'keys/manager.nsec']) {
-      const { code, stderr } = await runCommand(['backup', name, '--force'], {
-        dataDir,
-        cwd: dataDir,
-      })
-      expect(stderr).toBe(
-        `cuponera: ${join(dataDir, name)} belongs to the service itself: choose another name\n`,
-      )
-      expect(code).toBe(1)
-    }
+    const folder = newDirectory()
+    symlinkSync(dataDir, join(folder, 'link'))
+    const own = ['cuponera.db', 'relay.db-wal', 'lock', 'control.sock', 'keys/manager.nsec']
+    own.push('images', 'incoming', 'arriving.cuponera', 'move.db', join(folder, 'link', 'move.db'))
+    for (const name of own) expect(await backUpTo(name, dataDir)).toBe(isOwn(name, dataDir))
     expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
     expect((await runCommand(['backup', '/nowhere/copy.db'], { dataDir })).stderr).toBe(
       'cuponera: there is no directory /nowhere\n',
@@ -168,6 +175,16 @@ describe('cuponera backup', () => {
     expect((await runCommand(['backup', dataDir, '--force'], { dataDir })).stderr).toBe(
       `cuponera: ${dataDir} is a directory: name a file\n`,
     )
+  })
+
+  test('never overwrites a file of the service that runs', async () => {
+    const dataDir = copyDirectory(sound.dataDir)
+    mkdirSync(join(dataDir, 'tls'))
+    const server = await startServer({ dataDir })
+    for (const name of ['cuponera.db', 'move.db', 'tls/authority.key']) {
+      expect(await backUpTo(name, dataDir)).toBe(isOwn(name, dataDir))
+    }
+    await server.stop()
   })
 
   test('refuses a damaged database and leaves no file behind', async () => {
