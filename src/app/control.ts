@@ -1,5 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { version } from '../../package.json'
 import { type JsonObject, parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
@@ -11,6 +12,8 @@ import { createMaintenance } from '../db/maintenance.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
+import { databasePath } from './data.ts'
+import type { Runtime } from './runtime.ts'
 
 export type Status = {
   version: string
@@ -27,19 +30,13 @@ export type Status = {
 export type ControlAnswer<T> = { result: T } | { refused: string }
 
 export type ControlOptions = {
-  dataDir: string
-  database: string
-  /** True when the previous process did not close the database. */
-  unclean: boolean
-  status: () => Promise<Status>
+  address: string
+  transfers: () => Promise<OpenTransfers[]>
   relays: () => Promise<RelayStatus[]>
   /** Commands of the features, by method and path. Each gets the JSON object of its request. */
   commands: Record<string, (asked: JsonObject) => Promise<unknown>>
   /** Answer to a command that is none of these. */
   unknown?: string
-  log: Log
-  /** Called after a full check, with the number of its problems. */
-  checked: (problems: number) => void
 }
 
 export type Control = {
@@ -55,15 +52,27 @@ export function controlPath(dataDir: string): string {
 }
 
 /** The operator's door to a running server: HTTP over a Unix socket that only its user can open. */
-export function startControl(options: ControlOptions): Control {
-  const { dataDir, log } = options
-  const maintenance = createMaintenance(options.database)
+export function startControl(runtime: Runtime, options: ControlOptions): Control {
+  const { config, database, log, metrics, signer, steady } = runtime
+  const { dataDir } = config
+  const source = databasePath(dataDir)
+  const maintenance = createMaintenance(source)
+  const startedMs = steady()
+
+  const status = async (): Promise<Status> => ({
+    ...{ version, address: options.address },
+    manager: signer.pubkey,
+    pid: process.pid,
+    uptimeSeconds: Math.round((steady() - startedMs) / 1000),
+    transfers: await options.transfers(),
+  })
 
   async function check(): Promise<CheckReport> {
     log.info('check.started')
     const report = await maintenance.check()
     const { problems, found, seconds, rows } = report
-    options.checked(found)
+    metrics.checked(found)
+    database.checked(found)
     if (found === 0) log.info('check.passed', { seconds, rows })
     else log.error('check.failed', { found, problems, seconds, rows })
     return report
@@ -74,14 +83,14 @@ export function startControl(options: ControlOptions): Control {
     if (typeof file !== 'string' || !isAbsolute(file)) {
       throw new OperatorError('a backup needs an absolute file name')
     }
-    refuseTarget(options.database, file, force === true)
+    refuseTarget(source, file, force === true)
     const report = await maintenance.backup(file, force === true)
     log.info('backup.written', { file, bytes: report.bytes })
     return report
   }
 
   const answers: Record<string, (request: Request) => Promise<unknown>> = {
-    'GET /status': options.status,
+    'GET /status': status,
     'GET /relays': options.relays,
     'POST /check': check,
     'POST /backup': backup,
@@ -108,7 +117,8 @@ export function startControl(options: ControlOptions): Control {
       )
     }
   })
-  if (options.unclean) {
+  // The previous process did not close the database.
+  if (!database.cleanStart) {
     check().catch((cause) => {
       if (OperatorError.is(cause, 'stopping')) log.info('check.stopped')
       else log.error('check.broken', { cause })

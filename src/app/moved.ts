@@ -1,4 +1,3 @@
-import { version } from '../../package.json'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { type Authenticator, createAuthenticator } from '../http/auth.ts'
@@ -12,7 +11,6 @@ import { createIdentify } from '../session/identify.ts'
 import { createSessions } from '../session/session.ts'
 import { pageRoutes } from '../ui/routes.ts'
 import { type Control, startControl } from './control.ts'
-import { databasePath } from './data.ts'
 import { listen } from './http.ts'
 import { createMovedOut, type Spend } from './moved-out.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
@@ -88,26 +86,11 @@ function createMovedAuth(
 
 /** Open the control socket of a moved service. It checks and backs up, and knows no other command. */
 export function startMovedControl(runtime: Runtime, address: string): Control {
-  const { config, database, log, metrics, signer, steady } = runtime
-  const startedMs = steady()
-  return startControl({
-    dataDir: config.dataDir,
-    database: databasePath(config.dataDir),
-    unclean: !database.cleanStart,
-    status: async () => ({
-      ...{ version, address },
-      manager: signer.pubkey,
-      pid: process.pid,
-      uptimeSeconds: Math.round((steady() - startedMs) / 1000),
-      transfers: [],
-    }),
+  return startControl(runtime, {
+    address,
+    transfers: async () => [],
     relays: async () => [],
     commands: {},
     unknown: 'this service was moved to another computer',
-    log,
-    checked(problems) {
-      metrics.checked(problems)
-      database.checked(problems)
-    },
   })
 }
