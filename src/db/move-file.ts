@@ -19,9 +19,10 @@ export type MoveHeader = {
 
 /** The same cost as that of a file of keys: 128 MiB and half a second a try. */
 const workFactor = 17
-/** The head of every file that `sealMove` and the age tool write under a passphrase. */
-const head = /^age-encryption\.org\/v1\n-> scrypt [A-Za-z0-9+/]{22} (\d{1,2})\n/
-const headBytes = 128
+/** The whole header of every file that `sealMove` and the age tool write under a passphrase. */
+const head =
+  /^age-encryption\.org\/v1\n-> scrypt [A-Za-z0-9+/]{22} (\d{1,2})\n[A-Za-z0-9+/]{43}\n--- [A-Za-z0-9+/]{43}\n/
+const headBytes = 160
 
 /** Loaded at the first move alone: its curves and hashes would slow down every start. */
 const loadAge = () => import('age-encryption')
@@ -125,6 +126,7 @@ function parseHeader(line: Uint8Array): MoveHeader {
     typeof found.keys === 'object' &&
     found.keys !== null &&
     Number.isSafeInteger(database?.bytes) &&
+    Number(database?.bytes) <= limits.moveFileBytesMax &&
     /^[0-9a-f]{64}$/.test(String(database?.sha256))
   if (!sound) throw damaged()
   return found as MoveHeader
